@@ -1,0 +1,1 @@
+"""Attach assay to LangChain: a callback handler and evaluator objects."""

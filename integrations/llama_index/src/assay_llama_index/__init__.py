@@ -1,0 +1,1 @@
+"""assay metrics as LlamaIndex evaluators, and capture of live query and chat engines."""

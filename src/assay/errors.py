@@ -1,0 +1,93 @@
+"""Every error assay raises on purpose, as one tree.
+
+AssayError
+├── InputError        a wrong argument, row or key; also a ValueError
+├── MissingExtra      an optional dependency is not installed; also an ImportError
+├── StoreError        the store cannot be opened, or was written by a newer assay
+├── JudgeFailure      a judge could not answer one inquiry; becomes an unscored score, never a number
+└── EvaluationInterrupted (a KeyboardInterrupt too): Ctrl-C, with the partial result on `.result`
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any
+
+
+class Cause(StrEnum):
+    """Why a score has no value. Stable, machine readable."""
+
+    MISSING_INPUT = "missing_input"  # the sample lacks a field that the metric needs
+    NO_CONTEXT = "no_context"  # nothing was retrieved, and the metric measures the answer against it
+    NO_CLAIMS = "no_claims"  # the text makes no checkable statement (a refusal, small talk)
+    NOT_APPLICABLE = "not_applicable"  # the formula has no value here; the message says why
+    PARTIAL = "partial"  # an abandoned, cancelled or failed answer, and partial ones were not asked for
+    JUDGE_CANNOT = "judge_cannot"  # this kind of judge does not answer this kind of inquiry
+    LANGUAGE = "language"  # the judge does not read the sample's language
+    PARSE = "parse"  # the reply did not fit the schema, twice
+    AMBIGUOUS = "ambiguous"  # the reply held several verdicts that contradict each other
+    TRUNCATED = "truncated"  # cut at the token limit, even after splitting
+    TOO_LONG = "too_long"  # does not fit the judge's window and must not be cut
+    REFUSED = "refused"  # the judge declined to answer
+    CONTENT_FILTER = "content_filter"  # the provider blocked the text
+    RATE_LIMITED = "rate_limited"  # still limited after every retry
+    TIMEOUT = "timeout"  # a deadline passed
+    CONNECTION = "connection"  # endpoint unreachable or answering 5xx after every retry
+    AUTH = "auth"  # key refused
+    BAD_REQUEST = "bad_request"  # the endpoint refuses this request for good
+    BUDGET = "budget"  # a hard limit on calls or tokens was reached
+    INTERRUPTED = "interrupted"  # the run was stopped before this one was measured
+    BUG = "bug"  # an error in assay, a metric or a user's judge; the message holds it
+
+
+#: Causes that lie in the sample itself: asking again cannot change them.
+SETTLED = frozenset(
+    {
+        Cause.MISSING_INPUT,
+        Cause.NO_CONTEXT,
+        Cause.NO_CLAIMS,
+        Cause.NOT_APPLICABLE,
+        Cause.PARTIAL,
+        Cause.JUDGE_CANNOT,
+        Cause.LANGUAGE,
+    }
+)
+
+
+class AssayError(Exception):
+    """Base of all errors raised by assay."""
+
+
+class InputError(AssayError, ValueError):
+    """A wrong argument, row or key. The message names it and says what was expected."""
+
+
+class MissingExtra(AssayError, ImportError):
+    """An optional dependency is missing. The message says what to install."""
+
+
+class StoreError(AssayError):
+    """The store cannot be opened or read."""
+
+
+class JudgeFailure(AssayError):
+    """A judge could not answer one inquiry.
+
+    `cause` is machine readable, `raw` keeps the judge's own reply where there was one, and `detail` carries
+    whatever else helps (status code, request id).
+    """
+
+    def __init__(self, cause: Cause, message: str, *, raw: str | None = None, detail: dict[str, Any] | None = None):
+        super().__init__(message)
+        self.cause = cause
+        self.message = message
+        self.raw = raw
+        self.detail = detail or {}
+
+
+class BadReply(AssayError):
+    """A reply does not answer the inquiry. The message is written for the judge: it is sent back once."""
+
+
+class AmbiguousReply(BadReply):
+    """A reply holds several complete answers that contradict each other."""

@@ -1,0 +1,31 @@
+"""Inquiries: the typed questions that judges answer, one file each."""
+
+from assay.inquiries.back_questions import BackQuestions, BackQuestionsFinding
+from assay.inquiries.base import Division, Inquiry, Prompt, Question, Section
+from assay.inquiries.claims import Claims
+from assay.inquiries.criterion import Criterion
+from assay.inquiries.entities import Entities
+from assay.inquiries.key_questions import KeyQuestions
+from assay.inquiries.rating import Rated, Rating
+from assay.inquiries.similarity import Similarity
+from assay.inquiries.support import Support
+from assay.inquiries.usefulness import Usefulness
+
+__all__ = [
+    "BackQuestions",
+    "BackQuestionsFinding",
+    "Claims",
+    "Criterion",
+    "Division",
+    "Entities",
+    "Inquiry",
+    "KeyQuestions",
+    "Prompt",
+    "Question",
+    "Rated",
+    "Rating",
+    "Section",
+    "Similarity",
+    "Support",
+    "Usefulness",
+]

@@ -1,0 +1,71 @@
+"""BackQuestions: the questions that a text would be a direct answer to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from assay.errors import BadReply
+from assay.inquiries.base import TEXT, Division, Inquiry, Prompt, Section, array, record, whole
+from assay.records import Record
+
+TASK = """\
+Somebody asked a question and got the ANSWER. You do not see the question. Write {count} different questions to which
+this answer, as a whole, would be a direct and complete reply. Use the language of the answer.
+
+Then say whether the answer is noncommittal: it evades, refuses, or says that the information is not known or not
+available, instead of answering."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackQuestionsFinding(Record):
+    """Questions that the text would answer, and whether it avoids an answer."""
+
+    questions: tuple[str, ...]
+    noncommittal: bool
+
+
+@dataclass(frozen=True)
+class BackQuestions(Inquiry[BackQuestionsFinding]):
+    """Which `count` questions would `text` answer, and is it noncommittal?"""
+
+    name: ClassVar[str] = "back_questions"
+    finding: ClassVar[Any] = BackQuestionsFinding
+
+    text: str
+    count: int = 3
+    language: str = "en"
+
+    @classmethod
+    def prompt(cls, group: Sequence[Self]) -> Prompt:
+        (inquiry,) = group
+        return Prompt(
+            material=(Section("ANSWER", inquiry.text),),
+            task=TASK.format(count=inquiry.count),
+            schema=record(questions=array(TEXT), noncommittal={"type": "boolean"}),
+            output_tokens=40 + 60 * inquiry.count,
+        )
+
+    @classmethod
+    def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[BackQuestionsFinding]:
+        (inquiry,) = group
+        questions = questions_of(reply, inquiry.count)
+        noncommittal = reply.get("noncommittal")
+        if not isinstance(noncommittal, bool):
+            raise BadReply("The field 'noncommittal' must be true or false.")
+        return [BackQuestionsFinding(questions=questions, noncommittal=noncommittal)]
+
+    def fit(self, chars: int) -> Division[BackQuestionsFinding] | None:
+        # questions to a part of an answer are not questions to the answer
+        return whole(self) if len(self.text) <= chars else None
+
+
+def questions_of(reply: Mapping[str, Any], count: int | None = None) -> tuple[str, ...]:
+    """The list `questions` of a reply: non-empty texts, `count` of them where that is given."""
+    questions = reply.get("questions")
+    if not isinstance(questions, list) or not all(isinstance(text, str) and text.strip() for text in questions):
+        raise BadReply("The field 'questions' must be a list of texts that are not empty.")
+    if count is not None and len(questions) != count:
+        raise BadReply(f"Expected {count} questions, got {len(questions)}.")
+    return tuple(text.strip() for text in questions)

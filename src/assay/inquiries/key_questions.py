@@ -1,0 +1,52 @@
+"""KeyQuestions: what a good summary of a text must be able to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+from assay.inquiries.back_questions import questions_of
+from assay.inquiries.base import TEXT, Division, Inquiry, Prompt, Section, array, record, whole
+from assay.text import windows
+
+TASK = """\
+A summary of the TEXT will be checked for completeness. First list the key phrases of the text: the people,
+organisations, places, dates, amounts, events and decisions that a reader of the text should remember. Then write
+{count} closed questions about the most important of them, each of which has the answer "yes" according to the text.
+Use the language of the text."""
+
+
+@dataclass(frozen=True)
+class KeyQuestions(Inquiry[tuple[str, ...]]):
+    """Which `count` yes/no questions, all answered "yes" by `text`, cover what matters in it?"""
+
+    name: ClassVar[str] = "key_questions"
+    finding: ClassVar[Any] = tuple[str, ...]
+
+    text: str
+    count: int = 5
+    language: str = "en"
+
+    @classmethod
+    def prompt(cls, group: Sequence[Self]) -> Prompt:
+        (inquiry,) = group
+        return Prompt(
+            material=(Section("TEXT", inquiry.text),),
+            task=TASK.format(count=inquiry.count),
+            schema=record(keyphrases=array(TEXT), questions=array(TEXT)),
+            output_tokens=150 + 40 * inquiry.count,
+        )
+
+    @classmethod
+    def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        (inquiry,) = group
+        return [tuple(dict.fromkeys(questions_of(reply, inquiry.count)))]
+
+    def fit(self, chars: int) -> Division[tuple[str, ...]] | None:
+        if len(self.text) <= chars:
+            return whole(self)
+        spans = windows(self.text, max(200, chars), self.language)
+        each = -(-self.count // len(spans))  # every part of the text gets its share, rounded up
+        parts = tuple(replace(self, text=span.of(self.text), count=each) for span in spans)
+        return Division(parts, lambda findings: tuple(dict.fromkeys(q for part in findings for q in part)))

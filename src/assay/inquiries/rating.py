@@ -1,0 +1,92 @@
+"""Rating: which level of a closed scale with anchors does a text reach?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from assay.inquiries.base import (
+    TEXT,
+    Division,
+    Inquiry,
+    Prompt,
+    Question,
+    Section,
+    label_of,
+    one_of,
+    record,
+    text_of,
+    whole,
+)
+from assay.records import Record
+
+TASK = """\
+{question}
+
+Choose exactly one level:
+{levels}
+
+Give a "reason" of one or two sentences and then the "label", the number of the level."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rated(Record):
+    """The level chosen, and the mean level under the judge's own probabilities where it gives them."""
+
+    level: int
+    expected: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Rating(Inquiry[Rated]):
+    """Which of `levels` (pairs of number and description, lowest first) fits `question`, asked of `material`?"""
+
+    name: ClassVar[str] = "rating"
+    operation: ClassVar[Any] = "decide"
+    finding: ClassVar[Any] = Rated
+
+    question: str
+    levels: tuple[tuple[int, str], ...]
+    material: tuple[tuple[str, str], ...]
+    vote: int = 0
+    language: str = "en"
+
+    @classmethod
+    def prompt(cls, group: Sequence[Self]) -> Prompt:
+        (inquiry,) = group
+        levels = "\n".join(f"{number}: {text}" for number, text in inquiry.levels)
+        return Prompt(
+            material=tuple(Section(title, text) for title, text in inquiry.material),
+            task=TASK.format(question=inquiry.question, levels=levels),
+            schema=record(reason=TEXT, label=one_of(*(str(number) for number, _ in inquiry.levels))),
+            output_tokens=120,
+            vote=inquiry.vote,
+        )
+
+    @classmethod
+    def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[Rated]:
+        (inquiry,) = group
+        item = {**reply, "label": str(reply.get("label", ""))}
+        level = int(label_of(item, [str(number) for number, _ in inquiry.levels]))
+        probs = reply.get("probs")
+        expected = inquiry._expected(probs) if probs else None
+        return [Rated(level=level, expected=expected, reason=text_of(item, "reason"))]
+
+    def fit(self, chars: int) -> Division[Rated] | None:
+        return whole(self) if sum(len(text) for _, text in self.material) <= chars else None
+
+    def questions(self) -> tuple[Question, ...]:
+        return (Question("rating", self.question, {str(number): text for number, text in self.levels}),)
+
+    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> Rated:
+        probs = answers["rating"]
+        level = max((number for number, _ in self.levels), key=lambda number: probs.get(str(number), 0.0))
+        return Rated(level=level, expected=self._expected(probs))
+
+    def _expected(self, probs: Mapping[str, float]) -> float | None:
+        mass = sum(probs.get(str(number), 0.0) for number, _ in self.levels)
+        if mass <= 0:
+            return None
+        return sum(number * probs.get(str(number), 0.0) for number, _ in self.levels) / mass

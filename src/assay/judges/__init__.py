@@ -1,0 +1,1 @@
+"""Judges: embedded, any OpenAI-compatible endpoint, scripted."""

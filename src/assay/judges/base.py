@@ -1,0 +1,104 @@
+"""Judges: whoever answers inquiries.
+
+A judge implements `answer`, which takes a batch of inquiries of any types and returns one `Answer` for each. What a
+metric holds in its hands is the small `Judge` protocol, served by a `Desk` (memo, single flight, batches, store).
+
+There are two ways to answer, and a judge may have one or both: *generate* structured text (see `text.TextJudge`), or
+*decide*: a probability for each label of a closed set, many questions in one request (`Inquiry.questions`, `decided`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+
+from assay.errors import JudgeFailure
+from assay.records import Usage
+
+if TYPE_CHECKING:
+    from assay.inquiries.base import Inquiry
+    from assay.judges.desk import Desk
+
+F = TypeVar("F")
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """What metrics need of a judge."""
+
+    @property
+    def fingerprint(self) -> str:
+        """What makes this judge's findings its own: model, parameters, versions. Equal means interchangeable."""
+
+    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        """Why this judge does not answer inquiries of this type, with the way out; None when it does."""
+
+    async def find(self, inquiry: Inquiry[F]) -> F:
+        """The finding. Raises JudgeFailure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A finding, or the failure in its place, and what it cost."""
+
+    finding: Any = None
+    failure: JudgeFailure | None = None
+    usage: Usage = field(default_factory=Usage)
+
+
+class Meter:
+    """Adds up what the findings asked for in one context (one metric on one sample) cost."""
+
+    __slots__ = ("usage",)
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+
+    def add(self, usage: Usage) -> None:
+        self.usage += usage
+
+
+#: The meter of the metric that is running, if it keeps one.
+METER: ContextVar[Meter | None] = ContextVar("assay_meter", default=None)
+
+
+class BaseJudge(ABC):
+    """A judge: subclass it, give it a `fingerprint` and an `answer`."""
+
+    #: False for judges whose findings need not be kept on disk (scripts, tests)
+    durable: bool = True
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """See `Judge.fingerprint`."""
+
+    @abstractmethod
+    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        """One answer per inquiry, in order. An inquiry that fails gets a failure; the others keep their findings."""
+
+    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        """See `Judge.cannot`. The default answers everything."""
+        return None
+
+    async def release(self) -> None:  # noqa: B027  most judges hold nothing
+        """Close what belongs to the running event loop (clients, connections). The judge stays usable."""
+
+    async def find(self, inquiry: Inquiry[F]) -> F:
+        """The finding, remembered for as long as the running event loop lives."""
+        return await self._desk().find(inquiry)
+
+    def _desk(self) -> Desk:
+        from assay.judges.desk import Desk
+
+        loop = asyncio.get_running_loop()
+        desks: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Desk]
+        desks = self.__dict__.setdefault("_desks", weakref.WeakKeyDictionary())
+        if loop not in desks:
+            desks[loop] = Desk(self)
+        return desks[loop]

@@ -1,0 +1,122 @@
+"""What every metric has: its needs, its range and direction, and one async method that measures.
+
+    class Faithfulness(Metric):
+        async def measure(self, sample, judge): ...
+
+`score` wraps `measure`: it checks the needs, and turns what a judge could not answer into an unscored score.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from assay.errors import Cause, JudgeFailure
+from assay.inquiries.base import Inquiry
+from assay.judges.base import METER, Judge, Meter
+from assay.records import Direction, Sample, Score, Unscored, Verdict
+
+
+@dataclass(frozen=True)
+class Metric(ABC):
+    """One metric. Instances are frozen: parameters are fields, results are returned and never kept.
+
+    needs      the sample's fields without which nothing can be measured
+    asks       the inquiries it puts to the judge
+    low, high  range of the value; direction says which end is good
+    version    rises when the formula or what it asks changes
+    """
+
+    name: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]]
+    asks: ClassVar[tuple[type[Inquiry[Any]], ...]]
+    low: ClassVar[float] = 0.0
+    high: ClassVar[float] = 1.0
+    direction: ClassVar[Direction] = "higher"
+    version: ClassVar[str] = "1"
+    #: False for metrics that give an empty retrieval a number
+    needs_passages: ClassVar[bool] = True
+
+    @property
+    def label(self) -> str:
+        """The name of the score; metrics with parameters may carry them here."""
+        return self.name
+
+    @abstractmethod
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        """The score of a sample that has all this metric needs. May raise JudgeFailure."""
+
+    async def score(self, sample: Sample, judge: Judge) -> Score:
+        """The score, or an unscored one with the reason. Never raises for what is wrong with sample or judge."""
+        missing = self.missing(sample)
+        if missing is not None:
+            return self.unscored(missing.cause, missing.message)
+        meter = Meter()
+        token = METER.set(meter)
+        try:
+            for inquiry in self.asks:
+                reason = judge.cannot(inquiry, sample.language)
+                if reason is not None:
+                    raise reason
+            score = await self.measure(sample, judge)
+        except JudgeFailure as failure:
+            score = self.unscored(failure.cause, failure.message, raw=failure.raw)
+        finally:
+            METER.reset(token)
+        return replace(score, judge=judge.fingerprint, usage=meter.usage)
+
+    def missing(self, sample: Sample) -> Unscored | None:
+        """Why this sample cannot be measured at all, or None. Asks no judge."""
+        for field in self.needs:
+            value = getattr(sample, field)
+            if value is None:
+                return Unscored(cause=Cause.MISSING_INPUT, message=f"{self.label} needs {field!r}, which is missing")
+            if isinstance(value, str) and not value.strip():
+                if field == "answer":
+                    return Unscored(cause=Cause.NO_CLAIMS, message="the answer is empty")
+                return Unscored(cause=Cause.MISSING_INPUT, message=f"{self.label} needs {field!r}, which is empty")
+        if "contexts" in self.needs and self.needs_passages and not any(p.strip() for p in sample.passages):
+            return Unscored(cause=Cause.NO_CONTEXT, message="nothing was retrieved")
+        return None
+
+    def scored(
+        self,
+        value: float,
+        *,
+        verdicts: Mapping[str, tuple[Verdict, ...]] | None = None,
+        parts: Mapping[str, float] | None = None,
+        texts: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> Score:
+        """A score of this metric with its evidence."""
+        return Score(
+            metric=self.label,
+            value=value,
+            low=self.low,
+            high=self.high,
+            direction=self.direction,
+            version=self.version,
+            verdicts=verdicts or {},
+            parts=parts or {},
+            texts=texts or {},
+        )
+
+    def unscored(
+        self,
+        cause: Cause,
+        message: str,
+        *,
+        raw: str | None = None,
+        verdicts: Mapping[str, tuple[Verdict, ...]] | None = None,
+    ) -> Score:
+        """A score of this metric without a value, and why."""
+        return Score(
+            metric=self.label,
+            unscored=Unscored(cause=cause, message=message, raw=raw),
+            low=self.low,
+            high=self.high,
+            direction=self.direction,
+            version=self.version,
+            verdicts=verdicts or {},
+        )

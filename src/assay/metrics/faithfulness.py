@@ -1,0 +1,45 @@
+"""Faithfulness: what share of the answer's claims do the retrieved contexts support?
+
+Range 0 to 1, higher is better. Es et al., "RAGAS: Automated Evaluation of Retrieval Augmented Generation" (2023).
+An answer without claims (a refusal) is unscored: 0 would punish it, 1 would reward it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from assay.errors import Cause
+from assay.inquiries import Claims, Support
+from assay.judges.base import Judge
+from assay.metrics.base import Metric
+from assay.records import Sample, Score, Verdict
+
+
+def share_supported(verdicts: Sequence[Verdict]) -> float:
+    """Supported verdicts / verdicts. Expects at least one."""
+    return sum(verdict.label == "supported" for verdict in verdicts) / len(verdicts)
+
+
+@dataclass(frozen=True)
+class Faithfulness(Metric):
+    """Supported claims of the answer / claims of the answer."""
+
+    name: ClassVar[str] = "faithfulness"
+    needs: ClassVar = ("answer", "contexts")
+    asks: ClassVar = (Claims, Support)
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        verdicts = await answer_against_contexts(sample, judge)
+        if not verdicts:
+            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim")
+        return self.scored(share_supported(verdicts), verdicts={"answer/contexts": verdicts})
+
+
+async def answer_against_contexts(sample: Sample, judge: Judge) -> tuple[Verdict, ...]:
+    """The verdict of the contexts on each claim of the answer."""
+    claims = await judge.find(Claims(sample.answer or "", sample.question, sample.language))
+    if not claims:
+        return ()
+    return await judge.find(Support(claims, sample.passages, sample.question, sample.language))

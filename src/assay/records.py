@@ -1,0 +1,255 @@
+"""The records: what was asked, found and said, and what a judge made of it.
+
+All are frozen dataclasses with a JSON round trip: `Sample.from_dict(sample.to_dict()) == sample`.
+Offsets are Python string indices (code points), half open: `text[span.start:span.end]`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from assay.errors import Cause, InputError
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+SupportLabel = Literal["supported", "contradicted", "not_mentioned"]
+SampleStatus = Literal["complete", "abandoned", "cancelled", "failed"]
+Direction = Literal["higher", "lower"]
+
+
+@lru_cache(maxsize=64)
+def _adapter(cls: Hashable) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter  # costs 0.1 s, and records are often only passed around
+
+    return TypeAdapter(cls)
+
+
+class Record:
+    """JSON round trip for the dataclasses below."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """This record as plain JSON values, without the fields that are None."""
+        data: dict[str, Any] = _adapter(type(self)).dump_python(self, mode="json", exclude_none=True)
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The record that `to_dict` wrote. Raises InputError, naming the field, where the data does not fit."""
+        from pydantic import ValidationError
+
+        try:
+            record: Self = _adapter(cls).validate_python(dict(data))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(str(part) for part in first["loc"]) or cls.__name__
+            raise InputError(f"{cls.__name__}: field {where!r}: {first['msg']}") from None
+        return record
+
+
+@dataclass(frozen=True, slots=True)
+class Span(Record):
+    """A piece of a text: characters `start` up to, not including, `end`."""
+
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        """The characters of `text` that this span covers."""
+        return text[self.start : self.end]
+
+    def shift(self, by: int) -> Span:
+        """The same piece where the text stands `by` characters further on."""
+        return Span(self.start + by, self.end + by)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context(Record):
+    """One retrieved passage. `score` is the retriever's own, in whatever unit it uses."""
+
+    text: str
+    id: str | None = None
+    score: float | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn(Record):
+    """An earlier exchange of the same conversation."""
+
+    question: str
+    answer: str
+    contexts: tuple[Context, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample(Record):
+    """One exchange with a RAG system.
+
+    `None` means "not known"; an empty tuple of contexts means "retrieval returned nothing".
+    `ids` ties the sample to its origin (run, trace, span ids by name). `language` is an ISO 639-1 code.
+    """
+
+    question: str | None = None
+    contexts: tuple[Context, ...] | None = None
+    answer: str | None = None
+    reference: str | None = None
+    reference_contexts: tuple[Context, ...] | None = None
+    history: tuple[Turn, ...] = ()
+    id: str | None = None
+    ids: Mapping[str, str] = field(default_factory=dict)
+    language: str = "en"
+    status: SampleStatus = "complete"
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def passages(self) -> tuple[str, ...]:
+        """The texts of the contexts, in order; empty when there are none."""
+        return tuple(context.text for context in self.contexts or ())
+
+    def key(self) -> str:
+        """A stable id: `id` where given, else a hash of the content (not of metadata)."""
+        return self.id if self.id is not None else "row-" + self.content_hash()[:16]
+
+    def content_hash(self) -> str:
+        """SHA-256 over everything a metric can see."""
+        return fingerprint(
+            [self.question, self.passages if self.contexts is not None else None, self.answer, self.reference,
+             [c.text for c in self.reference_contexts] if self.reference_contexts is not None else None,
+             [[t.question, t.answer, [c.text for c in t.contexts]] for t in self.history], self.language, self.status]
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim(Record):
+    """One checkable statement. `span` is the part of the source text that makes it (at least its sentence)."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence(Record):
+    """A verbatim quote, found by string search: `passages[passage][span.start:span.end] == text`."""
+
+    passage: int
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell(Record):
+    """What one passage alone says of one claim. `probability` is that of `supported`, in [0, 1]."""
+
+    label: SupportLabel
+    probability: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict(Record):
+    """The finding on one claim, one passage or one criterion.
+
+    label        from the closed set of its inquiry: supported / contradicted / not_mentioned; useful / not_useful;
+                 yes / no
+    probability  of the affirmative label (supported, useful, yes), in [0, 1], where the judge gives one
+    claim        the claim judged, for support verdicts
+    passage      index of the passage judged, for usefulness verdicts
+    cells        one per passage, in order: the row of the claim x passage matrix
+    evidence     located quotes; `unlocated` counts quotes that are not in the passages, and so are no evidence
+    """
+
+    label: str
+    probability: float | None = None
+    reason: str | None = None
+    claim: Claim | None = None
+    passage: int | None = None
+    cells: tuple[Cell, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    unlocated: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage(Record):
+    """What judging cost. Token counts are `None` when the endpoint did not report them: unknown is not 0.
+
+    Where several inquiries shared one call, the first of them carries its cost, so that sums are exact.
+    """
+
+    calls: int = 0
+    prompt_tokens: int | None = 0
+    completion_tokens: int | None = 0
+    cached_tokens: int | None = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        def plus(a: int | None, b: int | None) -> int | None:
+            return None if a is None or b is None else a + b
+
+        return Usage(
+            calls=self.calls + other.calls,
+            prompt_tokens=plus(self.prompt_tokens, other.prompt_tokens),
+            completion_tokens=plus(self.completion_tokens, other.completion_tokens),
+            cached_tokens=plus(self.cached_tokens, other.cached_tokens),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unscored(Record):
+    """Why there is no number, in one machine-readable word and one sentence; `raw` is the judge's reply, if any."""
+
+    cause: Cause
+    message: str
+    raw: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score(Record):
+    """A value with its range, direction and evidence; or no value and the reason why.
+
+    Exactly one of `value` and `unscored` is set. `verdicts` are the readings the value was computed from, by what
+    was read against what (`"answer/contexts"`). `parts` are intermediate numbers of the formula.
+    """
+
+    metric: str
+    value: float | None = None
+    unscored: Unscored | None = None
+    low: float = 0.0
+    high: float = 1.0
+    direction: Direction = "higher"
+    verdicts: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
+    parts: Mapping[str, float] = field(default_factory=dict)
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    version: str = "1"
+    judge: str | None = None
+    usage: Usage = field(default_factory=Usage)
+
+    def __post_init__(self) -> None:
+        if (self.value is None) == (self.unscored is None):
+            raise InputError(f"Score {self.metric!r}: give either a value or a reason why there is none")
+        if self.value is not None and not self.low <= self.value <= self.high:  # NaN fails this as well
+            raise InputError(f"Score {self.metric!r}: value {self.value!r} is outside [{self.low}, {self.high}]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredSample(Record):
+    """A sample with its scores, by metric name."""
+
+    sample: Sample
+    scores: Mapping[str, Score]
+
+    @property
+    def values(self) -> dict[str, float | None]:
+        """The numbers alone; None where there is no measurement."""
+        return {name: score.value for name, score in self.scores.items()}
+
+
+def fingerprint(parts: Sequence[Any]) -> str:
+    """SHA-256 of JSON-able parts; equal parts give equal hex digests on every machine."""
+    blob = json.dumps(parts, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
+    return hashlib.sha256(blob.encode("utf-8", "surrogatepass")).hexdigest()
