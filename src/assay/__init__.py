@@ -1,1 +1,93 @@
-"""x"""
+"""assay scores retrieval-augmented answers with located evidence.
+
+    from assay import evaluate
+    result = evaluate("answers.jsonl", metrics=["faithfulness", "context_recall"])
+    print(result)
+
+Importing this module loads nothing but itself; each name is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from assay import metrics as metrics
+    from assay.errors import AssayError as AssayError
+    from assay.errors import Cause as Cause
+    from assay.errors import InputError as InputError
+    from assay.errors import JudgeFailure as JudgeFailure
+    from assay.errors import MissingExtra as MissingExtra
+    from assay.evaluate import EvaluationInterrupted as EvaluationInterrupted
+    from assay.evaluate import aevaluate as aevaluate
+    from assay.evaluate import evaluate as evaluate
+    from assay.judges.base import BaseJudge as BaseJudge
+    from assay.judges.embedded import EmbeddedJudge as EmbeddedJudge
+    from assay.judges.openai import OpenAIJudge as OpenAIJudge
+    from assay.judges.scripted import ScriptedJudge as ScriptedJudge
+    from assay.judges.text import TextJudge as TextJudge
+    from assay.live.scorer import LiveScorer as LiveScorer
+    from assay.records import Claim as Claim
+    from assay.records import Context as Context
+    from assay.records import Evidence as Evidence
+    from assay.records import Sample as Sample
+    from assay.records import Score as Score
+    from assay.records import ScoredSample as ScoredSample
+    from assay.records import Span as Span
+    from assay.records import Unscored as Unscored
+    from assay.records import Usage as Usage
+    from assay.records import Verdict as Verdict
+    from assay.result import Result as Result
+    from assay.sinks.jsonl import JsonlSink as JsonlSink
+    from assay.store import Store as Store
+
+__version__ = "0.1.0"
+
+#: Where each public name lives.
+_HOMES = {
+    "AssayError": "assay.errors",
+    "BaseJudge": "assay.judges.base",
+    "Cause": "assay.errors",
+    "Claim": "assay.records",
+    "Context": "assay.records",
+    "EmbeddedJudge": "assay.judges.embedded",
+    "EvaluationInterrupted": "assay.evaluate",
+    "Evidence": "assay.records",
+    "InputError": "assay.errors",
+    "JsonlSink": "assay.sinks.jsonl",
+    "JudgeFailure": "assay.errors",
+    "LiveScorer": "assay.live.scorer",
+    "MissingExtra": "assay.errors",
+    "OpenAIJudge": "assay.judges.openai",
+    "Result": "assay.result",
+    "Sample": "assay.records",
+    "Score": "assay.records",
+    "ScoredSample": "assay.records",
+    "ScriptedJudge": "assay.judges.scripted",
+    "Span": "assay.records",
+    "Store": "assay.store",
+    "TextJudge": "assay.judges.text",
+    "Unscored": "assay.records",
+    "Usage": "assay.records",
+    "Verdict": "assay.records",
+    "aevaluate": "assay.evaluate",
+    "evaluate": "assay.evaluate",
+}
+
+__all__ = [*_HOMES, "metrics"]  # noqa: PLE0604  the table is the one list of public names
+
+
+def __getattr__(name: str) -> Any:
+    if name == "metrics":
+        return import_module("assay.metrics")
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'assay' has no attribute {name!r}")
+    # `evaluate` is a function and a module; the function is stored under the name before anyone can see the module
+    value = globals()[name] = getattr(import_module(home), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

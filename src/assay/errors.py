@@ -35,8 +35,8 @@ class Cause(StrEnum):
     CONNECTION = "connection"  # endpoint unreachable or answering 5xx after every retry
     AUTH = "auth"  # key refused
     BAD_REQUEST = "bad_request"  # the endpoint refuses this request for good
-    BUDGET = "budget"  # a hard limit on calls or tokens was reached
     INTERRUPTED = "interrupted"  # the run was stopped before this one was measured
+    BAD_ROW = "bad_row"  # the row of data could not be read as a sample
     BUG = "bug"  # an error in assay, a metric or a user's judge; the message holds it
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from assay.errors import Cause, InputError
@@ -23,11 +22,15 @@ SampleStatus = Literal["complete", "abandoned", "cancelled", "failed"]
 Direction = Literal["higher", "lower"]
 
 
-@lru_cache(maxsize=64)
-def _adapter(cls: Hashable) -> TypeAdapter[Any]:
-    from pydantic import TypeAdapter  # costs 0.1 s, and records are often only passed around
+_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
 
-    return TypeAdapter(cls)
+
+def _adapter(cls: type) -> TypeAdapter[Any]:
+    if cls not in _ADAPTERS:
+        from pydantic import TypeAdapter  # costs 0.1 s, and records are often only passed around
+
+        _ADAPTERS[cls] = TypeAdapter(cls)
+    return _ADAPTERS[cls]
 
 
 class Record:

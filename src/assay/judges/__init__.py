@@ -1,1 +1,35 @@
-"""Judges: embedded, any OpenAI-compatible endpoint, scripted."""
+"""Judges: embedded, any OpenAI-compatible endpoint, scripted. `resolve_judge` turns what a user wrote into one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.errors import InputError
+from assay.judges.base import Answer, BaseJudge, Judge
+
+__all__ = ["Answer", "BaseJudge", "Judge", "resolve_judge"]
+
+
+def resolve_judge(judge: BaseJudge | str | None = None, **options: Any) -> BaseJudge:
+    """The judge that is meant.
+
+    None or "embedded"   the embedded judge: offline, on the CPU, free
+    "openai:MODEL"       an OpenAI-compatible endpoint; `options` (base_url, api_key, ...) go to `OpenAIJudge`
+    a judge              itself
+
+    An LLM judge is never chosen because a key happens to be in the environment. Raises InputError for anything else,
+    MissingExtra when the embedded judge is meant and not installed.
+    """
+    if judge is None or judge == "embedded":
+        from assay.judges.embedded import EmbeddedJudge
+
+        return EmbeddedJudge(**options)
+    if isinstance(judge, str) and judge.startswith("openai:") and judge != "openai:":
+        from assay.judges.openai import OpenAIJudge
+
+        return OpenAIJudge(judge.removeprefix("openai:"), **options)
+    if isinstance(judge, BaseJudge):
+        if options:
+            raise InputError(f"judge: options {sorted(options)} go with a judge named by text, not with a judge object")
+        return judge
+    raise InputError(f"judge: expected 'embedded', 'openai:MODEL' or a judge object, got {judge!r}")

@@ -56,16 +56,19 @@ class Metric(ABC):
         meter = Meter()
         token = METER.set(meter)
         try:
-            for inquiry in self.asks:
-                reason = judge.cannot(inquiry, sample.language)
-                if reason is not None:
-                    raise reason
+            reason = self.cannot(judge, sample.language)
+            if reason is not None:
+                raise reason
             score = await self.measure(sample, judge)
         except JudgeFailure as failure:
             score = self.unscored(failure.cause, failure.message, raw=failure.raw)
         finally:
             METER.reset(token)
         return replace(score, judge=judge.fingerprint, usage=meter.usage)
+
+    def cannot(self, judge: Judge, language: str = "en") -> JudgeFailure | None:
+        """Why this judge cannot answer what this metric asks, or None. Asks nothing."""
+        return next(filter(None, (judge.cannot(inquiry, language) for inquiry in self.asks)), None)
 
     def missing(self, sample: Sample) -> Unscored | None:
         """Why this sample cannot be measured at all, or None. Asks no judge."""

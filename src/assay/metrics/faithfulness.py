@@ -1,7 +1,8 @@
 """Faithfulness: what share of the answer's claims do the retrieved contexts support?
 
 Range 0 to 1, higher is better. Es et al., "RAGAS: Automated Evaluation of Retrieval Augmented Generation" (2023).
-An answer without claims (a refusal) is unscored: 0 would punish it, 1 would reward it.
+An answer without claims (a refusal) is unscored: 0 would punish it, 1 would reward it. A claim counts as supported
+when the contexts together support it, as in the paper, not only where a single one does.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
+from assay.metrics.readings import answer_against_contexts
 from assay.records import Sample, Score, Verdict
 
 
@@ -35,11 +37,3 @@ class Faithfulness(Metric):
         if not verdicts:
             return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim")
         return self.scored(share_supported(verdicts), verdicts={"answer/contexts": verdicts})
-
-
-async def answer_against_contexts(sample: Sample, judge: Judge) -> tuple[Verdict, ...]:
-    """The verdict of the contexts on each claim of the answer."""
-    claims = await judge.find(Claims(sample.answer or "", sample.question, sample.language))
-    if not claims:
-        return ()
-    return await judge.find(Support(claims, sample.passages, sample.question, sample.language))

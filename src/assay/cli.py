@@ -1,0 +1,236 @@
+"""The command line: score, explain, metrics, doctor, demo.
+
+Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input;
+3 the judge cannot be used (missing extra, key refused, endpoint unreachable); 130 interrupted.
+Results go to stdout, everything else to stderr; an error is one line with the way out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from assay.errors import SETTLED, AssayError, Cause, InputError, JudgeFailure, MissingExtra, StoreError
+
+if TYPE_CHECKING:
+    from assay.judges import BaseJudge
+    from assay.result import Result
+
+OK, UNSCORED, USAGE, JUDGE, INTERRUPTED = 0, 1, 2, 3, 130
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Score retrieval-augmented answers with located evidence.",
+    epilog="Exit codes: 0 fine, 1 some judging failed, 2 wrong input, 3 judge unusable, 130 interrupted.",
+)
+
+JudgeOption = Annotated[str, typer.Option(help="'embedded' (offline, no key) or 'openai:MODEL'.")]
+BaseUrlOption = Annotated[str | None, typer.Option(help="Any OpenAI-compatible endpoint, for example a local server.")]
+KeyOption = Annotated[str | None, typer.Option(help="Name of the environment variable that holds the key.")]
+EmbeddingOption = Annotated[str | None, typer.Option(help="Embedding model of the endpoint, for similarity.")]
+StoreOption = Annotated[Path, typer.Option(help="Folder that keeps findings and runs.")]
+
+
+@app.command()
+def score(
+    data: Annotated[Path, typer.Argument(help="JSONL, JSON, CSV, TSV or Parquet.")],
+    metrics: Annotated[str | None, typer.Option(help="Names, separated by commas; `assay metrics` lists them.")] = None,
+    judge: JudgeOption = "embedded",
+    base_url: BaseUrlOption = None,
+    api_key_env: KeyOption = None,
+    embedding_model: EmbeddingOption = None,
+    out: Annotated[Path | None, typer.Option(help="Write every row with scores and evidence as JSONL.")] = None,
+    store: StoreOption = Path(".assay"),
+    columns: Annotated[
+        list[str] | None, typer.Option("--map", help="FIELD=COLUMN, where a column has a name of your own.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Read at most this many rows.")] = None,
+    concurrency: Annotated[int, typer.Option(help="Rows in flight at the same time.")] = 16,
+    deadline: Annotated[float | None, typer.Option(help="Seconds for the whole run.")] = None,
+) -> None:
+    """Score a file of answers and print the table of means. A rerun asks only for what is missing."""
+    from assay.evaluate import EvaluationInterrupted, evaluate
+
+    chosen = _judge(judge, base_url, api_key_env, embedding_model)
+    try:
+        result = evaluate(
+            data,
+            metrics,
+            chosen,
+            store=store,
+            column_map=_column_map(columns),
+            limit=limit,
+            concurrency=concurrency,
+            deadline=deadline,
+        )
+    except EvaluationInterrupted as interrupted:
+        _print_result(interrupted.result, out)
+        print("assay: interrupted; the rows above are complete. Run the same command to go on.", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+    _print_result(result, out)
+    raise typer.Exit(_verdict(result))
+
+
+@app.command()
+def explain(
+    run: Annotated[str, typer.Argument(help="Id of a run, or 'last'.")],
+    row: Annotated[str, typer.Argument(help="Id or number of a row; numbers start at 1.")],
+    metric: Annotated[str | None, typer.Option(help="Explain this metric only.")] = None,
+    store: StoreOption = Path(".assay"),
+    as_json: Annotated[bool, typer.Option("--json", help="Print the row with all its evidence as JSON.")] = False,
+) -> None:
+    """Say why a row got its scores: claims, verdicts and the passages that decided them."""
+    from assay.result import Result
+
+    if not (store / "assay.db").exists():
+        raise InputError(f"store: there is none in {str(store)!r}; name yours with --store, or score something first")
+    result = Result.load(run, store)
+    if as_json:
+        print(json.dumps(result.row(row).to_dict(), ensure_ascii=False, indent=2))
+    else:
+        print(result.explain(row, metric).text(_width()))
+
+
+@app.command()
+def metrics() -> None:
+    """List the metrics: what each needs, its range and direction, and which judges can do it."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    from assay.metrics.registry import METRICS
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title in ("metric", "needs", "range", "better", "judges"):
+        table.add_column(title, no_wrap=title != "needs")
+    for make in METRICS.values():
+        metric = make()
+        table.add_row(
+            metric.label,
+            ", ".join(metric.needs),
+            f"{metric.low:g} to {metric.high:g}",
+            metric.direction,
+            _judges_for(metric.asks),
+        )
+    Console(width=_width()).print(table)
+
+
+@app.command()
+def doctor(
+    judge: JudgeOption = "embedded",
+    base_url: BaseUrlOption = None,
+    api_key_env: KeyOption = None,
+    embedding_model: EmbeddingOption = None,
+) -> None:
+    """Check what works here: installed parts, the embedded judge, and what a judge endpoint supports."""
+    from assay.doctor import examine
+
+    chosen = _judge(judge, base_url, api_key_env, embedding_model) if judge != "embedded" else None
+    fine = True
+    for check in examine(chosen):
+        fine = fine and check.fine is not False
+        mark = {True: "ok  ", False: "FAIL", None: "–   "}[check.fine]
+        print(f"{mark} {check.name}: {check.text}")
+    raise typer.Exit(OK if fine else JUDGE)
+
+
+@app.command()
+def demo(store: StoreOption = Path(".assay")) -> None:
+    """Score 22 real answers with the embedded judge, and show the worst one and what decided it."""
+    from assay.demo import answers
+    from assay.evaluate import evaluate
+
+    result = evaluate(answers(), store=store)
+    print(result)
+    worst = result.worst("faithfulness")
+    if worst is not None:
+        print(
+            f"\nThe least faithful answer, row {worst.number} (people said: {worst.scored.sample.metadata['human']})\n"
+        )
+        print(result.explain(worst.number, "faithfulness").text(_width()))
+    print("\nMore: assay explain last ROW --store", store)
+
+
+def _judge(judge: str, base_url: str | None, api_key_env: str | None, embedding_model: str | None) -> BaseJudge:
+    from assay.judges import resolve_judge
+
+    options: dict[str, Any] = {}
+    if api_key_env is not None:
+        if not os.environ.get(api_key_env):
+            raise InputError(f"--api-key-env: the environment variable {api_key_env!r} is not set")
+        options["api_key"] = os.environ[api_key_env]
+    if base_url is not None:
+        options["base_url"] = base_url
+    if embedding_model is not None:
+        options["embedding_model"] = embedding_model
+    if options and judge == "embedded":
+        raise InputError("--base-url, --api-key-env and --embedding-model go with --judge openai:MODEL")
+    return resolve_judge(judge, **options)
+
+
+def _column_map(columns: list[str] | None) -> dict[str, str] | None:
+    if not columns:
+        return None
+    pairs = [column.partition("=") for column in columns]
+    for field, sign, column in pairs:
+        if not (field and sign and column):
+            raise InputError(f"--map: expected FIELD=COLUMN, got {field + sign + column!r}")
+    return {field: column for field, _, column in pairs}
+
+
+def _print_result(result: Result, out: Path | None) -> None:
+    from assay.report.table import as_text
+
+    print(as_text(result, _width()))
+    if out is not None:
+        result.to_jsonl(out)
+        print(f"rows with evidence: {out}", file=sys.stderr)
+
+
+def _verdict(result: Result) -> int:
+    """1 when judging failed somewhere or the run was cut short; what lies in the samples themselves is no failure."""
+    causes = {Cause(cause) for summary in result.metrics.values() for cause in summary.causes}
+    return OK if result.complete and causes <= SETTLED else UNSCORED
+
+
+def _judges_for(asks: tuple[type, ...]) -> str:
+    from assay.judges.embedded import INQUIRIES
+
+    return "embedded, LLM" if set(asks) <= set(INQUIRIES) else "LLM"
+
+
+def _width() -> int:
+    from shutil import get_terminal_size
+
+    return max(80, min(140, get_terminal_size((110, 24)).columns))
+
+
+def _fail(code: int, error: BaseException) -> NoReturn:
+    message = " ".join(str(error).split())
+    print(f"assay: error: {message}", file=sys.stderr)
+    raise SystemExit(code)
+
+
+def main() -> None:
+    """Entry point: turns assay's errors into one line and an exit code."""
+    try:
+        app()
+    except (InputError, StoreError) as error:
+        _fail(USAGE, error)
+    except (MissingExtra, JudgeFailure) as error:
+        _fail(JUDGE, error)
+    except AssayError as error:
+        _fail(UNSCORED, error)
+    except KeyboardInterrupt as error:
+        _fail(INTERRUPTED, error)
+
+
+if __name__ == "__main__":
+    main()

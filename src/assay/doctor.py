@@ -1,0 +1,90 @@
+"""What works here: the parts that are installed, the embedded judge, and what a judge endpoint supports."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from assay.errors import AssayError
+from assay.inquiries import Claims, Support
+from assay.sync import run_sync
+
+if TYPE_CHECKING:
+    from assay.judges import BaseJudge
+
+_PARTS = ("assay", "assay-embedded", "assay-langchain", "assay-llama-index", "langchain-core", "llama-index-core",
+          "openai", "pyarrow", "pandas")  # fmt: skip
+#: A claim, and a passage that settles it: what every judge must get right.
+_PASSAGE = "The first Super Bowl was played on January 15, 1967, at the Los Angeles Memorial Coliseum."
+_KNOWN = (("The first Super Bowl was played on January 15, 1967.", "supported"),
+          ("The first Super Bowl was played on March 3, 1982, in Chicago.", "not supported"))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing looked at. `fine` is None where it is neither right nor wrong."""
+
+    name: str
+    fine: bool | None
+    text: str
+
+
+def examine(judge: BaseJudge | None = None) -> Iterator[Check]:
+    """Look at everything, one check at a time; `judge` is an endpoint to examine besides the embedded judge."""
+    yield from (_part(name) for name in _PARTS)
+    if importlib.util.find_spec("assay_embedded") is not None:
+        yield from _embedded()
+    if judge is not None:
+        yield from _endpoint(judge)
+
+
+def _part(name: str) -> Check:
+    try:
+        return Check(name, True, version(name))
+    except PackageNotFoundError:
+        return Check(name, None, "not installed")
+
+
+def _embedded() -> Iterator[Check]:
+    from assay.judges.embedded import EmbeddedJudge
+
+    try:
+        began = time.perf_counter()
+        judge = EmbeddedJudge()
+        name = judge.fingerprint
+        yield Check("embedded judge", True, f"{name}, files intact, loaded in {time.perf_counter() - began:.2f} s")
+    except (AssayError, OSError, ValueError) as error:
+        yield Check("embedded judge", False, str(error))
+        return
+    yield known_verdicts(judge)
+
+
+def known_verdicts(judge: BaseJudge) -> Check:
+    """Ask for two verdicts that are beyond doubt."""
+    try:
+        wrong = [claim for claim, expected in _KNOWN if run_sync(lambda: _verdict(judge, claim)) != expected]  # noqa: B023
+    except AssayError as error:
+        return Check("known verdicts", False, str(error))
+    return Check("known verdicts", not wrong, f"wrong on: {'; '.join(wrong)}" if wrong else "both right")
+
+
+async def _verdict(judge: BaseJudge, text: str) -> str:
+    try:
+        claims = await judge.find(Claims(text))
+        (verdict,) = await judge.find(Support(claims[:1], (_PASSAGE,)))
+    finally:
+        await judge.release()
+    return "supported" if verdict.label == "supported" else "not supported"
+
+
+def _endpoint(judge: BaseJudge) -> Iterator[Check]:
+    from assay.judges.openai import OpenAIJudge
+
+    if isinstance(judge, OpenAIJudge):
+        for name, text in run_sync(judge.probe).items():
+            yield Check(name, None, str(text))
+    yield known_verdicts(judge)

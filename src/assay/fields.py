@@ -1,0 +1,261 @@
+"""The one table of names by which other tools call a sample's fields, and the shapes in which they hand over passages.
+
+Only the places where data enters use it: `assay.data`, the command line and the integrations. Inside assay a question
+is a `question`.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Mapping
+from datetime import date, time
+from typing import Any
+from uuid import UUID
+
+from assay.errors import InputError
+from assay.records import Context
+
+QUESTION_NAMES = ("question", "user_input", "query", "input", "inputs", "user_query", "user_question")
+CONTEXT_NAMES = (
+    "contexts", "retrieved_contexts", "retrieval_context", "context", "documents", "source_documents", "source_nodes",
+    "retrieved_documents", "retrieved_context", "passages", "docs",
+)  # fmt: skip
+ANSWER_NAMES = (
+    "answer", "response", "output", "outputs", "actual_output", "result", "prediction", "predicted_answer", "answers",
+    "predicted_answers", "generated_answer",
+)  # fmt: skip
+REFERENCE_NAMES = (
+    "reference", "ground_truth", "ground_truths", "expected_output", "expected", "target", "reference_answer",
+    "expected_answer", "gold_answer", "reference_output", "reference_outputs", "references",
+)  # fmt: skip
+
+#: Field of `Sample` -> names accepted for it, its own name first. Case, spaces, "_" and "-" do not matter.
+ACCEPTED: Mapping[str, tuple[str, ...]] = {
+    "question": QUESTION_NAMES,
+    "contexts": CONTEXT_NAMES,
+    "answer": ANSWER_NAMES,
+    "reference": REFERENCE_NAMES,
+    "reference_contexts": ("reference_contexts", "ground_truth_contexts", "gold_contexts", "expected_contexts"),
+    "history": ("history", "chat_history", "conversation_history"),
+    "id": ("id", "row_id", "sample_id", "example_id", "question_id"),
+    "language": ("language", "lang"),
+    "ids": ("ids",),
+    "status": ("status",),
+    "metadata": ("metadata",),
+}
+
+TEXT_KEYS = ("text", "page_content", "content", "context")
+ID_KEYS = ("id", "id_", "node_id", "doc_id", "document_id", "chunk_id")
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("_", "").replace("-", "").replace(" ", "")
+
+
+_FIELD_OF = {_plain(name): field for field, names in ACCEPTED.items() for name in names}
+
+
+def field_of(name: str) -> str | None:
+    """The field of `Sample` that `name` is accepted for, or None."""
+    return _FIELD_OF.get(_plain(name))
+
+
+def find_columns(names: Iterable[str], column_map: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Which of the columns `names` holds which field of `Sample`: a dict field -> column.
+
+    `column_map` (field -> column) decides where it speaks; then the field's own name wins over the other accepted ones.
+    Raises InputError where two accepted names are there and neither is the field's own, and where `column_map` names a
+    field or a column that does not exist.
+    """
+    names = list(dict.fromkeys(names))
+    found = _mapped(names, column_map or {})
+    candidates: dict[str, list[str]] = {}
+    for name in names:
+        field = field_of(name)
+        if field is not None and field not in found and name not in found.values():
+            candidates.setdefault(field, []).append(name)
+    for field, columns in candidates.items():
+        own = [name for name in columns if name == field] or [name for name in columns if _plain(name) == _plain(field)]
+        chosen = own or columns
+        if len(chosen) > 1:
+            listed = " and ".join(repr(name) for name in chosen)
+            hint = f'column_map={{"{field}": "{chosen[0]}"}}'
+            raise InputError(f"columns {listed} can all be the {field}; say which one is meant, for example {hint}")
+        found[field] = chosen[0]
+    return found
+
+
+def _mapped(names: list[str], column_map: Mapping[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key, column in column_map.items():
+        field = key if key in ACCEPTED else field_of(key)
+        if field is None:
+            turned = ACCEPTED.keys() & {column}
+            hint = f'; did you mean {{"{column}": "{key}"}}?' if turned else ""
+            raise InputError(f"column_map: {key!r} is no field of a sample ({', '.join(ACCEPTED)}){hint}")
+        if column not in names:
+            raise InputError(f"column_map: there is no column {column!r}; the columns are {_listed(names)}")
+        if found.setdefault(field, column) != column:
+            raise InputError(f"column_map: {field!r} is given twice, as {found[field]!r} and as {column!r}")
+    return found
+
+
+def _listed(names: list[str], most: int = 30) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def context_text(value: object) -> Context:
+    """One passage, from whatever a framework calls a passage.
+
+    Accepts a Context; a text; a dict with the text under `text`, `page_content`, `content` or `context`, also nested
+    under `node` or `document` and as LangChain serialises it; a LangChain Document, a LlamaIndex node with or without
+    score and a Haystack Document, recognised by their attributes; a pair (passage, score). Anything else raises
+    InputError.
+    """
+    if isinstance(value, Context):
+        return value
+    if isinstance(value, str):
+        return Context(text=well_formed(value))
+    if isinstance(value, Mapping):
+        return _from_mapping(value)
+    if isinstance(value, tuple) and len(value) == 2 and _number(value[1]) is not None:
+        return _with(context_text(value[0]), score=_number(value[1]))
+    made = _from_object(value)
+    if made is None:
+        raise InputError(
+            f"a passage must be a text, a dict with {', '.join(TEXT_KEYS[:3])}, or a document or node object; "
+            f"found {describe(value)}"
+        )
+    return made
+
+
+def _from_mapping(value: Mapping[Any, Any]) -> Context:
+    if "lc" in value and isinstance(value.get("kwargs"), Mapping):
+        return _from_mapping(value["kwargs"])
+    text = next((value[key] for key in TEXT_KEYS if isinstance(value.get(key), str)), None)
+    score = _number(value.get("score"))
+    if text is None:
+        inner = value.get("node", value.get("document"))
+        if inner is None:
+            keys = ", ".join(repr(key) for key in list(value)[:10])
+            raise InputError(
+                f"a passage given as a dict needs a text under {', '.join(TEXT_KEYS[:3])}; found the keys {keys}"
+            )
+        return _with(context_text(inner), score=score)
+    metadata = value.get("metadata", value.get("meta"))
+    return Context(text=well_formed(text), id=_first_id(value.get(key) for key in ID_KEYS), score=score,
+                   metadata=json_object(metadata))  # fmt: skip
+
+
+def _from_object(value: object) -> Context | None:
+    get_content = getattr(value, "get_content", None)
+    if callable(get_content):  # LlamaIndex: TextNode, NodeWithScore
+        text = get_content()
+    else:  # LangChain: page_content; Haystack: content
+        found = (getattr(value, key, None) for key in ("page_content", "content", "text"))
+        text = next((item for item in found if isinstance(item, str)), None)
+    if not isinstance(text, str):
+        return None
+    metadata = getattr(value, "metadata", getattr(value, "meta", None))
+    return Context(
+        text=well_formed(text),
+        id=_first_id(getattr(value, key, None) for key in ID_KEYS),
+        score=_number(getattr(value, "score", None)),
+        metadata=json_object(metadata),
+    )
+
+
+def _with(context: Context, *, score: float | None) -> Context:
+    if score is None:
+        return context
+    return Context(text=context.text, id=context.id, score=score, metadata=context.metadata)
+
+
+def _first_id(values: Iterable[object]) -> str | None:
+    for value in values:
+        if isinstance(value, (str, int, UUID)) and not isinstance(value, bool) and value != "":
+            return well_formed(str(value))
+    return None
+
+
+def _number(value: object) -> float | None:
+    """A finite number as float (numpy's too), else None."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return None
+    number = float(value)
+    return number if math.isfinite(number) else None
+
+
+def missing(value: object) -> bool:
+    """True for None and for the marks by which data frames say "no value": NaN, pandas' NA and NaT."""
+    if value is None:
+        return True
+    if isinstance(value, numbers.Real):
+        return bool(value != value)
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def well_formed(text: str) -> str:
+    """`text` with every lone surrogate replaced by U+FFFD, one for one, so that offsets stay.
+
+    JSON may carry half an emoji (`"\\ud83d"`, often the end of a text that was cut); such a text cannot be stored or
+    sent as UTF-8.
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text
+
+
+_DROP = object()
+
+
+def json_object(value: object) -> dict[str, Any]:
+    """What of a mapping JSON can hold: see `json_value`. Empty for anything that is no mapping."""
+    if not isinstance(value, Mapping):
+        return {}
+    kept = {well_formed(str(key)): json_value(item) for key, item in value.items()}
+    return {key: item for key, item in kept.items() if item is not _DROP and item is not None}
+
+
+def json_value(value: object, depth: int = 0) -> Any:
+    """`value` in JSON's types: dates in ISO form, numpy's scalars and arrays as numbers and lists, missing as None.
+
+    What JSON cannot hold (bytes, infinity, images, live objects) is left out of the dict or list it stands in.
+    """
+    if missing(value):
+        return None
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else _DROP
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    if isinstance(value, UUID):
+        return str(value)
+    if depth > 20:
+        return _DROP
+    if isinstance(value, Mapping):
+        pairs = ((well_formed(str(key)), json_value(item, depth + 1)) for key, item in value.items())
+        return {key: item for key, item in pairs if item is not _DROP}
+    if isinstance(value, (list, tuple)):
+        return [item for item in (json_value(item, depth + 1) for item in value) if item is not _DROP]
+    to_list = getattr(value, "tolist", None)  # numpy's arrays and scalars
+    if callable(to_list):
+        return json_value(to_list(), depth + 1)
+    return _DROP
+
+
+def describe(value: object) -> str:
+    """A value for an error message: its type and the beginning of it."""
+    if isinstance(value, (str, int, float, list, tuple, dict)):
+        shown = repr(value) if not isinstance(value, str) else repr(value[:60])
+        return f"{type(value).__name__} {shown[:60]}{'…' if len(shown) > 60 else ''}"
+    return type(value).__name__

@@ -1,0 +1,181 @@
+"""The embedded judge: offline, on the CPU, free, with no key and no download.
+
+It splits texts into sentences for claims, decides support with the lexical model of `assay_embedded`, usefulness with
+its cross-encoder and similarity with its sentence encoder. It does not write text, so inquiries that need a language
+model are refused with the way out. What it measured against people is in `EmbeddedJudge().card`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import Cause, JudgeFailure, MissingExtra
+from assay.inquiries import Claims, Inquiry, Similarity, Support, Usefulness
+from assay.judges.base import Answer, BaseJudge
+from assay.judges.sentence_claims import sentence_claims
+from assay.records import Cell, Claim, Evidence, Span, SupportLabel, Verdict
+
+if TYPE_CHECKING:
+    from assay_embedded import Models, SupportReading
+
+#: What it can answer.
+INQUIRIES: tuple[type[Inquiry[Any]], ...] = (Claims, Support, Usefulness, Similarity)
+
+_WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out"
+_LOCK = threading.Lock()
+_WORKER: ThreadPoolExecutor | None = None
+
+
+class EmbeddedJudge(BaseJudge):
+    """Answers claims, support, usefulness and similarity, for English, with models that ship in `assay-embedded`.
+
+    threads         CPU threads of the models; None uses all cores
+    any_language    also judge languages it was not measured on
+
+    Its support verdicts are supported or not_mentioned: it does not tell a contradiction from a gap. Raises
+    MissingExtra when `assay-embedded` is not installed.
+    """
+
+    def __init__(self, *, threads: int | None = None, any_language: bool = False) -> None:
+        try:
+            import assay_embedded
+        except ImportError as error:
+            raise MissingExtra(
+                "the embedded judge is not installed: pip install 'assay[embedded]', "
+                "or name another judge, for example judge='openai:MODEL'"
+            ) from error
+        self._load: Callable[[], Models] = lambda: assay_embedded.load(threads)
+        self._languages: tuple[str, ...] = tuple(assay_embedded.languages)
+        self._any_language = any_language
+
+    @property
+    def models(self) -> Models:
+        """The loaded models; loading happens once per process and checks every file's hash."""
+        return self._load()
+
+    @property
+    def card(self) -> Mapping[str, Any]:
+        """Measured agreement with people, limits, languages."""
+        return self.models.card
+
+    @property
+    def fingerprint(self) -> str:
+        return f"embedded/{self.models.fingerprint[:16]}"
+
+    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        if inquiry not in INQUIRIES:
+            return JudgeFailure(Cause.JUDGE_CANNOT, f"the embedded judge cannot answer {inquiry.name}; {_WAY_OUT}")
+        if language not in self._languages and not self._any_language:
+            known = ", ".join(self._languages)
+            message = (
+                f"the embedded judge was measured on {known}, not on {language!r}; "
+                "EmbeddedJudge(any_language=True) judges it all the same, or name an LLM judge"
+            )
+            return JudgeFailure(Cause.LANGUAGE, message)
+        return None
+
+    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        # one worker thread for all loops: the models use every core by themselves
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(_worker(), self._answer_all, tuple(inquiries))
+
+    def _answer_all(self, inquiries: Sequence[Inquiry[Any]]) -> list[Answer]:
+        findings: dict[int, Any] = {}
+        for n, inquiry in enumerate(inquiries):
+            if isinstance(inquiry, Claims):
+                findings[n] = sentence_claims(inquiry.text, inquiry.language)
+        findings |= self._support({n: i for n, i in enumerate(inquiries) if isinstance(i, Support)})
+        findings |= self._usefulness({n: i for n, i in enumerate(inquiries) if isinstance(i, Usefulness)})
+        findings |= self._similarity({n: i for n, i in enumerate(inquiries) if isinstance(i, Similarity)})
+        refused = {n: self.cannot(type(i)) for n, i in enumerate(inquiries) if n not in findings}
+        return [
+            Answer(finding=findings[n]) if n in findings else Answer(failure=refused[n]) for n in range(len(inquiries))
+        ]
+
+    def _support(self, inquiries: Mapping[int, Support]) -> dict[int, tuple[Verdict, ...]]:
+        pairs = _distinct((text, claim.text) for i in inquiries.values() for claim in i.claims for text in _texts(i))
+        readings = dict(zip(pairs, self.models.support(pairs), strict=True)) if pairs else {}
+        return {
+            n: tuple(
+                _verdict(claim, [readings[text, claim.text] for text in _texts(i)], i.passages) for claim in i.claims
+            )
+            for n, i in inquiries.items()
+        }
+
+    def _usefulness(self, inquiries: Mapping[int, Usefulness]) -> dict[int, tuple[Verdict, ...]]:
+        pairs = _distinct((_query(i), passage) for i in inquiries.values() for passage in i.passages)
+        useful = dict(zip(pairs, map(float, self.models.relevance(pairs)), strict=True)) if pairs else {}
+        return {
+            n: tuple(_useful(k, useful[_query(i), passage]) for k, passage in enumerate(i.passages))
+            for n, i in inquiries.items()
+        }
+
+    def _similarity(self, inquiries: Mapping[int, Similarity]) -> dict[int, tuple[float, ...]]:
+        texts = _distinct(text for i in inquiries.values() for text in (i.text, *i.others))
+        vectors = dict(zip(texts, self.models.embed(texts), strict=True)) if texts else {}
+        return {
+            n: tuple(max(-1.0, min(1.0, float(vectors[i.text] @ vectors[other]))) for other in i.others)
+            for n, i in inquiries.items()
+        }
+
+
+def _worker() -> ThreadPoolExecutor:
+    global _WORKER
+    with _LOCK:
+        if _WORKER is None:
+            _WORKER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="assay-embedded")
+        return _WORKER
+
+
+def _distinct(items: Iterable[Any]) -> list[Any]:
+    return list(dict.fromkeys(items))
+
+
+def _query(inquiry: Usefulness) -> str:
+    return f"{inquiry.question} {inquiry.given}" if inquiry.given else inquiry.question
+
+
+def _texts(inquiry: Support) -> tuple[str, ...]:
+    """Each passage alone and, where there are several, all together: some claims need two of them."""
+    alone = inquiry.passages
+    return (*alone, "\n".join(alone)) if len(alone) > 1 else alone
+
+
+def _label(probability: float) -> SupportLabel:
+    return "supported" if probability >= 0.5 else "not_mentioned"
+
+
+def _verdict(claim: Claim, readings: Sequence[SupportReading], passages: Sequence[str]) -> Verdict:
+    alone = readings[: len(passages)]
+    best = max(range(len(alone)), key=lambda k: alone[k].probability, default=None)
+    if best is None:
+        return Verdict(label="not_mentioned", probability=0.0, claim=claim, reason="there are no passages")
+    together = max(readings, key=lambda reading: reading.probability)
+    span = Span(*alone[best].sentence)
+    quote = span.of(passages[best])
+    return Verdict(
+        label=_label(together.probability),
+        probability=together.probability,
+        claim=claim,
+        reason=_reason(together),
+        cells=tuple(Cell(label=_label(reading.probability), probability=reading.probability) for reading in alone),
+        # the sentence closest to the claim: what supports it, or the best that the passages have to offer
+        evidence=(Evidence(passage=best, span=span, text=quote),) if quote else (),
+    )
+
+
+def _reason(reading: SupportReading) -> str:
+    parts = [f"{round(100 * reading.overlap)}% of its words are in the passages"]
+    if reading.missing_numbers:
+        parts.append("numbers not found: " + ", ".join(reading.missing_numbers))
+    if reading.missing_names:
+        parts.append("names not found: " + ", ".join(reading.missing_names))
+    return "; ".join(parts)
+
+
+def _useful(index: int, probability: float) -> Verdict:
+    return Verdict(label="useful" if probability >= 0.5 else "not_useful", probability=probability, passage=index)

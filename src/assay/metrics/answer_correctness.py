@@ -1,0 +1,121 @@
+"""Answer correctness: does the answer state what the reference states, no more and no less?
+
+A weighted mean of a factual part and a similarity part, by default 0.75 and 0.25:
+
+    TP   claims of the answer that the reference supports
+    FP   claims of the answer that it does not support
+    FN   claims of the reference that the answer does not support
+    factual     F-beta = (1 + b^2) TP / ((1 + b^2) TP + b^2 FN + FP);  F1 = TP / (TP + 0.5 (FP + FN))
+    similarity  cosine of answer and reference, negative ones counted as 0
+
+Range 0 to 1, higher is better. Source: ragas 0.0.22, where one prompt sorts the statements of both texts; here both
+are read against each other, claim by claim, and the verdicts are shared with the metrics that ask the same.
+beta > 1 weighs what is missing more than what is added.
+
+Texts that are equal but for white space at the ends score 1.0 without asking. When one of the two makes claims and
+the other none, the factual part is 0. When neither does, it has no value and the score is unscored (ragas gives 1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from assay.errors import Cause, InputError, JudgeFailure
+from assay.inquiries import Claims, Inquiry, Similarity, Support
+from assay.judges.base import Judge
+from assay.metrics.base import Metric
+from assay.metrics.readings import ask, claims_of, cosines, not_mentioned, same_text, support, together
+from assay.records import Sample, Score, Verdict
+
+
+def f_beta(tp: int, fp: int, fn: int, beta: float = 1.0) -> float:
+    """The F-beta score of these counts, of which at least one is not 0; beta > 0."""
+    weight = beta * beta
+    return (1 + weight) * tp / ((1 + weight) * tp + weight * fn + fp)
+
+
+def counts(answer: Sequence[Verdict], reference: Sequence[Verdict]) -> tuple[int, int, int]:
+    """TP, FP, FN from the answer's claims read against the reference, and the reference's against the answer."""
+    tp = sum(verdict.label == "supported" for verdict in answer)
+    return tp, len(answer) - tp, sum(verdict.label != "supported" for verdict in reference)
+
+
+def blend(factual: float, similarity: float, weights: tuple[float, float]) -> float:
+    """The weighted mean of the two parts."""
+    return (weights[0] * factual + weights[1] * similarity) / (weights[0] + weights[1])
+
+
+Readings = tuple[tuple[Verdict, ...], tuple[Verdict, ...]]
+
+
+@dataclass(frozen=True)
+class AnswerCorrectness(Metric):
+    """F-beta of the claims, blended with the cosine; `weights` need not sum to 1, and a weight of 0 drops its part."""
+
+    name: ClassVar[str] = "answer_correctness"
+    needs: ClassVar = ("answer", "reference")
+
+    weights: tuple[float, float] = (0.75, 0.25)
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        good = len(self.weights) == 2 and all(math.isfinite(weight) and weight >= 0 for weight in self.weights)
+        if not good or sum(self.weights) <= 0:
+            raise InputError(
+                "AnswerCorrectness: weights must be two numbers, neither negative and not both 0, "
+                f"not {self.weights!r}"
+            )
+        if not (math.isfinite(self.beta) and self.beta > 0):
+            raise InputError(f"AnswerCorrectness: beta must be a positive number, not {self.beta!r}")
+
+    @property
+    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # depends on the weights
+        factual: tuple[type[Inquiry[Any]], ...] = (Claims, Support) if self.weights[0] else ()
+        return (*factual, Similarity) if self.weights[1] else factual
+
+    def cannot(self, judge: Judge, language: str = "en") -> JudgeFailure | None:
+        reason = super().cannot(judge, language)
+        if reason is not None and self.weights[0] and judge.cannot(Similarity, language) is not None:
+            hint = "to score the claims alone, use AnswerCorrectness(weights=(1, 0))"
+            return JudgeFailure(reason.cause, f"{reason.message}; {hint}", raw=reason.raw, detail=reason.detail)
+        return reason
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        if same_text(sample):
+            return self.scored(1.0, parts={"identical": 1.0})
+        readings, similarity = await together(self._readings(sample, judge), self._similarity(sample, judge))
+        if readings is None:
+            assert similarity is not None  # one of the weights is positive
+            return self.scored(similarity, parts={"similarity": similarity})
+        tp, fp, fn = counts(*readings)
+        if tp + fp + fn == 0 and not any(readings):
+            return self.unscored(Cause.NO_CLAIMS, "neither answer nor reference makes a checkable claim")
+        factual = f_beta(tp, fp, fn, self.beta)
+        parts: dict[str, float] = {"tp": tp, "fp": fp, "fn": fn, "factual": factual}
+        if similarity is not None:
+            parts["similarity"] = similarity
+        return self.scored(
+            factual if similarity is None else blend(factual, similarity, self.weights),
+            verdicts={"answer/reference": readings[0], "reference/answer": readings[1]},
+            parts=parts,
+        )
+
+    async def _readings(self, sample: Sample, judge: Judge) -> Readings | None:
+        if not self.weights[0]:
+            return None
+        answer, reference = await ask(judge, claims_of(sample, "answer"), claims_of(sample, "reference"))
+        if not answer or not reference:  # F is 0 or has no value: no reading of one against the other changes that
+            return not_mentioned(answer, ("",)), not_mentioned(reference, ("",))
+        return await together(
+            support(answer, (sample.reference or "",), sample, judge),
+            support(reference, (sample.answer or "",), sample, judge),
+        )
+
+    async def _similarity(self, sample: Sample, judge: Judge) -> float | None:
+        if not self.weights[1]:
+            return None
+        (cosine,) = await cosines(sample.answer or "", (sample.reference or "",), judge)
+        return max(0.0, cosine)

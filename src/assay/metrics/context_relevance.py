@@ -1,0 +1,62 @@
+"""Context relevance: how much of what was retrieved helps to answer the question?
+
+    unit="sentence"   useful sentences / sentences of all contexts
+    unit="passage"    useful passages / passages
+
+Range 0 to 1, higher is better. By sentence is the metric as ragas 0.0.11 first defined it, without its factor for the
+agreement of repeated extractions. There the model copied sentences out and each sentence of its reply counted; here
+the contexts are split first and every sentence gets a verdict, so that the score cannot count a sentence that the
+contexts do not contain. A long passage with one decisive sentence scores low by sentence and 1 by passage. An empty
+retrieval is unscored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from assay.errors import InputError
+from assay.inquiries import Usefulness
+from assay.judges.base import Judge
+from assay.metrics.base import Metric
+from assay.metrics.context_precision import share_useful
+from assay.records import Sample, Score
+from assay.text import split_sentences
+
+
+def sentences_of(passages: Sequence[str], language: str = "en") -> tuple[str, ...]:
+    """The sentences of all passages, in order."""
+    return tuple(span.of(passage) for passage in passages for span in split_sentences(passage, language))
+
+
+@dataclass(frozen=True)
+class ContextRelevance(Metric):
+    """Sentences (or passages) that are useful for the question / all of them.
+
+    By sentence, the verdicts count through `texts["sentences"]`: that is what `passage` and evidence refer to.
+    """
+
+    name: ClassVar[str] = "context_relevance"
+    needs: ClassVar = ("question", "contexts")
+    asks: ClassVar = (Usefulness,)
+
+    unit: Literal["sentence", "passage"] = "sentence"
+
+    def __post_init__(self) -> None:
+        if self.unit not in ("sentence", "passage"):
+            raise InputError(f"ContextRelevance: unit must be 'sentence' or 'passage', not {self.unit!r}")
+
+    @property
+    def label(self) -> str:
+        return self.name if self.unit == "sentence" else f"{self.name}_{self.unit}"
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        by_sentence = self.unit == "sentence"
+        units = sentences_of(sample.passages, sample.language) if by_sentence else sample.passages
+        verdicts = await judge.find(Usefulness(sample.question or "", units, language=sample.language))
+        return self.scored(
+            share_useful(verdicts),
+            verdicts={"question/sentences" if by_sentence else "question/contexts": verdicts},
+            texts={"sentences": units} if by_sentence else None,
+        )

@@ -1,0 +1,35 @@
+"""Context utilization: do the passages that are useful for the answer given stand at the top of the ranking?
+
+Context precision without a reference: the same average precision over usefulness verdicts, with the system's own
+answer in the place of the reference. Range 0 to 1, higher is better; 0 when no passage is useful. Source: ragas 0.1.
+`parts["precision"]` is the plain share of useful passages. An empty retrieval is unscored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from assay.inquiries import Usefulness
+from assay.judges.base import Judge
+from assay.metrics.base import Metric
+from assay.metrics.context_precision import average_precision, share_useful
+from assay.records import Sample, Score
+
+
+@dataclass(frozen=True)
+class ContextUtilization(Metric):
+    """Average precision of the ranking, where the answer says what is useful."""
+
+    name: ClassVar[str] = "context_utilization"
+    needs: ClassVar = ("question", "contexts", "answer")
+    asks: ClassVar = (Usefulness,)
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        inquiry = Usefulness(sample.question or "", sample.passages, sample.answer, sample.language)
+        verdicts = await judge.find(inquiry)
+        return self.scored(
+            average_precision([verdict.label == "useful" for verdict in verdicts]),
+            verdicts={"question+answer/contexts": verdicts},
+            parts={"precision": share_useful(verdicts)},
+        )

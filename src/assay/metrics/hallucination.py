@@ -1,0 +1,59 @@
+"""Hallucination: what share of the answer's claims go beyond, or against, the retrieved contexts?
+
+Range 0 to 1, lower is better. By default a claim counts when the contexts do not support it, whether they contradict
+it or do not mention it: 1 - faithfulness, from the same verdicts. With `kind="contradicted"` only claims that the
+contexts contradict count, as in DeepEval's metric; unlike there, what is judged are the claims of the answer, so that
+leaving something out is no hallucination. An answer without claims is unscored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from assay.errors import Cause, InputError
+from assay.inquiries import Claims, Support
+from assay.judges.base import Judge
+from assay.metrics.base import Metric
+from assay.metrics.readings import answer_against_contexts
+from assay.records import Direction, Sample, Score, Verdict
+
+Kind = Literal["unsupported", "contradicted"]
+
+#: Which labels count as hallucinated.
+COUNTED: dict[Kind, tuple[str, ...]] = {
+    "unsupported": ("contradicted", "not_mentioned"),
+    "contradicted": ("contradicted",),
+}
+
+
+def share_hallucinated(verdicts: Sequence[Verdict], kind: Kind = "unsupported") -> float:
+    """Verdicts whose label counts under `kind` / verdicts. Expects at least one."""
+    return sum(verdict.label in COUNTED[kind] for verdict in verdicts) / len(verdicts)
+
+
+@dataclass(frozen=True)
+class Hallucination(Metric):
+    """Claims of the answer that the contexts do not support (or that they contradict) / claims of the answer."""
+
+    name: ClassVar[str] = "hallucination"
+    needs: ClassVar = ("answer", "contexts")
+    asks: ClassVar = (Claims, Support)
+    direction: ClassVar[Direction] = "lower"
+
+    kind: Kind = "unsupported"
+
+    def __post_init__(self) -> None:
+        if self.kind not in COUNTED:
+            raise InputError(f"Hallucination: kind must be 'unsupported' or 'contradicted', not {self.kind!r}")
+
+    @property
+    def label(self) -> str:
+        return self.name if self.kind == "unsupported" else f"{self.name}_{self.kind}"
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        verdicts = await answer_against_contexts(sample, judge)
+        if not verdicts:
+            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim")
+        return self.scored(share_hallucinated(verdicts, self.kind), verdicts={"answer/contexts": verdicts})

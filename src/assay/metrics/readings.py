@@ -1,0 +1,85 @@
+"""Readings that metrics share: what is asked of a judge about one sample, always in the same words.
+
+Equal inquiries have equal keys, so two metrics that read the same texts pay once, and their numbers cannot contradict
+each other. Everything that can be asked at the same time is, so that it meets in one call.
+
+The keys of `Score.verdicts` say what was read against what: "answer/contexts" are verdicts on the claims of the
+answer, with evidence in the contexts. Equal keys mean the same reading.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Sequence
+from typing import Any, Literal, TypeVar, overload
+
+from assay.errors import Cause, JudgeFailure
+from assay.inquiries import Claims, Inquiry, Similarity, Support
+from assay.judges.base import Judge
+from assay.records import Cell, Claim, Sample, Verdict
+
+F = TypeVar("F")
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+@overload
+async def together(first: Awaitable[A], second: Awaitable[B], /) -> tuple[A, B]: ...
+@overload
+async def together(*work: Awaitable[F]) -> tuple[F, ...]: ...
+async def together(*work: Awaitable[Any]) -> tuple[Any, ...]:
+    """The results of all, run at the same time. When some raise, the others end first; then the first is raised."""
+    results = await asyncio.gather(*work, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return tuple(results)
+
+
+async def ask(judge: Judge, *inquiries: Inquiry[F]) -> tuple[F, ...]:
+    """The findings on several inquiries, asked at the same time."""
+    return await together(*(judge.find(inquiry) for inquiry in inquiries))
+
+
+def claims_of(sample: Sample, field: Literal["answer", "reference"]) -> Claims:
+    """The inquiry for the claims of the answer or of the reference."""
+    return Claims(getattr(sample, field) or "", sample.question, sample.language)
+
+
+async def support(claims: Sequence[Claim], passages: Sequence[str], sample: Sample, judge: Judge) -> tuple[Verdict, ...]:
+    """The verdict of the passages on each claim. Nothing supports a claim where there is no text, so none is asked."""
+    if not claims:
+        return ()
+    if not any(passage.strip() for passage in passages):
+        return not_mentioned(claims, passages)
+    return await judge.find(Support(tuple(claims), tuple(passages), sample.question, sample.language))
+
+
+def not_mentioned(claims: Sequence[Claim], passages: Sequence[str]) -> tuple[Verdict, ...]:
+    """The verdicts of texts that say nothing."""
+    cells = tuple(Cell(label="not_mentioned") for _ in passages)
+    return tuple(Verdict(label="not_mentioned", claim=claim, cells=cells) for claim in claims)
+
+
+async def answer_against_contexts(sample: Sample, judge: Judge) -> tuple[Verdict, ...]:
+    """The verdict of the contexts on each claim of the answer."""
+    return await support(await judge.find(claims_of(sample, "answer")), sample.passages, sample, judge)
+
+
+async def reference_against_contexts(sample: Sample, judge: Judge) -> tuple[Verdict, ...]:
+    """The verdict of the contexts on each claim of the reference."""
+    return await support(await judge.find(claims_of(sample, "reference")), sample.passages, sample, judge)
+
+
+async def cosines(text: str, others: Sequence[str], judge: Judge) -> tuple[float, ...]:
+    """The cosine of `text` with each of the others, in [-1, 1]; rounding may put a judge's own just outside."""
+    found = await judge.find(Similarity(text, tuple(others)))
+    if len(found) != len(others) or not all(map(math.isfinite, found)):
+        raise JudgeFailure(Cause.PARSE, f"the judge gave {found!r} as cosines of {len(others)} texts")
+    return tuple(min(1.0, max(-1.0, cosine)) for cosine in found)
+
+
+def same_text(sample: Sample) -> bool:
+    """Answer and reference are one text, character for character, but for white space at the ends."""
+    return (sample.answer or "").strip() == (sample.reference or "").strip()

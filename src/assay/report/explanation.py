@@ -1,0 +1,128 @@
+"""Why a row got its scores, in words: the claims, the verdicts and the passages that decided them."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from assay.records import Evidence, Sample, Score, Verdict
+from assay.store import Row
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+_AGAINST = {"contexts": "passage", "reference": "reference", "answer": "answer"}
+_STYLE = {"supported": "green", "useful": "green", "yes": "", "no": "", "contradicted": "bold red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One row's scores with their evidence; `metric` limits it to one. `str()` gives plain text."""
+
+    row: Row
+    metric: str | None = None
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int = 110) -> str:
+        """The explanation as plain text of at most `width` columns."""
+        from rich.console import Console
+
+        buffer = io.StringIO()
+        Console(file=buffer, width=width, color_system=None, legacy_windows=False).print(self.rich())
+        return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+
+    def rich(self) -> RenderableType:
+        """The explanation for a rich console."""
+        from rich.console import Group
+
+        sample = self.row.scored.sample
+        wanted = [s for name, s in self.row.scored.scores.items() if self.metric in (None, name)]
+        head = [_labelled("question", sample.question), _labelled("answer", sample.answer)]
+        if sample.reference is not None:
+            head.append(_labelled("reference", sample.reference))
+        blocks = [block for score in wanted for block in _score(score, sample)]
+        return Group(*head, *blocks)
+
+
+def score_in_words(score: Score, sample: Sample) -> str:
+    """One score and its evidence in a few plain sentences, for comments and feedback fields."""
+    if score.unscored is not None:
+        return f"Not scored ({score.unscored.cause}): {score.unscored.message}"
+    lines = [headline(score)]
+    for reading, verdicts in score.verdicts.items():
+        lines += ["- " + verdict_in_words(verdict, reading, sample) for verdict in verdicts]
+    return "\n".join(lines)
+
+
+def headline(score: Score) -> str:
+    """The value and the numbers it was made from."""
+    if score.unscored is not None:
+        return f"{score.metric}: not scored ({score.unscored.cause}): {score.unscored.message}"
+    parts = ", ".join(f"{name} {value:.3g}" for name, value in score.parts.items())
+    return f"{score.metric} = {score.value:.3f}" + (f" ({parts})" if parts else "")
+
+
+def verdict_in_words(verdict: Verdict, reading: str, sample: Sample) -> str:
+    """One verdict: what was judged, the label with its probability, the quotes, the reason."""
+    _, _, against = reading.partition("/")
+    return f"{_label(verdict)}: {_subject(verdict, sample)}" + "".join(
+        f" [{_where(quote, against)}: “{_short(quote.text)}”]" for quote in verdict.evidence
+    ) + (f" ({verdict.reason})" if verdict.reason else "")  # fmt: skip
+
+
+def _score(score: Score, sample: Sample) -> list[RenderableType]:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    blocks: list[RenderableType] = [Text(""), Text(headline(score), style="bold")]
+    for reading, verdicts in score.verdicts.items():
+        subject, _, against = reading.partition("/")
+        if against:
+            blocks.append(Padding(Text(f"claims of the {subject} against the {against}", style="dim"), (0, 0, 0, 2)))
+        for verdict in verdicts:
+            line = Text(_label(verdict), style=_STYLE.get(verdict.label, "red")).append("  ", style="")
+            blocks.append(Padding(line.append(_subject(verdict, sample), style="default not bold"), (0, 0, 0, 2)))
+            for quote in verdict.evidence:
+                near = "" if verdict.label in ("supported", "contradicted", "useful") else "closest, "
+                text = f"{near}{_where(quote, against)}: “{_short(quote.text)}”"
+                blocks.append(Padding(Text(text, style="dim"), (0, 0, 0, 6)))
+            if verdict.reason:
+                blocks.append(Padding(Text(verdict.reason, style="dim italic"), (0, 0, 0, 6)))
+    for name, texts in score.texts.items():
+        blocks.append(Padding(Text(f"{name}: {'; '.join(texts) or '–'}", style="dim"), (0, 0, 0, 2)))
+    if score.unscored is not None and score.unscored.raw:
+        blocks.append(Padding(Text("the judge's reply: " + _short(score.unscored.raw, 400), style="dim"), (0, 0, 0, 2)))
+    return blocks
+
+
+def _labelled(name: str, text: str | None) -> RenderableType:
+    from rich.text import Text
+
+    return Text(f"{name}: ", style="bold").append(text if text is not None else "–", style="not bold")
+
+
+def _label(verdict: Verdict) -> str:
+    label = verdict.label.replace("_", " ")
+    return label if verdict.probability is None else f"{label} (p={verdict.probability:.2f})"
+
+
+def _subject(verdict: Verdict, sample: Sample) -> str:
+    if verdict.claim is not None:
+        return verdict.claim.text
+    if verdict.passage is not None and verdict.passage < len(sample.passages):
+        return f"passage {verdict.passage + 1}: {_short(sample.passages[verdict.passage])}"
+    return ""
+
+
+def _where(quote: Evidence, against: str) -> str:
+    kind = _AGAINST.get(against, "passage")
+    place = f"{kind} {quote.passage + 1}" if kind == "passage" else kind
+    return f"{place}, characters {quote.span.start}–{quote.span.end}"
+
+
+def _short(text: str, most: int = 240) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else flat[: most - 1] + "…"

@@ -1,0 +1,61 @@
+"""Means that say over how many: the running summary of one metric over a data set."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from assay.records import Direction, Score
+
+
+@dataclass(slots=True)
+class Summary:
+    """What is known of one metric so far. Constant memory, whatever the number of rows.
+
+    mean          over the scored rows; None when there are none
+    scored/total  coverage
+    bounds        the mean, were every unscored row as bad and as good as can be: what the gaps could hide
+    causes        unscored rows by cause
+    """
+
+    metric: str
+    low: float = 0.0
+    high: float = 1.0
+    direction: Direction = "higher"
+    scored: int = 0
+    total: int = 0
+    causes: Counter[str] = field(default_factory=Counter)
+    _sum: float = 0.0
+    _lost: float = 0.0  # Neumaier's compensation: 10^6 additions lose no digit that is shown
+
+    def add(self, score: Score) -> None:
+        """Take one row's score into account."""
+        self.low, self.high, self.direction = score.low, score.high, score.direction
+        self.total += 1
+        if score.unscored is not None:
+            self.causes[score.unscored.cause] += 1
+            return
+        assert score.value is not None  # Score holds a value or a reason
+        self.scored += 1
+        total = self._sum + score.value
+        if abs(self._sum) >= abs(score.value):
+            self._lost += (self._sum - total) + score.value
+        else:
+            self._lost += (score.value - total) + self._sum
+        self._sum = total
+
+    @property
+    def sum(self) -> float:
+        return self._sum + self._lost
+
+    @property
+    def mean(self) -> float | None:
+        return self.sum / self.scored if self.scored else None
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Lowest and highest mean that the unscored rows leave possible; None when there are no rows."""
+        if not self.total:
+            return None
+        gaps = self.total - self.scored
+        return (self.sum + gaps * self.low) / self.total, (self.sum + gaps * self.high) / self.total

@@ -1,0 +1,86 @@
+"""The sync facade: run a coroutine from anywhere, also where an event loop is already running."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from contextvars import copy_context
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+def run_sync(make: Callable[[], Awaitable[T]]) -> T:
+    """Await what `make()` returns, in a fresh event loop, and give its result.
+
+    In a thread whose loop is running (a notebook, an async handler) the fresh loop runs on a thread of its own and
+    this one waits. Ctrl-C cancels the coroutine and waits for it: what it then returns or raises is the outcome, and
+    a KeyboardInterrupt where it was simply cancelled. A second Ctrl-C stops the waiting.
+    """
+
+    async def main() -> T:
+        return await make()
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        in_loop = False
+    else:
+        in_loop = True
+    if not in_loop:
+        return asyncio.run(main())
+    return _Elsewhere(main).wait()
+
+
+class _Elsewhere(Generic[T]):
+    """One coroutine on one thread of its own."""
+
+    def __init__(self, main: Callable[[], Awaitable[T]]) -> None:
+        self._main = main
+        self._done = threading.Event()
+        self._started = threading.Event()
+        self._result: list[T] = []
+        self._error: BaseException | None = None
+        context = copy_context()
+        # a daemon: after a second Ctrl-C nothing may keep the process alive
+        self._thread = threading.Thread(target=context.run, args=(self._run,), name="assay-sync", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        async def tracked() -> T:
+            self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+            self._started.set()
+            return await self._main()
+
+        try:
+            self._result.append(asyncio.run(tracked()))
+        except BaseException as error:  # handed to the thread that waits
+            self._error = error
+        finally:
+            self._started.set()
+            self._done.set()
+
+    def wait(self) -> T:
+        try:
+            self._join()
+        except KeyboardInterrupt:
+            self._cancel()
+            self._join()
+            if isinstance(self._error, asyncio.CancelledError):
+                raise
+        if self._error is not None:
+            raise self._error
+        return self._result[0]
+
+    def _join(self) -> None:
+        while not self._done.wait(0.2):  # an endless wait would not see Ctrl-C on Windows
+            pass
+
+    def _cancel(self) -> None:
+        self._started.wait(1.0)
+        if not self._done.is_set() and self._task is not None:
+            self._loop.call_soon_threadsafe(self._task.cancel)
+
+    _loop: asyncio.AbstractEventLoop
+    _task: asyncio.Task[T] | None = None
