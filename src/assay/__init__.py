@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from assay.errors import InputError as InputError
     from assay.errors import JudgeFailure as JudgeFailure
     from assay.errors import MissingExtra as MissingExtra
-    from assay.evaluate import EvaluationInterrupted as EvaluationInterrupted
-    from assay.evaluate import aevaluate as aevaluate
-    from assay.evaluate import evaluate as evaluate
+    from assay.evaluation import EvaluationInterrupted as EvaluationInterrupted
+    from assay.evaluation import aevaluate as aevaluate
+    from assay.evaluation import evaluate as evaluate
     from assay.judges.base import BaseJudge as BaseJudge
     from assay.judges.embedded import EmbeddedJudge as EmbeddedJudge
     from assay.judges.openai import OpenAIJudge as OpenAIJudge
@@ -52,7 +52,7 @@ _HOMES = {
     "Claim": "assay.records",
     "Context": "assay.records",
     "EmbeddedJudge": "assay.judges.embedded",
-    "EvaluationInterrupted": "assay.evaluate",
+    "EvaluationInterrupted": "assay.evaluation",
     "Evidence": "assay.records",
     "InputError": "assay.errors",
     "JsonlSink": "assay.sinks.jsonl",
@@ -71,8 +71,8 @@ _HOMES = {
     "Unscored": "assay.records",
     "Usage": "assay.records",
     "Verdict": "assay.records",
-    "aevaluate": "assay.evaluate",
-    "evaluate": "assay.evaluate",
+    "aevaluate": "assay.evaluation",
+    "evaluate": "assay.evaluation",
 }
 
 __all__ = [*_HOMES, "metrics"]  # noqa: PLE0604  the table is the one list of public names
@@ -84,7 +84,6 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'assay' has no attribute {name!r}")
-    # `evaluate` is a function and a module; the function is stored under the name before anyone can see the module
     value = globals()[name] = getattr(import_module(home), name)
     return value
 

@@ -56,7 +56,7 @@ def score(
     deadline: Annotated[float | None, typer.Option(help="Seconds for the whole run.")] = None,
 ) -> None:
     """Score a file of answers and print the table of means. A rerun asks only for what is missing."""
-    from assay.evaluate import EvaluationInterrupted, evaluate
+    from assay.evaluation import EvaluationInterrupted, evaluate
 
     chosen = _judge(judge, base_url, api_key_env, embedding_model)
     try:
@@ -145,7 +145,7 @@ def doctor(
 def demo(store: StoreOption = Path(".assay")) -> None:
     """Score 22 real answers with the embedded judge, and show the worst one and what decided it."""
     from assay.demo import answers
-    from assay.evaluate import evaluate
+    from assay.evaluation import evaluate
 
     result = evaluate(answers(), store=store)
     print(result)
