@@ -82,6 +82,13 @@ class BaseJudge(ABC):
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         """One answer per inquiry, in order. An inquiry that fails gets a failure; the others keep their findings."""
 
+    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+        """Which of these inquiries, that came up together, to answer together: each group goes to `answer` by itself.
+
+        What is in one group waits for the slowest of it. The default is one group of all.
+        """
+        return [inquiries]
+
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         """See `Judge.cannot`. The default answers everything."""
         return None

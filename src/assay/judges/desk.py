@@ -130,11 +130,21 @@ class Desk:
             asyncio.get_running_loop().call_soon(self._flush_when_quiet, len(self._waiting))
             return
         quiet, self._waiting = self._waiting, []
-        batch = _Batch([flight for flight in quiet if not flight.landed.done()])
-        for flight in batch.flights:
-            flight.batch = batch
-        if batch.flights:
+        for flights in self._groups([flight for flight in quiet if not flight.landed.done()]):
+            batch = _Batch(flights)
+            for flight in flights:
+                flight.batch = batch
             batch.task = asyncio.create_task(self._answer(batch))
+
+    def _groups(self, flights: list[_Flight]) -> list[list[_Flight]]:
+        """The flights as the judge groups them. Whatever it leaves out goes last: nobody may wait for ever."""
+        left = {id(flight.inquiry): flight for flight in flights}
+        try:
+            wanted = self.judge.groups([flight.inquiry for flight in flights])
+            groups = [[left.pop(id(inquiry)) for inquiry in group if id(inquiry) in left] for group in wanted]
+        except Exception:  # a judge is foreign code; without its grouping all go together
+            return [flights] if flights else []
+        return [group for group in [*groups, list(left.values())] if group]
 
     async def _answer(self, batch: _Batch) -> None:
         try:

@@ -87,6 +87,9 @@ class ScriptedJudge(BaseJudge):
         message = f"this scripted judge has no rule for {inquiry.name}; pass {inquiry.name}=... to ScriptedJudge"
         return JudgeFailure(Cause.JUDGE_CANNOT, message)
 
+    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+        return [[inquiry] for inquiry in inquiries]
+
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         return [self._one(inquiry) for inquiry in inquiries]
 

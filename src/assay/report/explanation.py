@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -53,8 +54,15 @@ def score_in_words(score: Score, sample: Sample) -> str:
         return f"Not scored ({score.unscored.cause}): {score.unscored.message}"
     lines = [headline(score)]
     for reading, verdicts in score.verdicts.items():
-        lines += ["- " + verdict_in_words(verdict, reading, sample) for verdict in verdicts]
+        units = units_of(score, reading, sample)
+        lines += ["- " + verdict_in_words(verdict, reading, units) for verdict in verdicts]
     return "\n".join(lines)
+
+
+def units_of(score: Score, reading: str, sample: Sample) -> Sequence[str]:
+    """What the verdicts of a reading number: the sentences of the contexts, or the contexts themselves."""
+    _, _, against = reading.partition("/")
+    return score.texts.get(against) or sample.passages
 
 
 def headline(score: Score) -> str:
@@ -65,10 +73,13 @@ def headline(score: Score) -> str:
     return f"{score.metric} = {score.value:.3f}" + (f" ({parts})" if parts else "")
 
 
-def verdict_in_words(verdict: Verdict, reading: str, sample: Sample) -> str:
-    """One verdict: what was judged, the label with its probability, the quotes, the reason."""
+def verdict_in_words(verdict: Verdict, reading: str, units: Sequence[str]) -> str:
+    """One verdict: what was judged, the label with its probability, the quotes, the reason.
+
+    `units` are the passages (or sentences) that the verdict's `passage` counts.
+    """
     _, _, against = reading.partition("/")
-    return f"{_label(verdict)}: {_subject(verdict, sample)}" + "".join(
+    return f"{_label(verdict)}: {_subject(verdict, units)}" + "".join(
         f" [{_where(quote, against)}: “{_short(quote.text)}”]" for quote in verdict.evidence
     ) + (f" ({verdict.reason})" if verdict.reason else "")  # fmt: skip
 
@@ -80,11 +91,12 @@ def _score(score: Score, sample: Sample) -> list[RenderableType]:
     blocks: list[RenderableType] = [Text(""), Text(headline(score), style="bold")]
     for reading, verdicts in score.verdicts.items():
         subject, _, against = reading.partition("/")
-        if against:
+        units = units_of(score, reading, sample)
+        if verdicts and verdicts[0].claim is not None:
             blocks.append(Padding(Text(f"claims of the {subject} against the {against}", style="dim"), (0, 0, 0, 2)))
         for verdict in verdicts:
             line = Text(_label(verdict), style=_STYLE.get(verdict.label, "red")).append("  ", style="")
-            blocks.append(Padding(line.append(_subject(verdict, sample), style="default not bold"), (0, 0, 0, 2)))
+            blocks.append(Padding(line.append(_subject(verdict, units), style="default not bold"), (0, 0, 0, 2)))
             for quote in verdict.evidence:
                 near = "" if verdict.label in ("supported", "contradicted", "useful") else "closest, "
                 text = f"{near}{_where(quote, against)}: “{_short(quote.text)}”"
@@ -92,6 +104,8 @@ def _score(score: Score, sample: Sample) -> list[RenderableType]:
             if verdict.reason:
                 blocks.append(Padding(Text(verdict.reason, style="dim italic"), (0, 0, 0, 6)))
     for name, texts in score.texts.items():
+        if any(reading.endswith("/" + name) for reading in score.verdicts):
+            continue  # shown with the verdicts on them
         blocks.append(Padding(Text(f"{name}: {'; '.join(texts) or '–'}", style="dim"), (0, 0, 0, 2)))
     if score.unscored is not None and score.unscored.raw:
         blocks.append(Padding(Text("the judge's reply: " + _short(score.unscored.raw, 400), style="dim"), (0, 0, 0, 2)))
@@ -109,11 +123,11 @@ def _label(verdict: Verdict) -> str:
     return label if verdict.probability is None else f"{label} (p={verdict.probability:.2f})"
 
 
-def _subject(verdict: Verdict, sample: Sample) -> str:
+def _subject(verdict: Verdict, units: Sequence[str]) -> str:
     if verdict.claim is not None:
         return verdict.claim.text
-    if verdict.passage is not None and verdict.passage < len(sample.passages):
-        return f"passage {verdict.passage + 1}: {_short(sample.passages[verdict.passage])}"
+    if verdict.passage is not None and verdict.passage < len(units):
+        return f"{verdict.passage + 1}: {_short(units[verdict.passage])}"
     return ""
 
 

@@ -1,0 +1,28 @@
+"""Fixtures for the whole suite."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.judges.scripted import ScriptedJudge
+from assay.text import split_sentences
+
+
+def literal_support(claim: str, passage: str) -> str:
+    """Supported when the passage says the claim word for word."""
+    return "supported" if claim.rstrip(".").lower() in passage.lower() else "not_mentioned"
+
+
+@pytest.fixture
+def judge() -> ScriptedJudge:
+    """A judge that reads literally: it has a rule for every inquiry and no opinions."""
+    return ScriptedJudge(
+        support=literal_support,
+        usefulness=lambda question, passage: "useless" not in passage,
+        back_questions=lambda text: [f"What says: {text}"] * 3,
+        entities=lambda passage: [word for word in passage.split() if word[:1].isupper()],
+        criterion=lambda question, vote: True,
+        rating=lambda question: 3,
+        key_questions=lambda text: [f"Is it said that {s.of(text)}" for s in split_sentences(text)],
+        similarity=lambda text, other: 1.0 if text == other else 0.5,
+    )

@@ -1,0 +1,128 @@
+"""The command line: output, exit codes, errors in one line."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from assay.cli import main
+
+ROWS = [
+    {"id": "a", "question": "When was the first Super Bowl?",
+     "contexts": ["The first Super Bowl was played on January 15, 1967, at the Los Angeles Memorial Coliseum."],
+     "answer": "The first Super Bowl was played on January 15, 1967."},
+    {"id": "b", "question": "When was the first Super Bowl?",
+     "contexts": ["The first Super Bowl was played on January 15, 1967, at the Los Angeles Memorial Coliseum."],
+     "answer": "The opening game took place in Chicago during March 1982, and Denver won 31 to 20."},
+]  # fmt: skip
+
+
+@pytest.fixture
+def assay(monkeypatch, capsys, tmp_path):
+    """Run `assay ...` in a folder of its own; gives exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "110")
+
+    def run(*args: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["assay", *args])
+        code = 0
+        try:
+            main()
+        except SystemExit as stopped:
+            code = int(stopped.code or 0)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return run
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "answers.jsonl"
+    path.write_text("\n".join(map(json.dumps, ROWS)))
+    return str(path)
+
+
+def test_score_prints_the_table_and_writes_the_evidence(assay, data, tmp_path):
+    code, out, err = assay("score", data, "--metrics", "faithfulness,context_utilization", "--out", "scores.jsonl")
+    assert code == 0, err
+    assert "faithfulness ↑" in out
+    assert "2/2" in out
+    lines = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
+    assert lines[0]["scores"]["faithfulness"]["value"] == 1.0
+    assert lines[1]["scores"]["faithfulness"]["value"] == 0.0
+
+
+def test_explain_shows_what_decided(assay, data):
+    assay("score", data, "--metrics", "faithfulness")
+    code, out, _ = assay("explain", "last", "b")
+    assert code == 0
+    assert "numbers not found" in out
+    assert "1982" in out
+    code, out, _ = assay("explain", "last", "1", "--json")
+    assert json.loads(out)["sample"]["id"] == "a"
+
+
+def test_metrics_lists_inputs_range_direction_and_judges(assay):
+    code, out, _ = assay("metrics")
+    assert code == 0
+    line = next(line for line in out.splitlines() if line.startswith("hallucination "))
+    assert "answer, contexts" in line
+    assert "0 to 1" in line
+    assert "lower" in line
+    assert "embedded, LLM" in line
+
+
+def test_doctor_finds_the_embedded_judge_intact(assay):
+    code, out, _ = assay("doctor")
+    assert code == 0
+    assert "ok   embedded judge" in out
+    assert "ok   known verdicts: both right" in out
+
+
+def test_demo_shows_the_table_the_worst_answer_and_what_decided_it(assay):
+    code, out, _ = assay("demo")
+    assert code == 0
+    assert "22/22" in out
+    assert "The least faithful answer" in out
+    assert "passage 1, characters" in out
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "says"),
+    [
+        (("score", "missing.jsonl"), 2, "missing.jsonl"),
+        (("score", "{data}", "--metrics", "faithfullness"), 2, "faithfulness"),
+        (("score", "{data}", "--metrics", "context_recall"), 2, "context_recall needs reference"),
+        (("score", "{data}", "--judge", "gpt"), 2, "openai:MODEL"),
+        (("score", "{data}", "--map", "question"), 2, "FIELD=COLUMN"),
+        (("score", "{data}", "--base-url", "http://127.0.0.1:1/v1"), 2, "--judge openai:MODEL"),
+        (("score", "{data}", "--judge", "openai:m", "--api-key-env", "NO_SUCH_KEY"), 2, "NO_SUCH_KEY"),
+        (("explain", "last", "1"), 2, "--store"),
+    ],
+)
+def test_errors_are_one_line_with_the_way_out(assay, data, args, code, says):
+    found, _, err = assay(*(arg.format(data=data) for arg in args))
+    assert found == code
+    assert err.startswith("assay: error: ")
+    assert says in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_unknown_run_and_row_say_what_there_is(assay, data):
+    assay("score", data, "--metrics", "faithfulness")
+    code, _, err = assay("explain", "nope", "1")
+    assert (code, "the latest are" in err) == (2, True)
+    code, _, err = assay("explain", "last", "7")
+    assert (code, "numbered up to 2" in err) == (2, True)
+
+
+def test_an_unreachable_judge_is_exit_code_1_with_every_cause(assay, data):
+    code, out, _ = assay(
+        "score", data, "--metrics", "faithfulness", "--judge", "openai:m", "--base-url", "http://127.0.0.1:9/v1"
+    )
+    assert code == 1
+    assert "0/2" in out
+    assert "connection 2" in out
