@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +19,7 @@ import pytest
 from assay import InputError, JudgeFailure, Sample, Score, Store, evaluate
 from assay.errors import Cause
 from assay.evaluation import EvaluationInterrupted, aevaluate
-from assay.inquiries import Claims, Inquiry
+from assay.inquiries import Claims, Inquiry, Support
 from assay.judges.base import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import Faithfulness
@@ -121,6 +123,38 @@ def test_failures_are_asked_again_in_the_next_run(tmp_path):
 def test_metrics_share_findings(judge, tmp_path):
     evaluate(ROWS, ["faithfulness", "hallucination"], judge, store=tmp_path)
     assert judge.asked == {"claims": 3, "support": 3}  # once per row, not once per metric
+
+
+class Short(ScriptedJudge):
+    """Forgets the last verdict."""
+
+    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        answers = await super().answer(inquiries)
+        return [
+            replace(answer, finding=answer.finding[:-1]) if isinstance(inquiry, Support) else answer
+            for inquiry, answer in zip(inquiries, answers, strict=True)
+        ]
+
+
+def test_a_finding_of_the_wrong_shape_never_becomes_a_number(tmp_path):
+    result = evaluate(ROWS, "faithfulness", Short(support=lambda c, p: "supported"), store=tmp_path)
+    assert result.metrics["faithfulness"].causes == {Cause.BUG: 3}
+    assert "shape" in result.failures[0].message
+
+
+def test_a_judge_that_cannot_tell_contradictions_gives_no_number_for_them(tmp_path):
+    class Blind(ScriptedJudge):
+        tells_contradiction = False
+
+    judge = Blind(support=lambda claim, passage: "not_mentioned")
+    result = evaluate(ROWS, ["hallucination", "hallucination_contradicted"], judge, store=tmp_path)
+    assert result.metrics["hallucination"].mean == 1.0
+    assert result.metrics["hallucination_contradicted"].causes == {Cause.JUDGE_CANNOT: 3}
+
+
+def test_the_run_remembers_the_parameters_of_its_metrics(judge, tmp_path):
+    run = evaluate(ROWS, "hallucination_contradicted", judge, store=tmp_path).run
+    assert Result.load(run, tmp_path).parameters == {"hallucination_contradicted": "Hallucination(kind='contradicted')"}
 
 
 class Exploding(Metric):
@@ -300,7 +334,7 @@ def test_ctrl_c_leaves_a_complete_partial_result(tmp_path):
     process = run_script(tmp_path)
     wait_for_rows(tmp_path, 20)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=60)
     assert process.returncode != 0
     assert "EvaluationInterrupted" in err
     partial = Result.load("last", tmp_path / "store")
@@ -332,3 +366,23 @@ async def test_aevaluate_in_a_running_loop(judge, tmp_path):
 
 async def test_evaluate_in_a_running_loop(judge, tmp_path):
     assert evaluate(ROWS, "faithfulness", judge, store=tmp_path).metrics["faithfulness"].mean == 0.5
+
+
+def test_a_hundred_thousand_rows_in_flat_memory(tmp_path):
+    import psutil
+
+    process, sizes = psutil.Process(), []
+
+    def watch(scored: Any) -> None:
+        sizes.append(process.memory_info().rss if len(sizes) % 5000 == 0 else 0)
+
+    rows = ({"question": "q?", "contexts": ["Rome.", "Oslo."], "answer": f"Row {n}."} for n in range(100_000))
+    judge = ScriptedJudge(usefulness=lambda question, passage: passage == "Rome.")
+    result = evaluate(rows, "context_utilization", judge, store=tmp_path, on_score=watch)
+    assert result.rows == len(sizes) == 100_000
+    assert result.metrics["context_utilization"].mean == 1.0
+    measured = [size for size in sizes if size]
+    # the memo holds its 4,096 findings after the first 5,000 rows; nothing else may grow
+    assert max(measured[1:]) - measured[1] <= 8_000_000
+    assert sum(1 for _ in itertools.islice(result, 10_000)) == 10_000
+    assert process.memory_info().rss - measured[1] <= 16_000_000

@@ -19,6 +19,7 @@ from assay.errors import SETTLED, AssayError, Cause, InputError, JudgeFailure, M
 
 if TYPE_CHECKING:
     from assay.judges import BaseJudge
+    from assay.metrics import Metric
     from assay.result import Result
 
 OK, UNSCORED, USAGE, JUDGE, INTERRUPTED = 0, 1, 2, 3, 130
@@ -117,7 +118,7 @@ def metrics() -> None:
             ", ".join(metric.needs),
             f"{metric.low:g} to {metric.high:g}",
             metric.direction,
-            _judges_for(metric.asks),
+            _judges_for(metric),
         )
     Console(width=_width()).print(table)
 
@@ -200,10 +201,10 @@ def _verdict(result: Result) -> int:
     return OK if result.complete and causes <= SETTLED else UNSCORED
 
 
-def _judges_for(asks: tuple[type, ...]) -> str:
+def _judges_for(metric: Metric) -> str:
     from assay.judges.embedded import INQUIRIES
 
-    return "embedded, LLM" if set(asks) <= set(INQUIRIES) else "LLM"
+    return "embedded, LLM" if set(metric.asks) <= set(INQUIRIES) and not metric.needs_contradiction else "LLM"
 
 
 def _width() -> int:

@@ -110,6 +110,7 @@ async def aevaluate(
     result = Result(run=run or _new_run(), store=kept, judge=judge.fingerprint)
     for metric in chosen:
         result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
+        result.parameters[metric.label] = repr(metric)
     kept.put_run(result.run, {**result.info(), "stopped": "not finished"})
     if _started is not None:
         _started(result)
@@ -226,7 +227,7 @@ def _chosen(metrics: Any, source: Data, judge: BaseJudge) -> tuple[Metric, ...]:
         chosen = tuple(
             metric
             for metric in resolve(DEFAULT_METRICS)
-            if not missing_columns(source.columns, (metric,)) and not any(map(judge.cannot, metric.asks))
+            if not missing_columns(source.columns, (metric,)) and metric.cannot(judge) is None
         )
         if not chosen:
             present = ", ".join(sorted(source.columns)) or "no field that assay knows"

@@ -22,7 +22,7 @@ CONTEXT_NAMES = (
     "retrieved_documents", "retrieved_context", "passages", "docs",
 )  # fmt: skip
 ANSWER_NAMES = (
-    "answer", "response", "output", "outputs", "actual_output", "result", "prediction", "predicted_answer", "answers",
+    "answer", "response", "output", "outputs", "actual_output", "result", "prediction", "predicted_answer",
     "predicted_answers", "generated_answer",
 )  # fmt: skip
 REFERENCE_NAMES = (
@@ -38,7 +38,7 @@ ACCEPTED: Mapping[str, tuple[str, ...]] = {
     "reference": REFERENCE_NAMES,
     "reference_contexts": ("reference_contexts", "ground_truth_contexts", "gold_contexts", "expected_contexts"),
     "history": ("history", "chat_history", "conversation_history"),
-    "id": ("id", "row_id", "sample_id", "example_id", "question_id"),
+    "id": ("id", "row_id", "sample_id", "example_id"),
     "language": ("language", "lang"),
     "ids": ("ids",),
     "status": ("status",),
@@ -152,7 +152,10 @@ def _from_mapping(value: Mapping[Any, Any]) -> Context:
 def _from_object(value: object) -> Context | None:
     get_content = getattr(value, "get_content", None)
     if callable(get_content):  # LlamaIndex: TextNode, NodeWithScore
-        text = get_content()
+        try:
+            text = get_content()
+        except Exception as error:
+            raise InputError(f"{type(value).__name__}.get_content() failed: {error!r}") from error
     else:  # LangChain: page_content; Haystack: content
         found = (getattr(value, key, None) for key in ("page_content", "content", "text"))
         text = next((item for item in found if isinstance(item, str)), None)

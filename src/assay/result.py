@@ -36,6 +36,7 @@ class Result:
     """One run. Rows stay in the store; what is here does not grow with them.
 
     metrics   the summary of each metric, by name
+    parameters  each metric with its parameters, in words
     complete  False when the run was stopped before the data ended; `stopped` says by what
     usage     what the judge was asked in this run; `reused` counts findings that cost nothing
     """
@@ -44,6 +45,7 @@ class Result:
     store: Store
     judge: str
     metrics: dict[str, Summary] = field(default_factory=dict)
+    parameters: dict[str, str] = field(default_factory=dict)
     rows: int = 0
     usage: Usage = field(default_factory=Usage)
     reused: int = 0
@@ -59,6 +61,7 @@ class Result:
         result = cls(run=run, store=store, judge=info["judge"], stopped=info.get("stopped"))
         result.usage = Usage.from_dict(info["usage"]) if info.get("usage") else Usage()
         result.reused, result.seconds = info.get("reused", 0), info.get("seconds", 0.0)
+        result.parameters = info.get("parameters", {})
         result.metrics = {name: Summary(metric=name) for name in info["metrics"]}
         for row in store.rows(run):
             result.add(row.scored)
@@ -79,6 +82,7 @@ class Result:
         return {
             "judge": self.judge,
             "metrics": list(self.metrics),
+            "parameters": self.parameters,
             "usage": self.usage.to_dict(),
             "reused": self.reused,
             "seconds": self.seconds,

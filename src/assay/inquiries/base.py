@@ -107,6 +107,10 @@ class Inquiry(ABC, Generic[F]):
         """This inquiry in parts with shorter replies; None when it cannot get smaller."""
         return None
 
+    def answered_by(self, finding: F) -> bool:
+        """Whether a finding has the shape that was asked for; a judge's own mistake is caught here, once for all."""
+        return True
+
     def questions(self) -> tuple[Question, ...]:
         """The decisions that answer this inquiry, for judges that decide instead of writing; () when none do."""
         return ()

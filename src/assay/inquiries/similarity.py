@@ -30,3 +30,6 @@ class Similarity(Inquiry[tuple[float, ...]]):
     @classmethod
     def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[tuple[float, ...]]:
         raise TypeError("Similarity is answered by embeddings, not by a prompt")
+
+    def answered_by(self, finding: tuple[float, ...]) -> bool:
+        return len(finding) == len(self.others)

@@ -113,6 +113,9 @@ class Support(Inquiry[tuple[Verdict, ...]]):
         parts = (replace(self, claims=self.claims[:middle]), replace(self, claims=self.claims[middle:]))
         return Division(parts, lambda findings: tuple(findings[0]) + tuple(findings[1]))
 
+    def answered_by(self, finding: tuple[Verdict, ...]) -> bool:
+        return len(finding) == len(self.claims) and all(len(row.cells) == len(self.passages) for row in finding)
+
     def questions(self) -> tuple[Question, ...]:
         return tuple(
             Question(f"c{c}" + (f"p{p}" if p else ""), _instructions(claim, p), LABELS)

@@ -94,6 +94,9 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
         parts = tuple(replace(self, passages=tuple(piece.text for piece in group)) for group in groups)
         return Division(parts, lambda findings: _join(len(self.passages), groups, findings))
 
+    def answered_by(self, finding: tuple[Verdict, ...]) -> bool:
+        return len(finding) == len(self.passages)
+
     def questions(self) -> tuple[Question, ...]:
         given = f" as this expected answer does: {self.given}" if self.given else ""
         return tuple(

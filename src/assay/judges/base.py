@@ -35,6 +35,10 @@ class Judge(Protocol):
     def fingerprint(self) -> str:
         """What makes this judge's findings its own: model, parameters, versions. Equal means interchangeable."""
 
+    @property
+    def tells_contradiction(self) -> bool:
+        """Whether its support verdicts tell a contradiction from a gap."""
+
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         """Why this judge does not answer inquiries of this type, with the way out; None when it does."""
 
@@ -72,6 +76,11 @@ class BaseJudge(ABC):
 
     #: False for judges whose findings need not be kept on disk (scripts, tests)
     durable: bool = True
+
+    @property
+    def tells_contradiction(self) -> bool:
+        """See `Judge.tells_contradiction`."""
+        return True
 
     @property
     @abstractmethod

@@ -74,6 +74,10 @@ class Desk:
     def fingerprint(self) -> str:
         return self.judge.fingerprint
 
+    @property
+    def tells_contradiction(self) -> bool:
+        return self.judge.tells_contradiction
+
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         return self.judge.cannot(inquiry, language)
 
@@ -173,6 +177,9 @@ class Desk:
 
     def _land(self, flight: _Flight, answer: Answer) -> None:
         self.usage += answer.usage
+        if answer.failure is None and not flight.inquiry.answered_by(answer.finding):
+            message = f"the judge's finding does not have the shape of its inquiry {flight.inquiry.name}"
+            answer = Answer(failure=JudgeFailure(Cause.BUG, message), usage=answer.usage)
         if answer.failure is None:
             if self.store is not None and self.judge.durable:
                 blob = type(flight.inquiry).dump(answer.finding)

@@ -66,6 +66,10 @@ class EmbeddedJudge(BaseJudge):
     def fingerprint(self) -> str:
         return f"embedded/{self.models.fingerprint[:16]}"
 
+    @property
+    def tells_contradiction(self) -> bool:
+        return False
+
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         if inquiry not in INQUIRIES:
             return JudgeFailure(Cause.JUDGE_CANNOT, f"the embedded judge cannot answer {inquiry.name}; {_WAY_OUT}")

@@ -1,0 +1,40 @@
+"""Metrics, one file each: what is measured, what is asked of a judge, and the pure score function."""
+
+from assay.metrics.answer_correctness import AnswerCorrectness
+from assay.metrics.answer_relevancy import AnswerRelevancy
+from assay.metrics.aspect_critique import ASPECTS, AspectCritique
+from assay.metrics.base import Metric
+from assay.metrics.composite import HarmonicMean
+from assay.metrics.context_entity_recall import ContextEntityRecall
+from assay.metrics.context_precision import ContextPrecision
+from assay.metrics.context_recall import ContextRecall
+from assay.metrics.context_relevance import ContextRelevance
+from assay.metrics.context_utilization import ContextUtilization
+from assay.metrics.faithfulness import Faithfulness
+from assay.metrics.hallucination import Hallucination
+from assay.metrics.noise_sensitivity import NoiseSensitivity
+from assay.metrics.registry import METRICS, MetricSpec, resolve
+from assay.metrics.semantic_similarity import SemanticSimilarity
+from assay.metrics.summarization_score import SummarizationScore
+
+__all__ = [
+    "ASPECTS",
+    "METRICS",
+    "AnswerCorrectness",
+    "AnswerRelevancy",
+    "AspectCritique",
+    "ContextEntityRecall",
+    "ContextPrecision",
+    "ContextRecall",
+    "ContextRelevance",
+    "ContextUtilization",
+    "Faithfulness",
+    "Hallucination",
+    "HarmonicMean",
+    "Metric",
+    "MetricSpec",
+    "NoiseSensitivity",
+    "SemanticSimilarity",
+    "SummarizationScore",
+    "resolve",
+]

@@ -13,7 +13,8 @@ are read against each other, claim by claim, and the verdicts are shared with th
 beta > 1 weighs what is missing more than what is added.
 
 Texts that are equal but for white space at the ends score 1.0 without asking. When one of the two makes claims and
-the other none, the factual part is 0. When neither does, it has no value and the score is unscored (ragas gives 1).
+the other none, the factual part is 0. When neither does, it has no value and the score is unscored (ragas
+0.4 gives the part 1).
 """
 
 from __future__ import annotations
@@ -65,8 +66,7 @@ class AnswerCorrectness(Metric):
         good = len(self.weights) == 2 and all(math.isfinite(weight) and weight >= 0 for weight in self.weights)
         if not good or sum(self.weights) <= 0:
             raise InputError(
-                "AnswerCorrectness: weights must be two numbers, neither negative and not both 0, "
-                f"not {self.weights!r}"
+                f"AnswerCorrectness: weights must be two numbers, neither negative and not both 0, not {self.weights!r}"
             )
         if not (math.isfinite(self.beta) and self.beta > 0):
             raise InputError(f"AnswerCorrectness: beta must be a positive number, not {self.beta!r}")
@@ -78,10 +78,10 @@ class AnswerCorrectness(Metric):
 
     def cannot(self, judge: Judge, language: str = "en") -> JudgeFailure | None:
         reason = super().cannot(judge, language)
-        if reason is not None and self.weights[0] and judge.cannot(Similarity, language) is not None:
-            hint = "to score the claims alone, use AnswerCorrectness(weights=(1, 0))"
-            return JudgeFailure(reason.cause, f"{reason.message}; {hint}", raw=reason.raw, detail=reason.detail)
-        return reason
+        if reason is None or not self.weights[0] or any(judge.cannot(asked, language) for asked in (Claims, Support)):
+            return reason
+        hint = "to score the claims alone, use AnswerCorrectness(weights=(1, 0))"
+        return JudgeFailure(reason.cause, f"{reason.message}; {hint}", raw=reason.raw, detail=reason.detail)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         if same_text(sample):
@@ -90,9 +90,9 @@ class AnswerCorrectness(Metric):
         if readings is None:
             assert similarity is not None  # one of the weights is positive
             return self.scored(similarity, parts={"similarity": similarity})
-        tp, fp, fn = counts(*readings)
-        if tp + fp + fn == 0 and not any(readings):
+        if not any(readings):
             return self.unscored(Cause.NO_CLAIMS, "neither answer nor reference makes a checkable claim")
+        tp, fp, fn = counts(*readings)
         factual = f_beta(tp, fp, fn, self.beta)
         parts: dict[str, float] = {"tp": tp, "fp": fp, "fn": fn, "factual": factual}
         if similarity is not None:
@@ -106,13 +106,11 @@ class AnswerCorrectness(Metric):
     async def _readings(self, sample: Sample, judge: Judge) -> Readings | None:
         if not self.weights[0]:
             return None
-        answer, reference = await ask(judge, claims_of(sample, "answer"), claims_of(sample, "reference"))
-        if not answer or not reference:  # F is 0 or has no value: no reading of one against the other changes that
-            return not_mentioned(answer, ("",)), not_mentioned(reference, ("",))
-        return await together(
-            support(answer, (sample.reference or "",), sample, judge),
-            support(reference, (sample.answer or "",), sample, judge),
-        )
+        answer, reference = (sample.answer or "",), (sample.reference or "",)
+        said, right = await ask(judge, claims_of(sample, "answer"), claims_of(sample, "reference"))
+        if not said or not right:  # F is 0 or has no value: reading one against the other would not change that
+            return not_mentioned(said, reference), not_mentioned(right, answer)
+        return await together(support(said, reference, sample, judge), support(right, answer, sample, judge))
 
     async def _similarity(self, sample: Sample, judge: Judge) -> float | None:
         if not self.weights[1]:

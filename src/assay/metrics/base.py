@@ -40,6 +40,11 @@ class Metric(ABC):
     needs_passages: ClassVar[bool] = True
 
     @property
+    def needs_contradiction(self) -> bool:
+        """Whether the number would mean nothing from a judge that never says "contradicted"."""
+        return False
+
+    @property
     def label(self) -> str:
         """The name of the score; metrics with parameters may carry them here."""
         return self.name
@@ -68,6 +73,9 @@ class Metric(ABC):
 
     def cannot(self, judge: Judge, language: str = "en") -> JudgeFailure | None:
         """Why this judge cannot answer what this metric asks, or None. Asks nothing."""
+        if self.needs_contradiction and not judge.tells_contradiction:
+            message = f"{self.label} needs a judge that tells contradictions from gaps; name an LLM judge"
+            return JudgeFailure(Cause.JUDGE_CANNOT, message)
         return next(filter(None, (judge.cannot(inquiry, language) for inquiry in self.asks)), None)
 
     def missing(self, sample: Sample) -> Unscored | None:

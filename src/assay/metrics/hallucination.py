@@ -2,8 +2,9 @@
 
 Range 0 to 1, lower is better. By default a claim counts when the contexts do not support it, whether they contradict
 it or do not mention it: 1 - faithfulness, from the same verdicts. With `kind="contradicted"` only claims that the
-contexts contradict count, as in DeepEval's metric; unlike there, what is judged are the claims of the answer, so that
-leaving something out is no hallucination. An answer without claims is unscored.
+contexts contradict count. DeepEval counts that way too, but over the contexts, where leaving something out has been
+punished; we count the claims of the answer. RAGChecker's hallucination also asks whether a claim is wrong by the
+reference; this one does not. An answer without claims is unscored.
 """
 
 from __future__ import annotations
@@ -51,6 +52,10 @@ class Hallucination(Metric):
     @property
     def label(self) -> str:
         return self.name if self.kind == "unsupported" else f"{self.name}_{self.kind}"
+
+    @property
+    def needs_contradiction(self) -> bool:
+        return self.kind == "contradicted"
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         verdicts = await answer_against_contexts(sample, judge)

@@ -47,13 +47,15 @@ def claims_of(sample: Sample, field: Literal["answer", "reference"]) -> Claims:
     return Claims(getattr(sample, field) or "", sample.question, sample.language)
 
 
-async def support(claims: Sequence[Claim], passages: Sequence[str], sample: Sample, judge: Judge) -> tuple[Verdict, ...]:
+async def support(
+    claims: tuple[Claim, ...], passages: Sequence[str], sample: Sample, judge: Judge
+) -> tuple[Verdict, ...]:
     """The verdict of the passages on each claim. Nothing supports a claim where there is no text, so none is asked."""
     if not claims:
         return ()
     if not any(passage.strip() for passage in passages):
         return not_mentioned(claims, passages)
-    return await judge.find(Support(tuple(claims), tuple(passages), sample.question, sample.language))
+    return await judge.find(Support(claims, tuple(passages), sample.question, sample.language))
 
 
 def not_mentioned(claims: Sequence[Claim], passages: Sequence[str]) -> tuple[Verdict, ...]:

@@ -1,0 +1,164 @@
+"""Rows from wherever they are, as samples: `open_data`.
+
+    data = open_data("answers.csv")
+    for number, sample in data:
+        ...
+
+No data library is imported unless an object of it, or a Parquet file, is given.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Protocol
+
+from assay.data.files import from_path
+from assay.data.rows import RowError, as_row, sample_from_row
+from assay.data.sources import Bad, Source, from_object
+from assay.errors import InputError
+from assay.fields import ACCEPTED, describe, find_columns, missing
+from assay.records import Sample
+
+__all__ = ["Data", "RowError", "missing_columns", "open_data", "sample_from_row"]
+
+#: Fields that a sample may lack; the others have a value in every sample.
+_MAY_LACK = ("question", "contexts", "answer", "reference", "reference_contexts")
+
+
+class Data:
+    """Rows, read one at a time: iterating gives pairs (number of the row, counted from 1; Sample or RowError).
+
+    columns  the fields of `Sample` that the data has: by the header or schema where there is one, else by the first
+             1,000 rows (of a generator, by the first row); later rows may bring more, and they are read
+    total    the number of rows, where it is known without reading all of them
+
+    A row that cannot be read gives a RowError in its place. A generator can be iterated once, all else again.
+    """
+
+    columns: frozenset[str]
+    total: int | None
+
+    def __init__(self, source: Source, column_map: Mapping[str, str] | None = None, limit: int | None = None):
+        if limit is not None and limit < 1:
+            raise InputError(f"limit: expected at least 1, found {limit}")
+        self._source = source
+        self._limit = limit
+        self._spent = False
+        rows = source.open()
+        head = list(islice(rows, source.head))
+        self._rows = chain(head, rows) if source.once else None
+        close = None if source.once else getattr(rows, "close", None)
+        if close is not None:
+            close()  # lets go of the file
+        if source.total == 0 or (source.head and not head):
+            raise InputError(f"{source.what} has no rows")
+        total = source.total if source.total is not None or len(head) == source.head else len(head)
+        self.total = min(total, limit) if total is not None and limit is not None else total
+
+        items = [item if isinstance(item, Bad) else as_row(item) for item in head]
+        if items and source.names is None and not any(isinstance(item, (Mapping, Sample)) for item in items):
+            found = head[0]
+            raise InputError(f"{source.what}: {found.message if isinstance(found, Bad) else _no_row(found)}")
+        names = dict.fromkeys(source.names or ())
+        present: set[str] = set()
+        for item in items:
+            if isinstance(item, Sample):
+                present.update(name for name in _MAY_LACK if getattr(item, name) is not None)
+                present.update(name for name in ("history", "id") if getattr(item, name))
+            elif isinstance(item, Mapping) and source.names is None:
+                names.update(dict.fromkeys(map(str, item)))
+        self._names = names.keys()
+        self._columns = find_columns(names, column_map)
+        self.columns = frozenset(present | self._columns.keys())
+        if not self.columns & set(_MAY_LACK):
+            raise InputError(
+                f"{source.what}: no column is known as a field of a sample. The columns are "
+                f"{', '.join(map(repr, names)) or 'none'}; accepted are "
+                f"{', '.join(f'{field} ({ACCEPTED[field][1]}, …)' for field in _MAY_LACK)}. "
+                'Name others with column_map={"question": "your column"}'
+            )
+
+    def __iter__(self) -> Iterator[tuple[int, Sample | RowError]]:
+        if self._spent:
+            raise InputError(f"{self._source.what} can be read only once; give a list or a file to read it again")
+        rows, self._rows = self._rows, None
+        if self._source.once:
+            self._spent = True
+        return self._read(self._source.open() if rows is None else rows)
+
+    def _read(self, rows: Iterator[object]) -> Iterator[tuple[int, Sample | RowError]]:
+        number = 0
+        for number, item in enumerate(islice(rows, self._limit), 1):
+            yield number, self._sample(item, number)
+        if number == 0:
+            raise InputError(f"{self._source.what} has no rows")
+
+    def _sample(self, item: object, number: int) -> Sample | RowError:
+        if isinstance(item, Bad):
+            return RowError(number=number, id=None, message=f"row {number}: {item.message}")
+        row = as_row(item)
+        if isinstance(row, Sample):
+            return row
+        if row is None:
+            return RowError(number=number, id=None, message=f"row {number}: {_no_row(item)}")
+        columns = self._columns
+        try:
+            unseen = [str(name) for name in row if name not in self._names]
+            if unseen:  # a name that appears late, for a field that this row has nowhere else
+                late = find_columns(unseen).items()
+                columns = {**columns, **{field: name for field, name in late if columns.get(field) not in row}}
+            return sample_from_row(row, columns, number)
+        except InputError as error:
+            message = str(error)
+            named = message if message.startswith("row ") else f"row {number}: {message}"
+            return RowError(number=number, id=_id_of(row, columns), message=named)
+
+
+def _no_row(item: object) -> str:
+    return f"expected a dict or a Sample, found {describe(item)}"
+
+
+def _id_of(row: Mapping[str, Any], columns: Mapping[str, str]) -> str | None:
+    value = row.get(columns.get("id", ""))
+    return str(value) if isinstance(value, (str, int)) and not missing(value) else None
+
+
+def open_data(data: object, *, column_map: Mapping[str, str] | None = None, limit: int | None = None) -> Data:
+    """Rows of any common kind as samples, without holding them in memory.
+
+    `data` is a list, iterable or generator of dicts or Samples; a Sample; a dict of lists; the path of a .jsonl,
+    .ndjson, .json, .csv or .tsv file (also .gz) or of a .parquet file (with `assay[parquet]`); a pandas or polars
+    frame; a Hugging Face data set; or a pyarrow table. A .json file is read whole.
+
+    `column_map` (field -> column) names the columns that no accepted name gives away. `limit` stops after that many
+    rows. Raises InputError where the whole cannot be read; a single bad row is a RowError in its place.
+    """
+    if isinstance(data, Data):
+        if column_map is not None or limit is not None:
+            raise InputError("this data is already open; give column_map and limit where it is opened")
+        return data
+    if isinstance(data, (str, os.PathLike)):
+        return Data(from_path(Path(os.fspath(data))), column_map, limit)
+    return Data(from_object(data), column_map, limit)
+
+
+class HasNeeds(Protocol):
+    """What of a metric the check of columns looks at."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def needs(self) -> tuple[str, ...]: ...
+
+
+def missing_columns(present: Iterable[str], metrics: Iterable[HasNeeds]) -> dict[str, tuple[str, ...]]:
+    """Which metrics need fields that the data does not have: label -> those fields. Empty where all is there."""
+    present = frozenset(present)
+    lacking = {
+        metric.label: tuple(need for need in metric.needs if need in _MAY_LACK and need not in present)
+        for metric in metrics
+    }
+    return {label: fields for label, fields in lacking.items() if fields}

@@ -1,0 +1,244 @@
+"""Rows from files: JSON lines, JSON, CSV, TSV (all also gzipped) and Parquet, one row or batch in memory at a time."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from assay.data.sources import BATCH, Bad, Source, from_mapping, from_sequence
+from assay.errors import InputError, MissingExtra
+from assay.fields import describe
+
+_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
+
+
+def from_path(path: Path) -> Source:
+    """The source in a file, chosen by its extension. Raises InputError for a file that cannot be opened as rows."""
+    path = path.expanduser()
+    if "://" in str(path) or str(path).startswith(("http:/", "https:/", "s3:/", "hf:/")):
+        raise InputError(f"{str(path)!r} is an address; download the file and give its path")
+    if path.is_dir():
+        inside = sorted(item.name for item in path.iterdir() if _reader_of(item) is not None)[:5]
+        hint = f"give one file in it, for example {inside[0]!r}" if inside else "give a file"
+        raise InputError(f"{str(path)!r} is a folder; {hint}")
+    if not path.exists():
+        raise InputError(f"there is no file {str(path)!r}{'' if path.is_absolute() else f' in {str(Path.cwd())!r}'}")
+    reader = _reader_of(path)
+    if reader is None:
+        raise InputError(
+            f"{path.name!r}: unknown kind of file {''.join(path.suffixes[-2:]) or '(no extension)'!r}; expected "
+            f"{', '.join(_READERS)}, all but .parquet also with .gz"
+        )
+    if path.stat().st_size == 0:
+        raise InputError(f"{path.name!r} is empty")
+    return reader(path)
+
+
+def _reader_of(path: Path) -> Callable[[Path], Source] | None:
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    if not suffixes:
+        return None
+    zipped = suffixes[-1] == ".gz"
+    kind = suffixes[-2] if zipped and len(suffixes) == 2 else suffixes[-1]
+    return None if zipped and kind == ".parquet" else _READERS.get(kind)
+
+
+def _open(path: Path) -> BinaryIO:
+    """The file's bytes, unpacked. Refuses UTF-16, which spreadsheets like to write, by its first bytes."""
+    try:
+        zipped = path.suffix.lower() == ".gz"
+        file = cast(BinaryIO, gzip.open(path, "rb") if zipped else path.open("rb"))  # noqa: SIM115  # the caller closes
+    except OSError as error:
+        raise InputError(f"{path.name!r} cannot be opened: {error.strerror}") from None
+    try:
+        start = file.read(2)
+        file.seek(0)
+    except _DAMAGED as error:
+        file.close()
+        raise InputError(f"{path.name!r} is no sound gzip file: {error}") from None
+    if start in (b"\xff\xfe", b"\xfe\xff"):
+        file.close()
+        raise InputError(f"{path.name!r} is UTF-16; save it as UTF-8")
+    return file
+
+
+def _json_lines(path: Path) -> Source:
+    if any(line == b"[" or line.startswith(b"[{") for line in _first_lines(path, 1)):
+        raise InputError(f"{path.name!r} holds one JSON list, not an object per line; name it {path.stem}.json")
+
+    def rows() -> Iterator[object]:
+        number = 0
+        with _open(path) as file:
+            try:
+                for number, line in enumerate(file, 1):
+                    line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                    if not line.isspace():
+                        yield _json_row(line, number)
+            except _DAMAGED as error:
+                yield Bad(f"after line {number} the gzip file is damaged, and what follows is lost: {error}")
+
+    return Source(what=repr(path.name), open=rows)
+
+
+def _json_row(line: bytes, number: int) -> Mapping[str, Any] | Bad:
+    try:
+        row = json.loads(line.decode().rstrip())
+    except UnicodeDecodeError:
+        return Bad(f"line {number} is not UTF-8; save the file as UTF-8")
+    except json.JSONDecodeError as error:
+        return Bad(f"line {number} is no JSON: {error.msg} at character {error.pos + 1}")
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits, thousands of brackets
+        return Bad(f"line {number} cannot be read as JSON: {error}")
+    if not isinstance(row, dict):
+        return Bad(f"line {number}: expected a JSON object, found {describe(row)}")
+    return row
+
+
+def _json(path: Path) -> Source:
+    """A list of objects, an object of lists, or JSON lines under the wrong name. The first two are held in memory."""
+    if _is_json_lines(path):
+        return _json_lines(path)
+    try:
+        with _open(path) as file:
+            data = json.loads(file.read().decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise InputError(f"{path.name!r} is not UTF-8; save it as UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path.name!r} is no JSON: {error.msg} in line {error.lineno}") from None
+    except (ValueError, RecursionError, *_DAMAGED) as error:
+        raise InputError(f"{path.name!r} cannot be read as JSON: {error}") from None
+    if isinstance(data, list):
+        return from_sequence(data, repr(path.name))
+    if isinstance(data, dict):
+        if data and all(isinstance(values, dict) for values in data.values()):
+            raise InputError(
+                f"{path.name!r}: expected a list of objects, found an object of objects; "
+                'if pandas wrote it, write it with to_json(path, orient="records")'
+            )
+        return from_mapping(data, repr(path.name))
+    raise InputError(f"{path.name!r}: expected a list of objects, found {describe(data)}")
+
+
+def _is_json_lines(path: Path) -> bool:
+    """Whether the first two lines that are not blank are objects, as `Dataset.to_json` of Hugging Face writes them."""
+    lines = _first_lines(path, 2)
+    # a list on one line may be long: look at the brackets first
+    return len(lines) == 2 and all(
+        line.startswith(b"{") and line.endswith(b"}") and not isinstance(_json_row(line, 1), Bad) for line in lines
+    )
+
+
+def _first_lines(path: Path, count: int) -> list[bytes]:
+    """Up to `count` lines that are not blank, stripped; damage further on is left to the reader."""
+    with _open(path) as file:
+        lines: list[bytes] = []
+        try:
+            for line in file:
+                stripped = line.removeprefix(b"\xef\xbb\xbf").strip()
+                if stripped:
+                    lines.append(stripped)
+                if len(lines) == count:
+                    break
+        except _DAMAGED:
+            pass
+        return lines
+
+
+def _csv(path: Path, delimiter: str | None = None) -> Source:
+    # The limit is one for the whole process. It is only ever raised; 2**31 - 1 is the most that Windows takes.
+    if csv.field_size_limit() < 2**31 - 1:
+        csv.field_size_limit(2**31 - 1)
+    with _open(path) as file:
+        try:
+            first = file.readline().decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise InputError(f"{path.name!r} is not UTF-8; save it as UTF-8 (CSV UTF-8 in spreadsheets)") from None
+    delimiter = delimiter or max(",;\t", key=lambda mark: len(next(csv.reader([first], delimiter=mark), [])))
+
+    def rows() -> Iterator[object]:
+        with _open(path) as file:
+            text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
+            reader = csv.reader(text, delimiter=delimiter, strict=True)
+            header = _header(reader, path)
+            while True:
+                line = reader.line_num + 1
+                try:
+                    cells = next(reader)
+                except StopIteration:
+                    return
+                except csv.Error as error:
+                    yield Bad(f"line {line} is no CSV: {error}")
+                    continue
+                except _DAMAGED as error:
+                    yield Bad(f"from line {line} on the gzip file is damaged, and what follows is lost: {error}")
+                    return
+                if cells:
+                    yield _csv_row(cells, header, line)
+
+    with _open(path) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
+        names = _header(csv.reader(text, delimiter=delimiter, strict=True), path)
+    return Source(what=repr(path.name), open=rows, names=tuple(name for name in names if name))
+
+
+def _header(reader: Iterator[list[str]], path: Path) -> list[str]:
+    try:
+        header = [name.strip() for name in next((cells for cells in reader if cells), [])]
+    except (csv.Error, *_DAMAGED) as error:
+        raise InputError(f"{path.name!r}: the first line is no CSV header: {error}") from None
+    twice = sorted({name for name in header if name and header.count(name) > 1})
+    if twice:
+        raise InputError(f"{path.name!r} has several columns of the same name: {', '.join(map(repr, twice))}")
+    return header
+
+
+def _csv_row(cells: list[str], header: list[str], line: int) -> Mapping[str, Any] | Bad:
+    """A row of texts; a blank cell is a missing one, since CSV cannot tell the two apart."""
+    if len(cells) != len(header):
+        return Bad(f"line {line}: expected {len(header)} cells as in the header, found {len(cells)}")
+    try:
+        "".join(cells).encode()
+    except UnicodeEncodeError:
+        return Bad(f"line {line} is not UTF-8; save the file as UTF-8 (CSV UTF-8 in spreadsheets)")
+    return {name: cell if cell.strip() else None for name, cell in zip(header, cells, strict=True) if name}
+
+
+def _parquet(path: Path) -> Source:
+    try:
+        import pyarrow
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise MissingExtra("reading Parquet needs pyarrow: pip install 'assay[parquet]'") from None
+    try:
+        with parquet.ParquetFile(path) as opened:
+            total = opened.metadata.num_rows
+            # pandas stores an index without a name under this prefix; it only counts the rows
+            names = [name for name in opened.schema_arrow.names if not name.startswith("__index_level_")]
+    except (pyarrow.ArrowException, OSError) as error:
+        raise InputError(f"{path.name!r} is no sound Parquet file: {error}") from None
+
+    def rows() -> Iterator[object]:
+        with parquet.ParquetFile(path) as opened:
+            try:
+                for batch in opened.iter_batches(batch_size=BATCH, columns=names):
+                    yield from batch.to_pylist()
+            except (pyarrow.ArrowException, OSError) as error:
+                yield Bad(f"the Parquet file is damaged, and what follows is lost: {error}")
+
+    return Source(what=repr(path.name), open=rows, names=tuple(names), total=total)
+
+
+_READERS: dict[str, Callable[[Path], Source]] = {
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".json": _json,
+    ".csv": _csv,
+    ".tsv": lambda path: _csv(path, "\t"),
+    ".parquet": _parquet,
+}

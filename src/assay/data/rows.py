@@ -1,0 +1,305 @@
+"""One row of somebody's data, as a Sample."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import io
+import json
+import tokenize
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast, get_args
+from uuid import UUID
+
+from assay.errors import InputError
+from assay.fields import context_text, describe, json_object, missing, well_formed
+from assay.records import Context, Sample, SampleStatus, Turn
+
+STATUSES = get_args(SampleStatus)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class RowError:
+    """What stands in the place of a row that cannot be read. `number` counts the rows from 1."""
+
+    number: int
+    id: str | None
+    message: str
+
+
+def sample_from_row(row: Mapping[str, Any], columns: Mapping[str, str], number: int) -> Sample:
+    """The sample that one row describes; `columns` (field -> column) is what `find_columns` found.
+
+    - A cell that is missing (no such key, None, NaN, pandas' NA) is None; an empty text stays an empty text.
+    - Contexts: a list, tuple or array of passages (see `assay.fields.context_text`), such a list written as JSON or as
+      Python's repr in one text (how lists end up in CSV files), one dict of lists, or one text, which is one passage.
+    - A list of references is joined with newlines: ragas 0.0.x kept `ground_truths` as lists, mostly of one.
+    - Other columns go to the metadata, as far as JSON can hold them.
+
+    Raises InputError naming the row, its id, the column, what was expected and what was found.
+    """
+    identity: str | None = None
+
+    def read(field: str, reader: Callable[[Any], Any], default: Any = None) -> Any:
+        column = columns.get(field)
+        value = row.get(column) if column is not None else None
+        if column is None or missing(value):
+            return default
+        try:
+            return reader(value)
+        except InputError as error:
+            named = f" (id {identity!r})" if identity is not None else ""
+            as_field = "" if column == field else f" (the {field})"
+            raise InputError(f"row {number}{named}: column {column!r}{as_field}: {error}") from None
+
+    identity = read("id", _identity)
+    reference_reader = _reference_list if columns.get("reference", "").endswith("s") else _reference
+    status = read("status", _text_or_none)
+    metadata = read("metadata", _object)
+    used = {column for field, column in columns.items() if field not in ("status", "metadata")}
+    if status in STATUSES:
+        used.add(columns["status"])
+    if metadata is not None:
+        used.add(columns["metadata"])
+    extra = json_object({name: value for name, value in row.items() if name not in used})
+    return Sample(
+        question=read("question", _text),
+        contexts=read("contexts", passages),
+        answer=read("answer", _text),
+        reference=read("reference", reference_reader),
+        reference_contexts=read("reference_contexts", passages),
+        history=read("history", history, ()),
+        id=identity,
+        ids=read("ids", _ids, {}),
+        language=read("language", _text) or "en",
+        status=cast(SampleStatus, status) if status in STATUSES else "complete",
+        metadata={**extra, **(metadata or {})},
+    )
+
+
+def as_row(item: object) -> Mapping[str, Any] | Sample | None:
+    """A row in one of the shapes that lists hold: dict, Sample, pydantic model, named tuple, dataclass; else None."""
+    if isinstance(item, Sample):
+        return item
+    if isinstance(item, Mapping):
+        return item
+    for method in ("model_dump", "_asdict"):
+        make = getattr(item, method, None)
+        if callable(make) and not isinstance(item, type):
+            made = make()
+            return made if isinstance(made, Mapping) else None
+    if dataclasses.is_dataclass(item) and not isinstance(item, type):
+        return {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
+    return None
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return well_formed(value)
+    whole = _whole(value)
+    if whole is None:
+        raise InputError(f"expected a text, found {describe(value)}")
+    return str(whole)
+
+
+def _text_or_none(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _whole(value: object) -> int | None:
+    """An integer, numpy's too. Not a float: 42 in a column with gaps is 42.0 to pandas, which nobody wrote."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return None
+    try:
+        return int(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _identity(value: object) -> str:
+    if isinstance(value, (str, UUID)):
+        return well_formed(str(value))
+    whole = int(value) if isinstance(value, float) and value.is_integer() else _whole(value)
+    if whole is None:
+        raise InputError(f"expected a text or a whole number, found {describe(value)}")
+    return str(whole)
+
+
+def _reference(value: object) -> str:
+    items = _list(value)
+    if items is None:
+        return _text(value)
+    if not items:
+        raise InputError("expected a text or a list of texts, found an empty list")
+    return "\n".join(_text(item) for item in items)
+
+
+def _reference_list(value: object) -> str:
+    """For columns with a plural name (`ground_truths`), where a text may be a whole list, as CSV files have it."""
+    parsed = parse_list(value) if isinstance(value, str) else None
+    return _reference(value if parsed is None else parsed)
+
+
+def _object(value: object) -> dict[str, Any] | None:
+    value = _parsed_json(value)
+    return json_object(value) if isinstance(value, Mapping) else None
+
+
+def _ids(value: object) -> dict[str, str]:
+    value = _parsed_json(value)
+    if not isinstance(value, Mapping):
+        raise InputError(f"expected a dict of texts, found {describe(value)}")
+    return {well_formed(str(key)): _identity(item) for key, item in value.items() if not missing(item)}
+
+
+def _parsed_json(value: object) -> object:
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _list(value: object) -> list[Any] | None:
+    """The items of a list, tuple or array; None for anything else."""
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    if isinstance(value, (str, bytes, Mapping)):
+        return None
+    to_list = getattr(value, "tolist", None) or getattr(value, "to_list", None)  # numpy, pandas, pyarrow, polars
+    items = to_list() if callable(to_list) else None
+    return items if isinstance(items, list) else None
+
+
+def passages(value: object) -> tuple[Context, ...] | None:
+    """The contexts of one row. Raises InputError naming the passage that cannot be read."""
+    if isinstance(value, str):
+        parsed = parse_list(value)
+        if parsed is None:
+            return (context_text(value),) if value.strip() else None
+        value = parsed
+    if isinstance(value, Mapping) and any(isinstance(item, list) for item in value.values()):
+        value = _turned(value)
+    items = _list(value)
+    if items is None:
+        if isinstance(value, (bytes, bool, int, float)):
+            raise InputError(f"expected a list of passages or one text, found {describe(value)}")
+        return (context_text(value),)
+    made = []
+    for position, item in enumerate(items, 1):
+        try:
+            made.append(context_text(item))
+        except InputError as error:
+            raise InputError(f"passage {position} of {len(items)}: {error}") from None
+    return tuple(made)
+
+
+def _turned(value: Mapping[Any, Any]) -> object:
+    """A dict of equally long lists (a list of dicts, as Hugging Face datasets store it) as a list of dicts."""
+    lists = {key: item for key, item in value.items() if isinstance(item, list)}
+    lengths = {len(item) for item in lists.values()}
+    if len(lists) < len(value) or len(lengths) != 1:
+        return value  # one passage with a list in its metadata
+    return [dict(zip(lists, items, strict=True)) for items in zip(*lists.values(), strict=True)]
+
+
+def parse_list(text: str) -> list[Any] | None:
+    """The list of texts or dicts that `text` spells, in JSON or as Python prints it; None where it spells none.
+
+    Raises InputError for what numpy prints (`['a' 'b']`, no commas), which Python would read as one text.
+    """
+    stripped = text.strip()
+    if not (stripped.startswith("[") and stripped.endswith("]")):
+        return None
+    try:
+        items = json.loads(stripped)
+    except (ValueError, RecursionError):
+        try:
+            items = ast.literal_eval(stripped)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            return None
+        if isinstance(items, list) and _texts_without_comma(stripped):
+            raise InputError(
+                "found a printed numpy array, in which passages cannot be told apart; write the list as JSON, "
+                "for example df[column] = df[column].map(list).map(json.dumps)"
+            ) from None
+    if not isinstance(items, list) or not all(isinstance(item, (str, Mapping)) for item in items):
+        return None
+    return items
+
+
+def _texts_without_comma(source: str) -> bool:
+    before = 0
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            if token.type == tokenize.STRING and before == tokenize.STRING:
+                return True
+            if token.type not in (tokenize.NL, tokenize.NEWLINE):
+                before = token.type
+    except (tokenize.TokenError, SyntaxError):
+        return False
+    return False
+
+
+def history(value: object) -> tuple[Turn, ...]:
+    """Earlier turns from dicts with question and answer, from pairs, or from chat messages with roles.
+
+    Messages are dicts with `role` and `content` or LangChain messages (`type` and `content`); a user's and the next
+    assistant's make a turn, others (system, tool) are left out.
+    """
+    value = _parsed_json(value)
+    items = _list(value)
+    if items is None:
+        if value == "":
+            return ()
+        raise InputError(f"expected a list of turns or messages, found {describe(value)}")
+    turns: list[Turn] = []
+    messages: list[tuple[str, str]] = []
+    for position, item in enumerate(items, 1):
+        turn = _turn(item)
+        role, content = (None, None) if turn is not None else _message(item)
+        if turn is not None:
+            turns.append(turn)
+        elif isinstance(role, str) and isinstance(content, str):
+            messages.append((role, well_formed(content)))
+        else:
+            raise InputError(
+                f"turn {position} of {len(items)}: expected question and answer or role and content, "
+                f"found {describe(item)}"
+            )
+    if turns and messages:
+        raise InputError("expected either turns or messages with roles, found both")
+    return tuple(turns or _paired(messages))
+
+
+def _turn(item: object) -> Turn | None:
+    if isinstance(item, Turn):
+        return item
+    if isinstance(item, (list, tuple)) and len(item) == 2 and all(isinstance(part, str) for part in item):
+        return Turn(question=well_formed(item[0]), answer=well_formed(item[1]))
+    if not isinstance(item, Mapping) or not {"question", "answer"} <= item.keys():
+        return None
+    found = item.get("contexts")
+    contexts = () if missing(found) else passages(found) or ()
+    return Turn(question=_text(item["question"]), answer=_text(item["answer"]), contexts=contexts)
+
+
+def _message(item: object) -> tuple[object, object]:
+    if isinstance(item, Mapping):
+        return item.get("role", item.get("type")), item.get("content")
+    return getattr(item, "type", getattr(item, "role", None)), getattr(item, "content", None)
+
+
+def _paired(messages: Iterable[tuple[str, str]]) -> list[Turn]:
+    turns: list[Turn] = []
+    asked: list[str] = []
+    for role, content in messages:
+        if role in ("user", "human"):
+            asked.append(content)
+        elif role in ("assistant", "ai") and asked:
+            turns.append(Turn(question="\n".join(asked), answer=content))
+            asked = []
+        elif role in ("assistant", "ai") and turns:  # one answer in several messages
+            turns[-1] = dataclasses.replace(turns[-1], answer=f"{turns[-1].answer}\n{content}")
+    return turns

@@ -1,0 +1,59 @@
+"""Context entity recall: what share of the entities that the reference names do the retrieved contexts name too?
+
+    |entities of the contexts that the reference names| / |entities of the reference|
+
+Range 0 to 1, higher is better. Source: ragas 0.1, which compares the judge's strings exactly; here two mentions are
+the same entity whatever their case, spacing and leading "the", and a name counts only where it stands in the text. An
+empty retrieval scores 0.0. A reference that names no entity leaves nothing to recall and is unscored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from assay.errors import Cause
+from assay.inquiries import Entities
+from assay.inquiries.entities import same_entity
+from assay.judges.base import Judge
+from assay.metrics.base import Metric
+from assay.metrics.readings import ask
+from assay.records import Evidence, Sample, Score
+
+
+def distinct(names: Iterable[str]) -> tuple[str, ...]:
+    """The names in order, without further mentions of the same entity."""
+    first: dict[str, str] = {}
+    for name in names:
+        first.setdefault(same_entity(name), name)
+    return tuple(first.values())
+
+
+def entity_recall(reference: Iterable[str], contexts: Iterable[str]) -> float:
+    """Entities of the reference that the contexts name / entities of the reference. Expects at least one."""
+    wanted = {same_entity(name) for name in reference}
+    return len(wanted & {same_entity(name) for name in contexts}) / len(wanted)
+
+
+@dataclass(frozen=True)
+class ContextEntityRecall(Metric):
+    """Entities of the reference that the contexts name / entities of the reference."""
+
+    name: ClassVar[str] = "context_entity_recall"
+    needs: ClassVar = ("contexts", "reference")
+    asks: ClassVar = (Entities,)
+    needs_passages: ClassVar[bool] = False
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        inquiries = [Entities((sample.reference or "",), sample.language)]
+        if any(passage.strip() for passage in sample.passages):
+            inquiries.append(Entities(sample.passages, sample.language))
+        found: list[tuple[Evidence, ...]] = [*await ask(judge, *inquiries), ()]
+        reference, contexts = (distinct(entity.text for entity in entities) for entities in found[:2])
+        if not reference:
+            return self.unscored(Cause.NOT_APPLICABLE, "the reference names no entity")
+        there = {same_entity(name) for name in contexts}
+        shared = tuple(name for name in reference if same_entity(name) in there)
+        texts = {"reference": reference, "contexts": contexts, "shared": shared}
+        return self.scored(entity_recall(reference, contexts), texts=texts)

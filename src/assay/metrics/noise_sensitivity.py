@@ -1,0 +1,91 @@
+"""Noise sensitivity: what share of the answer's claims are wrong and were picked up from the retrieved contexts?
+
+A claim of the answer is wrong when the reference does not support it. A passage is relevant when it supports at least
+one claim of the reference.
+
+    mode="relevant"    wrong claims that some relevant passage supports / claims of the answer
+    mode="irrelevant"  wrong claims that some irrelevant passage supports, and no relevant one / claims of the answer
+
+Range 0 to 1, lower is better. Source: RAGChecker (Ru et al., 2024), ragas 0.1.22. A wrong claim that no single
+passage supports is made up, not noise, and counts in neither mode; hallucination counts it. Passages are read one by
+one (the cells of the matrix): what only several together support is not attributed to any. Unscored when answer or
+reference makes no claim: without a reference claim every passage would be irrelevant and every claim wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from assay.errors import Cause, InputError
+from assay.inquiries import Claims, Support
+from assay.judges.base import Judge
+from assay.metrics.base import Metric
+from assay.metrics.readings import ask, claims_of, support, together
+from assay.records import Direction, Sample, Score, Verdict
+
+Mode = Literal["relevant", "irrelevant"]
+
+
+def supporters(verdict: Verdict) -> set[int]:
+    """The passages that support this claim on their own."""
+    return {index for index, cell in enumerate(verdict.cells) if cell.label == "supported"}
+
+
+def relevant_passages(reference: Sequence[Verdict]) -> set[int]:
+    """The passages that support at least one claim of the reference, from its claims read against the contexts."""
+    return set().union(*map(supporters, reference))
+
+
+def share_noise(
+    correct: Sequence[Verdict], contexts: Sequence[Verdict], relevant: set[int], mode: Mode = "relevant"
+) -> float:
+    """Wrong claims that came from passages of this kind / claims. Expects at least one claim.
+
+    `correct` and `contexts` are the verdicts of the reference and of the contexts on the same claims, in order.
+    """
+    noise = 0
+    for truth, found in zip(correct, contexts, strict=True):
+        if truth.label != "supported":
+            sources = supporters(found)
+            from_relevant = bool(sources & relevant)
+            noise += from_relevant if mode == "relevant" else bool(sources) and not from_relevant
+    return noise / len(correct)
+
+
+@dataclass(frozen=True)
+class NoiseSensitivity(Metric):
+    """Wrong claims of the answer that relevant (or only irrelevant) passages support / claims of the answer."""
+
+    name: ClassVar[str] = "noise_sensitivity"
+    needs: ClassVar = ("answer", "contexts", "reference")
+    asks: ClassVar = (Claims, Support)
+    direction: ClassVar[Direction] = "lower"
+
+    mode: Mode = "relevant"
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("relevant", "irrelevant"):
+            raise InputError(f"NoiseSensitivity: mode must be 'relevant' or 'irrelevant', not {self.mode!r}")
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}_{self.mode}"
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        answer, reference = await ask(judge, claims_of(sample, "answer"), claims_of(sample, "reference"))
+        for field, claims in (("answer", answer), ("reference", reference)):
+            if not claims:
+                return self.unscored(Cause.NO_CLAIMS, f"the {field} makes no checkable claim")
+        correct, found, recalled = await together(
+            support(answer, (sample.reference or "",), sample, judge),
+            support(answer, sample.passages, sample, judge),
+            support(reference, sample.passages, sample, judge),
+        )
+        relevant = relevant_passages(recalled)
+        return self.scored(
+            share_noise(correct, found, relevant, self.mode),
+            verdicts={"answer/reference": correct, "answer/contexts": found, "reference/contexts": recalled},
+            parts={"relevant_passages": len(relevant)},
+        )

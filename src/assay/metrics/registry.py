@@ -1,0 +1,95 @@
+"""Metrics by name, with their defaults."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from assay.errors import InputError
+from assay.metrics.answer_correctness import AnswerCorrectness
+from assay.metrics.answer_relevancy import AnswerRelevancy
+from assay.metrics.aspect_critique import ASPECTS, AspectCritique
+from assay.metrics.base import Metric
+from assay.metrics.composite import HarmonicMean
+from assay.metrics.context_entity_recall import ContextEntityRecall
+from assay.metrics.context_precision import ContextPrecision
+from assay.metrics.context_recall import ContextRecall
+from assay.metrics.context_relevance import ContextRelevance
+from assay.metrics.context_utilization import ContextUtilization
+from assay.metrics.faithfulness import Faithfulness
+from assay.metrics.hallucination import Hallucination
+from assay.metrics.noise_sensitivity import NoiseSensitivity
+from assay.metrics.semantic_similarity import SemanticSimilarity
+from assay.metrics.summarization_score import SummarizationScore
+
+#: What names metrics: a name, several separated by commas, a metric, or a sequence of names and metrics.
+MetricSpec: TypeAlias = "str | Metric | Sequence[str | Metric]"
+
+
+def ragas_score() -> HarmonicMean:
+    """The overall score of ragas 0.0.x: the harmonic mean of its four metrics."""
+    parts = (ContextRelevance(), Faithfulness(), ContextRecall(), AnswerRelevancy())
+    return HarmonicMean(*parts, label="harmonic_mean")
+
+
+def _aspect(name: str) -> Callable[[], AspectCritique]:
+    return lambda: ASPECTS[name]
+
+
+#: Every metric by the label of its score, in the order in which they are listed to users.
+METRICS: Mapping[str, Callable[[], Metric]] = {
+    "faithfulness": Faithfulness,
+    "hallucination": Hallucination,
+    "hallucination_contradicted": lambda: Hallucination(kind="contradicted"),
+    "answer_relevancy": AnswerRelevancy,
+    "answer_correctness": AnswerCorrectness,
+    "semantic_similarity": SemanticSimilarity,
+    "context_precision": ContextPrecision,
+    "context_utilization": ContextUtilization,
+    "context_recall": ContextRecall,
+    "context_entity_recall": ContextEntityRecall,
+    "context_relevance": ContextRelevance,
+    "context_relevance_passage": lambda: ContextRelevance(unit="passage"),
+    "noise_sensitivity_relevant": NoiseSensitivity,
+    "noise_sensitivity_irrelevant": lambda: NoiseSensitivity(mode="irrelevant"),
+    "summarization_score": SummarizationScore,
+    **{name: _aspect(name) for name in ASPECTS},
+    "harmonic_mean": ragas_score,
+}
+
+
+def resolve(spec: MetricSpec) -> tuple[Metric, ...]:
+    """The metrics that `spec` names, in its order. Raises InputError for unknown names and for labels given twice."""
+    metrics = tuple(_resolved([spec] if isinstance(spec, (str, Metric)) else spec))
+    if not metrics:
+        raise InputError("metrics: none is given; `assay metrics` lists all")
+    twice = [label for label, count in Counter(metric.label for metric in metrics).items() if count > 1]
+    if twice:
+        raise InputError(f"metrics: {twice[0]!r} is given twice; scores are told apart by this label")
+    return metrics
+
+
+def _resolved(items: Sequence[str | Metric]) -> list[Metric]:
+    if not isinstance(items, Sequence):
+        raise InputError(f"metrics: expected names or metrics, got {items!r}")
+    metrics: list[Metric] = []
+    for item in items:
+        if isinstance(item, str):
+            metrics += [_named(name.strip()) for name in item.split(",") if name.strip()]
+        elif isinstance(item, Metric):
+            metrics.append(item)
+        elif isinstance(item, type) and issubclass(item, Metric):
+            raise InputError(f"metrics: {item.__name__} is a class; pass an instance, {item.__name__}()")
+        else:
+            raise InputError(f"metrics: expected a name or a metric, got {item!r}")
+    return metrics
+
+
+def _named(name: str) -> Metric:
+    if name in METRICS:
+        return METRICS[name]()
+    near = difflib.get_close_matches(name.lower().replace("-", "_").replace(" ", "_"), METRICS, n=3)
+    hint = f"did you mean {' or '.join(repr(match) for match in near)}? " if near else ""
+    raise InputError(f"metrics: there is no metric {name!r}; {hint}`assay metrics` lists all")
