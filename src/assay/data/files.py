@@ -224,7 +224,8 @@ def _parquet(path: Path) -> Source:
         raise InputError(f"{path.name!r} is no sound Parquet file: {error}") from None
 
     def rows() -> Iterator[object]:
-        with parquet.ParquetFile(path) as opened:
+        # page by page: the default holds the whole row group, often the whole file
+        with parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as opened:
             try:
                 for batch in opened.iter_batches(batch_size=BATCH, columns=names):
                     yield from batch.to_pylist()

@@ -140,7 +140,7 @@ def strongest(labels: Sequence[str]) -> SupportLabel:
     """The label of several texts read apart: support wins, then contradiction."""
     for label in ("supported", "contradicted"):
         if label in labels:
-            return label  # type: ignore[return-value]
+            return label
     return "not_mentioned"
 
 

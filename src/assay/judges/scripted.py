@@ -65,7 +65,7 @@ class ScriptedJudge(BaseJudge):
     ) -> None:
         self._name = name
         self._rules: dict[str, Rule | None] = {
-            "claims": claims if claims is not None else _sentences,
+            "claims": claims,
             "support": support,
             "usefulness": usefulness,
             "back_questions": back_questions,
@@ -82,7 +82,7 @@ class ScriptedJudge(BaseJudge):
         return self._name
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        if self._rules.get(inquiry.name) is not None:
+        if self.has_rule(inquiry.name) or inquiry is Claims:
             return None
         message = f"this scripted judge has no rule for {inquiry.name}; pass {inquiry.name}=... to ScriptedJudge"
         return JudgeFailure(Cause.JUDGE_CANNOT, message)
@@ -103,6 +103,10 @@ class ScriptedJudge(BaseJudge):
         except JudgeFailure as failure:
             return Answer(failure=failure, usage=Usage(calls=1))
 
+    def has_rule(self, name: str) -> bool:
+        """Whether the script says anything about this inquiry."""
+        return self._rules.get(name) is not None
+
     def rule(self, name: str, *args: Any, default: Any = None) -> Any:
         """What the script says for these arguments."""
         rule = self._rules[name]
@@ -120,12 +124,10 @@ class ScriptedJudge(BaseJudge):
         return result
 
 
-def _sentences(text: str) -> list[str]:
-    return [span.of(text) for span in split_sentences(text)]
-
-
 def _claims(judge: ScriptedJudge, inquiry: Claims) -> tuple[Claim, ...]:
     spans = split_sentences(inquiry.text, inquiry.language) or (Span(0, len(inquiry.text)),)
+    if not judge.has_rule("claims"):
+        return tuple(Claim(text=span.of(inquiry.text), span=span) for span in spans)
     claims = []
     for text in judge.rule("claims", inquiry.text):
         # the sentence that holds the claim word for word, else the whole text

@@ -1,0 +1,112 @@
+"""Chat messages of any make: objects with `type` and `content`, dicts with `role`, pairs of role and text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from assay.fields import well_formed
+from assay.records import Turn
+
+Role = Literal["human", "ai", "other"]
+
+_ROLES: dict[str, Role] = {
+    "human": "human", "user": "human", "humanmessagechunk": "human",
+    "ai": "ai", "assistant": "ai", "aimessagechunk": "ai",
+}  # fmt: skip
+_OTHER = ("system", "developer", "tool", "function", "chat", "remove", "systemmessagechunk", "toolmessagechunk")
+
+
+def role_of(message: Any) -> Role | None:
+    """Who speaks; None when this is no message."""
+    if isinstance(message, dict):
+        if "content" not in message:
+            return None
+        name = message.get("role", message.get("type"))
+    elif isinstance(message, (tuple, list)):
+        name = message[0] if len(message) == 2 and isinstance(message[1], (str, list)) else None
+    else:
+        name = getattr(message, "type", None) if hasattr(message, "content") else None
+        name = getattr(message, "role", name) if name == "chat" else name
+    if not isinstance(name, str):
+        return None
+    name = name.lower()
+    return _ROLES.get(name) or ("other" if name in _OTHER else None)
+
+
+def is_message(value: Any) -> bool:
+    """Whether this is one message."""
+    return not isinstance(value, (str, list)) and role_of(value) is not None
+
+
+def text_of(message: Any) -> str:
+    """The text of a message, without reasoning, images and tool calls."""
+    if isinstance(message, dict):
+        content = message["content"]
+    elif isinstance(message, (tuple, list)):
+        content = message[1]
+    else:
+        content = message.content
+    if isinstance(content, str):
+        return well_formed(str(content))
+    if not isinstance(content, (list, tuple)):
+        return ""
+    parts = []
+    for block in content:
+        if isinstance(block, str):
+            parts.append(block)
+        elif isinstance(block, dict) and block.get("type") in ("text", "input_text", "output_text"):
+            parts.append(str(block.get("text", "")))
+    return well_formed("".join(parts))
+
+
+def last_question(messages: Sequence[Any]) -> str | None:
+    """The text of the last message of a human."""
+    at = _last_human(messages)
+    return None if at is None else text_of(messages[at]) or None
+
+
+def last_answer(messages: Sequence[Any]) -> str | None:
+    """The last text of the model, looking no further back than the last message of a human."""
+    for message in reversed(messages):
+        role = role_of(message)
+        if role == "human":
+            return None
+        if role == "ai" and text_of(message).strip():
+            return text_of(message)
+    return None
+
+
+def turns_before(messages: Sequence[Any], *, whole: bool = False) -> tuple[Turn, ...]:
+    """The exchanges before the last message of a human; all of them where `messages` is a history (`whole`).
+
+    A history may also be a list of pairs (question, answer).
+    """
+    if whole and messages and all(_is_pair(item) for item in messages):
+        return tuple(Turn(question=well_formed(item[0]), answer=well_formed(item[1])) for item in messages)
+    turns: list[Turn] = []
+    question, answer = None, None
+    for message in messages if whole else messages[: _last_human(messages) or 0]:
+        role = role_of(message)
+        if role == "human":
+            if question and answer:
+                turns.append(Turn(question=question, answer=answer))
+            question, answer = text_of(message), None
+        elif role == "ai" and text_of(message).strip():
+            answer = text_of(message)
+    if question and answer:
+        turns.append(Turn(question=question, answer=answer))
+    return tuple(turns)
+
+
+def _last_human(messages: Sequence[Any]) -> int | None:
+    return next((n for n in range(len(messages) - 1, -1, -1) if role_of(messages[n]) == "human"), None)
+
+
+def _is_pair(item: Any) -> bool:
+    return (
+        isinstance(item, (tuple, list))
+        and len(item) == 2
+        and all(isinstance(part, str) for part in item)
+        and role_of(item) is None
+    )

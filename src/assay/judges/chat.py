@@ -1,0 +1,84 @@
+"""Reading the body of a chat completion: text, how it ended, what it cost, log-probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.errors import Cause, JudgeFailure
+from assay.judges.endpoint import Body, Endpoint
+from assay.judges.labels import Token
+from assay.judges.text import Reply
+from assay.records import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A reply, and how the endpoint says it ended."""
+
+    reply: Reply
+    ended: str | None
+
+
+def reply_of(body: Body, endpoint: Endpoint) -> Message:
+    """The first choice. Raises JudgeFailure REFUSED or CONTENT_FILTER, with what the endpoint said as `raw`."""
+    choice = body["choices"][0]
+    message = choice.get("message") or {}
+    text = _text(message.get("content"))
+    ended = choice.get("finish_reason")
+    usage = usage_of(body.get("usage"))
+    refusal = message.get("refusal")
+    if refusal or ended in ("refusal", "safety"):
+        raw = endpoint.scrub(str(refusal or text))
+        raise JudgeFailure(Cause.REFUSED, "the judge declined to answer", raw=raw, detail={"usage": usage})
+    if ended == "content_filter":
+        what = f"{endpoint.name}: the content filter stopped the reply"
+        raise JudgeFailure(Cause.CONTENT_FILTER, what, raw=text, detail={"usage": usage})
+    return Message(Reply(text, ended == "length", usage, _tokens(choice.get("logprobs"), text)), ended)
+
+
+def usage_of(usage: Any) -> Usage:
+    """The usage block of one call, in the shapes that providers use; what they leave out is unknown, not 0."""
+    if not isinstance(usage, Mapping):
+        usage = {}
+    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details") or {}
+    return Usage(
+        calls=1,
+        prompt_tokens=_count(usage, "prompt_tokens", "input_tokens"),
+        completion_tokens=_count(usage, "completion_tokens", "output_tokens"),
+        cached_tokens=_count(
+            {**usage, **details}, "cached_tokens", "cache_read_input_tokens", "prompt_cache_hit_tokens"
+        ),
+    )
+
+
+def _count(usage: Mapping[str, Any], *names: str) -> int | None:
+    for name in names:
+        value = usage.get(name)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+            return int(value)
+    return None
+
+
+def _text(content: Any) -> str:
+    """The content of a message: a text, or a list of parts."""
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
+    return content if isinstance(content, str) else ""
+
+
+def _tokens(logprobs: Any, text: str) -> Sequence[Token]:
+    entries = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+    if not isinstance(entries, list):
+        return ()
+    # bytes matter only where a character is split over tokens, which shows in their texts
+    whole = "".join(entry["token"] for entry in entries) == text
+    return [
+        Token(
+            entry["token"],
+            tuple((top["token"], top["logprob"]) for top in entry.get("top_logprobs") or ()),
+            None if whole or entry.get("bytes") is None else bytes(entry["bytes"]),
+        )
+        for entry in entries
+    ]

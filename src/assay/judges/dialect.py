@@ -1,0 +1,120 @@
+"""What an endpoint's model accepts, learned from what it refuses, and remembered for as long as the process lives.
+
+Servers that call themselves OpenAI-compatible differ in which parameters of a chat call they take. The fewest that help
+are sent; one that is refused is dropped or renamed, and the call repeated. What was learned is kept once a call has
+succeeded with it, so that an error which only mentions a parameter teaches nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
+
+log = logging.getLogger("assay.judges")
+
+Structured = Literal["json_schema", "json_object", "plain"]
+
+#: Calls in which one request may learn.
+LESSONS = 8
+
+#: What structured output is called in errors.
+_FORMAT = re.compile(r"response_format|json_schema|json_object|json mode|structured|schema|guided", re.IGNORECASE)
+_AT_MOST = re.compile(r"(?:at most|maximum (?:value )?(?:is|of)|less than or equal to|<=)\D{0,20}(\d+)", re.IGNORECASE)
+_WEAKER: dict[Structured, Structured] = {"json_schema": "json_object", "json_object": "plain"}
+_BUDGETS = ("max_tokens", "max_completion_tokens")
+
+
+@dataclass(slots=True)
+class Dialect:
+    """What to send to one model at one endpoint.
+
+    structured   how the schema is enforced; `confirmed` once a call succeeded with it
+    show_schema  also state the schema in the prompt: where nothing enforces it, or what enforced it did not
+    budget       the name of the output limit; None when neither name is taken
+    cap          output tokens that the endpoint allows at most, where it said so
+    generosity   factor on output limits; more for models that think before they write
+    logprobs     whether token log-probabilities come back; None: not known yet
+    dropped      parameters that are not taken
+    """
+
+    structured: Structured = "json_schema"
+    fixed: bool = False  # the user said how; nothing is learned about it then
+    confirmed: bool = False
+    show_schema: bool = False
+    budget: str | None = "max_tokens"
+    cap: int | None = None
+    generosity: int = 1
+    logprobs: bool | None = None
+    dropped: frozenset[str] = field(default_factory=frozenset)
+    version: int = 0
+
+    def copy(self) -> Dialect:
+        """One to try things with."""
+        return replace(self)
+
+    def learn(self, detail: Mapping[str, Any], sent: Mapping[str, Any]) -> bool:
+        """Change what a refused call (HTTP 400, 422) points at. False when it points at nothing that can change."""
+        said = str(detail.get("said", ""))
+        named = str(detail.get("param") or "").split(".")[0]
+        if named not in sent:
+            named = ""
+        text = named or said.lower()
+        if self._learn_budget(said, text, sent):
+            return True
+        for name in ("top_logprobs", "logprobs", "seed", "temperature"):
+            if name in sent and name in text:
+                self.dropped |= {"logprobs", "top_logprobs"} if "logprobs" in name else {name}
+                return True
+        # any other refusal while a format is sent may be about it: not all servers say so
+        if "response_format" in sent and not self.fixed and (not named or _FORMAT.search(text)):
+            self.structured = _WEAKER[self.structured]
+            self.show_schema = True
+            return True
+        return False
+
+    def _learn_budget(self, said: str, text: str, sent: Mapping[str, Any]) -> bool:
+        name = self.budget
+        if name is None or name not in sent or not any(budget in text for budget in _BUDGETS):
+            return False
+        most = _AT_MOST.search(said)
+        if most is not None and 0 < int(most[1]) < sent[name]:
+            self.cap = int(most[1])
+        elif "too large" in said.lower() or "budgets" in self.dropped:
+            self.budget = None
+        else:
+            self.budget = _BUDGETS[1 - _BUDGETS.index(name)]
+            self.dropped |= {"budgets"}  # both names were tried when the next one is refused, too
+        return True
+
+    def adopt(self, tried: Dialect, began: Dialect, name: str) -> None:
+        """Keep what a call that succeeded had learned since it `began`.
+
+        A format that has worked before stays: then only one schema was refused, not the format.
+        """
+        keep = {"structured", "show_schema"} if self.confirmed else set()
+        learned = {
+            entry.name: getattr(tried, entry.name)
+            for entry in fields(self)
+            if entry.name not in keep and getattr(tried, entry.name) != getattr(began, entry.name)
+        }
+        for key, value in learned.items():
+            setattr(self, key, value)
+        if learned.keys() - {"confirmed"}:
+            self.version += 1
+            log.debug("%s: learned %s", name, learned)
+
+
+_DIALECTS: dict[tuple[str, ...], Dialect] = {}
+
+
+def shared_dialect(key: tuple[str, ...], first: Dialect) -> Dialect:
+    """The dialect known for this endpoint and model; `first` where nothing is known."""
+    return _DIALECTS.setdefault(key, first)
+
+
+def forget_dialects() -> None:
+    """Forget what was learned of all endpoints, for tests and for `probe`."""
+    _DIALECTS.clear()

@@ -1,0 +1,164 @@
+"""Similarity by an embeddings endpoint: distinct texts in batches, cosines of what comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import Cause, JudgeFailure
+from assay.inquiries import Similarity
+from assay.judges import fences
+from assay.judges.base import Answer
+from assay.judges.chat import usage_of
+from assay.judges.endpoint import Endpoint
+from assay.judges.fences import tokens_in
+from assay.judges.text import Patience, together
+from assay.records import Usage
+from assay.text import windows
+
+if TYPE_CHECKING:
+    import numpy as np
+
+BATCH_TEXTS = 64
+BATCH_TOKENS = 100_000
+#: Tokens of one text; a longer one is cut at sentence ends, and its vector is the mean of those of its pieces,
+#: weighted by their length.
+WINDOW_TOKENS = 8000
+
+
+class Embedder:
+    """Cosines in [-1, 1] by `model`. Equal texts are exactly 1 apart from nothing; they cost no call."""
+
+    def __init__(self, endpoint: Endpoint, model: str, *, mask: fences.Mask | None = None) -> None:
+        self._endpoint = endpoint
+        self._model = model
+        self._mask = mask
+        self._format = "base64"  # a third of the bytes; servers that refuse it get "float"
+
+    async def answer(self, inquiries: Sequence[Similarity], deadline: float) -> list[Answer]:
+        """One answer per inquiry. The first carries the cost of all."""
+        try:
+            vectors, usage = await self._vectors(_distinct(inquiries), deadline)
+        except JudgeFailure as failure:
+            return [Answer(failure=failure)] * len(inquiries)
+        answers = [_cosines(inquiry, vectors) for inquiry in inquiries]
+        return [Answer(answers[0].finding, answers[0].failure, usage), *answers[1:]]
+
+    async def _vectors(self, texts: Sequence[str], deadline: float) -> tuple[dict[str, np.ndarray], Usage]:
+        import numpy as np
+
+        pieces = [(text, piece) for text in texts for piece in self._pieces(text)]
+        batches = _batches([piece for _, piece in pieces])
+        results = await together([self._batch(batch, deadline) for batch in batches])
+        rows = [row for vectors, _ in results for row in vectors]
+        usage = sum((spent for _, spent in results), Usage())
+        sums: dict[str, np.ndarray] = {}
+        for (text, piece), row in zip(pieces, rows, strict=True):
+            length = float(np.linalg.norm(row))
+            if not np.isfinite(length) or length == 0.0:
+                raise JudgeFailure(Cause.PARSE, f"{self._model} gave a vector that is zero or not finite")
+            sums[text] = sums.get(text, 0.0) + row / length * len(piece)
+        return {text: vector / np.linalg.norm(vector) for text, vector in sums.items()}, usage
+
+    def _pieces(self, text: str) -> list[str]:
+        text = fences.clean(self._mask(text) if self._mask else text)
+        tokens = tokens_in(text)
+        if tokens <= WINDOW_TOKENS:
+            return [text]
+        return [span.of(text) for span in windows(text, max(1, len(text) * WINDOW_TOKENS // tokens))]
+
+    async def _batch(self, texts: Sequence[str], deadline: float) -> tuple[list[np.ndarray], Usage]:
+        patience = Patience()
+        try:
+            async with asyncio.timeout(deadline) as timeout:
+                patience = Patience(timeout)
+                return await self._embed(texts, patience)
+        except TimeoutError:
+            pass
+        trouble = f"; last: {patience.trouble}" if patience.trouble else ""
+        raise JudgeFailure(Cause.TIMEOUT, f"no embeddings within the deadline of {deadline:g} s{trouble}")
+
+    async def _embed(self, texts: Sequence[str], patience: Patience) -> tuple[list[np.ndarray], Usage]:
+        import numpy as np
+
+        encoding = self._format
+
+        async def send(client: Any) -> Any:
+            return await client.embeddings.with_raw_response.create(
+                model=self._model, input=list(texts), encoding_format=encoding
+            )
+
+        tokens = sum(map(tokens_in, texts))
+        try:
+            body = await self._endpoint.call(self._model, send, tokens=tokens, patience=patience, expected="data")
+        except JudgeFailure as failure:
+            if failure.cause is not Cause.BAD_REQUEST or encoding == "float":
+                raise
+            encoding = "float"
+            body = await self._endpoint.call(self._model, send, tokens=tokens, patience=patience, expected="data")
+            self._format = "float"
+        rows: list[np.ndarray | None] = [None] * len(texts)
+        for position, entry in enumerate(body["data"]):
+            index = entry.get("index", position)
+            if isinstance(index, int) and 0 <= index < len(rows):
+                rows[index] = _vector(entry.get("embedding"))
+        found = [row for row in rows if row is not None]
+        if len(found) != len(texts) or len({row.shape for row in found}) != 1:
+            raise JudgeFailure(Cause.PARSE, f"{self._model} gave {len(found)} usable vectors for {len(texts)} texts")
+        return [row.astype(np.float64) for row in found], usage_of(
+            {"completion_tokens": 0, **(body.get("usage") or {})}
+        )
+
+
+def _usage(block: Any) -> Usage:
+    counted = {"completion_tokens": 0, "cached_tokens": 0, **block} if isinstance(block, dict) else None
+    return usage_of(counted)
+
+
+def _vector(value: Any) -> np.ndarray | None:
+    import numpy as np
+
+    if isinstance(value, str):
+        try:
+            return np.frombuffer(base64.b64decode(value), dtype="<f4")
+        except ValueError:
+            return None
+    try:
+        vector = np.asarray(value, dtype=np.float64)
+    except (ValueError, TypeError):
+        return None
+    return vector if vector.ndim == 1 and vector.size else None
+
+
+def _distinct(inquiries: Sequence[Similarity]) -> list[str]:
+    """The texts that need a vector, once each: not blank ones, and none that meets only itself."""
+    pairs = [(inquiry.text, other) for inquiry in inquiries for other in inquiry.others if inquiry.text != other]
+    return list(dict.fromkeys(text for pair in pairs for text in pair if text.strip()))
+
+
+def _cosines(inquiry: Similarity, vectors: dict[str, np.ndarray]) -> Answer:
+    cosines = []
+    for other in inquiry.others:
+        if other == inquiry.text:
+            cosines.append(1.0)
+        elif other in vectors and inquiry.text in vectors:
+            cosine = float(vectors[inquiry.text] @ vectors[other])
+            cosines.append(min(1.0, max(-1.0, cosine)))
+        else:
+            return Answer(failure=JudgeFailure(Cause.NOT_APPLICABLE, "an empty text is similar to nothing"))
+    return Answer(finding=tuple(cosines))
+
+
+def _batches(texts: Sequence[str]) -> list[list[str]]:
+    batches: list[list[str]] = []
+    room = 0
+    for text in texts:
+        tokens = tokens_in(text)
+        if not batches or len(batches[-1]) >= BATCH_TEXTS or tokens > room:
+            batches.append([])
+            room = BATCH_TOKENS
+        batches[-1].append(text)
+        room -= tokens
+    return batches

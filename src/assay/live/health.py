@@ -1,0 +1,105 @@
+"""What a live scorer did, in numbers: nothing that is lost goes uncounted."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from assay.records import Record, ScoredSample
+
+log = logging.getLogger("assay.live")
+
+KINDS = 64  # kinds of errors counted apart; the rest are counted together
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health(Record):
+    """The state of a live scorer at one moment.
+
+    submitted    samples taken in
+    dropped      samples refused: the queue was full, or the scorer closed
+    pending      taken in, not yet scored and delivered; after `close`: lost
+    skipped      taken in, but what was captured is no sample
+    finished     samples whose scoring has ended
+    scored       scores with a value
+    unscored     scores without one; `causes` says why, by cause
+    delivered    samples that every sink took
+    undelivered  deliveries that a sink refused, or that were given up because sinks are too slow
+    errors       exceptions caught, by type, in capture, sinks and callbacks
+    last_error   the newest of them
+    """
+
+    submitted: int = 0
+    dropped: int = 0
+    pending: int = 0
+    skipped: int = 0
+    finished: int = 0
+    scored: int = 0
+    unscored: int = 0
+    causes: Mapping[str, int] = field(default_factory=dict)
+    delivered: int = 0
+    undelivered: int = 0
+    errors: Mapping[str, int] = field(default_factory=dict)
+    last_error: str | None = None
+
+
+class Errors:
+    """Counts exceptions by type; the first of each type is logged."""
+
+    __slots__ = ("counts", "last")
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.last: str | None = None
+
+    def add(self, error: BaseException, where: str) -> None:
+        kind = type(error).__name__
+        if kind not in self.counts and len(self.counts) >= KINDS:
+            kind = "other"
+        self.counts[kind] += 1
+        self.last = f"{where}: {type(error).__name__}: {str(error)[:300]}"
+        if self.counts[kind] == 1:
+            # the message may hold texts of the application, so only the type is logged
+            log.warning("assay: %s in %s; further ones are only counted, see health()", kind, where)
+
+
+class Tally:
+    """The running counters behind `Health`. Change them under the scorer's lock."""
+
+    __slots__ = (
+        "causes", "delivered", "dropped", "errors", "finished", "scored", "skipped", "submitted", "undelivered",
+        "unscored",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.submitted = self.dropped = self.skipped = self.finished = 0
+        self.scored = self.unscored = self.delivered = self.undelivered = 0
+        self.causes: Counter[str] = Counter()
+        self.errors = Errors()
+
+    def finish(self, scored: ScoredSample) -> None:
+        self.finished += 1
+        for score in scored.scores.values():
+            if score.unscored is None:
+                self.scored += 1
+            else:
+                self.unscored += 1
+                self.causes[score.unscored.cause.value] += 1
+
+    def health(self, pending: int) -> Health:
+        return Health(
+            submitted=self.submitted,
+            dropped=self.dropped,
+            pending=pending,
+            skipped=self.skipped,
+            finished=self.finished,
+            scored=self.scored,
+            unscored=self.unscored,
+            causes=dict(self.causes),
+            delivered=self.delivered,
+            undelivered=self.undelivered,
+            errors=dict(self.errors.counts),
+            last_error=self.errors.last,
+        )

@@ -1,0 +1,320 @@
+"""The live scorer: takes samples from a running application without ever holding it up.
+
+`submit` appends to a bounded queue. One daemon thread with its own event loop scores, another delivers. Both start when
+there is work and end after a while without. Everything that is lost on the way is counted in `health()`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import os
+import threading
+import time
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import InputError
+from assay.judges.base import BaseJudge
+from assay.judges.desk import Desk
+from assay.live.delivery import IDLE, Delivery
+from assay.live.health import Health, Tally, log
+from assay.metrics.base import Metric
+from assay.records import Sample, ScoredSample
+from assay.scoring import score_sample
+from assay.sinks.base import Sink
+
+if TYPE_CHECKING:
+    from assay.metrics.registry import MetricSpec
+
+STOP_GRACE = 2.0  # seconds that `close` waits for the threads to end, after its own timeout
+EXIT_GRACE = 2.0  # seconds that the end of the process waits for what is still queued
+DESK_LIFE = 256  # samples that share one memory of findings; then it is let go, so that memory stays flat
+
+#: A sample, or a function that makes one; it is called on the scorer's thread. None: there is nothing to score.
+Submission = Sample | Callable[[], Sample | None]
+
+
+class LiveScorer:
+    """Scores samples in the background.
+
+    metrics        names or metrics; a wrong name raises here
+    judge          a judge, its name, or None for the embedded one
+    sinks          where scored samples go; called from one thread, closed by `close`
+    on_score       called there as well, after the sinks
+    max_queue      samples that may wait; further ones are dropped and counted
+    concurrency    samples scored at the same time
+    deadline       seconds per sample; metrics not done by then are unscored (timeout)
+    score_partial  score abandoned, cancelled and failed answers too
+    keep           newest results that `result` can still give
+
+    Safe for any number of threads. After a fork the child starts with an empty queue and its counters at 0.
+    At the end of the process what is queued gets two seconds; call `flush` or `close` to give it more.
+    """
+
+    def __init__(
+        self,
+        metrics: MetricSpec,
+        judge: BaseJudge | str | None = None,
+        *,
+        sinks: Sequence[Sink] = (),
+        on_score: Callable[[ScoredSample], None] | None = None,
+        max_queue: int = 1000,
+        concurrency: int = 4,
+        deadline: float = 120.0,
+        score_partial: bool = False,
+        keep: int = 256,
+    ) -> None:
+        for name, number in (("max_queue", max_queue), ("concurrency", concurrency)):
+            if number < 1:
+                raise InputError(f"{name}: expected at least 1, got {number}")
+        if deadline <= 0:
+            raise InputError(f"deadline: expected a positive number of seconds, got {deadline}")
+        self.metrics = _resolve_metrics(metrics)
+        self.judge = _resolve_judge(judge)
+        self._sinks = tuple(sinks)
+        self._on_score = on_score
+        self._max_queue = max_queue
+        self._concurrency = concurrency
+        self._deadline = deadline
+        self._score_partial = score_partial
+        self._keep = keep
+        self._closed = False
+        self._set_up()
+        _SCORERS.add(self)
+
+    def _set_up(self) -> None:
+        # a lock that may be taken again: a generator that is collected while we hold it runs the host's hooks, and
+        # those submit
+        self._lock = threading.RLock()
+        self._settled = threading.Condition(self._lock)
+        self._tally = Tally()
+        self._queue: deque[tuple[int, Submission]] = deque()
+        self._open: dict[int, None] = {}  # numbers of samples taken in, not yet delivered, oldest first
+        self._results: OrderedDict[str, ScoredSample] = OrderedDict()
+        self._delivery = Delivery(self._sinks, self._on_score, self._max_queue, self._delivered)
+        self._thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._bell: asyncio.Event | None = None
+        self._rung = False
+        self._stopping = False
+
+    # -- the host's side ------------------------------------------------------------------------------------------
+
+    def submit(self, sample: Submission) -> bool:
+        """Queue a sample, or a function that makes one. False: dropped. Never blocks, never raises."""
+        try:
+            with self._lock:
+                if self._closed or len(self._queue) >= self._max_queue:
+                    self._tally.dropped += 1
+                    return False
+                self._tally.submitted += 1
+                number = self._tally.submitted
+                self._open[number] = None
+                self._queue.append((number, sample))
+            self._wake()
+        except Exception as error:
+            self.count_error(error, "submit")
+            return False
+        return True
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until all that was submitted so far is scored and delivered. False when the time ran out first."""
+        if threading.current_thread() in (self._thread, self._delivery.thread):
+            return False  # asked by a metric or a sink: it would wait for itself
+        with self._settled:
+            last = self._tally.submitted
+            if self._queue:
+                self._wake()
+            return self._settled.wait_for(lambda: next(iter(self._open), last + 1) > last, timeout)
+
+    def result(self, key: str, timeout: float | None = 0) -> ScoredSample | None:
+        """The scores of the sample with this key, if it is among the newest results.
+
+        Waits up to `timeout` seconds for it; None waits for as long as anything is pending.
+        """
+        with self._settled:
+            self._settled.wait_for(lambda: key in self._results or (timeout is None and not self._open), timeout)
+            return self._results.get(key)
+
+    def health(self) -> Health:
+        """The counters as they stand."""
+        with self._lock:
+            return self._tally.health(len(self._open))
+
+    def count_error(self, error: BaseException, where: str) -> None:
+        """Count an exception caught outside the scorer's own code, in a capture hook for example."""
+        with self._lock:
+            self._tally.errors.add(error, where)
+
+    def close(self, timeout: float | None = 30) -> Health:
+        """Take no more samples, wait for those in hand, close the sinks. What is pending in the result is lost."""
+        with self._lock:
+            first, self._closed = not self._closed, True
+        if not first:
+            return self.health()
+        started = time.monotonic()
+        self.flush(timeout)
+        left = STOP_GRACE if timeout is None else max(0.0, timeout - (time.monotonic() - started)) + STOP_GRACE
+        with self._lock:
+            self._stopping = True
+            thread = self._thread
+            self._ring()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(min(left, STOP_GRACE))
+        self._delivery.close(left)
+        health = self.health()
+        if health.pending or health.undelivered:
+            log.warning("assay: closed with %d pending, %d undelivered", health.pending, health.undelivered)
+        return health
+
+    # -- the scoring thread ---------------------------------------------------------------------------------------
+
+    def _wake(self) -> None:
+        with self._lock:
+            if self._thread is not None:
+                self._ring()
+                return
+            self._thread = thread = threading.Thread(target=self._run, name="assay-live", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # no threads at the end of the process
+            with self._lock:
+                self._thread = None
+                self._tally.errors.add(error, "start")
+
+    def _ring(self) -> None:
+        if not self._rung and self._loop is not None and self._bell is not None:
+            self._rung = True
+            with contextlib.suppress(RuntimeError):  # the loop has just died; the next submit starts another
+                self._loop.call_soon_threadsafe(self._bell.set)
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except BaseException as error:  # the thread dies, the host lives; the next submit starts another
+            self.count_error(error, "scoring thread")
+        finally:
+            with self._lock:
+                if self._thread is threading.current_thread():
+                    self._thread = self._loop = self._bell = None
+
+    async def _serve(self) -> None:
+        self._bell, self._loop, self._rung = asyncio.Event(), asyncio.get_running_loop(), False
+        desk, served = Desk(self.judge), 0
+        running: set[asyncio.Task[None]] = set()
+
+        def ended(task: asyncio.Task[None]) -> None:
+            running.discard(task)
+            bell.set()
+
+        bell = self._bell
+        while True:
+            bell.clear()
+            self._rung = False  # from here on a submit rings again; so look at what it changes only below
+            if self._stopping:
+                break
+            while self._queue and len(running) < self._concurrency:
+                served += 1
+                if served % DESK_LIFE == 0:
+                    desk = Desk(self.judge)
+                task = asyncio.create_task(self._one(*self._queue.popleft(), desk))
+                running.add(task)
+                task.add_done_callback(ended)
+            try:
+                await asyncio.wait_for(bell.wait(), None if running else IDLE)
+            except TimeoutError:
+                if self._retire():
+                    break
+        for task in running:
+            task.cancel()
+        if running:
+            await asyncio.wait(running, timeout=STOP_GRACE / 2)
+        await self.judge.release()
+
+    def _retire(self) -> bool:
+        """End this thread, unless something came in at the last moment."""
+        with self._lock:
+            if self._queue:
+                return False
+            self._thread = self._loop = self._bell = None
+            return True
+
+    async def _one(self, number: int, submission: Submission, desk: Desk) -> None:
+        scored = None
+        try:
+            sample = submission if isinstance(submission, Sample) else submission()
+            if sample is not None:
+                scored = await score_sample(
+                    sample, self.metrics, desk, deadline=self._deadline, score_partial=self._score_partial
+                )
+        except asyncio.CancelledError:  # `close` gave up on it: it stays pending
+            raise
+        except BaseException as error:
+            self.count_error(error, "capture")
+        if scored is None:
+            with self._settled:
+                self._tally.skipped += 1
+                self._open.pop(number, None)
+                self._settled.notify_all()
+            return
+        with self._settled:
+            self._tally.finish(scored)
+            self._results[scored.sample.key()] = scored
+            while len(self._results) > self._keep:
+                self._results.popitem(last=False)
+            self._settled.notify_all()
+        self._delivery.put(number, scored)
+
+    def _delivered(self, number: int, ok: bool, errors: Sequence[tuple[str, BaseException]]) -> None:
+        with self._settled:
+            for where, error in errors:
+                self._tally.errors.add(error, where)
+            if number and ok:
+                self._tally.delivered += 1
+            elif number:
+                self._tally.undelivered += 1
+            self._open.pop(number, None)
+            self._settled.notify_all()
+
+    # -- copies ---------------------------------------------------------------------------------------------------
+
+    def __copy__(self) -> LiveScorer:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> LiveScorer:
+        return self
+
+
+def _resolve_metrics(metrics: MetricSpec) -> tuple[Metric, ...]:
+    from assay.metrics.registry import resolve
+
+    return resolve(metrics)
+
+
+def _resolve_judge(judge: BaseJudge | str | None) -> BaseJudge:
+    from assay.judges import resolve_judge
+
+    return resolve_judge(judge)
+
+
+_SCORERS: weakref.WeakSet[LiveScorer] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for scorer in list(_SCORERS):
+        scorer._set_up()
+
+
+def _at_exit() -> None:
+    until = time.monotonic() + EXIT_GRACE
+    for scorer in list(_SCORERS):
+        scorer.close(max(0.0, until - time.monotonic()))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+atexit.register(_at_exit)

@@ -1,0 +1,136 @@
+"""Scores as JSON lines: one line per scored sample, appended whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.errors import InputError
+from assay.records import ScoredSample
+from assay.sinks.masking import hashed_texts
+
+
+class JsonlSink:
+    """Appends `ScoredSample.to_dict()` to a file, one line each.
+
+    fsync      on disk before `write` returns, not only handed to the operating system
+    max_bytes  before the file would grow beyond this it is renamed to `PATH.1`, replacing the one before
+    texts      False writes SHA-256 hashes in place of every text of the sample and its evidence
+
+    A line is written by one call on a file opened for appending, so several threads and processes may share a file on
+    a local disk (not with `max_bytes`, which is for one process). `close` may be followed by further writes.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, fsync: bool = False, max_bytes: int | None = None, texts: bool = True
+    ) -> None:
+        if max_bytes is not None and max_bytes < 1:
+            raise InputError(f"max_bytes: expected at least 1, got {max_bytes}")
+        self.path = Path(path)
+        self._fsync = fsync
+        self._max_bytes = max_bytes
+        self._texts = texts
+        self._lock = threading.Lock()
+        self._file: int | None = None
+
+    def write(self, scored: ScoredSample) -> None:
+        """Append one line. Raises OSError."""
+        data = scored.to_dict()
+        if not self._texts:
+            data = hashed_texts(data)
+        line = (json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8", "replace")
+        with self._lock:
+            file = self._opened(len(line))
+            written = os.write(file, line)
+            if written != len(line):
+                # a full disk: end the torn line, so that the next one stands alone
+                os.write(file, b"\n")
+                raise OSError(f"{self.path}: only {written} of {len(line)} bytes of a line were written")
+            if self._fsync:
+                os.fsync(file)
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._close()
+
+    def _opened(self, size: int) -> int:
+        if self._file is not None and self._max_bytes is not None:
+            held = os.fstat(self._file).st_size
+            if held and held + size > self._max_bytes:
+                self._close()
+                self.path.replace(self.path.with_name(self.path.name + ".1"))
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+            self._end_torn_line()
+        return self._file
+
+    def _end_torn_line(self) -> None:
+        """A process that was killed may have left half a line: give it an end before the next one is appended."""
+        assert self._file is not None
+        with self.path.open("rb") as file:
+            if file.seek(0, os.SEEK_END):
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    os.write(self._file, b"\n")
+
+    def _close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+class MemorySink:
+    """Keeps what it is given, in `written`: for tests."""
+
+    def __init__(self) -> None:
+        self.written: list[ScoredSample] = []
+        self.closed = False
+
+    def write(self, scored: ScoredSample) -> None:
+        self.written.append(scored)
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@dataclass(frozen=True, slots=True)
+class JsonlFile:
+    """The lines of a file: `rows`, and in `torn` the numbers (from 1) of lines that could not be read."""
+
+    rows: tuple[dict[str, Any], ...] = ()
+    torn: tuple[int, ...] = ()
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def samples(self) -> list[ScoredSample]:
+        """The rows as records. Rows written with `texts=False` are records as well, of hashes."""
+        return [ScoredSample.from_dict(row) for row in self.rows]
+
+
+def read_jsonl(path: str | os.PathLike[str]) -> JsonlFile:
+    """Read what `JsonlSink` wrote. Lines that were cut by a crash are left out, and their numbers are in `torn`."""
+    rows, torn = [], []
+    with Path(path).open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except ValueError:
+                row = None
+            if isinstance(row, dict):
+                rows.append(row)
+            else:
+                torn.append(number)
+    return JsonlFile(rows=tuple(rows), torn=tuple(torn))

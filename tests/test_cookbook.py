@@ -1,0 +1,49 @@
+"""Every file of the cookbook runs as it stands, in a folder of its own, with no network and no key."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COOKBOOK = Path(__file__).parents[1] / "cookbook"
+
+#: What a reader must see in the output of each.
+SHOWN = {
+    "langchain_chain.py": ("faithfulness", "not mentioned"),
+    "llama_index_query_engine.py": ("faithfulness", "not mentioned"),
+    "production_traces.py": ("22/24", "no_context", "The least faithful one, trace-010", "numbers not found: 15, 1867"),
+}
+
+#: Any connection that is not to this machine fails.
+NO_NETWORK = """
+import socket
+def refuse(self, address, *rest):
+    raise OSError(f"the cookbook must not reach {address}")
+socket.socket.connect = refuse
+"""
+
+
+def test_the_cookbook_is_complete():
+    assert {path.name for path in COOKBOOK.glob("*.py")} == set(SHOWN)
+
+
+@pytest.mark.parametrize("name", sorted(SHOWN))
+def test_runs_and_shows_its_point(name, tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(NO_NETWORK)
+    environment = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY")} | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, str(COOKBOOK / name)],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        cwd=tmp_path,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    for text in SHOWN[name]:
+        assert text in done.stdout
