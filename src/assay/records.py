@@ -190,6 +190,17 @@ class Usage(Record):
     completion_tokens: int | None = 0
     cached_tokens: int | None = 0
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: type, handler: Any) -> Any:
+        """`to_dict` leaves out what is None: a count that is not there is unknown, although the default is 0."""
+        from pydantic_core import core_schema
+
+        def read(data: Any) -> Any:
+            unknown = dict.fromkeys(("prompt_tokens", "completion_tokens", "cached_tokens"))
+            return {**unknown, **data} if isinstance(data, Mapping) else data
+
+        return core_schema.no_info_before_validator_function(read, handler(source))
+
     def __add__(self, other: Usage) -> Usage:
         def plus(a: int | None, b: int | None) -> int | None:
             return None if a is None or b is None else a + b
