@@ -264,10 +264,13 @@ class OpenAIJudge(TextJudge):
 
     async def _send(self, request: Request, body: Body) -> Message:
         tokens = sum(tokens_in(message["content"]) for message in body["messages"]) + request.prompt.output_tokens
-        extra = self._extra or None
+        whole = {**body, **self._extra}
 
         async def send(client: Any) -> Any:
-            return await client.chat.completions.with_raw_response.create(**body, extra_body=extra)
+            # extra_body takes the place of the arguments; the client checks and copies arguments, deeply, and that is
+            # a quarter of the CPU of a call
+            chat = client.chat.completions.with_raw_response
+            return await chat.create(model=self.model, messages=[], extra_body=whole)
 
         answer = await self.endpoint.call(self.model, send, tokens=tokens, patience=request.patience)
         return reply_of(answer, self.endpoint)

@@ -37,7 +37,7 @@ def footer(result: Result) -> str:
     cost = f"{usage.calls} calls, {tokens}" if usage.calls else "no LLM calls"
     stopped = f"; STOPPED: {result.stopped}" if result.stopped else ""
     return (
-        f"run {result.run}: {result.rows} rows in {result.seconds:.1f} s by {result.judge}; {cost}, "
+        f"run {result.run}: {result.rows} {'row' if result.rows == 1 else 'rows'} in {result.seconds:.1f} s by {result.judge}; {cost}, "
         f"{result.reused} findings reused{stopped}"
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from assay.records import Span
 from assay.text import fallback, guards
@@ -19,6 +20,7 @@ _OVERLAP = 50  # of a window that goes on with an open sentence: marks mean noth
 
 #: Only where one of these stands before a word can there be a border. Most list items and titles have none.
 _MAY_SPLIT = re.compile(rf"[{CJK_ENDS}{OTHER_ENDS}{WEAK_ENDS};\u037e)]|{SPACED_CLAUSES.pattern}")
+_REMEMBER = 5000  # characters; longer texts are split anew each time
 _HEADING = re.compile(r"#{1,6}\s")
 _WORD = re.compile(r"\w")
 
@@ -32,7 +34,15 @@ def split_sentences(text: str, language: str = "en") -> tuple[Span, ...]:
     every input, and may be called from any number of threads.
     """
     code = re.split(r"[-_]", language.strip().lower(), maxsplit=1)[0]
+    return _remembered(text, code) if len(text) <= _REMEMBER else _split_all(text, code)
+
+
+def _split_all(text: str, code: str) -> tuple[Span, ...]:
     return tuple(Span(start, end) for block in blocks(text) for start, end in _sentences(text, *block, code))
+
+
+#: Several inquiries split one answer, one after the other: the latest results are kept, at most a few MB of them.
+_remembered = lru_cache(maxsize=256)(_split_all)
 
 
 def _sentences(text: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
