@@ -1,0 +1,109 @@
+"""Features are counts that a reader can check."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from assay_embedded.features import FEATURES, Passage, sentences, words
+
+WORLD_CUP = "Spain won the 2010 World Cup. The final was played in Johannesburg on 11 July 2010.\nDr. Smith did not go."
+
+
+def split(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentences(text)]
+
+
+def value(passage: str, claim: str, name: str) -> float:
+    return Passage(passage).compare(claim).values[list(FEATURES).index(name)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+        ("Dr. Smith met J. Doe at 5 p.m. on Monday.", ["Dr. Smith met J. Doe at 5 p.m. on Monday."]),
+        ('He said "No." Then he left.', ['He said "No."', "Then he left."]),
+        ("It is in no. 5 of Main St. Anne's.", ["It is in no. 5 of Main St. Anne's."]),
+        ("a heading\nand a line", ["a heading", "and a line"]),
+        ("version 2.5 is out. it works.", ["version 2.5 is out. it works."]),
+        ("", []),
+        (" \n ", []),
+    ],
+)
+def test_sentences(text: str, expected: list[str]) -> None:
+    assert split(text) == expected
+
+
+def test_a_long_list_is_read_in_pieces_and_nothing_is_lost() -> None:
+    text = " ".join(f"w{i}" for i in range(200))
+    pieces = split(text)
+    assert [len(piece.split()) for piece in pieces] == [60, 60, 60, 20]
+    assert " ".join(pieces) == text
+
+
+def test_words_fold_case_accents_and_possessives() -> None:
+    assert words("Émile's CAFÉ cost 1,967.50") == ["emile", "cafe", "cost", "1,967.50"]
+
+
+def test_missing_number_and_name_are_told_as_written() -> None:
+    found = Passage(WORLD_CUP).compare("In 1967 the World Cup was won by France.")
+    assert found.missing_numbers == ("1967",)
+    assert found.missing_names == ("France",)
+    assert WORLD_CUP[slice(*found.sentence)] == "Spain won the 2010 World Cup."
+
+
+@pytest.mark.parametrize(
+    ("passage", "claim"),
+    [
+        ("It cost 1,967 euros.", "It cost 1967 euros."),
+        ("It cost five euros.", "It cost 5 euros."),
+        ("It cost 2.50 euros.", "It cost 2.5 euros."),
+        ("He lives in paris.", "He lives in Paris."),
+        ("The Spanish team won.", "Scientists found that the team won."),
+        ("The plan is Maria's.", "It is the plan of Maria."),
+    ],
+)
+def test_other_spellings_are_not_missing(passage: str, claim: str) -> None:
+    found = Passage(passage).compare(claim)
+    assert (found.missing_numbers, found.missing_names) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("claim", "name", "expected"),
+    [
+        ("Spain won the 2010 World Cup.", "verbatim", 1.0),
+        ("Spain won the 2010 World Cup.", "words_shared", 1.0),
+        ("Germany won the 2010 World Cup.", "words_shared", 4 / 5),  # won, 2010, world, cup of five
+        ("Germany won the 2010 World Cup.", "names_missing_share", 1 / 3),  # Germany of Germany, World, Cup
+        ("Spain did not win.", "negation", 1.0),
+        ("The 2010 World Cup was in Johannesburg.", "numbers_missing", 0.0),
+        ("Seven of 19 players, 3 coaches and 8 cooks.", "numbers_missing", 3.0),  # four, counted up to three
+    ],
+)
+def test_values(claim: str, name: str, expected: float) -> None:
+    assert value(WORLD_CUP, claim, name) == pytest.approx(expected)
+
+
+def test_around_takes_the_best_sentences_with_their_neighbours() -> None:
+    passage = Passage("One. Two. Alpha beta. Four. Five. Six. Seven. Gamma.")
+    assert passage.around("alpha beta gamma") == "Two. Alpha beta. Four. Seven. Gamma."
+    assert passage.around("delta") == ""
+    assert Passage("One. Alpha.").around("alpha") == "One. Alpha."
+
+
+@pytest.mark.parametrize(("passage", "claim"), [("", ""), ("", "A claim."), ("A passage.", ""), ("…", "?!")])
+def test_nothing_shared(passage: str, claim: str) -> None:
+    found = Passage(passage).compare(claim)
+    assert len(found.values) == len(FEATURES)
+    assert found.sentence == (0, 0)
+    assert found.overlap == 0
+
+
+@pytest.mark.parametrize("unit", ["a", ".", "'", "a'", "1.", "A. ", "\n", "word ", "É", "no. A", '"', "5"])
+def test_time_is_linear(unit: str) -> None:
+    long = unit * (300_000 // len(unit))
+    start = time.perf_counter()
+    Passage(long).compare("A claim with 5 words.")
+    Passage("A claim with 5 words.").compare(long)
+    assert time.perf_counter() - start < 5  # a square would take minutes
