@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -22,6 +22,9 @@ class Similarity(Inquiry[tuple[float, ...]]):
 
     text: str
     others: tuple[str, ...]
+
+    def merge_key(self) -> Hashable | None:
+        return "similarity"  # texts of many samples are embedded in one request
 
     @classmethod
     def prompt(cls, group: Sequence[Self]) -> Prompt:

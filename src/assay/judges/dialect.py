@@ -1,8 +1,9 @@
 """What an endpoint's model accepts, learned from what it refuses, and remembered for as long as the process lives.
 
 Servers that call themselves OpenAI-compatible differ in which parameters of a chat call they take. The fewest that help
-are sent; one that is refused is dropped or renamed, and the call repeated. What was learned is kept once a call has
-succeeded with it, so that an error which only mentions a parameter teaches nothing.
+are sent; one that is refused is dropped or renamed, and the call repeated. What was learned is kept when the endpoint
+names the parameter as the culprit, or else once a call has succeeded without it: an error that only mentions a
+parameter teaches nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, Literal
 
 log = logging.getLogger("assay.judges")
 
+Lesson = Literal["certain", "guessed"]
 Structured = Literal["json_schema", "json_object", "plain"]
 
 #: Calls in which one request may learn.
@@ -55,25 +57,29 @@ class Dialect:
         """One to try things with."""
         return replace(self)
 
-    def learn(self, detail: Mapping[str, Any], sent: Mapping[str, Any]) -> bool:
-        """Change what a refused call (HTTP 400, 422) points at. False when it points at nothing that can change."""
+    def learn(self, detail: Mapping[str, Any], sent: Mapping[str, Any]) -> Lesson | None:
+        """Change what a refused call (HTTP 400, 422) points at; None when it points at nothing that can change.
+
+        "certain" when the endpoint names one parameter as the culprit, "guessed" when its words only mention it.
+        """
         said = str(detail.get("said", ""))
         named = str(detail.get("param") or "").split(".")[0]
         if named not in sent:
             named = ""
+        lesson: Lesson = "certain" if named else "guessed"
         text = named or said.lower()
         if self._learn_budget(said, text, sent):
-            return True
+            return lesson
         for name in ("top_logprobs", "logprobs", "seed", "temperature"):
             if name in sent and name in text:
                 self.dropped |= {"logprobs", "top_logprobs"} if "logprobs" in name else {name}
-                return True
+                return lesson
         # any other refusal while a format is sent may be about it: not all servers say so
         if "response_format" in sent and not self.fixed and (not named or _FORMAT.search(text)):
             self.structured = _WEAKER[self.structured]
             self.show_schema = True
-            return True
-        return False
+            return lesson
+        return None
 
     def _learn_budget(self, said: str, text: str, sent: Mapping[str, Any]) -> bool:
         name = self.budget

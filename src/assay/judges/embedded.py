@@ -55,7 +55,13 @@ class EmbeddedJudge(BaseJudge):
     @property
     def models(self) -> Models:
         """The loaded models; loading happens once per process and checks every file's hash."""
-        return self._load()
+        from assay_embedded import FileCorrupt
+
+        try:
+            return self._load()
+        except FileCorrupt as error:
+            message = f"the embedded judge's files are damaged ({error}); reinstall assay-embedded"
+            raise MissingExtra(message) from error
 
     @property
     def card(self) -> Mapping[str, Any]:

@@ -204,28 +204,43 @@ class OpenAIJudge(TextJudge):
         return reply
 
     async def _complete(self, request: Request, *, double: bool = False) -> Message:
-        began, trial = self.dialect.copy(), self.dialect.copy()
-        for lesson in range(LESSONS):
+        began = trial = self.dialect
+        body: Body = {}
+
+        async def send(client: Any) -> Any:
+            # made when its turn has come: by then another call may have learned something
+            nonlocal began, trial, body
+            if trial is self.dialect or began.version != self.dialect.version:
+                began, trial = self.dialect.copy(), self.dialect.copy()
             body = self._body(request, trial, double)
+            # extra_body takes the place of the arguments; the client checks and copies arguments, deeply, and that is
+            # a quarter of the CPU of a call
+            chat = client.chat.completions.with_raw_response
+            return await chat.create(model=self.model, messages=[], extra_body={**body, **self._extra})
+
+        name = f"{self.model} at {self.endpoint.name}"
+        tokens = tokens_asked(request.prompt)
+        for lesson in range(LESSONS):
             try:
-                message = await self._send(request, body)
+                answer = await self.endpoint.call(self.model, send, tokens=tokens, patience=request.patience)
+                break
             except JudgeFailure as failure:
-                if failure.cause is not Cause.BAD_REQUEST or failure.detail.get("status") not in (400, 422):
+                refused = failure.cause is Cause.BAD_REQUEST and failure.detail.get("status") in (400, 422)
+                if not refused or lesson == LESSONS - 1:
                     raise
-                if lesson == LESSONS - 1:
-                    raise
-                if began.version != self.dialect.version:  # another call has learned meanwhile
-                    began, trial = self.dialect.copy(), self.dialect.copy()
-                elif not trial.learn(failure.detail, body):
-                    raise
+                if began.version == self.dialect.version:  # else another call has learned meanwhile
+                    lesson_learned = trial.learn(failure.detail, body)
+                    if not lesson_learned:
+                        raise
+                    if lesson_learned == "certain":
+                        self.dialect.adopt(trial, began, name)
                 request.patience.note(failure.message)
-                continue
-            if "logprobs" in body and self._logprobs == "auto":
-                trial.logprobs = bool(message.reply.tokens) or not message.reply.text
-            trial.confirmed = trial.confirmed or "response_format" in body
-            self.dialect.adopt(trial, began, f"{self.model} at {self.endpoint.name}")
-            return message
-        raise AssertionError("the last lesson raises")
+        message = reply_of(answer, self.endpoint)
+        if "logprobs" in body and self._logprobs == "auto":
+            trial.logprobs = bool(message.reply.tokens) or not message.reply.text
+        trial.confirmed = trial.confirmed or "response_format" in body
+        self.dialect.adopt(trial, began, name)
+        return message
 
     def request_body(self, prompt: Prompt) -> Body:
         """The chat call for this prompt, as it would be sent now."""
@@ -262,24 +277,17 @@ class OpenAIJudge(TextJudge):
         limits = [self.window_tokens - read, self.max_output_tokens, dialect.cap]
         return max(16, min([wanted, *(limit for limit in limits if limit is not None)]))
 
-    async def _send(self, request: Request, body: Body) -> Message:
-        tokens = sum(tokens_in(message["content"]) for message in body["messages"]) + request.prompt.output_tokens
-        whole = {**body, **self._extra}
-
-        async def send(client: Any) -> Any:
-            # extra_body takes the place of the arguments; the client checks and copies arguments, deeply, and that is
-            # a quarter of the CPU of a call
-            chat = client.chat.completions.with_raw_response
-            return await chat.create(model=self.model, messages=[], extra_body=whole)
-
-        answer = await self.endpoint.call(self.model, send, tokens=tokens, patience=request.patience)
-        return reply_of(answer, self.endpoint)
-
     async def probe(self) -> dict[str, Any]:
         """What works: see `doctor.probe`. Never raises for what does not."""
         from assay.judges.doctor import probe
 
         return await probe(self)
+
+
+def tokens_asked(prompt: Prompt) -> int:
+    """An estimate of what a call takes, for the throttle."""
+    texts = (fences.SYSTEM, prompt.task, *(section.text for section in prompt.material))
+    return sum(map(tokens_in, texts)) + prompt.output_tokens
 
 
 def has_labels(schema: Mapping[str, Any]) -> bool:

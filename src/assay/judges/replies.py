@@ -19,6 +19,8 @@ from assay.judges.loose_json import Broken, tidy
 
 _THINKING = re.compile(r"\s*<(think|thinking|thought|reasoning|reflection)>", re.IGNORECASE)
 
+_ASIDE = dict.fromkeys(map(ord, " \t\n\r\u00a0\\\"'\u201c\u201d\u2018\u2019"))
+
 Object = dict[str, Any]
 
 
@@ -59,14 +61,12 @@ def find_object(text: str, schema: Mapping[str, Any]) -> Found:
 
 
 def is_copied(found: Found, texts: Iterable[str]) -> bool:
-    """Whether the object stands in one of these texts, spacing aside: then the judge only repeats what it has read."""
-    needle: str | None = None
-    for text in texts:
-        if "{" in text:
-            needle = needle or "".join(found.text.split())
-            if needle in "".join(text.split()):
-                return True
-    return False
+    """Whether the object stands in one of these texts: then the judge only repeats what it has read.
+
+    Spacing, quotes and backslashes aside: a text may hold the object escaped, and a judge write it out.
+    """
+    needle = found.text.translate(_ASIDE)
+    return any(needle in text.translate(_ASIDE) for text in texts)
 
 
 def _after_thinking(text: str) -> int:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -140,6 +140,14 @@ class TextJudge(BaseJudge):
             messages.append({"role": "assistant", "content": request.correction.reply[:4000] or "(no reply)"})
             messages.append({"role": "user", "content": correction})
         return messages
+
+    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+        """What may share a call goes together, everything else alone: no sample waits for the call of another."""
+        alike: dict[Hashable, list[Inquiry[Any]]] = {}
+        for number, inquiry in enumerate(inquiries):
+            key = inquiry.merge_key()
+            alike.setdefault((type(inquiry), number if key is None else ("key", key)), []).append(inquiry)
+        return list(alike.values())
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         """See `BaseJudge.answer`. Calls run concurrently; cancelling this cancels them."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import contextlib
 import os
 import threading
 import time
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
 STOP_GRACE = 2.0  # seconds that `close` waits for the threads to end, after its own timeout
 EXIT_GRACE = 2.0  # seconds that the end of the process waits for what is still queued
+POLL = 0.02  # seconds after which the scoring thread, while at work, looks for new samples
 DESK_LIFE = 256  # samples that share one memory of findings; then it is let go, so that memory stays flat
 
 #: A sample, or a function that makes one; it is called on the scorer's thread. None: there is nothing to score.
@@ -91,15 +91,13 @@ class LiveScorer:
         # those submit
         self._lock = threading.RLock()
         self._settled = threading.Condition(self._lock)
+        self._work = threading.Condition(self._lock)
         self._tally = Tally()
         self._queue: deque[tuple[int, Submission]] = deque()
         self._open: dict[int, None] = {}  # numbers of samples taken in, not yet delivered, oldest first
         self._results: OrderedDict[str, ScoredSample] = OrderedDict()
         self._delivery = Delivery(self._sinks, self._on_score, self._max_queue, self._delivered)
         self._thread: threading.Thread | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._bell: asyncio.Event | None = None
-        self._rung = False
         self._stopping = False
 
     # -- the host's side ------------------------------------------------------------------------------------------
@@ -162,7 +160,7 @@ class LiveScorer:
         with self._lock:
             self._stopping = True
             thread = self._thread
-            self._ring()
+            self._work.notify()
         if thread is not None and thread is not threading.current_thread():
             thread.join(min(left, STOP_GRACE))
         self._delivery.close(left)
@@ -176,7 +174,9 @@ class LiveScorer:
     def _wake(self) -> None:
         with self._lock:
             if self._thread is not None:
-                self._ring()
+                # waking a thread that waits for a lock costs the host a few microseconds, waking an event loop ten
+                # times that; so the loop runs only while there is work, and looks for more by itself
+                self._work.notify()
                 return
             self._thread = thread = threading.Thread(target=self._run, name="assay-live", daemon=True)
         try:
@@ -186,62 +186,44 @@ class LiveScorer:
                 self._thread = None
                 self._tally.errors.add(error, "start")
 
-    def _ring(self) -> None:
-        if not self._rung and self._loop is not None and self._bell is not None:
-            self._rung = True
-            with contextlib.suppress(RuntimeError):  # the loop has just died; the next submit starts another
-                self._loop.call_soon_threadsafe(self._bell.set)
-
     def _run(self) -> None:
         try:
-            asyncio.run(self._serve())
+            with asyncio.Runner() as runner:
+                desk = _RenewedDesk(self.judge)
+                while self._has_work():
+                    runner.run(self._serve(desk))
+                runner.run(self.judge.release())
         except BaseException as error:  # the thread dies, the host lives; the next submit starts another
             self.count_error(error, "scoring thread")
         finally:
             with self._lock:
                 if self._thread is threading.current_thread():
-                    self._thread = self._loop = self._bell = None
+                    self._thread = None
 
-    async def _serve(self) -> None:
-        self._bell, self._loop, self._rung = asyncio.Event(), asyncio.get_running_loop(), False
-        desk, served = Desk(self.judge), 0
-        running: set[asyncio.Task[None]] = set()
-
-        def ended(task: asyncio.Task[None]) -> None:
-            running.discard(task)
-            bell.set()
-
-        bell = self._bell
-        while True:
-            bell.clear()
-            self._rung = False  # from here on a submit rings again; so look at what it changes only below
-            if self._stopping:
-                break
-            while self._queue and len(running) < self._concurrency:
-                served += 1
-                if served % DESK_LIFE == 0:
-                    desk = Desk(self.judge)
-                task = asyncio.create_task(self._one(*self._queue.popleft(), desk))
-                running.add(task)
-                task.add_done_callback(ended)
-            try:
-                await asyncio.wait_for(bell.wait(), None if running else IDLE)
-            except TimeoutError:
-                if self._retire():
+    def _has_work(self) -> bool:
+        """Wait for work; False when this thread should end."""
+        with self._work:
+            while not self._queue and not self._stopping:
+                if not self._work.wait(IDLE):
                     break
+            if self._queue and not self._stopping:
+                return True
+            self._thread = None  # from here on a submit starts another
+            return False
+
+    async def _serve(self, desk: _RenewedDesk) -> None:
+        """Score until the queue is empty."""
+        running: set[asyncio.Task[None]] = set()
+        while not self._stopping:
+            while self._queue and len(running) < self._concurrency:
+                running.add(asyncio.create_task(self._one(*self._queue.popleft(), desk.next())))
+            if not running:
+                return
+            _, running = await asyncio.wait(running, timeout=POLL, return_when=asyncio.FIRST_COMPLETED)
         for task in running:
             task.cancel()
         if running:
             await asyncio.wait(running, timeout=STOP_GRACE / 2)
-        await self.judge.release()
-
-    def _retire(self) -> bool:
-        """End this thread, unless something came in at the last moment."""
-        with self._lock:
-            if self._queue:
-                return False
-            self._thread = self._loop = self._bell = None
-            return True
 
     async def _one(self, number: int, submission: Submission, desk: Desk) -> None:
         scored = None
@@ -287,6 +269,20 @@ class LiveScorer:
 
     def __deepcopy__(self, memo: Any) -> LiveScorer:
         return self
+
+
+class _RenewedDesk:
+    """A desk for each sample: the same for many, so that they share findings, but not for ever."""
+
+    def __init__(self, judge: BaseJudge) -> None:
+        self._desk = Desk(judge)
+        self._served = 0
+
+    def next(self) -> Desk:
+        self._served += 1
+        if self._served % DESK_LIFE == 0:
+            self._desk = Desk(self._desk.judge)
+        return self._desk
 
 
 def _resolve_metrics(metrics: MetricSpec) -> tuple[Metric, ...]:
