@@ -68,7 +68,7 @@ def test_explain_shows_what_decided(assay, data):
 def test_metrics_lists_inputs_range_direction_and_judges(assay):
     code, out, _ = assay("metrics")
     assert code == 0
-    line = next(line for line in out.splitlines() if line.startswith("hallucination "))
+    line = next(line for line in out.splitlines() if line.strip().startswith("hallucination "))
     assert "answer, contexts" in line
     assert "0 to 1" in line
     assert "lower" in line

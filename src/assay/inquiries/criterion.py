@@ -27,10 +27,8 @@ from assay.records import Verdict
 LABELS: dict[str, str] = {"yes": "it does", "no": "it does not"}
 
 TASK = """\
-Answer these yes/no questions about the texts above:
-{questions}
-
-For each question give a "reason" of one short sentence and then the "label", "yes" or "no"."""
+Answer the yes/no QUESTIONS about the other texts. For each question give a "reason" of one short sentence and then the
+"label", "yes" or "no"."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +56,9 @@ class Criterion(Inquiry[Verdict]):
         listed = "\n".join(f"Q{n}: {inquiry.question}" for n, inquiry in enumerate(group, 1))
         answer = record(question=TEXT, reason=TEXT, label=one_of(*LABELS))
         return Prompt(
-            material=tuple(Section(title, text) for title, text in group[0].material),
-            task=TASK.format(questions=listed),
+            # fenced as well: key questions are written by a model that has read the judged text
+            material=(*(Section(title, text) for title, text in group[0].material), Section("QUESTIONS", listed)),
+            task=TASK,
             schema=record(answers=array(answer)),
             output_tokens=40 + 60 * len(group),
             vote=group[0].vote,

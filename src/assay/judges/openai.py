@@ -188,9 +188,9 @@ class OpenAIJudge(TextJudge):
 
     async def generate(self, request: Request) -> Reply:
         """One chat completion. A parameter that the endpoint refuses is dropped or renamed, and that remembered."""
-        message = await self._complete(request)
+        message = await self._complete(request, double=request.more_room)
         reply = message.reply
-        if reply.truncated and not reply.text.strip():
+        if reply.truncated and not reply.text.strip() and not request.more_room:
             # the limit went into thinking: room for that once, before the question is made smaller
             self.dialect.generosity = max(2, self.dialect.generosity)
             try:

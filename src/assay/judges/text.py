@@ -90,10 +90,14 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One thing to generate. After a reply that could not be used, `correction` holds it."""
+    """One thing to generate. After a reply that could not be used, `correction` holds it.
+
+    `more_room`: the last reply was cut and the question cannot get smaller; allow about twice the length.
+    """
 
     prompt: Prompt
     correction: Correction | None = None
+    more_room: bool = False
     patience: Patience = field(default_factory=Patience)
 
 
@@ -161,13 +165,19 @@ class TextJudge(BaseJudge):
         return [tree.joined() for tree in trees]
 
     async def _ask(
-        self, members: Sequence[Inquiry[Any]], prompt: Prompt | None = None, *, tries: int = 2, depth: int = 0
+        self,
+        members: Sequence[Inquiry[Any]],
+        prompt: Prompt | None = None,
+        *,
+        tries: int = 2,
+        depth: int = 0,
+        more_room: bool = False,
     ) -> list[Answer]:
         """Ask for all members in one call. Never raises for what went wrong: it becomes the members' failure."""
         tally = _Tally()
         try:
             prompt = prompt or type(members[0]).prompt(members)
-            findings = await self._converse(members, prompt, tries, tally)
+            findings = await self._converse(members, prompt, tries, tally, more_room)
             return tally.carried([Answer(finding=finding) for finding in findings])
         except JudgeFailure as error:
             failure = error
@@ -175,14 +185,16 @@ class TextJudge(BaseJudge):
         except Exception as error:  # foreign code: the model's client, an inquiry's reader
             failure = JudgeFailure(Cause.BUG, f"{type(error).__name__}: {error}", raw=tally.raw)
             failure.__cause__ = error
-        answers = await self._smaller(members, failure, depth)
+        answers = None if more_room else await self._smaller(members, failure, depth)
         return tally.carried(answers or [Answer(failure=failure) for _ in members])
 
-    async def _converse(self, members: Sequence[Inquiry[Any]], prompt: Prompt, tries: int, tally: _Tally) -> list[Any]:
+    async def _converse(
+        self, members: Sequence[Inquiry[Any]], prompt: Prompt, tries: int, tally: _Tally, more_room: bool
+    ) -> list[Any]:
         """The findings of one call, or of a second one after a reply that could not be used."""
         correction: Correction | None = None
         for _ in range(tries):
-            reply = await self._generate(Request(prompt, correction))
+            reply = await self._generate(Request(prompt, correction, more_room))
             tally.add(reply)
             if reply.truncated:
                 raise JudgeFailure(Cause.TRUNCATED, "the reply was cut at the token limit", raw=reply.text)
@@ -224,7 +236,7 @@ class TextJudge(BaseJudge):
         if failure.cause not in _APART | _SHORTER:
             return None
         if len(members) == 1:
-            return await self._in_parts(members[0], depth) if failure.cause in _SHORTER and depth < DEEPEST else None
+            return await self._alone(members[0], failure, depth)
         if failure.cause in _APART:
             asked = [self._ask([member], tries=1, depth=DEEPEST) for member in members]
         else:
@@ -232,10 +244,13 @@ class TextJudge(BaseJudge):
             asked = [self._ask(half, depth=depth + 1) for half in (members[:middle], members[middle:])]
         return [answer for answers in await together(asked) for answer in answers]
 
-    async def _in_parts(self, inquiry: Inquiry[Any], depth: int) -> list[Answer] | None:
-        division = inquiry.halve()
-        if division is None:
+    async def _alone(self, inquiry: Inquiry[Any], failure: JudgeFailure, depth: int) -> list[Answer] | None:
+        """The answer to one inquiry in smaller parts, or, where it has none and was cut, with more room."""
+        if failure.cause not in _SHORTER:
             return None
+        division = inquiry.halve() if depth < DEEPEST else None
+        if division is None:
+            return await self._ask([inquiry], more_room=True) if failure.cause is Cause.TRUNCATED else None
         asked = await together([self._ask([part], depth=depth + 1) for part in division.parts])
         return [joined(division, [answer for answers in asked for answer in answers])]
 
