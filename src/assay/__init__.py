@@ -75,7 +75,7 @@ _HOMES = {
     "evaluate": "assay.evaluation",
 }
 
-__all__ = [*_HOMES, "metrics"]  # noqa: PLE0604  the table is the one list of public names
+__all__ = [*_HOMES, "metrics"]
 
 
 def __getattr__(name: str) -> Any:

@@ -145,7 +145,10 @@ class Endpoint:
             "default_headers": self._headers,
         }
         if "azure_endpoint" in self._address:
-            return openai.AsyncAzureOpenAI(**options, **self._address)
+            azure: Any = openai.AsyncAzureOpenAI(**options, **self._address)
+            # openai 2 prefers a token of the environment, meant for something else, to the key that was given
+            azure._azure_ad_token = None
+            return azure
         client: Any = openai.AsyncOpenAI(**options, **self._address)
         if self._address["base_url"] != OPENAI:
             # the client takes these from the environment; they are OpenAI's, not this endpoint's

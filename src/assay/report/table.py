@@ -36,8 +36,9 @@ def footer(result: Result) -> str:
     )
     cost = f"{usage.calls} calls, {tokens}" if usage.calls else "no LLM calls"
     stopped = f"; STOPPED: {result.stopped}" if result.stopped else ""
+    rows = "1 row" if result.rows == 1 else f"{result.rows} rows"
     return (
-        f"run {result.run}: {result.rows} {'row' if result.rows == 1 else 'rows'} in {result.seconds:.1f} s by {result.judge}; {cost}, "
+        f"run {result.run}: {rows} in {result.seconds:.1f} s by {result.judge}; {cost}, "
         f"{result.reused} findings reused{stopped}"
     )
 
