@@ -1,0 +1,186 @@
+"""assay metrics as LlamaIndex evaluators."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
+
+from assay.errors import InputError
+from assay.judges import BaseJudge, resolve_judge
+from assay.metrics.base import Metric
+from assay.metrics.registry import resolve
+from assay.records import Context, Sample, Score
+from assay.report.explanation import score_in_words
+from assay.scoring import score_sample
+from assay.sync import run_sync
+from assay_llama_index.records import answer_of, answer_text, context_of, contexts_of, text_of
+
+if TYPE_CHECKING:
+    from assay.metrics.registry import MetricSpec
+
+DEFAULT_THRESHOLD = 0.5
+
+
+class AssayEvaluator(BaseEvaluator):
+    """One assay metric as a LlamaIndex evaluator.
+
+        evaluator = AssayEvaluator("faithfulness")
+        result = evaluator.evaluate_response(query=question, response=query_engine.query(question))
+
+    metric     a metric or its name
+    judge      a judge, its name, or None for the embedded one
+    threshold  passing means at least this, or at most this where lower is better. The default is 0.5 for metrics
+               between 0 and 1; for other ranges `passing` stays None until a threshold is given
+    deadline   seconds for one evaluation
+
+    The result's `score` is the value and `feedback` the evidence in words. What could not be scored has
+    `invalid_result` set, the cause in `invalid_reason`, and neither score nor passing: in `BatchEvalRunner` one such
+    row leaves the others untouched. Nothing but cancellation is raised.
+    """
+
+    def __init__(
+        self,
+        metric: Metric | str,
+        judge: BaseJudge | str | None = None,
+        threshold: float | None = None,
+        deadline: float | None = 120.0,
+    ) -> None:
+        metrics = resolve(metric)
+        if len(metrics) != 1:
+            raise InputError(f"metric: expected one, got {metric!r}; for several use `evaluators`")
+        self.metric = metrics[0]
+        self.judge = resolve_judge(judge)
+        if threshold is None and (self.metric.low, self.metric.high) == (0.0, 1.0):
+            threshold = DEFAULT_THRESHOLD
+        self.threshold = threshold
+        self.deadline = deadline
+
+    async def aevaluate(
+        self,
+        query: str | None = None,
+        response: str | None = None,
+        contexts: Sequence[str] | None = None,
+        reference: str | None = None,
+        reference_contexts: Sequence[str] | None = None,
+        **kwargs: Any,
+    ) -> EvaluationResult:
+        """Evaluate a question, the answer to it, and the passages it was given. Further arguments are ignored."""
+        return await self._evaluated(
+            lambda: Sample(
+                question=text_of(query),
+                answer=answer_text(response),
+                contexts=_contexts(contexts),
+                reference=text_of(reference),
+                reference_contexts=_contexts(reference_contexts),
+            )
+        )
+
+    async def aevaluate_response(self, query: str | None = None, response: Any = None, **kwargs: Any) -> Any:
+        """Evaluate the response of a query or chat engine, with its source nodes. A stream is read to its end."""
+        try:
+            answer = await _aread(response)
+        except Exception as error:
+            return self._invalid(query, f"the response could not be read: {type(error).__name__}: {error}")
+        return await self._evaluated(lambda: _sample(query, response, answer, kwargs))
+
+    def evaluate(self, *args: Any, **kwargs: Any) -> EvaluationResult:
+        """`aevaluate`, from anywhere: also where an event loop is running."""
+        return run_sync(lambda: self._and_release(self.aevaluate(*args, **kwargs)))
+
+    def evaluate_response(self, query: str | None = None, response: Any = None, **kwargs: Any) -> EvaluationResult:
+        """`aevaluate_response`, from anywhere."""
+        return run_sync(lambda: self._and_release(self.aevaluate_response(query, response, **kwargs)))
+
+    async def _and_release(self, evaluation: Awaitable[EvaluationResult]) -> EvaluationResult:
+        try:
+            return await evaluation
+        finally:
+            await self.judge.release()  # its connections belong to a loop that ends now
+
+    async def _evaluated(self, make: Callable[[], Sample]) -> EvaluationResult:
+        sample = None
+        try:
+            sample = make()
+            scored = await score_sample(sample, [self.metric], self.judge, deadline=self.deadline)
+            return self._result(scored.scores[self.metric.label], sample)
+        except Exception as error:  # one exception would abort the whole batch
+            question = sample.question if sample is not None else None
+            return self._invalid(question, f"bug: {type(error).__name__}: {error}")
+
+    def _result(self, score: Score, sample: Sample) -> EvaluationResult:
+        unscored = score.unscored
+        return EvaluationResult(
+            query=sample.question,
+            response=sample.answer,
+            contexts=None if sample.contexts is None else list(sample.passages),
+            score=score.value,
+            passing=self._passing(score.value),
+            feedback=score_in_words(score, sample),
+            invalid_result=unscored is not None,
+            invalid_reason=None if unscored is None else f"{unscored.cause}: {unscored.message}",
+        )
+
+    def _invalid(self, query: Any, reason: str) -> EvaluationResult:
+        query = query if isinstance(query, str) else None
+        return EvaluationResult(query=query, invalid_result=True, invalid_reason=reason)
+
+    def _passing(self, value: float | None) -> bool | None:
+        if value is None or self.threshold is None:
+            return None
+        return value <= self.threshold if self.metric.direction == "lower" else value >= self.threshold
+
+    # the prompts belong to the judge, and are part of its findings' identity
+    def _get_prompts(self) -> dict[str, Any]:
+        return {}
+
+    def _update_prompts(self, prompts: Any) -> None:
+        return None
+
+
+def evaluators(
+    metrics: MetricSpec,
+    judge: BaseJudge | str | None = None,
+    *,
+    deadline: float | None = 120.0,
+) -> dict[str, AssayEvaluator]:
+    """One evaluator per metric, by name, as `BatchEvalRunner` wants them.
+
+    They share one judge, and so its findings: within an event loop, what two metrics ask alike is answered once.
+    """
+    shared = resolve_judge(judge)
+    return {metric.label: AssayEvaluator(metric, shared, deadline=deadline) for metric in resolve(metrics)}
+
+
+def _contexts(items: Sequence[Any] | None) -> tuple[Context, ...] | None:
+    """Texts or nodes as contexts."""
+    if items is None:
+        return None
+    if isinstance(items, str):
+        items = [items]
+    return tuple(context_of(item) if _is_node(item) else Context(text=text_of(item) or "") for item in items)
+
+
+def _is_node(item: Any) -> bool:
+    return hasattr(getattr(item, "node", item), "get_content")
+
+
+def _sample(query: Any, response: Any, answer: str | None, more: dict[str, Any]) -> Sample:
+    nodes = getattr(response, "source_nodes", None)
+    return Sample(
+        question=text_of(query),
+        answer=answer,
+        contexts=None if nodes is None else contexts_of(nodes),
+        reference=text_of(more.get("reference")),
+        reference_contexts=_contexts(more.get("reference_contexts")),
+    )
+
+
+async def _aread(response: Any) -> str | None:
+    """The whole text of a response, streamed or not."""
+    read = getattr(response, "get_response", None)
+    if read is not None and hasattr(response, "response_txt"):  # the sync and the async stream of a query engine
+        whole = read()
+        response = await whole if isinstance(whole, Awaitable) else whole
+    return answer_of(response)

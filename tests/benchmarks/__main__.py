@@ -1,0 +1,32 @@
+"""Run all benchmarks, one after the other: python -m tests.benchmarks > docs/benchmarks.md"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+
+BENCHMARKS = {
+    "Judging with an LLM: CPU per call": "bench_openai",
+    "LangChain: what a handler adds": "bench_langchain",
+    "LlamaIndex: what the instrumentation adds": "bench_llama_index",
+    "The embedded judge": "bench_embedded",
+}
+
+HEAD = """# Benchmarks
+
+Ratios against a baseline of the same run; absolute numbers are of one machine ({cpus} CPUs, {system}, Python {python}),
+which other work may have shared. Made by `python -m tests.benchmarks`.
+"""
+
+
+def main() -> None:
+    print(HEAD.format(cpus=os.cpu_count(), system=platform.system(), python=platform.python_version()))
+    for title, name in BENCHMARKS.items():
+        print(f"## {title}\n", flush=True)
+        importlib.import_module(f"tests.benchmarks.{name}").main()
+        print(flush=True)
+
+
+if __name__ == "__main__":
+    main()
