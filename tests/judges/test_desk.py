@@ -1,0 +1,192 @@
+"""The desk: one answer for equal inquiries, one batch for those that meet, nobody waits for ever."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from assay import JudgeFailure
+from assay.errors import Cause
+from assay.inquiries import Claims, Criterion, Inquiry
+from assay.judges.base import METER, Answer, BaseJudge, Meter
+from assay.judges.desk import Desk
+from assay.records import Usage, Verdict
+
+
+class Yes(BaseJudge):
+    """Says yes to everything, slowly, and keeps what it was asked."""
+
+    fingerprint = "yes"
+
+    def __init__(self, *, delay: float = 0.01, fail: JudgeFailure | None = None) -> None:
+        self.batches: list[list[Inquiry[Any]]] = []
+        self.delay = delay
+        self.fail = fail
+        self.cancelled = 0
+
+    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        self.batches.append(list(inquiries))
+        try:
+            await asyncio.sleep(self.delay)
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        if self.fail is not None:
+            return [Answer(failure=self.fail, usage=Usage(calls=1)) for _ in inquiries]
+        return [Answer(finding=Verdict(label="yes"), usage=Usage(calls=1, prompt_tokens=10)) for _ in inquiries]
+
+
+def ask(name: str) -> Criterion:
+    return Criterion(name, (("ANSWER", "x"),))
+
+
+class Shelf:
+    """A store in a dict."""
+
+    def __init__(self) -> None:
+        self.kept: dict[str, bytes] = {}
+
+    def get_finding(self, key: str) -> bytes | None:
+        return self.kept.get(key)
+
+    def put_finding(self, key: str, inquiry: str, judge: str, finding: bytes) -> None:
+        self.kept[key] = finding
+
+
+async def test_equal_inquiries_are_answered_once_at_the_same_time_and_later():
+    judge = Yes()
+    desk = Desk(judge)
+    await asyncio.gather(*(desk.find(ask("a")) for _ in range(20)))
+    await desk.find(ask("a"))
+    assert judge.batches == [[ask("a")]]
+    assert (desk.usage.calls, desk.reused) == (1, 20)
+
+
+async def test_what_meets_goes_in_one_batch_even_some_turns_apart():
+    judge = Yes()
+    desk = Desk(judge)
+
+    async def later(name: str, turns: int) -> Verdict:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        return await desk.find(ask(name))
+
+    await asyncio.gather(later("a", 0), asyncio.gather(later("b", 0), later("c", 1)))
+    assert [sorted(i.question for i in batch) for batch in judge.batches] == [["a", "b", "c"]]
+
+
+async def test_the_one_who_asked_first_pays():
+    desk = Desk(Yes())
+    costs = []
+
+    async def metered() -> None:
+        meter = Meter()
+        METER.set(meter)
+        await desk.find(ask("a"))
+        costs.append(meter.usage.calls)
+
+    await asyncio.gather(*(asyncio.create_task(metered()) for _ in range(4)))
+    assert sorted(costs) == [0, 0, 0, 1]
+
+
+async def test_findings_are_in_the_store_before_anybody_sees_them():
+    shelf, judge = Shelf(), Yes()
+    await Desk(judge, shelf).find(ask("a"))
+    assert list(shelf.kept) == [ask("a").key("yes")]
+    other = Yes()
+    assert (await Desk(other, shelf).find(ask("a"))).label == "yes"
+    assert other.batches == []
+
+
+async def test_a_judge_that_is_not_durable_leaves_the_store_alone():
+    shelf, judge = Shelf(), Yes()
+    judge.durable = False
+    await Desk(judge, shelf).find(ask("a"))
+    assert shelf.kept == {}
+
+
+@pytest.mark.parametrize(("cause", "asked"), [(Cause.PARSE, 1), (Cause.CONTENT_FILTER, 1), (Cause.TIMEOUT, 2)])
+async def test_failures_are_remembered_only_where_asking_again_cannot_help(cause, asked):
+    shelf, judge = Shelf(), Yes(fail=JudgeFailure(cause, "no", raw="raw"))
+    desk = Desk(judge, shelf)
+    for _ in range(2):
+        with pytest.raises(JudgeFailure) as caught:
+            await desk.find(ask("a"))
+        assert (caught.value.cause, caught.value.raw) == (cause, "raw")
+    assert len(judge.batches) == asked
+    assert shelf.kept == {}
+
+
+async def test_cancelling_one_of_two_who_wait_leaves_the_other_its_answer():
+    judge = Yes(delay=0.05)
+    desk = Desk(judge)
+    first, second = (asyncio.create_task(desk.find(ask("a"))) for _ in range(2))
+    await asyncio.sleep(0.02)
+    first.cancel()
+    assert (await second).label == "yes"
+    assert judge.cancelled == 0
+
+
+async def test_cancelling_all_who_wait_cancels_the_call():
+    judge = Yes(delay=10)
+    desk = Desk(judge)
+    tasks = [asyncio.create_task(desk.find(ask("a"))) for _ in range(2)]
+    await asyncio.sleep(0.02)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.sleep(0.01)
+    assert judge.cancelled == 1
+    judge.delay = 0
+    assert (await desk.find(ask("a"))).label == "yes"  # and it can be asked again
+
+
+async def test_a_judge_that_raises_or_miscounts_is_a_failure_not_a_hang():
+    class Broken(Yes):
+        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+            if len(inquiries) == 2:
+                return [Answer(finding=Verdict(label="yes"))]
+            raise KeyError("oops")
+
+    desk = Desk(Broken())
+    with pytest.raises(JudgeFailure, match="KeyError") as caught:
+        await desk.find(ask("a"))
+    assert caught.value.cause == Cause.BUG
+    answers = await asyncio.gather(desk.find(ask("b")), desk.find(ask("c")), return_exceptions=True)
+    assert all(isinstance(a, JudgeFailure) and "1 answers to 2" in a.message for a in answers)
+
+
+@pytest.mark.parametrize("groups", [lambda i: [], lambda i: 1 / 0, lambda i: [i[:1], i[:1]]])
+async def test_a_grouping_that_loses_inquiries_loses_none(groups):
+    judge = Yes()
+    judge.groups = groups
+    desk = Desk(judge)
+    found = await asyncio.wait_for(asyncio.gather(desk.find(ask("a")), desk.find(ask("b"))), 5)
+    assert [verdict.label for verdict in found] == ["yes", "yes"]
+
+
+async def test_groups_do_not_wait_for_each_other():
+    class Slow(Yes):
+        def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+            return [[inquiry] for inquiry in inquiries]
+
+        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+            self.delay = 10 if isinstance(inquiries[0], Claims) else 0
+            return await super().answer(inquiries)
+
+    desk = Desk(Slow())
+    slow = asyncio.create_task(desk.find(Claims("never")))
+    assert (await asyncio.wait_for(desk.find(ask("quick")), 5)).label == "yes"
+    slow.cancel()
+
+
+async def test_memory_is_bounded(monkeypatch):
+    monkeypatch.setattr("assay.judges.desk.MEMORY", 10)
+    desk = Desk(Yes(delay=0))
+    for n in range(50):
+        await desk.find(ask(str(n)))
+    assert len(desk._memory) == 10
+    assert desk._flying == {}

@@ -1,0 +1,87 @@
+"""The table, the explanation and the progress bar."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay import ScriptedJudge, evaluate
+from assay.errors import Cause
+from assay.records import Score, Unscored, Usage
+from assay.report.explanation import score_in_words
+from assay.report.table import as_html, footer
+from assay.summary import Summary
+
+ROW = {"id": "a", "question": "Age?", "contexts": ["Rome is old."], "answer": "Rome is old. <b>Rome</b> is huge."}
+
+
+@pytest.fixture
+def result(tmp_path):
+    judge = ScriptedJudge(support=lambda c, p: "Rome is old" if "old" in c else "not_mentioned")
+    return evaluate([ROW], "faithfulness", judge, store=tmp_path)
+
+
+@given(st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=200))
+def test_summary_is_the_mean_of_what_was_measured_and_bounds_hold(values):
+    summary = Summary(metric="m")
+    for value in values:
+        gap = Unscored(cause=Cause.PARSE, message="x") if value is None else None
+        summary.add(Score(metric="m", value=value, unscored=gap))
+    known = [value for value in values if value is not None]
+    assert (summary.scored, summary.total) == (len(known), len(values))
+    assert summary.causes.total() == len(values) - len(known)
+    if known:
+        assert summary.mean == pytest.approx(math.fsum(known) / len(known), abs=1e-12)
+    else:
+        assert summary.mean is None
+    if values:
+        low, high = summary.bounds
+        filled = [[v if v is not None else gap for v in values] for gap in (0.0, 1.0)]
+        assert low == pytest.approx(math.fsum(filled[0]) / len(values), abs=1e-12)
+        assert high == pytest.approx(math.fsum(filled[1]) / len(values), abs=1e-12)
+
+
+def test_many_additions_lose_no_digit():
+    summary = Summary(metric="m")
+    for _ in range(100_000):
+        summary.add(Score(metric="m", value=0.1))
+    assert summary.mean == 0.1  # naive summation gives 0.10000000000018848
+
+
+def test_the_score_in_words_names_claim_label_quote_and_place(result):
+    scored = next(iter(result))
+    words = score_in_words(scored.scores["faithfulness"], scored.sample)
+    assert words.splitlines() == [
+        "faithfulness = 0.500",
+        "- supported: Rome is old. [passage 1, characters 0–11: “Rome is old”]",
+        "- not mentioned: <b>Rome</b> is huge.",
+    ]
+
+
+def test_unscored_in_words_says_why():
+    gap = Score(metric="m", unscored=Unscored(cause=Cause.TIMEOUT, message="no reply within 2 s"))
+    assert score_in_words(gap, None) == "Not scored (timeout): no reply within 2 s"
+
+
+def test_html_escapes_every_text(result):
+    result.stopped = "<script>alert(1)</script>"
+    assert "<script>" not in as_html(result)
+
+
+def test_the_footer_says_what_it_cost(result):
+    assert "1 row in" in footer(result)
+    result.usage = Usage(calls=3, prompt_tokens=100, completion_tokens=20)
+    assert "3 calls, 120 tokens" in footer(result)
+    result.usage = Usage(calls=3, prompt_tokens=None, completion_tokens=20)
+    assert "3 calls, unknown tokens" in footer(result)
+
+
+def test_the_progress_bar_goes_to_stderr_and_leaves_the_result_alone(tmp_path, capsys):
+    judge = ScriptedJudge(support=lambda c, p: "supported")
+    result = evaluate([ROW] * 3, "faithfulness", judge, store=tmp_path, progress=True)
+    out, _ = capsys.readouterr()
+    assert result.rows == 3
+    assert out == ""
