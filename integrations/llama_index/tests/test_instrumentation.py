@@ -35,7 +35,7 @@ def test_scores_arrive_with_evidence(kit, judge):
 
 def test_default_metrics(kit, judge):
     with AssayInstrumentation(judge=judge) as assay:
-        assert [metric.label for metric in assay.scorer.metrics] == ["faithfulness", "context_relevance"]
+        assert [metric.label for metric in assay.scorer.metrics] == ["faithfulness", "context_utilization"]
 
 
 def test_a_wrong_metric_is_refused_at_once(judge):

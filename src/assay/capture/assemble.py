@@ -211,9 +211,9 @@ def _context(found: Found) -> Context:
 
 
 def _each_once(contexts: Iterable[Context]) -> tuple[Context, ...]:
-    seen: dict[tuple[str | None, str], Context] = {}
+    seen: dict[str, Context] = {}  # by content: two stores may know one passage by different ids
     for context in contexts:
-        seen.setdefault((context.id, context.text), context)
+        seen.setdefault(context.text, context)
     return tuple(seen.values())
 
 

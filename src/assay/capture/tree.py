@@ -138,7 +138,7 @@ class RunCollector:
         self._runs: dict[Hashable, Run] = {}
         self._traces: OrderedDict[Hashable, Trace] = OrderedDict()
         self._gone: set[Hashable] = set()
-        self._gone_order: deque[Hashable] = deque()
+        self._gone_order: deque[tuple[Hashable, ...]] = deque()
         self.events = 0
         self.expired = 0
         self.ignored = 0
@@ -181,7 +181,7 @@ class RunCollector:
                 trace.runs[id] = run
                 trace.running += 1
             elif parent is not None and parent in self._gone:
-                self._forget(id)
+                self._forget((id,))
                 self.ignored += 1
                 return
             else:
@@ -258,15 +258,13 @@ class RunCollector:
         self._traces.pop(trace.root.id, None)
         for id in trace.runs:
             self._runs.pop(id, None)
-            self._forget(id)
+        self._forget(tuple(trace.runs))
 
-    def _forget(self, id: Hashable) -> None:
-        if id in self._gone:
-            return
-        self._gone.add(id)
-        self._gone_order.append(id)
-        if len(self._gone_order) > GONE:
-            self._gone.discard(self._gone_order.popleft())
+    def _forget(self, ids: tuple[Hashable, ...]) -> None:
+        self._gone.update(ids)
+        self._gone_order.append(ids)
+        while len(self._gone) > GONE and len(self._gone_order) > 1:
+            self._gone.difference_update(self._gone_order.popleft())
 
 
 _COLLECTORS: weakref.WeakSet[RunCollector] = weakref.WeakSet()

@@ -18,9 +18,6 @@ from assay_llama_index.handler import AssayEventHandler, AssaySpanHandler, Captu
 if TYPE_CHECKING:
     from assay.metrics.registry import MetricSpec
 
-#: Scored where no metrics are named: what needs no reference, and what the embedded judge answers.
-DEFAULT_METRICS = ("faithfulness", "context_relevance")
-
 #: Where LlamaIndex tells of the tokens of chat streams. A handler there is not called for any other event.
 CHAT_STREAMS = "llama_index.core.chat_engine.types"
 
@@ -83,7 +80,7 @@ class AssayInstrumentation:
         ttl: float = 3600.0,
     ) -> None:
         self.scorer = LiveScorer(
-            DEFAULT_METRICS if metrics is None else metrics,
+            metrics,
             judge,
             sinks=sinks,
             on_score=on_score,

@@ -1,0 +1,95 @@
+"""Evaluators as plain functions in the shape that LangSmith and openevals share, and how all of ours ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import InputError
+from assay.judges import resolve_judge
+from assay.judges.base import BaseJudge
+from assay.judges.desk import Desk
+from assay.metrics.base import Metric
+from assay.records import Sample, Score, ScoredSample
+from assay.scoring import score_sample
+from assay.sync import run_sync
+from assay_langchain.translate import sample_from_values
+
+if TYPE_CHECKING:
+    from assay.metrics.registry import MetricSpec
+
+
+class Scorer:
+    """Metrics and the judge they ask, for one sample at a time."""
+
+    def __init__(self, metrics: MetricSpec, judge: BaseJudge | str | None) -> None:
+        from assay.metrics.registry import resolve
+
+        self.metrics: Sequence[Metric] = resolve(metrics)
+        self.judge = resolve_judge(judge)
+
+    async def ascore(self, sample: Sample) -> ScoredSample:
+        """The sample with its scores."""
+        return await score_sample(sample, self.metrics, Desk(self.judge))
+
+    def score(self, sample: Sample) -> ScoredSample:
+        """The same from sync code, whether or not a loop is running."""
+
+        async def main() -> ScoredSample:
+            try:
+                return await self.ascore(sample)
+            finally:
+                await self.judge.release()  # this loop ends here
+
+        return run_sync(main)
+
+
+def one_metric(metric: MetricSpec, judge: BaseJudge | str | None) -> tuple[Metric, Scorer]:
+    """A scorer with exactly one metric. Raises InputError for more."""
+    scorer = Scorer(metric, judge)
+    if len(scorer.metrics) != 1:
+        raise InputError(f"metric: expected one, got {len(scorer.metrics)}")
+    return scorer.metrics[0], scorer
+
+
+def comment_on(score: Score, sample: Sample) -> str:
+    """The score and its evidence in words; for an unscored one, the reason."""
+    from assay.report.explanation import score_in_words
+
+    return score_in_words(score, sample)
+
+
+def details_of(score: Score) -> dict[str, Any]:
+    """The score as JSON values: range, direction, verdicts with evidence, judge, usage."""
+    return score.to_dict()
+
+
+def as_evaluator(metric: Metric | str, judge: BaseJudge | str | None = None) -> Callable[..., dict[str, Any]]:
+    """`metric` as a function of inputs, outputs, reference_outputs (and contexts) that returns a dict: key, score,
+    comment, metadata.
+
+    `langsmith.evaluate(evaluators=[...])` takes it, and so does whoever calls openevals' evaluators; there the passages
+    may come as `contexts` or `context`. Otherwise they are looked for in outputs, inputs and reference outputs. An
+    unscored case has `score` None, the reason as `comment` and its cause in `metadata["unscored"]["cause"]`.
+    """
+    one, scorer = one_metric(metric, judge)
+
+    def evaluator(
+        *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, contexts: Any = None, **more: Any
+    ) -> dict[str, Any]:
+        sample = sample_from_values(
+            inputs=inputs,
+            outputs=outputs,
+            reference_outputs=reference_outputs,
+            contexts=contexts if contexts is not None else more.get("context"),
+        )
+        score = scorer.score(sample).scores[one.label]
+        return {
+            "key": one.label,
+            "score": score.value,
+            "comment": comment_on(score, sample),
+            "metadata": details_of(score),
+        }
+
+    evaluator.__name__ = evaluator.__qualname__ = one.label
+    return evaluator

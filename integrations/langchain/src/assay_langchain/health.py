@@ -1,0 +1,34 @@
+"""What a handler saw and did, in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from assay.live import Health
+from assay.records import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HandlerHealth(Record):
+    """The state of a handler at one moment.
+
+    events       callback events taken in
+    open_traces  traces whose root has not ended
+    expired      traces given up: too many were open, or they never ended
+    ignored      events that came late, twice, or for a trace given up
+    left_out     finished traces that were not scored, by reason: `no_answer`, `excluded`
+    live         what became of the rest: see `assay.live.Health`
+    """
+
+    events: int = 0
+    open_traces: int = 0
+    expired: int = 0
+    ignored: int = 0
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    live: Health = field(default_factory=Health)
+
+    @property
+    def errors(self) -> Mapping[str, int]:
+        """Exceptions caught, by type."""
+        return self.live.errors

@@ -1,0 +1,64 @@
+"""A LangSmith run evaluator. Needs `pip install 'assay-langchain[langsmith]'`."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import MissingExtra
+from assay.judges.base import BaseJudge
+from assay.records import Score, ScoredSample
+from assay_langchain.functions import Scorer, comment_on, details_of
+from assay_langchain.translate import sample_from_run
+
+try:
+    from langsmith.evaluation.evaluator import EvaluationResult, EvaluationResults, RunEvaluator
+except ImportError as error:
+    raise MissingExtra("AssayRunEvaluator needs langsmith: pip install 'assay-langchain[langsmith]'") from error
+
+if TYPE_CHECKING:
+    from assay.metrics.registry import MetricSpec
+
+
+class AssayRunEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
+    """Scores a run of a RAG application with all `metrics` at once; one result per metric.
+
+    Question, answer and reference come from the run and its example, under any accepted name; contexts from the run's
+    outputs, its inputs, or its retriever runs. An unscored metric gives `score=None`, the cause as `value` and the
+    reason as `comment`.
+    """
+
+    def __init__(self, metrics: MetricSpec, judge: BaseJudge | str | None = None) -> None:
+        self._scorer = Scorer(metrics, judge)
+
+    @property
+    def feedback_keys(self) -> list[str]:
+        """The labels of the metrics."""
+        return [metric.label for metric in self._scorer.metrics]
+
+    def evaluate_run(
+        self, run: Any, example: Any = None, evaluator_run_id: uuid.UUID | None = None
+    ) -> EvaluationResults:
+        """The scores of one run."""
+        return _results(self._scorer.score(sample_from_run(run, example)), evaluator_run_id)
+
+    async def aevaluate_run(
+        self, run: Any, example: Any = None, evaluator_run_id: uuid.UUID | None = None
+    ) -> EvaluationResults:
+        """The scores of one run."""
+        return _results(await self._scorer.ascore(sample_from_run(run, example)), evaluator_run_id)
+
+
+def _results(scored: ScoredSample, source: uuid.UUID | None) -> EvaluationResults:
+    return {"results": [_result(name, score, scored, source) for name, score in scored.scores.items()]}
+
+
+def _result(name: str, score: Score, scored: ScoredSample, source: uuid.UUID | None) -> EvaluationResult:
+    return EvaluationResult(
+        key=name,
+        score=score.value,
+        value=None if score.unscored is None else score.unscored.cause.value,
+        comment=comment_on(score, scored.sample),
+        metadata=details_of(score),
+        source_run_id=source,
+    )

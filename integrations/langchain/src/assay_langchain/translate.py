@@ -1,0 +1,81 @@
+"""From what evaluators are handed (dicts, LangSmith runs and examples) to a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from assay.capture.assemble import answer_of, contexts_under, question_of
+from assay.fields import ACCEPTED, context_text, well_formed
+from assay.records import Context, Sample
+
+
+def sample_from_values(
+    *,
+    inputs: Any = None,
+    outputs: Any = None,
+    reference_outputs: Any = None,
+    contexts: Any = None,
+    id: str | None = None,
+    ids: Mapping[str, str] | None = None,
+) -> Sample:
+    """The sample in an evaluator's arguments: texts, or dicts with accepted names.
+
+    Contexts are those given, else those in the outputs, the inputs or the reference outputs. Raises InputError for
+    contexts that hold something other than passages.
+    """
+    return Sample(
+        question=question_of(inputs),
+        contexts=_contexts(contexts) if contexts is not None else contexts_under(outputs, inputs, reference_outputs),
+        answer=answer_of(outputs),
+        reference=_reference(reference_outputs),
+        id=id,
+        ids=dict(ids or {}),
+    )
+
+
+def sample_from_run(run: Any, example: Any = None) -> Sample:
+    """The sample in a LangSmith run, and in the example it was run on, if any.
+
+    Contexts are those in the run's outputs or inputs, else the documents of its outermost retriever runs.
+    """
+    inputs = getattr(run, "inputs", None) or getattr(example, "inputs", None) or {}
+    return sample_from_values(
+        inputs=inputs,
+        outputs=getattr(run, "outputs", None),
+        reference_outputs=getattr(example, "outputs", None),
+        contexts=contexts_under(getattr(run, "outputs", None), inputs) or _retrieved(run) or None,
+        id=str(run.id),
+        ids={"langsmith_run_id": str(run.id)},
+    )
+
+
+def _retrieved(run: Any) -> list[Context]:
+    found: list[Context] = []
+    for child in getattr(run, "child_runs", None) or ():
+        if child.run_type == "retriever":
+            documents = (child.outputs or {}).get("documents") or ()
+            found += [context for context in map(context_text, documents) if context not in found]
+        else:
+            found += [context for context in _retrieved(child) if context not in found]
+    return found
+
+
+def _contexts(value: Any) -> tuple[Context, ...]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        value = (value,)
+    return tuple(map(context_text, value))
+
+
+def _reference(value: Any) -> str | None:
+    if isinstance(value, str):
+        return well_formed(value) or None
+    if not isinstance(value, Mapping):
+        return None
+    for name in ACCEPTED["reference"]:
+        found = value.get(name)
+        if isinstance(found, str) and found.strip():
+            return well_formed(found)
+        if isinstance(found, (list, tuple)) and found and isinstance(found[0], str):
+            return well_formed(found[0])
+    return answer_of(value)

@@ -1,0 +1,235 @@
+"""The host is never harmed: not by faults in the hooks, not by a full queue, not by a dead or slow judge."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import pickle
+import time
+import uuid
+from typing import Any
+
+import pytest
+from langchain_core.documents import Document
+from langchain_core.outputs import Generation, LLMResult
+
+from assay.errors import InputError
+from assay.judges.scripted import ScriptedJudge
+
+QUESTION = "Why do cats purr?"
+ANSWER = "Cats purr when calm."
+
+
+class Fatal(BaseException):
+    """What even `except Exception` lets through."""
+
+
+HOOKS: dict[str, tuple[Any, ...]] = {
+    "on_chain_start": ({}, "q"),
+    "on_chain_end": ("a",),
+    "on_chain_error": (ValueError(),),
+    "on_retriever_start": ({}, "q"),
+    "on_retriever_end": ([],),
+    "on_retriever_error": (ValueError(),),
+    "on_tool_start": ({}, "q"),
+    "on_tool_end": ("a",),
+    "on_tool_error": (ValueError(),),
+    "on_chat_model_start": ({}, [[]]),
+    "on_llm_start": ({}, ["q"]),
+    "on_llm_end": (LLMResult(generations=[[Generation(text="a")]]),),
+    "on_llm_error": (ValueError(),),
+    "on_custom_event": ("assay.contexts", []),
+}
+
+
+@pytest.mark.parametrize(
+    "fault", [RuntimeError("x"), Fatal("x"), asyncio.CancelledError(), SystemExit(1), MemoryError()]
+)
+@pytest.mark.parametrize("hook", HOOKS)
+def test_a_fault_in_a_hook_is_counted_once_and_goes_no_further(
+    captured: Any, monkeypatch: Any, hook: str, fault: BaseException
+) -> None:
+    it = captured()
+
+    def fail(*args: Any, **kwargs: Any) -> None:
+        raise fault
+
+    for name in ("start", "end", "add_documents"):
+        monkeypatch.setattr(it.handler.collector, name, fail)
+    getattr(it.handler, hook)(*HOOKS[hook], run_id=uuid.uuid4())
+    assert it.handler.health().errors == {type(fault).__name__: 1}
+
+
+def test_every_start_end_and_error_event_is_implemented(captured: Any) -> None:
+    handler = captured().handler
+    names = [name for name in dir(handler) if name.startswith("on_") and name.endswith(("_start", "_end", "_error"))]
+    assert sorted([*names, "on_custom_event"]) == sorted(HOOKS)
+    assert all(name in vars(type(handler)) for name in names)
+
+
+@pytest.mark.parametrize("fault", [RuntimeError("x"), Fatal("x"), asyncio.CancelledError()])
+async def test_chains_give_what_they_give_without_us(
+    captured: Any, kit: Any, monkeypatch: Any, fault: BaseException
+) -> None:
+    it = captured()
+
+    def fail(*args: Any, **kwargs: Any) -> None:
+        raise fault
+
+    monkeypatch.setattr(it.handler.collector, "start", fail)
+    monkeypatch.setattr(it.handler.collector, "end", fail)
+    assert kit.rag().invoke(QUESTION, config=it.config) == ANSWER
+    assert await kit.rag().ainvoke(QUESTION, config=it.config) == ANSWER
+    assert "".join(kit.rag().stream(QUESTION, config=it.config)) == ANSWER
+    with pytest.raises(ConnectionError):
+        kit.rag(kit.Broken()).invoke(QUESTION, config=it.config)
+    assert it.handler.health().errors[type(fault).__name__] > 20
+
+
+def test_the_users_interrupt_passes_through(captured: Any, monkeypatch: Any) -> None:
+    it = captured()
+
+    def interrupt(*args: Any, **kwargs: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(it.handler.collector, "start", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        it.handler.on_chain_start({}, "q", run_id=uuid.uuid4())
+
+
+def test_a_fault_in_include_loses_one_trace_and_is_counted(captured: Any, kit: Any) -> None:
+    it = captured(include=lambda root: 1 / 0)
+    assert kit.rag().invoke(QUESTION, config=it.config) == ANSWER
+    assert it.samples == []
+    assert it.handler.health().errors == {"ZeroDivisionError": 1}
+
+
+def test_documents_that_are_none_are_counted_not_raised(captured: Any) -> None:
+    it = captured()
+    root, child = uuid.uuid4(), uuid.uuid4()
+    it.handler.on_chain_start({}, "q", run_id=root)
+    it.handler.on_retriever_start({}, "q", run_id=child, parent_run_id=root)
+    it.handler.on_retriever_end([object()], run_id=child)
+    it.handler.on_chain_end("a", run_id=root)
+    assert it.sample.contexts is None
+    assert it.handler.health().errors == {"AttributeError": 1}
+
+
+def test_the_hosts_documents_stay_as_they_are_and_later_changes_do_not_reach_us(captured: Any, kit: Any) -> None:
+    documents = tuple(document.model_copy(deep=True) for document in kit.DOCUMENTS)
+    before = copy.deepcopy(documents)
+    it = captured()
+    root, child = uuid.uuid4(), uuid.uuid4()
+    inputs = {"question": QUESTION}
+    it.handler.on_chain_start({}, inputs, run_id=root)
+    it.handler.on_retriever_start({}, "q", run_id=child, parent_run_id=root)
+    it.handler.on_retriever_end(list(documents), run_id=child)
+    assert documents == before
+    documents[0].metadata["page"] = 99
+    documents[0].page_content = "changed"
+    inputs["question"] = "changed"
+    it.handler.on_chain_end(ANSWER, run_id=root)
+    sample = it.sample
+    assert sample.question == QUESTION
+    assert sample.contexts[0].text == before[0].page_content
+    assert sample.contexts[0].metadata["page"] == 3
+
+
+def test_full_queue_drops_and_counts_and_does_not_block(captured: Any, kit: Any) -> None:
+    def slow(claim: str, passage: str) -> str:
+        time.sleep(0.2)
+        return "supported"
+
+    it = captured(judge=ScriptedJudge(support=slow), max_queue=2, concurrency=1)
+    started = time.monotonic()
+    for _ in range(30):
+        assert kit.rag().invoke(QUESTION, config=it.config) == ANSWER
+    assert time.monotonic() - started < 5
+    live = it.handler.health().live
+    assert live.dropped > 0
+    assert live.dropped + live.submitted == 30
+    assert it.handler.flush(20)
+    assert it.handler.health().live.finished == live.submitted
+
+
+def test_a_dead_judge_does_not_slow_the_host(captured: Any, kit: Any) -> None:
+    class Dead(ScriptedJudge):
+        async def answer(self, inquiries: Any) -> Any:
+            await asyncio.sleep(3600)
+
+    def timed(config: Any) -> float:
+        started = time.perf_counter()
+        for _ in range(20):
+            kit.rag().invoke(QUESTION, config=config)
+        return time.perf_counter() - started
+
+    it = captured(judge=Dead(support=lambda claim, passage: "supported"), deadline=0.3)
+    timed({})
+    alone, watched = min(timed({}) for _ in range(3)), min(timed(it.config) for _ in range(3))
+    assert watched < alone * 1.5 + 0.05
+    assert not it.handler.flush(0.01)
+    assert it.handler.flush(30)
+    assert it.handler.health().live.causes == {"timeout": 60}
+
+
+def test_a_slow_sink_does_not_stop_the_scoring(captured: Any, kit: Any) -> None:
+    class Slow:
+        def write(self, scored: Any) -> None:
+            time.sleep(0.3)
+
+        def close(self) -> None: ...
+
+    from assay_langchain import AssayCallbackHandler
+
+    handler = AssayCallbackHandler("faithfulness", ScriptedJudge(support=lambda c, p: "supported"), sinks=[Slow()])
+    for _ in range(5):
+        kit.rag().invoke(QUESTION, config={"callbacks": [handler]})
+    until = time.monotonic() + 1.0
+    while handler.health().live.finished < 5 and time.monotonic() < until:
+        time.sleep(0.01)
+    live = handler.health().live
+    assert (live.finished, live.delivered < 5) == (5, True)
+    assert handler.close(10).live.delivered == 5
+
+
+def test_copies_are_the_handler_itself(captured: Any) -> None:
+    handler = captured().handler
+    assert copy.copy(handler) is handler
+    assert copy.deepcopy({"callbacks": [handler]})["callbacks"][0] is handler
+    assert pickle.loads(pickle.dumps(handler)) is handler
+
+
+def test_wrong_names_raise_at_once() -> None:
+    from assay_langchain import AssayCallbackHandler
+
+    with pytest.raises(InputError, match="faithfullness"):
+        AssayCallbackHandler("faithfullness", ScriptedJudge())
+    with pytest.raises(InputError, match="judge"):
+        AssayCallbackHandler("faithfulness", "nonsense")
+
+
+def test_closed_handler_lets_chains_run(captured: Any, kit: Any) -> None:
+    it = captured()
+    it.handler.close()
+    assert kit.rag().invoke(QUESTION, config=it.config) == ANSWER
+    assert it.handler.health().live.dropped == 1
+
+
+def test_memory_of_the_collector_is_bounded(captured: Any) -> None:
+    it = captured(max_traces=10)
+    for _ in range(50):  # roots that never end
+        it.handler.on_chain_start({}, "q", run_id=uuid.uuid4())
+    health = it.handler.health()
+    assert (health.open_traces, health.expired) == (10, 40)
+    assert len(it.handler.collector._runs) == 10
+
+
+def test_documents_with_large_metadata_are_read_shallowly(captured: Any, kit: Any) -> None:
+    class Unreadable:
+        def __deepcopy__(self, memo: Any) -> Any:
+            raise AssertionError("copied deeply")
+
+    document = Document("text", metadata={"live": Unreadable(), "page": 1})
+    it = captured()
+    kit.rag(kit.Shelf(documents=(document,))).invoke(QUESTION, config=it.config)
+    assert it.sample.contexts[0].metadata == {"page": 1}

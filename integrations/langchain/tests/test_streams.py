@@ -1,0 +1,139 @@
+"""Streams that the reader leaves, cancels or loses are marked, not scored, and leave nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from typing import Any
+
+import pytest
+from langchain_core.runnables import RunnableLambda
+
+QUESTION = "Why do cats purr?"
+ANSWER = "Cats purr when calm."
+PASSAGES = ["Cats purr when they are calm.", "Cats also purr to heal."]
+
+CHUNKS = 7  # "Cats", " ", "purr", " ", "when", " ", "calm." as the fake model streams them
+
+
+def left(it: Any) -> Any:
+    scored = it.scored
+    assert len(scored) == 1
+    assert it.handler.health().open_traces == 0
+    assert scored[0].scores["faithfulness"].unscored.cause == "partial"
+    return scored[0].sample
+
+
+def test_the_whole_stream_has_as_many_chunks_as_these_tests_think(captured: Any, kit: Any) -> None:
+    it = captured()
+    assert len(list(kit.rag().stream(QUESTION, config=it.config))) == CHUNKS
+    assert it.sample.status == "complete"
+
+
+@pytest.mark.parametrize("position", range(1, CHUNKS))
+def test_sync_stream_closed_at_every_position(captured: Any, kit: Any, position: int) -> None:
+    it = captured()
+    stream = kit.rag().stream(QUESTION, config=it.config)
+    for _ in range(position):
+        next(stream)
+    stream.close()
+    sample = left(it)
+    assert (sample.status, sample.question, list(sample.passages)) == ("abandoned", QUESTION, PASSAGES)
+    assert sample.answer is None or ANSWER.startswith(sample.answer)
+
+
+def test_sync_stream_left_by_break_and_collected(captured: Any, kit: Any) -> None:
+    it = captured()
+    for _ in kit.rag().stream(QUESTION, config=it.config):
+        break
+    gc.collect()
+    assert left(it).status == "abandoned"
+
+
+@pytest.mark.parametrize("position", range(1, CHUNKS))
+async def test_async_stream_closed_at_every_position(captured: Any, kit: Any, position: int) -> None:
+    it = captured()
+    stream = kit.rag().astream(QUESTION, config=it.config)
+    for _ in range(position):
+        await anext(stream)
+    await stream.aclose()
+    await asyncio.sleep(0.05)  # the generators inside are closed by the loop, a little later
+    assert left(it).status == "abandoned"
+
+
+async def test_async_stream_dropped(captured: Any, kit: Any) -> None:
+    it = captured()
+    stream = kit.rag().astream(QUESTION, config=it.config)
+    await anext(stream)
+    del stream
+    gc.collect()
+    await asyncio.sleep(0.05)
+    assert left(it).status == "abandoned"
+
+
+async def test_reader_cancelled(captured: Any, kit: Any) -> None:
+    it = captured()
+
+    async def read() -> None:
+        async for _ in kit.rag().astream(QUESTION, config=it.config):
+            await asyncio.sleep(10)
+
+    task = asyncio.create_task(read())
+    await asyncio.sleep(0.2)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    gc.collect()
+    await asyncio.sleep(0.05)
+    assert left(it).status in ("abandoned", "cancelled")
+
+
+async def test_invocation_cancelled(captured: Any, kit: Any) -> None:
+    async def slow(question: str) -> str:
+        await asyncio.sleep(10)
+        return "never"
+
+    it = captured()
+    task = asyncio.create_task(kit.rag(RunnableLambda(slow)).ainvoke(QUESTION, config=it.config))
+    await asyncio.sleep(0.1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    sample = left(it)
+    assert (sample.status, sample.question) == ("cancelled", QUESTION)
+
+
+async def test_events_left_early(captured: Any, kit: Any) -> None:
+    it = captured()
+    events = kit.rag().astream_events(QUESTION, version="v2", config=it.config)
+    async for event in events:
+        if event["event"] == "on_chat_model_stream":
+            break
+    await events.aclose()
+    assert left(it).status in ("abandoned", "cancelled")
+
+
+def test_partial_answers_are_scored_when_asked(captured: Any, kit: Any) -> None:
+    it = captured(score_partial=True)
+    stream = kit.rag().stream(QUESTION, config=it.config)
+    for _ in range(3):
+        next(stream)
+    stream.close()
+    scored = it.scored[0]
+    assert scored.sample.status == "abandoned"
+    assert scored.values == {"faithfulness": 1.0}
+
+
+def test_fifth_of_the_streams_abandoned_and_nothing_left(captured: Any, kit: Any) -> None:
+    it = captured()
+    for number in range(100):
+        stream = kit.rag(llm=kit.model(ANSWER)).stream(QUESTION, config=it.config)
+        if number % 5:
+            list(stream)
+        else:
+            next(stream)
+            stream.close()
+    statuses = [sample.status for sample in it.samples]
+    assert (statuses.count("complete"), statuses.count("abandoned")) == (80, 20)
+    assert it.handler.health().open_traces == 0
+    assert not it.handler.collector._runs
