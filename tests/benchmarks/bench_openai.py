@@ -91,13 +91,14 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
+    print("| CPU per call (target: at most 1.25x) | bare client | judge | ratio |\n|---|---|---|---|")
     with subprocess_server() as base_url:
         for kind, logprobs in (("claims", False), ("support", False), ("usefulness", False), ("support", True)):
             rounds = asyncio.run(compare(base_url, kind, options.calls, options.rounds, logprobs))
             ratio = statistics.median(judge / bare for bare, judge in rounds)
             bare, judge = (statistics.median(values) for values in zip(*rounds, strict=True))
             name = kind + (" + logprobs" if logprobs else "")
-            print(f"{name:22} bare {bare:5.2f} ms  judge {judge:5.2f} ms  ratio {ratio:.2f}")
+            print(f"| {name} | {bare:.2f} ms | {judge:.2f} ms | {ratio:.2f}x |")
 
 
 if __name__ == "__main__":
