@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from assay.judges.scripted import ScriptedJudge
 from assay.text import split_sentences
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Started in the background, a process ignores Ctrl-C, and so would those that the tests start and interrupt."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def literal_support(claim: str, passage: str) -> str:
