@@ -71,6 +71,12 @@ def test_html_escapes_every_text(result):
     assert "<script>" not in as_html(result)
 
 
+def test_an_explanation_shows_itself_in_a_notebook(result):
+    shown = result.explain("a")._repr_html_()
+    assert "&lt;b&gt;Rome&lt;/b&gt; is huge." in shown
+    assert "<b>" not in shown
+
+
 def test_the_footer_says_what_it_cost(result):
     assert "1 row in" in footer(result)
     result.usage = Usage(calls=3, prompt_tokens=100, completion_tokens=20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.text()
+
+    def _repr_html_(self) -> str:
+        return f'<pre style="white-space: pre-wrap">{html.escape(self.text())}</pre>'
 
     def text(self, width: int = 110) -> str:
         """The explanation as plain text of at most `width` columns."""
