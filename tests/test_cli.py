@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from assay.cli import main
+from tests.servers.openai_server import OpenAIServer
 
 ROWS = [
     {"id": "a", "question": "When was the first Super Bowl?",
@@ -80,6 +81,29 @@ def test_doctor_finds_the_embedded_judge_intact(assay):
     assert code == 0
     assert "ok   embedded judge" in out
     assert "ok   known verdicts: both right" in out
+
+
+def test_doctor_says_what_an_endpoint_supports(assay):
+    with OpenAIServer() as server:
+        code, out, _ = assay("doctor", "--judge", "openai:fake", "--base-url", server.base_url)
+    assert code == 0
+    assert "ok   reachable: yes" in out
+    assert "structured: json_schema" in out
+    assert "pass embedding_model=" in out
+    assert out.count("ok   known verdicts: both right") == 2
+    with OpenAIServer(key="another") as server:
+        code, out, _ = assay("doctor", "--judge", "openai:fake", "--base-url", server.base_url)
+    assert code == 3
+    assert "FAIL model: " in out
+    assert "refuses the key" in out
+
+
+def test_a_refused_key_is_one_line(assay, data):
+    with OpenAIServer(key="another") as server:
+        code, out, err = assay("score", data, "--judge", "openai:fake", "--base-url", server.base_url)
+    assert (code, out) == (3, "")
+    assert "refuses the key" in err
+    assert len(err.strip().splitlines()) == 1
 
 
 def test_demo_shows_the_table_the_worst_answer_and_what_decided_it(assay):

@@ -36,6 +36,10 @@ JudgeOption = Annotated[str, typer.Option(help="'embedded' (offline, no key) or 
 BaseUrlOption = Annotated[str | None, typer.Option(help="Any OpenAI-compatible endpoint, for example a local server.")]
 KeyOption = Annotated[str | None, typer.Option(help="Name of the environment variable that holds the key.")]
 EmbeddingOption = Annotated[str | None, typer.Option(help="Embedding model of the endpoint, for similarity.")]
+WindowOption = Annotated[
+    int | None,
+    typer.Option(help="Tokens that the model reads and writes together; some servers cut longer texts silently."),
+]
 StoreOption = Annotated[Path, typer.Option(help="Folder that keeps findings and runs.")]
 
 
@@ -47,6 +51,7 @@ def score(
     base_url: BaseUrlOption = None,
     api_key_env: KeyOption = None,
     embedding_model: EmbeddingOption = None,
+    window_tokens: WindowOption = None,
     out: Annotated[Path | None, typer.Option(help="Write every row with scores and evidence as JSONL.")] = None,
     store: StoreOption = Path(".assay"),
     columns: Annotated[
@@ -59,7 +64,7 @@ def score(
     """Score a file of answers and print the table of means. A rerun asks only for what is missing."""
     from assay.evaluation import EvaluationInterrupted, evaluate
 
-    chosen = _judge(judge, base_url, api_key_env, embedding_model)
+    chosen = _judge(judge, base_url, api_key_env, embedding_model, window_tokens)
     try:
         result = evaluate(
             data,
@@ -129,11 +134,13 @@ def doctor(
     base_url: BaseUrlOption = None,
     api_key_env: KeyOption = None,
     embedding_model: EmbeddingOption = None,
+    window_tokens: WindowOption = None,
 ) -> None:
     """Check what works here: installed parts, the embedded judge, and what a judge endpoint supports."""
     from assay.doctor import examine
 
-    chosen = _judge(judge, base_url, api_key_env, embedding_model) if judge != "embedded" else None
+    options = (base_url, api_key_env, embedding_model, window_tokens)
+    chosen = None if judge == "embedded" and not any(options) else _judge(judge, *options)
     fine = True
     for check in examine(chosen):
         fine = fine and check.fine is not False
@@ -159,7 +166,9 @@ def demo(store: StoreOption = Path(".assay")) -> None:
     print("\nMore: assay explain last ROW --store", store)
 
 
-def _judge(judge: str, base_url: str | None, api_key_env: str | None, embedding_model: str | None) -> BaseJudge:
+def _judge(
+    judge: str, base_url: str | None, api_key_env: str | None, embedding_model: str | None, window_tokens: int | None
+) -> BaseJudge:
     from assay.judges import resolve_judge
 
     options: dict[str, Any] = {}
@@ -171,8 +180,11 @@ def _judge(judge: str, base_url: str | None, api_key_env: str | None, embedding_
         options["base_url"] = base_url
     if embedding_model is not None:
         options["embedding_model"] = embedding_model
+    if window_tokens is not None:
+        options["window_tokens"] = window_tokens
     if options and judge == "embedded":
-        raise InputError("--base-url, --api-key-env and --embedding-model go with --judge openai:MODEL")
+        given = ", ".join("--" + name.replace("_", "-").replace("api-key", "api-key-env") for name in options)
+        raise InputError(f"{given}: goes with --judge openai:MODEL")
     return resolve_judge(judge, **options)
 
 

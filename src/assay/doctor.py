@@ -85,6 +85,20 @@ def _endpoint(judge: BaseJudge) -> Iterator[Check]:
     from assay.judges.openai import OpenAIJudge
 
     if isinstance(judge, OpenAIJudge):
-        for name, text in run_sync(judge.probe).items():
-            yield Check(name, None, str(text))
+        found = run_sync(judge.probe)
+        # `known_verdicts` asks for more than the probe's own verdict, and for the same model
+        yield from (_probed(name, value) for name, value in found.items() if name != "verdict" and value is not None)
     yield known_verdicts(judge)
+
+
+#: What an endpoint must have; the rest is good to know.
+_NEEDED = ("reachable", "model")
+
+
+def _probed(name: str, value: object) -> Check:
+    needed = name in _NEEDED
+    if isinstance(value, bool):
+        return Check(name, value if needed else None, "yes" if value else "no")
+    if isinstance(value, float):
+        return Check(name, None, f"{value:.2f} s")
+    return Check(name, False if needed else None, str(value))  # a text where a yes was hoped for says what is wrong
