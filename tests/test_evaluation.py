@@ -187,6 +187,46 @@ def test_a_refused_key_stops_the_run_at_once(tmp_path):
     assert "refused the key" in (stopped.stopped or "")
 
 
+class Failing(ScriptedJudge):
+    """Fails with a cause from its n-th answer on."""
+
+    def __init__(self, cause: Cause, after: int, until: int = 10**9) -> None:
+        super().__init__(support=lambda c, p: "supported")
+        self.cause, self.after, self.until, self.count = cause, after, until, 0
+
+    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        self.count += 1
+        if self.after <= self.count < self.until:
+            return [Answer(failure=JudgeFailure(self.cause, "the endpoint is gone")) for _ in inquiries]
+        return await super().answer(inquiries)
+
+
+def many(count: int) -> list[dict[str, Any]]:
+    return [{"id": str(n), "question": "?", "contexts": ["x"], "answer": f"Row {n}."} for n in range(count)]
+
+
+def test_an_endpoint_that_goes_away_ends_the_run_and_keeps_what_was_scored(tmp_path):
+    with pytest.raises(JudgeFailure, match="20 rows in a row"):
+        evaluate(many(1000), "faithfulness", Failing(Cause.CONNECTION, after=101), store=tmp_path, concurrency=1)
+    stopped = Result.load("last", tmp_path)
+    # two answers a row: 50 rows were scored, 20 failed
+    assert (stopped.rows, stopped.metrics["faithfulness"].scored) == (70, 50)
+
+
+def test_an_endpoint_that_comes_back_does_not_end_the_run(tmp_path):
+    judge = Failing(Cause.CONNECTION, after=101, until=110)
+    result = evaluate(many(200), "faithfulness", judge, store=tmp_path, concurrency=1)
+    assert result.complete
+    assert result.metrics["faithfulness"].causes == {Cause.CONNECTION: 9}
+
+
+def test_an_unknown_model_ends_the_run_at_once(tmp_path):
+    with pytest.raises(JudgeFailure, match="gone") as caught:
+        evaluate(many(1000), "faithfulness", Failing(Cause.NO_MODEL, after=1), store=tmp_path, concurrency=1)
+    assert caught.value.cause == Cause.NO_MODEL
+    assert Result.load("last", tmp_path).rows == 1
+
+
 class Slow(ScriptedJudge):
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         if any(isinstance(i, Claims) and "never" in i.text for i in inquiries):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay import OpenAIJudge, evaluate
+from assay import JudgeFailure, OpenAIJudge, evaluate
 from assay.errors import Cause
 from assay.result import Result
 from tests.servers.openai_server import Behaviour, Call, Faults, OpenAIServer, Say
@@ -65,6 +65,34 @@ def test_the_cost_of_a_run_is_counted_and_unknown_tokens_stay_unknown(tmp_path):
     assert per_score == known.usage.calls  # nothing is counted twice, nothing is lost
     assert unknown.usage.prompt_tokens is None
     assert "unknown tokens" in str(unknown)
+
+
+def test_a_wrong_model_name_ends_the_run_at_once_in_plain_words(tmp_path):
+    with OpenAIServer(models={"right"}) as server, pytest.raises(JudgeFailure, match="does not know the model 'fake'"):
+        evaluate([row(n) for n in range(200)], "faithfulness", judge_at(server), store=tmp_path)
+    assert len(server.calls) <= 2 * 16  # the rows that were in flight, and no more
+
+
+def test_an_endpoint_without_embeddings_costs_the_metrics_that_need_them_and_no_others(tmp_path):
+    with OpenAIServer(embeddings=False) as server:
+        result = evaluate([row(n) for n in range(40)], ["faithfulness", "semantic_similarity"], judge_at(server),
+                          store=tmp_path)  # fmt: skip
+    assert result.complete
+    assert result.metrics["faithfulness"].scored == 40
+    assert result.metrics["semantic_similarity"].causes == {Cause.NO_MODEL: 40}
+
+
+def test_a_flagged_input_is_filtered_not_a_refused_key(tmp_path):
+    def moderated(call: Call) -> Say | None:
+        if "in record 3?" in str(call.body["messages"]):
+            error = {"message": "The model requires moderation and your input was flagged", "code": 403}
+            return Say(status=403, body={"error": error})
+        return None
+
+    with OpenAIServer(plan=moderated) as server:
+        result = evaluate([row(n) for n in range(8)], "faithfulness", judge_at(server), store=tmp_path)
+    assert result.metrics["faithfulness"].scored == 7
+    assert result.metrics["faithfulness"].causes == {Cause.CONTENT_FILTER: 1}
 
 
 ROWS = 200

@@ -34,6 +34,7 @@ class Cause(StrEnum):
     TIMEOUT = "timeout"  # a deadline passed
     CONNECTION = "connection"  # endpoint unreachable or answering 5xx after every retry
     AUTH = "auth"  # key refused
+    NO_MODEL = "no_model"  # the endpoint does not know the model, or the path
     BAD_REQUEST = "bad_request"  # the endpoint refuses this request for good
     INTERRUPTED = "interrupted"  # the run was stopped before this one was measured
     BAD_ROW = "bad_row"  # the row of data could not be read as a sample

@@ -37,6 +37,12 @@ DEFAULT_METRICS = (
     "answer_relevancy",
     "answer_correctness",
 )
+#: Nothing can be scored while these stand: the first one ends the run, unless something was scored before.
+HOPELESS = frozenset({Cause.AUTH, Cause.NO_MODEL})
+#: These and the hopeless ones say that the judge is gone; after so many rows in a row the run ends.
+GONE = HOPELESS | {Cause.CONNECTION}
+PATIENCE = 20  # rows
+
 IN_FLIGHT = 16  # samples scored at the same time
 SAMPLE_DEADLINE = 300.0  # seconds
 
@@ -98,8 +104,8 @@ async def aevaluate(
     on_score         called with each scored row, in order of completion
 
     Raises InputError before the judge is asked anything: for unknown metrics, and for all missing columns together.
-    Raises JudgeFailure when the endpoint refuses the key: no row could succeed. Any other failure is a value in its
-    row's place.
+    Raises JudgeFailure when the endpoint refuses the key or does not know the model, or is gone for 20 rows in a row;
+    rows scored until then are in the store. Any other failure is a value in its row's place.
     """
     judge = resolve_judge(judge)
     source = open_data(data, column_map=column_map, limit=limit)
@@ -144,6 +150,8 @@ class _Evaluation:
         self.score_partial = score_partial
         self.on_score = on_score
         self.fatal: BaseException | None = None
+        self.any_scored = False
+        self.gone_in_a_row = 0
 
     async def run(self, source: Data, deadline: float | None, progress: bool | None) -> None:
         began = time.perf_counter()
@@ -216,9 +224,22 @@ class _Evaluation:
         self.bar.update(self.result)
         if self.on_score is not None:
             self.on_score(scored)
-        for score in scored.scores.values():
-            if score.unscored is not None and score.unscored.cause == Cause.AUTH:
-                self.fatal = JudgeFailure(Cause.AUTH, score.unscored.message, raw=score.unscored.raw)
+        self._watch(scored)
+
+    def _watch(self, scored: ScoredSample) -> None:
+        """End the run when the judge cannot be used: going on would only collect the same failure."""
+        if any(score.value is not None for score in scored.scores.values()):
+            self.any_scored, self.gone_in_a_row = True, 0
+            return
+        gone = next((u for s in scored.scores.values() if (u := s.unscored) is not None and u.cause in GONE), None)
+        if gone is None:
+            return
+        self.gone_in_a_row += 1
+        if gone.cause in HOPELESS and not self.any_scored:
+            self.fatal = JudgeFailure(gone.cause, gone.message, raw=gone.raw)
+        elif self.gone_in_a_row >= PATIENCE:
+            message = f"{gone.message}; {PATIENCE} rows in a row failed so. A rerun goes on from here"
+            self.fatal = JudgeFailure(gone.cause, message, raw=gone.raw)
 
 
 def _chosen(metrics: Any, source: Data, judge: BaseJudge) -> tuple[Metric, ...]:

@@ -107,4 +107,4 @@ async def test_an_endpoint_without_embeddings_says_so(judge_at: JudgeAt) -> None
     with OpenAIServer(embeddings=False) as server:
         (answer,) = await ask(judge_at(server, embedding_model="e"), Similarity("a", ("b",)))
     assert answer.failure is not None
-    assert answer.failure.cause is Cause.BAD_REQUEST
+    assert answer.failure.cause is Cause.NO_MODEL

@@ -210,7 +210,7 @@ async def test_an_unknown_model_is_named(judge_at: JudgeAt) -> None:
         (answer,) = await ask(judge_at(server), support())
         assert len(server.calls) == 1
     assert answer.failure is not None
-    assert answer.failure.cause is Cause.BAD_REQUEST
+    assert answer.failure.cause is Cause.NO_MODEL
     assert "'fake'" in answer.failure.message
 
 

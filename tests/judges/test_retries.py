@@ -112,6 +112,6 @@ def test_retry_after_as_a_date() -> None:
 def test_causes_of_statuses() -> None:
     statuses = [400, 401, 403, 404, 408, 409, 422, 429, 500, 503]
     assert [cause_of_status(status) for status in statuses] == [
-        *(Cause.BAD_REQUEST, Cause.AUTH, Cause.AUTH, Cause.BAD_REQUEST, Cause.TIMEOUT, Cause.CONNECTION),
+        *(Cause.BAD_REQUEST, Cause.AUTH, Cause.AUTH, Cause.NO_MODEL, Cause.TIMEOUT, Cause.CONNECTION),
         *(Cause.BAD_REQUEST, Cause.RATE_LIMITED, Cause.CONNECTION, Cause.CONNECTION),
     ]

@@ -24,7 +24,7 @@ MEMORY = 4096  # findings kept in memory; they are small, the store keeps all
 #: Asking again in the same run cannot help.
 _LASTING = frozenset(
     {Cause.PARSE, Cause.AMBIGUOUS, Cause.TRUNCATED, Cause.TOO_LONG, Cause.REFUSED, Cause.CONTENT_FILTER}
-    | {Cause.AUTH, Cause.BAD_REQUEST, Cause.JUDGE_CANNOT, Cause.LANGUAGE}
+    | {Cause.AUTH, Cause.NO_MODEL, Cause.BAD_REQUEST, Cause.JUDGE_CANNOT, Cause.LANGUAGE}
 )
 
 

@@ -18,7 +18,9 @@ from assay.judges.throttle import Throttle, shared_throttle
 OPENAI = "https://api.openai.com/v1"
 _RAW = 4000  # characters of an error body that are kept
 
-_FILTERED = re.compile(r"content_filter|content_policy|content management policy|responsibleai", re.IGNORECASE)
+_FILTERED = re.compile(
+    r"content_filter|content_policy|content management policy|responsibleai|moderation|was flagged", re.IGNORECASE
+)
 _TOO_LONG = re.compile(
     r"context_length_exceeded|maximum context length|context window|exceeds? (?:the )?(?:available |maximum )?context"
     r"|prompt is too long|input (?:is )?too long",

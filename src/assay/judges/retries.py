@@ -119,6 +119,8 @@ def cause_of_status(status: int) -> Cause:
     """What an HTTP error status means for the score."""
     if status in (401, 403):
         return Cause.AUTH
+    if status == 404:
+        return Cause.NO_MODEL
     if status == 408:
         return Cause.TIMEOUT
     if status == 429:
