@@ -21,7 +21,7 @@ _NOTHING_KNOWN = re.compile(
         (?:no|not\s+enough|insufficient)\s+(?:\w+\s+){0,3}?(?:information|details?|data|mention|answer|context)\b
     | (?:do(?:es)?\s+not|do(?:es)?n['’]t|did\s+not|didn['’]t)\s+(?:\w+\s+){0,2}?
         (?:mention|provide|contain|specify|say|state|include|answer|address|give|offer|discuss|indicate)\b
-    | (?:is|are|was|were)\s+(?:not|n['’]t)\s+(?:\w+\s+){0,2}?
+    | (?:is|are|was|were)(?:\s+not|n['’]t)\s+(?:\w+\s+){0,2}?
         (?:mentioned|provided|specified|stated|available|included|given|discussed|clear|known|addressed)\b
     | (?:insufficient|not\s+enough|no)\s+(?:\w+\s+){0,2}?information\b
     )""",
@@ -32,12 +32,21 @@ _SOURCES = re.compile(
     r"\b(?:i|we|i['’]m|context|contexts|passages?|documents?|sources?|texts?|articles?|information|provided|question)\b",
     re.IGNORECASE,
 )
-_TALK = re.compile(
-    r"^\W*(?:sure|certainly|of course|hello|hi|thanks?(?: you)?|you['’]re welcome|great question|good question|"
-    r"i hope (?:this|that|it) helps|let me know|feel free|please (?:let|feel|note that i)|happy to help|"
-    r"here (?:is|are) (?:the|a|an|some|my) (?:\w+ ){0,4}?(?:summary|answers?|list|points?|overview|information))\b"
-    r"[^.!?]*[.!:]?\W*$",
+#: Where a sentence that refuses may go on to state something: "..., but it was in 1867".
+_AND_YET = re.compile(
+    r"\b(?:but|however|although|though|while|whereas|yet|nevertheless|nonetheless|still|instead)\b|[;:–—]",
     re.IGNORECASE,
+)
+_OFFER = re.compile(r"^\W*(?:i|we)(?:\s+(?:can|could|would|will|am|are)\b|['’](?:d|ll|m|re)\b)", re.IGNORECASE)
+_GREETING = r"sure|certainly|of\ course|absolutely|hello|hi(?:\ there)?|ok(?:ay)?"
+_TALK = re.compile(
+    rf"""^\W*(?:
+      (?:{_GREETING}|thanks?(?:\ you)?(?:\ (?:very|so)\ much)?|you['’]re\ welcome|(?:great|good)\ question
+        |(?:i['’]?m\ |i\ am\ )?happy\ to\ help)\W*$
+    | (?:(?:{_GREETING})\W+)?here(?:\ is|\ are|['’]s)\ [^.!?:]*:\W*$
+    | (?:i\ hope\ (?:this|that|it)\ helps|(?:please\ )?let\ me\ know|(?:please\ )?feel\ free)\b
+    )""",
+    re.IGNORECASE | re.VERBOSE,
 )
 _WORD = re.compile(r"\w+")
 
@@ -56,8 +65,16 @@ def states_something(sentence: str) -> bool:
         return False
     if _TALK.match(sentence):
         return False
+    if not _refuses(sentence):
+        return True
+    # when in doubt it is a claim: one that slips through as a refusal would never be checked
+    clauses = [clause for clause in _AND_YET.split(sentence) if len(_WORD.findall(clause)) >= 4]
+    return any(not _refuses(clause) and not _OFFER.match(clause) for clause in clauses)
+
+
+def _refuses(text: str) -> bool:
     # two short searches rather than one pattern: the order of both parts is free
-    return not (_NOTHING_KNOWN.search(sentence) and _SOURCES.search(sentence))
+    return bool(_NOTHING_KNOWN.search(text) and _SOURCES.search(text))
 
 
 def _without_fragments(text: str, spans: list[Span]) -> list[Span]:

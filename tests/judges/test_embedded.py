@@ -1,0 +1,198 @@
+"""The embedded judge: what counts as a claim, what it answers, what it refuses, and with what evidence."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay import EmbeddedJudge, JudgeFailure, MissingExtra, evaluate
+from assay.demo import answers
+from assay.errors import Cause
+from assay.inquiries import (
+    BackQuestions,
+    Claims,
+    Criterion,
+    Entities,
+    KeyQuestions,
+    Rating,
+    Similarity,
+    Support,
+    Usefulness,
+)
+from assay.judges.desk import Desk
+from assay.judges.sentence_claims import sentence_claims, states_something
+from assay.records import Claim, Span
+
+
+@pytest.fixture(scope="module")
+def judge() -> EmbeddedJudge:
+    return EmbeddedJudge()
+
+
+def claims(*texts: str) -> tuple[Claim, ...]:
+    return tuple(Claim(text=text, span=Span(0, len(text))) for text in texts)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I don't know.",
+        "I’m sorry, but I cannot find that in the documents.",
+        "I do not have enough information to answer.",
+        "The provided context does not mention the year.",
+        "There is no information about this in the passages.",
+        "The answer is not mentioned in the text.",
+        "Based on the given documents, I am unable to determine who won.",
+        "What would you like to know?",
+        "Sure, here is the summary:",
+        "I hope this helps!",
+        "Let me know if you need anything else.",
+        "I do not know, but I can help you with other questions.",
+        "Of course!",
+        "The year isn't mentioned in the context.",
+        "***",
+        "",
+    ],
+)
+def test_refusals_questions_and_small_talk_state_nothing(sentence):
+    assert not states_something(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Paris is the capital of France.",
+        "The tower is not open on Mondays.",
+        "Dinosaurs are not mammals.",
+        "The cause of the fire is not known.",
+        "The law does not address imports.",
+        "He did not say a word to the press.",
+        "Sure enough, the bridge fell in 1879.",
+        "Certainly the oldest of them, the Rhine bridge was built in 1774.",
+        "It has no windows.",
+        "The document does not mention the year, but the treaty was signed in Rome in 1867.",
+        "I am not sure who wrote it; the first edition came out in Paris.",
+        "Here is where the river meets the sea.",
+        "Hello Kitty was created in 1974.",
+    ],
+)
+def test_facts_are_claims_also_when_they_are_negative(sentence):
+    assert states_something(sentence)
+
+
+def test_claims_are_sentences_verbatim_with_their_place():
+    text = "Sure! Paris is the capital of France. Is that all? It has 2.1 million people."
+    found = sentence_claims(text)
+    assert [claim.text for claim in found] == ["Paris is the capital of France.", "It has 2.1 million people."]
+    assert all(claim.span.of(text) == claim.text for claim in found)
+
+
+def test_fragments_join_their_neighbour():
+    assert [c.text for c in sentence_claims("The tower is 90 m high. In Oslo.")] == ["The tower is 90 m high. In Oslo."]
+    assert [c.text for c in sentence_claims("Very tall. The tower is 90 m high.")] == [
+        "Very tall. The tower is 90 m high."
+    ]
+    assert [c.text for c in sentence_claims("Germany")] == ["Germany"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(max_size=200))
+def test_claims_of_any_text_are_verbatim_and_in_order(text):
+    found = sentence_claims(text)
+    assert all(claim.span.of(text) == claim.text for claim in found)
+    assert all(a.span.end <= b.span.start for a, b in itertools.pairwise(found))
+
+
+async def test_support_names_what_is_missing_and_shows_the_closest_sentence(judge):
+    passages = ("Bread is made of flour.", "The first Super Bowl was played on January 15, 1967. It was cold.")
+    good, bad = claims("The first Super Bowl was played on January 15, 1967.", "Denver won it 31 to 20 in Chicago.")
+    supported, missing = await judge.find(Support((good, bad), passages))
+    assert supported.label == "supported"
+    assert supported.probability > 0.5
+    assert [cell.label for cell in supported.cells] == ["not_mentioned", "supported"]
+    (quote,) = supported.evidence
+    assert quote.text == "The first Super Bowl was played on January 15, 1967."
+    assert quote.span.of(passages[quote.passage]) == quote.text
+    assert missing.label == "not_mentioned"
+    assert "31" in missing.reason
+    assert "Denver" in missing.reason
+
+
+async def test_a_claim_never_stands_lower_than_in_its_best_passage(judge):
+    rows = answers()[:8]
+    for row in rows:
+        verdicts = await judge.find(Support(sentence_claims(row["answer"]), tuple(row["contexts"])))
+        for verdict in verdicts:
+            assert verdict.probability >= max(cell.probability for cell in verdict.cells)
+            assert (verdict.label == "supported") == (verdict.probability >= 0.5)
+
+
+async def test_usefulness_and_similarity(judge):
+    passages = ("Berlin has a population of 3.5 million.", "The cake needs two eggs.")
+    useful, useless = await judge.find(Usefulness("How many people live in Berlin?", passages))
+    assert (useful.label, useless.label) == ("useful", "not_useful")
+    same, near, far = await judge.find(
+        Similarity("A man is eating food.", ("A man is eating food.", "Someone has a meal.", "The sky is blue."))
+    )
+    assert same == pytest.approx(1.0, abs=1e-6)
+    assert 1.0 > near > far
+
+
+async def test_what_needs_a_language_model_is_refused_with_the_way_out(judge):
+    for inquiry in (BackQuestions, Entities, Criterion, Rating, KeyQuestions):
+        refusal = judge.cannot(inquiry)
+        assert refusal is not None
+        assert refusal.cause == Cause.JUDGE_CANNOT
+        assert "judge='openai:MODEL'" in refusal.message
+    with pytest.raises(JudgeFailure, match="cannot answer entities"):
+        await judge.find(Entities(("Paris.",)))
+    # in one batch with others, it costs the others nothing
+    desk = Desk(judge)
+    found = await asyncio.gather(desk.find(Claims("Paris is big, they say.")), desk.find(Entities(("Paris.",))),
+                                 return_exceptions=True)  # fmt: skip
+    assert len(found[0]) == 1
+    assert isinstance(found[1], JudgeFailure)
+
+
+def test_other_languages_are_unscored_unless_the_user_insists(tmp_path):
+    row = {"question": "Was?", "contexts": ["Rom ist alt."], "answer": "Rom ist alt.", "language": "de"}
+    result = evaluate([row], "faithfulness", store=tmp_path)
+    assert result.metrics["faithfulness"].causes == {Cause.LANGUAGE: 1}
+    assert "any_language=True" in result.failures[0].message
+    insisted = evaluate([row], "faithfulness", EmbeddedJudge(any_language=True), store=tmp_path)
+    assert insisted.metrics["faithfulness"].scored == 1
+
+
+async def test_a_verdict_does_not_depend_on_what_else_is_asked(judge):
+    row = answers()[0]
+    inquiry = Support(sentence_claims(row["answer"]), tuple(row["contexts"]), row["question"])
+    alone = await Desk(judge).find(inquiry)
+    desk = Desk(judge)
+    others = [Support(sentence_claims(r["answer"]), tuple(r["contexts"])) for r in answers()[1:6]]
+    together = (await asyncio.gather(*(desk.find(i) for i in (*others, inquiry))))[-1]
+    assert together == alone
+
+
+def test_no_passages_support_nothing(tmp_path):
+    row = {"question": "What?", "contexts": [], "answer": "Rome is old, they say."}
+    assert evaluate([row], "faithfulness", store=tmp_path).metrics["faithfulness"].causes == {Cause.NO_CONTEXT: 1}
+
+
+def test_damaged_files_are_said_in_plain_words(monkeypatch):
+    import assay_embedded
+
+    def broken(threads: int | None = None) -> None:
+        raise assay_embedded.FileCorrupt("reranker.onnx", "its SHA-256 is not the one in the manifest")
+
+    monkeypatch.setattr(assay_embedded, "load", broken)
+    with pytest.raises(MissingExtra, match=r"reranker\.onnx.*reinstall"):
+        _ = EmbeddedJudge().fingerprint
+
+
+def test_the_card_states_measured_agreement_and_languages(judge):
+    assert list(judge.card["languages"]) == ["en"]
+    assert 0.5 < judge.card["support"]["agreement"]["support"]["auroc"] < 1
