@@ -17,13 +17,16 @@ from assay.errors import Cause, JudgeFailure, MissingExtra
 from assay.inquiries import Claims, Inquiry, Similarity, Support, Usefulness
 from assay.judges.base import Answer, BaseJudge
 from assay.judges.sentence_claims import sentence_claims
-from assay.records import Cell, Claim, Evidence, Span, SupportLabel, Verdict
+from assay.records import Cell, Claim, Evidence, Span, SupportLabel, Verdict, fingerprint
 
 if TYPE_CHECKING:
     from assay_embedded import Models, SupportReading
 
 #: What it can answer.
 INQUIRIES: tuple[type[Inquiry[Any]], ...] = (Claims, Support, Usefulness, Similarity)
+
+#: Raise it when this file or `sentence_claims` reads texts differently: stored findings are then asked for anew.
+RULES = 1
 
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out"
 _LOCK = threading.Lock()
@@ -70,7 +73,7 @@ class EmbeddedJudge(BaseJudge):
 
     @property
     def fingerprint(self) -> str:
-        return f"embedded/{self.models.fingerprint[:16]}"
+        return f"embedded/{fingerprint([self.models.fingerprint, RULES])[:16]}"
 
     @property
     def tells_contradiction(self) -> bool:
