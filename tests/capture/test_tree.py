@@ -27,7 +27,7 @@ def test_a_trace_is_returned_at_the_end_of_its_root_with_its_runs_in_order_of_st
     trace = collector.end("root", "answer")
     assert trace is not None
     assert list(trace.runs) == ["root", "r", "l"]
-    assert [run.id for run in trace.children_of_root] == ["r", "l"]
+    assert [run.id for run in trace.runs.values() if run is not trace.root] == ["r", "l"]
     assert (trace.root.name, trace.root.inputs, trace.root.outputs) == ("rag", {"q": "x"}, "answer")
     assert (trace.root.tags, trace.root.metadata) == (("t",), {"user": "u"})
     assert [found.text for found in trace.runs["r"].documents or ()] == ["p1"]

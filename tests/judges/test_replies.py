@@ -6,6 +6,7 @@ import contextlib
 import json
 import time
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,9 +14,14 @@ from hypothesis import strategies as st
 
 from assay.errors import AmbiguousReply, BadReply
 from assay.inquiries.base import TEXT, array, one_of, record
-from assay.judges.replies import find_object, is_copied, parse_reply
+from assay.judges.replies import find_object, is_copied
 
 SCHEMA = record(verdicts=array(record(claim=TEXT, reason=TEXT, label=one_of("supported", "not_mentioned"))))
+
+
+def parse_reply(text: str, schema: Any) -> Any:
+    """The object alone."""
+    return find_object(text, schema).data
 
 
 def verdict(label: str = "supported", reason: str = "It says so.") -> dict[str, object]:

@@ -82,10 +82,6 @@ class Trace:
         self.running = 0
         self.cut_short = False
 
-    @property
-    def children_of_root(self) -> Iterable[Run]:
-        return (run for run in self.runs.values() if run is not self.root)
-
 
 def copy_document(document: Any) -> Found:
     """A LangChain-like document (`page_content`, `id`, `metadata`), copied."""

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from assay.errors import BadReply
 from assay.records import fingerprint
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 F = TypeVar("F")
-
-#: generate: needs text from a language model. decide: a closed set of labels. embed: vectors.
-Operation = Literal["generate", "decide", "embed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,6 @@ class Inquiry(ABC, Generic[F]):
 
     name: ClassVar[str]
     version: ClassVar[str] = "1"
-    operation: ClassVar[Operation] = "generate"
     finding: ClassVar[Any]
 
     def key(self, judge: str) -> str:

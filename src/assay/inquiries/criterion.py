@@ -40,7 +40,6 @@ class Criterion(Inquiry[Verdict]):
     """
 
     name: ClassVar[str] = "criterion"
-    operation: ClassVar[Any] = "decide"
     finding: ClassVar[Any] = Verdict
 
     question: str

@@ -44,7 +44,6 @@ class Rating(Inquiry[Rated]):
     """Which of `levels` (pairs of number and description, lowest first) fits `question`, asked of `material`?"""
 
     name: ClassVar[str] = "rating"
-    operation: ClassVar[Any] = "decide"
     finding: ClassVar[Any] = Rated
 
     question: str

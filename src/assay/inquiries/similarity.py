@@ -17,7 +17,6 @@ class Similarity(Inquiry[tuple[float, ...]]):
     """
 
     name: ClassVar[str] = "similarity"
-    operation: ClassVar[Any] = "embed"
     finding: ClassVar[Any] = tuple[float, ...]
 
     text: str

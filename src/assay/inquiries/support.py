@@ -57,7 +57,6 @@ class Support(Inquiry[tuple[Verdict, ...]]):
     """
 
     name: ClassVar[str] = "support"
-    operation: ClassVar[Any] = "decide"
     finding: ClassVar[Any] = tuple[Verdict, ...]
 
     claims: tuple[Claim, ...]

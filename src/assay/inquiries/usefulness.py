@@ -49,7 +49,6 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
     """
 
     name: ClassVar[str] = "usefulness"
-    operation: ClassVar[Any] = "decide"
     finding: ClassVar[Any] = tuple[Verdict, ...]
 
     question: str

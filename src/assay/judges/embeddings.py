@@ -107,12 +107,11 @@ class Embedder:
         found = [row for row in rows if row is not None]
         if len(found) != len(texts) or len({row.shape for row in found}) != 1:
             raise JudgeFailure(Cause.PARSE, f"{self._model} gave {len(found)} usable vectors for {len(texts)} texts")
-        return [row.astype(np.float64) for row in found], usage_of(
-            {"completion_tokens": 0, **(body.get("usage") or {})}
-        )
+        return [row.astype(np.float64) for row in found], _usage(body.get("usage"))
 
 
 def _usage(block: Any) -> Usage:
+    """The cost of an embeddings call: nothing is written and nothing cached, so those counts are 0, not unknown."""
     counted = {"completion_tokens": 0, "cached_tokens": 0, **block} if isinstance(block, dict) else None
     return usage_of(counted)
 

@@ -36,18 +36,13 @@ class Found:
     start: int | None
 
 
-def parse_reply(text: str, schema: Mapping[str, Any]) -> Object:
-    """The object in a reply that has the keys which the schema requires at its top level.
+def find_object(text: str, schema: Mapping[str, Any]) -> Found:
+    """The object in a reply that has the keys which the schema requires at its top level, and its place.
 
     Reads past reasoning at the start, prose and code fences, and mends trailing commas, single or typographic quotes,
     bare keys, comments and Python's literals. NaN and infinities become None. Raises BadReply when there is no such
     object or a broken one, AmbiguousReply when there are several that differ. Takes linear time.
     """
-    return find_object(text, schema).data
-
-
-def find_object(text: str, schema: Mapping[str, Any]) -> Found:
-    """As `parse_reply`, with the place of the object."""
     start = _after_thinking(text)
     if text[start:].lstrip().startswith('"'):
         return _in_a_string(text[start:], schema)

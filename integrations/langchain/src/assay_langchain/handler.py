@@ -200,17 +200,8 @@ class AssayCallbackHandler(BaseCallbackHandler):
     # -- ends -------------------------------------------------------------------------------------------------------
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
-        try:
-            if "inputs" in kwargs:  # only streams give their inputs at the end
-                trace = self.collector.end(run_id, outputs, inputs=kwargs["inputs"], streamed=True)
-            else:
-                trace = self.collector.end(run_id, outputs)
-            if trace is not None:
-                self._ended(trace)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            self._count(error, "on_chain_end")
+        # only streams give their inputs at the end
+        self._end(run_id, "on_chain_end", outputs, inputs=kwargs.get("inputs"), streamed="inputs" in kwargs)
 
     def on_chain_error(self, error: BaseException, *, run_id: UUID, **kwargs: Any) -> None:
         self._end(run_id, "on_chain_error", error=error, inputs=kwargs.get("inputs"))
