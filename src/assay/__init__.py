@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay import metrics as metrics
+    from assay.capture.recording import carry_context as carry_context
+    from assay.capture.recording import record_context as record_context
     from assay.errors import AssayError as AssayError
     from assay.errors import Cause as Cause
     from assay.errors import InputError as InputError
@@ -72,7 +74,9 @@ _HOMES = {
     "Usage": "assay.records",
     "Verdict": "assay.records",
     "aevaluate": "assay.evaluation",
+    "carry_context": "assay.capture.recording",
     "evaluate": "assay.evaluation",
+    "record_context": "assay.capture.recording",
 }
 
 __all__ = [*_HOMES, "metrics"]

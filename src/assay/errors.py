@@ -4,12 +4,14 @@ AssayError
 ├── InputError        a wrong argument, row or key; also a ValueError
 ├── MissingExtra      an optional dependency is not installed; also an ImportError
 ├── StoreError        the store cannot be opened, or was written by a newer assay
+├── Undelivered       a sink could not hand over some scores; it names them
 ├── JudgeFailure      a judge could not answer one inquiry; becomes an unscored score, never a number
 └── EvaluationInterrupted (a KeyboardInterrupt too): Ctrl-C, with the partial result on `.result`
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -33,6 +35,7 @@ class Cause(StrEnum):
     RATE_LIMITED = "rate_limited"  # still limited after every retry
     TIMEOUT = "timeout"  # a deadline passed
     CONNECTION = "connection"  # endpoint unreachable or answering 5xx after every retry
+    BUDGET = "budget"  # a budget of calls, tokens or money was used up
     AUTH = "auth"  # key refused
     NO_MODEL = "no_model"  # the endpoint does not know the model, or the path
     BAD_REQUEST = "bad_request"  # the endpoint refuses this request for good
@@ -69,6 +72,14 @@ class MissingExtra(AssayError, ImportError):
 
 class StoreError(AssayError):
     """The store cannot be opened or read."""
+
+
+class Undelivered(AssayError):
+    """A sink could not hand over some scores. `scores` names their metrics; the others were delivered."""
+
+    def __init__(self, message: str, *, scores: Sequence[str]):
+        super().__init__(message)
+        self.scores = tuple(scores)
 
 
 class JudgeFailure(AssayError):

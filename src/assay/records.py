@@ -75,11 +75,15 @@ class Span(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context(Record):
-    """One retrieved passage. `score` is the retriever's own, in whatever unit it uses."""
+    """One retrieved passage. `score` is the retriever's own, in whatever unit it uses.
+
+    `in_prompt` says whether the text really stood in the prompt of the LLM call that gave the answer; None: not known.
+    """
 
     text: str
     id: str | None = None
     score: float | None = None
+    in_prompt: bool | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 

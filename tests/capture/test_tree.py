@@ -107,7 +107,7 @@ def test_bounded_by_count_runs_and_age(monkeypatch: Any) -> None:
 
 
 def test_what_is_remembered_of_the_gone_is_bounded(monkeypatch: Any) -> None:
-    monkeypatch.setattr("assay.capture.tree.GONE", 100)
+    monkeypatch.setattr("assay.capture.collector.GONE", 100)
     collector = RunCollector()
     for n in range(1000):
         collector.start(n, None, "chain")

@@ -1,6 +1,8 @@
-"""Capture: run trees of any framework, and the pure function from a tree to a sample."""
+"""Capture: run trees of any framework, and the pure functions from a tree to samples."""
 
-from assay.capture.assemble import Keys, sample_of
-from assay.capture.tree import Found, Kind, Run, RunCollector, Trace
+from assay.capture.assemble import sample_of, samples_of
+from assay.capture.collector import RunCollector
+from assay.capture.rules import Rules
+from assay.capture.tree import Found, Kind, Run, Trace, traces_of
 
-__all__ = ["Found", "Keys", "Kind", "Run", "RunCollector", "Trace", "sample_of"]
+__all__ = ["Found", "Kind", "Rules", "Run", "RunCollector", "Trace", "sample_of", "samples_of", "traces_of"]

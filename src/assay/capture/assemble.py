@@ -1,22 +1,23 @@
-"""From a run tree to a sample: what was asked, what was found, what was said. Pure functions.
+"""From a run tree to samples: what was asked, what was found, what was said. Pure functions.
 
-question   what the user asked: the input of the root
-contexts   the documents of the outermost retriever runs, in order of start, each once
-answer     the output of the root
+question   what the user asked in this turn: the input of the root
+contexts   what retrieval delivered to the step that answered: see `assay.capture.contexts`
+answer     what the user received: the output of the root
+history    earlier turns of the conversation, with the contexts they had
 status     complete, or abandoned, cancelled, failed
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from assay.capture.contexts import answering_run, contexts_of, mark_prompted
 from assay.capture.messages import is_message, last_answer, last_question, text_of, turns_before
-from assay.capture.tree import Found, Run, Trace
-from assay.errors import InputError
-from assay.fields import ACCEPTED, ANSWER_NAMES, CONTEXT_NAMES, QUESTION_NAMES, context_text, json_object, well_formed
-from assay.records import Context, Sample, SampleStatus, Turn
+from assay.capture.rules import Rules
+from assay.capture.tree import Run, Trace
+from assay.fields import ACCEPTED, ANSWER_NAMES, QUESTION_NAMES, json_object, well_formed
+from assay.records import Sample, SampleStatus, Turn
 
 DEPTH = 3  # how deep a question or an answer may be wrapped in dicts
 
@@ -28,36 +29,98 @@ _STATUS: Mapping[str, SampleStatus] = {
 }
 
 #: Roots that are a part of an application, run on their own.
-_NO_EXCHANGE = ("retriever", "tool", "prompt", "parser")
-
-_SCORES = ("relevance_score", "score", "_score", "similarity", "similarity_score")
+_NO_EXCHANGE = ("retriever", "reranker", "tool", "prompt", "parser", "embedding")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Keys:
-    """Where the application keeps question, answer and contexts, if not under one of the accepted names.
+def samples_of(trace: Trace, rules: Rules | None = None, *, id_name: str = "run_id") -> list[Sample]:
+    """The samples that a finished trace holds: one for each exchange, in order of start.
 
-    Keys of the root's input (question, contexts) and output (answer, contexts).
+    An exchange is the root, or, where the root is no part of the RAG system or says neither what came in nor what went
+    out, each outermost run below it that does. Exchanges that ended well and gave no answer are left out.
     """
-
-    question: str | None = None
-    answer: str | None = None
-    contexts: str | None = None
+    found = (sample_of(exchange, rules, id_name=id_name) for exchange in exchanges(trace))
+    return [sample for sample in found if sample is not None]
 
 
-def sample_of(trace: Trace, keys: Keys | None = None, *, id_name: str = "run_id") -> Sample | None:
+def exchanges(trace: Trace) -> list[Trace]:
+    """The traces of the outermost runs that take in and give out something."""
+    children = trace.children()
+    found: list[Trace] = []
+    waiting = [trace.root]
+    while waiting:
+        run = waiting.pop(0)
+        says = run.inputs is not None or run.outputs is not None or run.error is not None
+        if run.kind != "other" and (says or run.id not in children):
+            found.append(trace if run is trace.root else _part(run, children))
+        else:
+            waiting = [*children.get(run.id, ()), *waiting]
+    return found
+
+
+def sample_of(trace: Trace, rules: Rules | None = None, *, id_name: str = "run_id") -> Sample | None:
     """The sample that a finished trace holds; None when it is no exchange: it ended well and gave no answer.
 
     The id of the sample is that of the root run, also kept in `ids` under `id_name`. Where no contexts were found
     they are None, and `metadata["no_context"]` says why.
     """
-    keys = keys or Keys()
+    rules = rules or Rules()
     root = trace.root
     status = status_of(trace)
-    answer = answer_of(root.outputs, keys.answer)
+    said = _named_run(trace, rules.answer_run, root)
+    answer = answer_of(said.outputs, rules.answer_key) if said is not None else None
     if root.kind in _NO_EXCHANGE or (answer is None and status == "complete"):
         return None
-    contexts, why = contexts_of(trace, keys.contexts)
+    contexts, why = contexts_of(trace, answer, key=rules.contexts_key, run=rules.contexts_run)
+    if contexts is not None:
+        contexts = mark_prompted(contexts, answering_run(trace, answer))
+    asked = _named_run(trace, rules.question_run, root)
+    name = str(root.id)
+    sample = Sample(
+        question=_asked(asked, rules.question_key),
+        contexts=contexts,
+        answer=answer,
+        history=history_of(root.inputs, root.outputs),
+        id=name,
+        ids={id_name: name, **root.ids, **_retriever_ids(trace)},
+        status=status,
+        metadata=_metadata(root, status, why),
+    )
+    return sample if rules.adjust is None else rules.adjust(sample, trace)
+
+
+def _part(run: Run, children: Mapping[Any, Sequence[Run]]) -> Trace:
+    """The part of a trace below one of its runs, as a trace of its own. The runs stay those of the whole."""
+    part = Trace(run)
+    waiting = list(children.get(run.id, ()))
+    members: list[Run] = []
+    while waiting:
+        below = waiting.pop()
+        members.append(below)
+        waiting += children.get(below.id, ())
+    members.sort(key=lambda run: run.started)
+    part.runs.update({member.id: member for member in members})
+    return part
+
+
+def _named_run(trace: Trace, name: str | None, root: Run) -> Run | None:
+    if name is None:
+        return root
+    return next((run for run in reversed(trace.runs.values()) if run.name == name), None)
+
+
+def _asked(run: Run | None, key: str | None) -> str | None:
+    """The question in a run's inputs; after an interrupt the inputs hold none, but the messages in its outputs may."""
+    if run is None:
+        return None
+    question = question_of(run.inputs, key)
+    if question is None and key is None and isinstance(run.outputs, Mapping):
+        messages = run.outputs.get("messages")
+        if isinstance(messages, (list, tuple)):
+            question = last_question(messages)
+    return question
+
+
+def _metadata(root: Run, status: SampleStatus, no_context: str | None) -> dict[str, Any]:
     metadata = json_object(root.metadata)
     if root.name:
         metadata["name"] = root.name
@@ -65,19 +128,22 @@ def sample_of(trace: Trace, keys: Keys | None = None, *, id_name: str = "run_id"
         metadata["tags"] = [well_formed(str(tag)) for tag in root.tags]
     if root.error is not None and status == "failed":
         metadata["error"] = root.error
-    if why is not None:
-        metadata["no_context"] = why
-    name = str(root.id)
-    return Sample(
-        question=question_of(root.inputs, keys.question),
-        contexts=contexts,
-        answer=answer,
-        history=history_of(root.inputs, root.outputs),
-        id=name,
-        ids={id_name: name},
-        status=status,
-        metadata=metadata,
-    )
+    if no_context is not None:
+        metadata["no_context"] = no_context
+    metadata["started"] = root.started
+    if root.ended is not None:
+        metadata["ended"] = root.ended
+    return metadata
+
+
+def _retriever_ids(trace: Trace) -> dict[str, str]:
+    """The span of the retriever, where there was one alone: its documents can be annotated by position."""
+    spans = [
+        run.ids["otel_span_id"]
+        for run in trace.runs.values()
+        if run.kind == "retriever" and not run.below_retriever and "otel_span_id" in run.ids
+    ]
+    return {"otel_retriever_span_id": spans[0]} if len(spans) == 1 else {}
 
 
 def status_of(trace: Trace) -> SampleStatus:
@@ -133,26 +199,6 @@ def answer_of(outputs: Any, key: str | None = None, depth: int = DEPTH) -> str |
     return None
 
 
-def contexts_of(trace: Trace, key: str | None = None) -> tuple[tuple[Context, ...] | None, str | None]:
-    """The contexts, or None and the reason why there are none to be known."""
-    root = trace.root
-    if key is not None:
-        found = contexts_under(root.outputs, root.inputs, names=(key,))
-        return (found, None) if found is not None else (None, f"neither output nor input has passages under {key!r}")
-    retrievers = [run for run in trace.runs.values() if run.kind == "retriever" and not run.below_retriever]
-    with_documents = [run for run in trace.runs.values() if run.documents is not None and _counts(run, trace)]
-    if with_documents:
-        return _each_once(_context(found) for run in with_documents for found in run.documents or ()), None
-    found = contexts_under(root.outputs, root.inputs)
-    if found is not None:
-        return found, None
-    if any(run.error is not None for run in retrievers):
-        return None, "the retriever failed"
-    if retrievers:
-        return None, "the retriever did not end"
-    return None, "no retriever run was seen"
-
-
 def history_of(inputs: Any, outputs: Any) -> tuple[Turn, ...]:
     """Earlier exchanges: a chat history in the input, or the messages before the last human one."""
     if isinstance(inputs, Mapping):
@@ -164,57 +210,6 @@ def history_of(inputs: Any, outputs: Any) -> tuple[Turn, ...]:
         if isinstance(messages, (list, tuple)):
             return turns_before(_messages(messages))
     return ()
-
-
-def _counts(run: Run, trace: Trace) -> bool:
-    """A tool's documents count only if they do not come from a retriever below it, whose documents count."""
-    if run.below_retriever:
-        return False
-    if run.kind != "tool":
-        return True
-    for other in trace.runs.values():
-        if other.kind == "retriever" and other.documents is not None:
-            above = trace.runs.get(other.parent)
-            while above is not None:
-                if above is run:
-                    return False
-                above = trace.runs.get(above.parent)
-    return True
-
-
-def contexts_under(*sides: Any, names: Sequence[str] = CONTEXT_NAMES) -> tuple[Context, ...] | None:
-    """Passages under an accepted name in the first of several dicts that has them; None where there are none."""
-    for side in sides:
-        if isinstance(side, Mapping):
-            for value in _named(side, names):
-                if isinstance(value, str) and value.strip():  # the passages as one text
-                    return (Context(text=well_formed(value)),)
-                if isinstance(value, (list, tuple)):
-                    try:
-                        return _each_once(
-                            _context(item) if isinstance(item, Found) else context_text(item) for item in value
-                        )
-                    except InputError:
-                        continue
-    return None
-
-
-def _context(found: Found) -> Context:
-    metadata = json_object(found.metadata)
-    score = next((metadata[name] for name in _SCORES if isinstance(metadata.get(name), (int, float))), None)
-    return Context(
-        text=well_formed(str(found.text)),
-        id=None if found.id is None else well_formed(str(found.id)),
-        score=None if score is None else float(score),
-        metadata=metadata,
-    )
-
-
-def _each_once(contexts: Iterable[Context]) -> tuple[Context, ...]:
-    seen: dict[str, Context] = {}  # by content: two stores may know one passage by different ids
-    for context in contexts:
-        seen.setdefault(context.text, context)
-    return tuple(seen.values())
 
 
 def _named(values: Mapping[Any, Any], names: Sequence[str], *more: str) -> Iterable[Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from assay.fields import well_formed
-from assay.records import Turn
+from assay.errors import InputError
+from assay.fields import context_text, well_formed
+from assay.records import Context, Turn
 
 Role = Literal["human", "ai", "other"]
 
@@ -60,6 +61,30 @@ def text_of(message: Any) -> str:
     return well_formed("".join(parts))
 
 
+def prompt_of(messages: Any) -> tuple[str, ...]:
+    """The texts that a model is sent: one per message or prompt. Cheap enough for a hook; copies no text."""
+    if isinstance(messages, str):
+        return (messages,)
+    texts: list[str] = []
+    for message in messages or ():
+        if isinstance(message, list):  # a batch
+            texts += prompt_of(message)
+        elif isinstance(message, str):
+            texts.append(message)
+        else:
+            texts += _texts(message.get("content") if isinstance(message, dict) else getattr(message, "content", None))
+    return tuple(texts)
+
+
+def _texts(content: Any) -> list[str]:
+    if isinstance(content, str):
+        return [content]
+    if not isinstance(content, (list, tuple)):
+        return []
+    blocks = (block.get("text") if isinstance(block, dict) else block for block in content)
+    return [block for block in blocks if isinstance(block, str)]
+
+
 def last_question(messages: Sequence[Any]) -> str | None:
     """The text of the last message of a human."""
     at = _last_human(messages)
@@ -77,25 +102,51 @@ def last_answer(messages: Sequence[Any]) -> str | None:
     return None
 
 
+def artifacts_of(messages: Sequence[Any]) -> tuple[Context, ...]:
+    """The documents that tools attached to their messages, each once."""
+    found: dict[str, Context] = {}
+    for message in messages:
+        artifact = message.get("artifact") if isinstance(message, dict) else getattr(message, "artifact", None)
+        if isinstance(artifact, (list, tuple)):
+            try:
+                passages = [context_text(item) for item in artifact if not isinstance(item, str)]
+            except InputError:  # an artifact may be anything
+                continue
+            for passage in passages:
+                found.setdefault(passage.text, passage)
+    return tuple(found.values())
+
+
+def after_last_question(messages: Sequence[Any]) -> Sequence[Any]:
+    """The messages of this turn: those after the last one of a human."""
+    at = _last_human(messages)
+    return messages if at is None else messages[at + 1 :]
+
+
 def turns_before(messages: Sequence[Any], *, whole: bool = False) -> tuple[Turn, ...]:
     """The exchanges before the last message of a human; all of them where `messages` is a history (`whole`).
 
-    A history may also be a list of pairs (question, answer).
+    The documents that tools attached to their messages are the contexts of their turn. A history may also be a list
+    of pairs (question, answer).
     """
     if whole and messages and all(_is_pair(item) for item in messages):
         return tuple(Turn(question=well_formed(item[0]), answer=well_formed(item[1])) for item in messages)
     turns: list[Turn] = []
     question, answer = None, None
+    between: list[Any] = []
     for message in messages if whole else messages[: _last_human(messages) or 0]:
         role = role_of(message)
         if role == "human":
             if question and answer:
-                turns.append(Turn(question=question, answer=answer))
+                turns.append(Turn(question=question, answer=answer, contexts=artifacts_of(between)))
             question, answer = text_of(message), None
+            between = []
         elif role == "ai" and text_of(message).strip():
             answer = text_of(message)
+        elif role == "other":
+            between.append(message)
     if question and answer:
-        turns.append(Turn(question=question, answer=answer))
+        turns.append(Turn(question=question, answer=answer, contexts=artifacts_of(between)))
     return tuple(turns)
 
 

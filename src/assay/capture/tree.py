@@ -1,25 +1,16 @@
-"""Run trees as they happen: a bounded collector of the runs of a framework, fed by its hooks.
+"""The run tree: one node for each step of a framework's execution, a trace for the whole.
 
-A run is one node of a chain's execution tree, a trace the whole tree. The collector builds traces from run ids and
-parent ids alone, so that any number of requests may interleave. It relies on what causality gives: a run starts before
-it ends and before its children start. Events may come twice, and children may end, or start, after the root has ended.
-
-It is made for hooks: each call takes microseconds, copies only what the host may change later, and never waits.
+The same tree stands for a live LangChain trace, for the spans of a LlamaIndex query and for a trace read from a store;
+`assay.capture.samples_of` makes samples of it, and nothing else does.
 """
 
 from __future__ import annotations
 
-import os
-import threading
 import time
-import weakref
-from collections import OrderedDict, deque
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-Kind = Literal["chain", "retriever", "llm", "tool", "agent", "prompt", "parser"]
-
-GONE = 8192  # ids of runs whose trace has ended; late events are told by them from new roots
+Kind = Literal["chain", "retriever", "reranker", "llm", "tool", "agent", "prompt", "parser", "embedding", "other"]
 
 
 class Found(NamedTuple):
@@ -33,243 +24,138 @@ class Found(NamedTuple):
 class Run:
     """One node of a run tree.
 
-    Inputs and outputs are kept for the root alone, documents for retrievers that no other retriever called and for
-    tools. `error` is the exception's type name: its text may hold what must not be kept.
+    kind       "other" is for steps that belong to no RAG system, such as the web server around it
+    inputs     what the step was given; live capture keeps it for the root and for runs that the rules name
+    outputs    what it returned; live capture keeps it for those, and of an LLM the text it wrote
+    prompt     of an LLM: the texts that it was sent, one per message
+    documents  the documents that this step delivered, where it delivered any: a retriever's and a reranker's result, a
+               tool's artifact, the documents a chain passes on. They stand for all that was found below it
+    given      the texts of the documents that were handed to this step, by key of its input ("" for a plain list)
+    recorded   documents of which the application told by itself, through `record_context`
+    error      the exception's type name: its text may hold what must not be kept
+    started    seconds since 1970, as is `ended`; `ended` is None for a run that never ended
+    ids        what other systems call this run: "otel_trace_id", "otel_span_id" …
     """
 
     __slots__ = (
-        "below_retriever", "documents", "ended", "error", "id", "inputs", "kind", "metadata", "name", "outputs",
-        "parent", "started", "tags", "trace",
+        "below_retriever", "documents", "ended", "error", "given", "id", "ids", "inputs", "kind", "metadata", "name",
+        "outputs", "parent", "prompt", "recorded", "started", "tags", "trace",
     )  # fmt: skip
 
     def __init__(
         self,
         id: Hashable,
-        parent: Hashable | None,
-        kind: Kind,
+        parent: Hashable | None = None,
+        kind: Kind = "chain",
         name: str | None = None,
         *,
-        trace: Trace | None = None,
-        below_retriever: bool = False,
+        inputs: Any = None,
+        outputs: Any = None,
+        prompt: Sequence[str] | None = None,
+        documents: Iterable[Found] | None = None,
+        given: Mapping[str, Sequence[str]] | None = None,
+        error: str | None = None,
+        started: float | None = None,
+        ended: float | None = None,
+        tags: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
+        ids: Mapping[str, str] | None = None,
     ) -> None:
         self.id = id
         self.parent = parent
         self.kind = kind
         self.name = name
-        self.inputs: Any = None
-        self.outputs: Any = None
-        self.error: str | None = None
-        self.started = time.time()
-        self.ended: float | None = None
-        self.tags: Sequence[str] = ()
-        self.metadata: Mapping[str, Any] = {}
-        self.documents: tuple[Found, ...] | None = None
-        self.below_retriever = below_retriever
-        self.trace = trace if trace is not None else Trace(self)
+        self.inputs = inputs
+        self.outputs = outputs
+        self.prompt = prompt
+        self.documents: tuple[Found, ...] | None = None if documents is None else tuple(documents)
+        self.given = given
+        self.recorded: tuple[Found, ...] = ()
+        self.error = error
+        self.started = time.time() if started is None else started
+        self.ended = ended
+        self.tags = tags
+        self.metadata: Mapping[str, Any] = metadata or {}
+        self.ids: Mapping[str, str] = ids or {}
+        self.below_retriever = False
+        self.trace: Trace = Trace(self)
+
+    def __repr__(self) -> str:
+        return f"<Run {self.kind} {self.name or ''} {self.id}>"
 
 
 class Trace:
     """A tree of runs: its root, all its runs in order of start, and how many below the root have not ended.
 
-    `cut_short` says that the root of a stream ended while its children were still at work: the reader went away.
+    cut_short  the root of a stream ended while its children were still at work: the reader went away
+    adopted    the root turned out to be a part of another trace, which has its runs now
     """
 
-    __slots__ = ("cut_short", "root", "running", "runs")
+    __slots__ = ("adopted", "cut_short", "root", "running", "runs")
 
     def __init__(self, root: Run) -> None:
         self.root = root
         self.runs: dict[Hashable, Run] = {root.id: root}
         self.running = 0
         self.cut_short = False
+        self.adopted = False
+
+    def add(self, run: Run, above: Run) -> None:
+        """Put `run` below `above`, which is a run of this trace."""
+        run.trace = self
+        run.below_retriever = above.below_retriever or above.kind == "retriever"
+        self.runs[run.id] = run
+
+    def children(self) -> dict[Hashable, list[Run]]:
+        """The runs below each run, by its id, in order of start."""
+        below: dict[Hashable, list[Run]] = {}
+        for run in sorted(self.runs.values(), key=lambda run: run.started):  # a parent may have been heard of late
+            if run is not self.root:
+                below.setdefault(run.parent, []).append(run)
+        return below
+
+    def above(self, run: Run) -> Iterator[Run]:
+        """The runs above one, from its parent to the root."""
+        while run is not self.root:
+            run = self.runs[run.parent]
+            yield run
 
 
-def copy_document(document: Any) -> Found:
-    """A LangChain-like document (`page_content`, `id`, `metadata`), copied."""
-    found = getattr(document, "id", None)
-    return Found(document.page_content, found, dict(document.metadata))
+def traces_of(runs: Iterable[Run]) -> list[Trace]:
+    """The traces of finished runs that come in any order, as from a store: one for each run without a known parent.
 
-
-def copy_value(value: Any) -> Any:
-    """Inputs and outputs, so that the host may go on changing its dicts, lists and documents."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        return {key: _copy_item(item) for key, item in value.items()}
-    return _copy_item(value)
-
-
-def _copy_item(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return [copy_document(item) if hasattr(item, "page_content") else item for item in value]
-    if isinstance(value, dict):
-        return dict(value)
-    return value
-
-
-class RunCollector:
-    """Collects the runs of many traces at once.
-
-    max_traces  traces open at the same time; the oldest is given up for a new one
-    max_runs    runs of all open traces together; the oldest trace is given up
-    ttl         seconds after which a trace that never ended is given up
-    copy        how a retriever's document is copied
-
-    `expired` counts traces given up, `ignored` events that came late, twice or for a trace given up.
+    Runs of one id are one run: the last of them. Traces, and the runs of each, are in order of start.
     """
-
-    def __init__(
-        self,
-        *,
-        max_traces: int = 2000,
-        max_runs: int = 100_000,
-        ttl: float = 3600.0,
-        copy: Callable[[Any], Found] = copy_document,
-    ) -> None:
-        self._max_traces = max_traces
-        self._max_runs = max_runs
-        self._ttl = ttl
-        self._copy = copy
-        # may be taken again: a generator collected while we hold it runs the host's hooks in this very thread
-        self._lock = threading.RLock()
-        self._runs: dict[Hashable, Run] = {}
-        self._traces: OrderedDict[Hashable, Trace] = OrderedDict()
-        self._gone: set[Hashable] = set()
-        self._gone_order: deque[tuple[Hashable, ...]] = deque()
-        self.events = 0
-        self.expired = 0
-        self.ignored = 0
-        _COLLECTORS.add(self)
-
-    def __len__(self) -> int:
-        """How many traces are open."""
-        return len(self._traces)
-
-    def __bool__(self) -> bool:
-        return True
-
-    def start(
-        self,
-        id: Hashable,
-        parent: Hashable | None,
-        kind: Kind,
-        name: str | None = None,
-        inputs: Any = None,
-        tags: Sequence[str] | None = None,
-        metadata: Mapping[str, Any] | None = None,
-    ) -> None:
-        """A run started. A run whose parent is unknown is the root of a new trace."""
-        with self._lock:
-            self.events += 1
-            if id in self._runs or id in self._gone:
-                self.ignored += 1
-                return
-            above = self._runs.get(parent) if parent is not None else None
-            if above is not None:
-                trace = above.trace
-                run = Run(
-                    id,
-                    parent,
-                    kind,
-                    name,
-                    trace=trace,
-                    below_retriever=above.below_retriever or above.kind == "retriever",
-                )
-                trace.runs[id] = run
-                trace.running += 1
-            elif parent is not None and parent in self._gone:
-                self._forget((id,))
-                self.ignored += 1
-                return
-            else:
-                run = self._root(id, parent, kind, name)
-                run.inputs = copy_value(inputs)
-                run.tags = tuple(tags or ())
-                run.metadata = dict(metadata) if metadata else {}
-            self._runs[id] = run
-
-    def end(
-        self,
-        id: Hashable,
-        outputs: Any = None,
-        *,
-        error: BaseException | None = None,
-        documents: Iterable[Any] | None = None,
-        inputs: Any = None,
-        streamed: bool = False,
-    ) -> Trace | None:
-        """A run ended. Returns the trace when it was the root: the collector then knows nothing of it any more.
-
-        inputs    the inputs of the run where they were not known when it started (streams)
-        streamed  the outputs are what was read of a stream
-        """
-        with self._lock:
-            self.events += 1
-            run = self._runs.get(id)
-            if run is None or run.ended is not None:
-                self.ignored += 1
-                return None
-            run.ended = time.time()
-            if error is not None:
-                run.error = type(error).__name__
-            if documents is not None and not run.below_retriever:
-                run.documents = tuple(map(self._copy, documents))
-            trace = run.trace
-            if run is not trace.root:
-                trace.running -= 1
-                return None
-            run.outputs = copy_value(outputs)
-            if inputs is not None:
-                run.inputs = copy_value(inputs)
-            trace.cut_short = streamed and trace.running > 0
-            self._drop(trace)
-            return trace
-
-    def add_documents(self, id: Hashable, documents: Iterable[Any]) -> None:
-        """Documents that the run `id` has found, told by the application itself."""
-        with self._lock:
-            self.events += 1
-            run = self._runs.get(id)
-            if run is None:
-                self.ignored += 1
-            else:
-                run.documents = (*(run.documents or ()), *map(self._copy, documents))
-
-    # -- below: with the lock held ----------------------------------------------------------------------------------
-
-    def _root(self, id: Hashable, parent: Hashable | None, kind: Kind, name: str | None) -> Run:
-        run = Run(id, parent, kind, name)
-        self._traces[id] = run.trace
-        oldest = next(iter(self._traces.values()))
-        while (
-            len(self._traces) > self._max_traces
-            or len(self._runs) >= self._max_runs
-            or oldest.root.started < run.started - self._ttl
-        ) and oldest.root is not run:
-            self._drop(oldest)
-            self.expired += 1
-            oldest = next(iter(self._traces.values()))
-        return run
-
-    def _drop(self, trace: Trace) -> None:
-        self._traces.pop(trace.root.id, None)
-        for id in trace.runs:
-            self._runs.pop(id, None)
-        self._forget(tuple(trace.runs))
-
-    def _forget(self, ids: tuple[Hashable, ...]) -> None:
-        self._gone.update(ids)
-        self._gone_order.append(ids)
-        while len(self._gone) > GONE and len(self._gone_order) > 1:
-            self._gone.difference_update(self._gone_order.popleft())
+    by_id = {run.id: run for run in sorted(runs, key=lambda run: run.started)}
+    below: dict[Hashable, list[Run]] = {}
+    roots = []
+    for run in by_id.values():
+        if run.parent in by_id and run.parent != run.id:
+            below.setdefault(run.parent, []).append(run)
+        else:
+            roots.append(run)
+    traces = [_trace(root, below) for root in roots]
+    reached = sum(len(trace.runs) for trace in traces)
+    if reached < len(by_id):  # parents in a circle: cut it where it starts
+        seen = {id for trace in traces for id in trace.runs}
+        for run in by_id.values():
+            if run.id not in seen:
+                traces.append(_trace(run, below))
+                seen |= traces[-1].runs.keys()
+    return sorted(traces, key=lambda trace: trace.root.started)
 
 
-_COLLECTORS: weakref.WeakSet[RunCollector] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for collector in list(_COLLECTORS):
-        collector._lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+def _trace(root: Run, below: Mapping[Hashable, Sequence[Run]]) -> Trace:
+    trace = root.trace = Trace(root)
+    waiting = [root]
+    members = []
+    while waiting:
+        above = waiting.pop()
+        for run in below.get(above.id, ()):
+            if run.id not in trace.runs:
+                trace.add(run, above)
+                members.append(run)
+                waiting.append(run)
+    members.sort(key=lambda run: run.started)
+    trace.runs = {root.id: root, **{run.id: run for run in members}}
+    return trace

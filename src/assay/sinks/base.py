@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from assay.records import ScoredSample
+from assay.records import Record, ScoredSample
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt(Record):
+    """What became of one write.
+
+    sent       scores handed over, with those that have no value
+    confirmed  of those, the ones that were read back from the store; the others are sent, unconfirmed
+    skipped    scores that have no place in this store, for example because the sample carries none of its ids
+    """
+
+    sent: int = 0
+    confirmed: int = 0
+    skipped: int = 0
 
 
 @runtime_checkable
 class Sink(Protocol):
     """Takes scored samples. Called from one worker thread, never from the host's own; may block, may raise."""
 
-    def write(self, scored: ScoredSample) -> None:
-        """Deliver one scored sample."""
+    def write(self, scored: ScoredSample) -> Receipt | None:
+        """Deliver one scored sample. Raises Undelivered, or anything else, for what could not be delivered."""
 
     def close(self) -> None:
         """Deliver what is held back and let go of files and connections."""

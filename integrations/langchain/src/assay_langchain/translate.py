@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from assay.capture.assemble import answer_of, contexts_under, question_of
+from assay.capture.assemble import answer_of, question_of
+from assay.capture.contexts import contexts_under
 from assay.fields import ACCEPTED, context_text, well_formed
 from assay.records import Context, Sample
 

@@ -1,0 +1,312 @@
+"""Run trees as they happen: a bounded collector of the runs of a framework, fed by its hooks.
+
+The collector builds traces from run ids and parent ids alone, so that any number of requests may interleave. Events may
+come twice, children may end, or start, after the root has ended, and a parent may be heard of after its children.
+
+It is made for hooks: each call takes microseconds, copies only what the host may change later, and never waits.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+from assay.capture.copies import copy_document, copy_value, documents_in, size_of
+from assay.capture.tree import Found, Kind, Run, Trace
+
+GONE = 8192  # ids of runs whose trace has ended; late events are told by them from new roots
+ORPHANS = 1024  # unknown parents of roots that are remembered, in case one is heard of after all
+ORPHAN_LIFE = 10.0  # seconds for which they are, after the root has ended
+
+
+class RunCollector:
+    """Collects the runs of many traces at once.
+
+    max_traces  traces open at the same time; the oldest is given up for a new one
+    max_runs    runs of all open traces together; the oldest trace is given up
+    max_bytes   characters held for all open traces together, about; the oldest trace is given up
+    ttl         seconds after which a trace that never ended is given up
+    keep        names of runs whose inputs and outputs are kept, besides those of the roots
+    copy        how a retriever's document is copied
+
+    `expired` counts traces given up, `ignored` events that came late, twice or for a trace given up.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_traces: int = 2000,
+        max_runs: int = 100_000,
+        max_bytes: int = 256_000_000,
+        ttl: float = 3600.0,
+        keep: Collection[str] = (),
+        copy: Callable[[Any], Found] = copy_document,
+    ) -> None:
+        self._max_traces = max_traces
+        self._max_runs = max_runs
+        self._max_bytes = max_bytes
+        self._ttl = ttl
+        self._keep = frozenset(keep)
+        self._copy = copy
+        # may be taken again: a generator collected while we hold it runs the host's hooks in this very thread
+        self._lock = threading.RLock()
+        self._runs: dict[Hashable, Run] = {}
+        self._traces: OrderedDict[Hashable, Trace] = OrderedDict()
+        self._sizes: dict[Hashable, int] = {}  # by id of the root
+        self._held = 0
+        self._gone: set[Hashable] = set()
+        self._gone_order: deque[tuple[Hashable, ...]] = deque()
+        self._orphans: OrderedDict[Hashable, list[Trace]] = OrderedDict()  # by id of the unknown parent
+        self.events = 0
+        self.expired = 0
+        self.ignored = 0
+        _COLLECTORS.add(self)
+
+    def __len__(self) -> int:
+        """How many traces are open."""
+        return len(self._traces)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def start(
+        self,
+        id: Hashable,
+        parent: Hashable | None,
+        kind: Kind,
+        name: str | None = None,
+        inputs: Any = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        *,
+        prompt: Sequence[str] | None = None,
+        ids: Mapping[str, str] | None = None,
+    ) -> None:
+        """A run started. A run whose parent is unknown is the root of a new trace.
+
+        prompt  of an LLM: the texts that it is sent; then `inputs` are not looked at
+        """
+        with self._lock:
+            self.events += 1
+            if id in self._runs or id in self._gone:
+                self.ignored += 1
+                return
+            above = self._runs.get(parent) if parent is not None else None
+            if above is None and parent is not None and parent in self._gone:
+                self._forget((id,))
+                self.ignored += 1
+                return
+            run = Run(id, parent, kind, name, prompt=prompt, ids=ids)
+            if above is not None:
+                above.trace.add(run, above)
+                above.trace.running += 1
+                if name is not None and name in self._keep:
+                    run.inputs = copy_value(inputs, self._copy)
+                elif prompt is None:
+                    self._note_given(run, inputs)
+            else:
+                self._open(run)
+                run.inputs = copy_value(inputs, self._copy)
+                run.tags = tuple(tags or ())
+                run.metadata = dict(metadata) if metadata else {}
+            self._runs[id] = run
+            self._weigh(run.trace, size_of(prompt) + size_of(run.inputs))
+            if id in self._orphans:
+                self._adopt(run)
+
+    def end(
+        self,
+        id: Hashable,
+        outputs: Any = None,
+        *,
+        error: BaseException | None = None,
+        documents: Iterable[Any] | None = None,
+        given: Iterable[str] | None = None,
+        inputs: Any = None,
+        streamed: bool = False,
+        ids: Mapping[str, str] | None = None,
+    ) -> Trace | None:
+        """A run ended. Returns the trace when it was the root: the collector then knows nothing of it any more.
+
+        documents  what the step delivered; None: the lists of documents in `outputs`, but for those it was given
+        given      texts of the documents that the step was given, where `inputs` does not tell
+        inputs     the inputs of the run where they were not known when it started (streams)
+        streamed   the outputs are what was read of a stream
+        """
+        with self._lock:
+            self.events += 1
+            run = self._runs.get(id)
+            if run is None or run.ended is not None:
+                self.ignored += 1
+                return None
+            run.ended = time.time()
+            if error is not None:
+                run.error = type(error).__name__
+            if ids:
+                run.ids = {**run.ids, **ids}
+            if given is not None:
+                run.given = {"": tuple(given)}
+            trace = run.trace
+            if run is not trace.root:
+                self._end_below(run, outputs, documents, inputs)
+                trace.running -= 1
+                return None
+            if documents is not None:
+                run.documents = tuple(map(self._copy, documents))
+            run.outputs = copy_value(outputs, self._copy)
+            if inputs is not None:
+                run.inputs = copy_value(inputs, self._copy)
+            trace.cut_short = streamed and trace.running > 0
+            self._drop(trace)
+            return trace
+
+    def add_documents(self, id: Hashable, documents: Iterable[Any]) -> bool:
+        """Documents that the run `id` has found, told by the application itself. False: the run is not known."""
+        copied = tuple(map(self._copy, documents))
+        with self._lock:
+            self.events += 1
+            run = self._runs.get(id)
+            if run is None:
+                self.ignored += 1
+                return False
+            run.recorded = (*run.recorded, *copied)
+            self._weigh(run.trace, sum(len(found.text) for found in copied))
+            return True
+
+    def identify(self, id: Hashable, ids: Mapping[str, str]) -> None:
+        """What other systems call the run `id`."""
+        with self._lock:
+            run = self._runs.get(id)
+            if run is not None and ids:
+                run.ids = {**run.ids, **ids}
+
+    def sweep(self) -> None:
+        """Give up what is too old, and forget what is only remembered for late events' sake."""
+        with self._lock:
+            now = time.time()
+            for trace in list(self._traces.values()):
+                if trace.root.started >= now - self._ttl:
+                    break
+                self._give_up(trace)
+            self._forget_orphans(now)
+
+    def root_of(self, id: Hashable) -> Run | None:
+        """The root of the open trace that the run `id` belongs to."""
+        run = self._runs.get(id)
+        return None if run is None else run.trace.root
+
+    # -- below: with the lock held ----------------------------------------------------------------------------------
+
+    def _end_below(self, run: Run, outputs: Any, documents: Iterable[Any] | None, inputs: Any) -> None:
+        if inputs is not None and run.prompt is None:
+            self._note_given(run, inputs)
+        if run.name is not None and run.name in self._keep:
+            run.outputs = copy_value(outputs, self._copy)
+            if inputs is not None:
+                run.inputs = copy_value(inputs, self._copy)
+        elif run.kind == "llm":
+            run.outputs = copy_value(outputs, self._copy)
+        if run.below_retriever:
+            return
+        if documents is not None:
+            run.documents = tuple(map(self._copy, documents))
+        elif run.kind in ("chain", "agent"):
+            run.documents = self._passed_on(run, outputs)
+        if run.documents:
+            self._weigh(run.trace, sum(len(found.text) for found in run.documents))
+
+    @staticmethod
+    def _note_given(run: Run, inputs: Any) -> None:
+        given = documents_in(inputs)
+        if given:
+            run.given = {key: tuple(item.page_content for item in items) for key, items in given.items()}
+
+    def _passed_on(self, run: Run, outputs: Any) -> tuple[Found, ...] | None:
+        """The documents among a step's outputs that it was not given as they are."""
+        lists = documents_in(outputs)
+        if not lists:
+            return None
+        given = run.given or {}
+        new = [items for key, items in lists.items() if given.get(key) != tuple(item.page_content for item in items)]
+        return tuple(self._copy(item) for items in new for item in items) or None
+
+    def _open(self, run: Run) -> None:
+        self._traces[run.id] = run.trace
+        oldest = next(iter(self._traces.values()))
+        while (
+            len(self._traces) > self._max_traces
+            or len(self._runs) >= self._max_runs
+            or oldest.root.started < run.started - self._ttl
+        ) and oldest.root is not run:
+            self._give_up(oldest)
+            oldest = next(iter(self._traces.values()))
+        if self._orphans:
+            self._forget_orphans(run.started)
+        if run.parent is not None:
+            self._orphans.setdefault(run.parent, []).append(run.trace)
+
+    def _weigh(self, trace: Trace, size: int) -> None:
+        if not size:
+            return
+        self._sizes[trace.root.id] = self._sizes.get(trace.root.id, 0) + size
+        self._held += size
+        while self._held > self._max_bytes and self._traces:
+            self._give_up(next(iter(self._traces.values())))
+
+    def _give_up(self, trace: Trace) -> None:
+        self._drop(trace)
+        self.expired += 1
+
+    def _drop(self, trace: Trace) -> None:
+        self._traces.pop(trace.root.id, None)
+        self._held -= self._sizes.pop(trace.root.id, 0)
+        for id in trace.runs:
+            self._runs.pop(id, None)
+        self._forget(tuple(trace.runs))
+
+    def _forget(self, ids: tuple[Hashable, ...]) -> None:
+        self._gone.update(ids)
+        self._gone_order.append(ids)
+        while len(self._gone) > GONE and len(self._gone_order) > 1:
+            self._gone.difference_update(self._gone_order.popleft())
+
+    # -- children that were heard of before their parent ------------------------------------------------------------
+
+    def _adopt(self, above: Run) -> None:
+        """Put the traces whose root has this run as its parent where they belong."""
+        for orphan in self._orphans.pop(above.id):
+            root = orphan.root
+            orphan.adopted = True
+            if self._traces.pop(root.id, None) is not None:
+                above.trace.running += orphan.running + 1
+                self._sizes[above.trace.root.id] = self._sizes.get(above.trace.root.id, 0) + self._sizes.pop(root.id, 0)
+            for run in list(orphan.runs.values()):
+                above.trace.add(run, above if run is root else above.trace.runs[run.parent])
+
+    def _forget_orphans(self, now: float) -> None:
+        """Parents of traces that ended a while ago will not be heard of any more."""
+        while self._orphans:
+            parent, traces = next(iter(self._orphans.items()))
+            ended = [trace.root.ended for trace in traces if trace.root.id not in self._traces]
+            if len(self._orphans) <= ORPHANS and (
+                len(ended) < len(traces) or any((at or now) > now - ORPHAN_LIFE for at in ended)
+            ):
+                return
+            del self._orphans[parent]
+
+
+_COLLECTORS: weakref.WeakSet[RunCollector] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for collector in list(_COLLECTORS):
+        collector._lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,245 @@
+"""The contexts of a trace: what retrieval delivered to the step that answered. Pure functions.
+
+Every step may deliver documents (`Run.documents`): they stand for all that was found below it, so that the choice of a
+compressor or a reranker counts and not what it chose from. A step that was given documents and delivers others has
+replaced those it was given. Where the step that answered was itself given documents, those are the contexts. What the
+application told of by itself is added.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+from assay.capture.messages import after_last_question, artifacts_of
+from assay.capture.tree import Found, Run, Trace
+from assay.errors import InputError
+from assay.fields import CONTEXT_NAMES, context_text, json_object, well_formed
+from assay.records import Context
+
+_SCORES = ("relevance_score", "score", "_score", "similarity", "similarity_score")
+
+Children = Mapping[Hashable, Sequence[Run]]
+
+
+def contexts_of(
+    trace: Trace, answer: str | None = None, *, key: str | None = None, run: str | None = None
+) -> tuple[tuple[Context, ...] | None, str | None]:
+    """The contexts, each once, and None; or None and the reason why there are none to be known.
+
+    key  the contexts are under this key of the root's output or input
+    run  the contexts are the output of the runs of this name (or under `key` of it)
+    """
+    if run is not None:
+        return _of_named(trace, run, key)
+    root = trace.root
+    if key is not None:
+        under = contexts_under(root.outputs, root.inputs, names=(key,))
+        return (under, None) if under is not None else (None, f"neither output nor input has passages under {key!r}")
+    found = found_in(trace, answering_run(trace, answer))
+    if found is not None:
+        return each_once(map(_context, found)), None
+    under = contexts_under(root.outputs, root.inputs)
+    if under is None:
+        under = _attached(root.outputs)
+    if under is not None:
+        return under, None
+    return None, _why_none(trace)
+
+
+def found_in(trace: Trace, answering: Run | None = None) -> list[Found] | None:
+    """The documents delivered to the step that answered; None where no step delivered any."""
+    children = trace.children()
+    steps = [run for run in trace.runs.values() if run.documents is not None or run.recorded]
+    if not any(not run.below_retriever for run in steps):
+        return None
+    found = _after(trace.root, children, [])
+    given = _given_to(answering, trace, children) if answering is not None else None
+    if given is None:
+        return found
+    known = {item.text: item for run in steps for item in (*(run.documents or ()), *run.recorded)}
+    recorded = [item for run in steps for item in run.recorded]
+    return [known.get(text) or Found(text, None, {}) for text in given] + recorded
+
+
+def answering_run(trace: Trace, answer: str | None) -> Run | None:
+    """The LLM call that gave the answer: the last one whose text is in it, or it in the text; else the last one."""
+    calls = [run for run in trace.runs.values() if run.kind == "llm" and not run.below_retriever]
+    if answer:
+        told = _spaced(answer)
+        for run in reversed(calls):
+            said = _spaced(run.outputs) if isinstance(run.outputs, str) else ""
+            if said and (said in told or told in said):
+                return run
+    return calls[-1] if calls else None
+
+
+def mark_prompted(contexts: Sequence[Context], answering: Run | None) -> tuple[Context, ...]:
+    """The contexts, marked by whether their text stood in the prompt of the call that answered, if that is known."""
+    if answering is None or not answering.prompt:
+        return tuple(contexts)
+    raw = "\n".join(answering.prompt)
+    prompt = _spaced(raw)
+    return tuple(
+        Context(
+            text=context.text,
+            id=context.id,
+            score=context.score,
+            metadata=context.metadata,
+            in_prompt=_stands_in(context.text, prompt, raw),
+        )
+        for context in contexts
+    )
+
+
+def contexts_under(*sides: Any, names: Sequence[str] = CONTEXT_NAMES) -> tuple[Context, ...] | None:
+    """Passages under an accepted name in the first of several dicts that has them; None where there are none."""
+    for side in sides:
+        if isinstance(side, Mapping):
+            for value in (side[name] for name in names if side.get(name) is not None):
+                passages = _passages(value)
+                if passages is not None:
+                    return passages
+    return None
+
+
+def each_once(contexts: Iterable[Context]) -> tuple[Context, ...]:
+    """Contexts without repetitions of a text: two stores may know one passage by different ids."""
+    seen: dict[str, Context] = {}
+    for context in contexts:
+        seen.setdefault(context.text, context)
+    return tuple(seen.values())
+
+
+def _after(run: Run, children: Children, before: list[Found]) -> list[Found]:
+    """What has been found once `run` is over, given what was found before it."""
+    if run.below_retriever:
+        return before
+    after = before
+    if run.kind != "retriever":
+        for child in children.get(run.id, ()):
+            after = _after(child, children, after)
+    if run.documents is not None:
+        after = _delivered(run, before, after)
+    return [*after, *run.recorded] if run.recorded else after
+
+
+def _delivered(run: Run, before: list[Found], after: list[Found]) -> list[Found]:
+    documents = list(run.documents or ())
+    delivered = {found.text for found in documents}
+    given = {text for texts in (run.given or {}).values() for text in texts}
+    known = {found.text for found in before}
+    own = after is not before and after != before  # something was found below this step
+    rewritten = given <= known and not own
+    if given and (given & delivered or rewritten or run.kind == "reranker"):
+        return _replaced(before, given, documents)
+    if not own and (run.kind == "reranker" or (documents and delivered <= known)):
+        return documents  # chosen from all that was found
+    return before + documents
+
+
+def _replaced(before: list[Found], given: set[str], documents: list[Found]) -> list[Found]:
+    """`documents` in the place of the first of those that were `given`, which go."""
+    first = next((n for n, found in enumerate(before) if found.text in given), len(before))
+    return before[:first] + documents + [found for found in before[first:] if found.text not in given]
+
+
+def _given_to(answering: Run, trace: Trace, children: Children) -> Sequence[str] | None:
+    """The documents that the step around the answering call was given, if it was, and found none by itself."""
+    for run in (answering, *trace.above(answering)):
+        if run is trace.root or (run is not answering and _finds(run, children)):
+            return None
+        if run.given:
+            return next(iter(run.given.values())) if len(run.given) == 1 else None
+    return None
+
+
+def _finds(run: Run, children: Children) -> bool:
+    """Whether a retriever, or something that told of documents, is below this run."""
+    waiting = list(children.get(run.id, ()))
+    while waiting:
+        below = waiting.pop()
+        if below.kind == "retriever" or below.recorded:
+            return True
+        waiting += children.get(below.id, ())
+    return False
+
+
+def _of_named(trace: Trace, name: str, key: str | None) -> tuple[tuple[Context, ...] | None, str | None]:
+    runs = [run for run in trace.runs.values() if run.name == name]
+    if not runs:
+        return None, f"no run is named {name!r}"
+    found: list[Context] = []
+    told = False
+    for run in runs:
+        if run.documents is not None and key is None:
+            found += map(_context, run.documents)
+            told = True
+            continue
+        value = run.outputs.get(key) if key is not None and isinstance(run.outputs, Mapping) else run.outputs
+        passages = _passages(value)
+        if passages is None and isinstance(value, Mapping):
+            passages = contexts_under(value)
+        if passages is not None:
+            found += passages
+            told = True
+    if not told:
+        where = "no output" if key is None else f"nothing under {key!r}"
+        return None, f"the run {name!r} has {where} that is passages"
+    return each_once(found), None
+
+
+def _passages(value: Any) -> tuple[Context, ...] | None:
+    """Passages given as one text, or as a list of anything that is a passage."""
+    if isinstance(value, str):
+        return (Context(text=well_formed(value)),) if value.strip() else None
+    content = getattr(value, "content", None)  # a tool's message
+    if isinstance(content, str):
+        return _passages(content)
+    if not isinstance(value, (list, tuple)):
+        return None
+    try:
+        return each_once(_context(item) if isinstance(item, Found) else context_text(item) for item in value)
+    except InputError:
+        return None
+
+
+def _context(found: Found) -> Context:
+    metadata = json_object(found.metadata)
+    score = next((metadata[name] for name in _SCORES if isinstance(metadata.get(name), (int, float))), None)
+    return Context(
+        text=well_formed(str(found.text)),
+        id=None if found.id is None else well_formed(str(found.id)),
+        score=None if score is None else float(score),
+        metadata=metadata,
+    )
+
+
+def _attached(outputs: Any) -> tuple[Context, ...] | None:
+    """Documents attached to the messages of this turn, where the tool's own run was not seen."""
+    messages = outputs.get("messages") if isinstance(outputs, Mapping) else outputs
+    return artifacts_of(after_last_question(messages)) or None if isinstance(messages, (list, tuple)) else None
+
+
+def _why_none(trace: Trace) -> str:
+    retrievers = [run for run in trace.runs.values() if run.kind == "retriever" and not run.below_retriever]
+    if any(run.error is not None for run in retrievers):
+        return "the retriever failed"
+    if retrievers:
+        return "the retriever did not end"
+    tools = sorted({run.name for run in trace.runs.values() if run.kind == "tool" and run.name})
+    if tools:
+        return f"no retriever run was seen, and no tool returned documents ({', '.join(tools)})"
+    return "no retriever run was seen"
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _stands_in(text: str, prompt: str, raw: str) -> bool:
+    spaced = _spaced(text)
+    if not spaced or spaced in prompt:
+        return True
+    return any(json.dumps(text, ensure_ascii=ascii)[1:-1] in raw for ascii in (False, True))

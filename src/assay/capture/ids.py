@@ -1,0 +1,29 @@
+"""What other systems call the request that is going on: asked in the hook, of libraries that are loaded anyway."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+
+def otel_ids(span: Any) -> dict[str, str]:
+    """Trace and span id of an OpenTelemetry span, in hex; nothing for one that is not recorded."""
+    context = span.get_span_context() if span is not None else None
+    if context is None or not context.is_valid:
+        return {}
+    return {"otel_trace_id": f"{context.trace_id:032x}", "otel_span_id": f"{context.span_id:016x}"}
+
+
+def current_ids() -> dict[str, str]:
+    """The ids of the OpenTelemetry span and the MLflow trace that are going on in this context."""
+    ids: dict[str, str] = {}
+    trace = sys.modules.get("opentelemetry.trace")
+    if trace is not None:
+        ids |= otel_ids(trace.get_current_span())
+    mlflow = sys.modules.get("mlflow")
+    active = getattr(mlflow, "get_active_trace_id", None)
+    if active is not None:
+        found = active()
+        if isinstance(found, str):
+            ids["mlflow_trace_id"] = found
+    return ids

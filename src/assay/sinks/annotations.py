@@ -1,0 +1,189 @@
+"""Scores as annotations of a trace: what every trace store is told, in one form. Pure functions.
+
+An annotation's id depends on what was scored, the metric, its version and the judge, and on nothing else: writing the
+same result again, on another day or from another process, writes the same annotation.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.records import Record, Sample, Score, ScoredSample, Verdict, fingerprint
+from assay.report.explanation import score_in_words
+from assay.sinks.masking import hash_text
+
+#: Annotations get version 5 UUIDs under this one.
+NAMESPACE = uuid.UUID("6f1d3c52-6a5f-5d0e-9d57-3a4f0c9b7e21")
+
+#: The time of a sample that says nothing of its own: fixed, because a store may hold two scores of different days apart.
+UNKNOWN_TIME = 946684800.0  # 2000-01-01T00:00:00Z
+
+EXPLANATION = 4_000  # characters
+EVIDENCE = 16_000  # characters of JSON
+
+Mask = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotation(Record):
+    """One score for one target.
+
+    id           UUID, the same for the same target, metric, version and judge
+    identifier   the part of it that tells apart scores of one metric on one target: 16 hex digits over version and judge
+    name         the metric's label
+    value        the number, or None where there is no measurement
+    label        "unscored" where there is no measurement, else None
+    cause        why there is none, machine readable: "no_context", "timeout" …
+    explanation  the score and its evidence in plain sentences, at most EXPLANATION characters
+    metadata     judge, version, range, direction, ids and evidence, as flat JSON-able values (evidence is JSON text)
+    at           seconds since 1970: when the exchange ended; fixed for the target
+    """
+
+    id: str
+    identifier: str
+    name: str
+    value: float | None = None
+    label: str | None = None
+    cause: str | None = None
+    explanation: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    at: float = UNKNOWN_TIME
+
+
+def annotations_of(
+    scored: ScoredSample,
+    *,
+    target: str | None = None,
+    mask: Mask | None = None,
+    texts: bool = True,
+    explanation_limit: int = EXPLANATION,
+    evidence_limit: int = EVIDENCE,
+) -> list[Annotation]:
+    """One annotation per score, in the order of the scores.
+
+    target  what is annotated, as the store calls it (a span id, a run id); None: the sample's key
+    mask    applied to every text before it leaves the process
+    texts   False: no text of the sample leaves; claims and quotes are hashes, and there is no explanation
+    """
+    sample = scored.sample
+    where = target if target is not None else sample.key()
+    hide = _hide(mask, texts)
+    found = []
+    for name, score in scored.scores.items():
+        identifier = identifier_of(score)
+        explanation = _shortened(hide(score_in_words(score, sample)), explanation_limit) if texts else ""
+        if score.unscored is not None and not texts:
+            explanation = f"Not scored ({score.unscored.cause})"
+        found.append(
+            Annotation(
+                id=str(uuid.uuid5(NAMESPACE, f"{where}\n{name}\n{identifier}")),
+                identifier=identifier,
+                name=name,
+                value=score.value,
+                label=None if score.unscored is None else "unscored",
+                cause=None if score.unscored is None else score.unscored.cause.value,
+                explanation=explanation,
+                metadata=_metadata(score, sample, hide, evidence_limit),
+                at=time_of(sample),
+            )
+        )
+    return found
+
+
+def identifier_of(score: Score) -> str:
+    """What tells apart two scores of one metric on one target: 16 hex digits over its version and judge."""
+    return fingerprint([score.version, score.judge])[:16]
+
+
+def time_of(sample: Sample) -> float:
+    """When the exchange ended, as its trace says; else the time in its id, if that is a UUID of version 7."""
+    for name in ("ended", "started"):
+        value = sample.metadata.get(name)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0:
+            return float(value)
+    try:
+        identity = uuid.UUID(sample.id or "")
+    except ValueError:
+        return UNKNOWN_TIME
+    return (identity.int >> 80) / 1000 if identity.version == 7 else UNKNOWN_TIME
+
+
+def _hide(mask: Mask | None, texts: bool) -> Mask:
+    if not texts:
+        return hash_text
+    return mask if mask is not None else lambda text: text
+
+
+def _metadata(score: Score, sample: Sample, hide: Mask, limit: int) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "assay.version": score.version,
+        "assay.judge": score.judge or "",
+        "assay.range": f"{score.low:g} to {score.high:g}",
+        "assay.direction": score.direction,
+        **{f"assay.part.{name}": value for name, value in score.parts.items()},
+        **{f"assay.id.{name}": value for name, value in sample.ids.items()},
+    }
+    if score.unscored is not None:
+        data["assay.cause"] = score.unscored.cause.value
+    evidence = _evidence(score, sample, hide)
+    if evidence:
+        data["assay.evidence"], left_out = _within(evidence, limit)
+        if left_out:
+            data["assay.evidence_left_out"] = left_out
+    return data
+
+
+def _evidence(score: Score, sample: Sample, hide: Mask) -> list[dict[str, Any]]:
+    ids = [context.id for context in sample.contexts or ()]
+    return [
+        _verdict(verdict, reading, ids if reading.endswith("/contexts") and not score.texts.get("contexts") else (), hide)
+        for reading, verdicts in score.verdicts.items()
+        for verdict in verdicts
+    ]
+
+
+def _verdict(verdict: Verdict, reading: str, ids: Sequence[str | None], hide: Mask) -> dict[str, Any]:
+    found: dict[str, Any] = {"reading": reading, "label": verdict.label}
+    if verdict.probability is not None:
+        found["probability"] = round(verdict.probability, 4)
+    if verdict.claim is not None:
+        found["claim"] = hide(verdict.claim.text)
+        found["at"] = [verdict.claim.span.start, verdict.claim.span.end]
+    if verdict.passage is not None:
+        found["passage"] = verdict.passage
+    if verdict.evidence:
+        found["quotes"] = [
+            {
+                "passage": quote.passage,
+                "at": [quote.span.start, quote.span.end],
+                "text": hide(quote.text),
+                **({"id": ids[quote.passage]} if quote.passage < len(ids) and ids[quote.passage] is not None else {}),
+            }
+            for quote in verdict.evidence
+        ]
+    if verdict.reason:
+        found["reason"] = hide(verdict.reason)
+    return found
+
+
+def _within(evidence: Sequence[Mapping[str, Any]], limit: int) -> tuple[str, int]:
+    """As many verdicts as fit, as JSON, unfavourable ones first; and how many did not fit."""
+    favourable = ("supported", "useful", "yes")
+    ordered = sorted(evidence, key=lambda item: item["label"] in favourable)
+    pieces: list[str] = []
+    room = limit - 2
+    for item in ordered:
+        piece = json.dumps(item, ensure_ascii=False, separators=(",", ":"))
+        if len(piece) + 1 > room:
+            break
+        pieces.append(piece)
+        room -= len(piece) + 1
+    return "[" + ",".join(pieces) + "]", len(ordered) - len(pieces)
+
+
+def _shortened(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
