@@ -29,7 +29,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Score retrieval-augmented answers with located evidence.",
-    epilog="Exit codes: 0 fine, 1 some judging failed, 2 wrong input, 3 judge unusable, 130 interrupted.",
+    epilog="Exit codes: 0 fine, 1 some judging or delivery failed, 2 wrong input, 3 judge unusable, 130 interrupted.",
 )
 
 JudgeOption = Annotated[str, typer.Option(help="'embedded' (offline, no key) or 'openai:MODEL'.")]
@@ -54,6 +54,9 @@ def score(
     window_tokens: WindowOption = None,
     out: Annotated[Path | None, typer.Option(help="Write every row with scores and evidence as JSONL.")] = None,
     store: StoreOption = Path(".assay"),
+    sink: Annotated[
+        list[str] | None, typer.Option(help="NAME:ADDRESS of a trace store to write scores to; may be repeated.")
+    ] = None,
     columns: Annotated[
         list[str] | None, typer.Option("--map", help="FIELD=COLUMN, where a column has a name of your own.")
     ] = None,
@@ -63,8 +66,10 @@ def score(
 ) -> None:
     """Score a file of answers and print the table of means. A rerun asks only for what is missing."""
     from assay.evaluation import EvaluationInterrupted, evaluate
+    from assay.sinks.registry import resolve_sink
 
     chosen = _judge(judge, base_url, api_key_env, embedding_model, window_tokens)
+    sinks = [resolve_sink(spec) for spec in sink or ()]
     try:
         result = evaluate(
             data,
@@ -75,6 +80,7 @@ def score(
             limit=limit,
             concurrency=concurrency,
             deadline=deadline,
+            sinks=sinks,
         )
     except EvaluationInterrupted as interrupted:
         _print_result(interrupted.result, out)
@@ -208,9 +214,10 @@ def _print_result(result: Result, out: Path | None) -> None:
 
 
 def _verdict(result: Result) -> int:
-    """1 when judging failed somewhere or the run was cut short; what lies in the samples themselves is no failure."""
+    """1 when judging or delivery failed somewhere or the run was cut short; what lies in the samples is no failure."""
     causes = {Cause(cause) for summary in result.metrics.values() for cause in summary.causes}
-    return OK if result.complete and causes <= SETTLED else UNSCORED
+    arrived = not any(found.undelivered for found in result.deliveries.values())
+    return OK if result.complete and arrived and causes <= SETTLED else UNSCORED
 
 
 def _judges_for(metric: Metric) -> str:

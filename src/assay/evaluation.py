@@ -23,6 +23,8 @@ from assay.progress import progress_for
 from assay.records import Sample, Score, ScoredSample, Unscored
 from assay.result import Result
 from assay.scoring import score_sample
+from assay.sinks.base import Sink
+from assay.sinks.writing import SinkWriter
 from assay.store import Store
 from assay.summary import Summary
 from assay.sync import run_sync
@@ -84,6 +86,7 @@ async def aevaluate(
     score_partial: bool = False,
     progress: bool | None = None,
     on_score: Callable[[ScoredSample], None] | None = None,
+    sinks: Sequence[Sink] = (),
     run: str | None = None,
     _started: Callable[[Result], None] | None = None,
 ) -> Result:
@@ -102,6 +105,7 @@ async def aevaluate(
     score_partial    also score answers that were abandoned, cancelled or failed
     progress         show a bar on stderr; None: if it is a terminal
     on_score         called with each scored row, in order of completion
+    sinks            where scored rows go besides; closed at the end. What did not arrive is in `Result.deliveries`
 
     Raises InputError before the judge is asked anything: for unknown metrics, and for all missing columns together.
     Raises JudgeFailure when the endpoint refuses the key or does not know the model, or is gone for 20 rows in a row;
@@ -121,7 +125,7 @@ async def aevaluate(
     if _started is not None:
         _started(result)
     evaluation = _Evaluation(
-        result, chosen, judge, Desk(judge, kept), concurrency, sample_deadline, score_partial, on_score
+        result, chosen, judge, Desk(judge, kept), concurrency, sample_deadline, score_partial, on_score, sinks
     )
     await evaluation.run(source, deadline, progress)
     return result
@@ -140,8 +144,11 @@ class _Evaluation:
         sample_deadline: float | None,
         score_partial: bool,
         on_score: Callable[[ScoredSample], None] | None,
+        sinks: Sequence[Sink],
     ) -> None:
         self.result = result
+        self.writer = SinkWriter(sinks)
+        result.deliveries = self.writer.deliveries
         self.metrics = metrics
         self.judge = judge
         self.desk = desk
@@ -168,6 +175,7 @@ class _Evaluation:
             self.result.stopped = str(error)
             raise
         finally:
+            await self.writer.close()
             self.result.usage, self.result.reused = self.desk.usage, self.desk.reused
             self.result.seconds = time.perf_counter() - began
             self.result.store.put_run(self.result.run, self.result.info())
@@ -199,6 +207,7 @@ class _Evaluation:
         try:
             scored = self._unreadable(row) if isinstance(row, RowError) else await self._score(row)
             self._record(number, scored)
+            await self.writer.write(scored)
         except Exception as error:  # the store or the user's on_score broke: the run cannot go on, and says so
             self.fatal = self.fatal or error
         finally:

@@ -121,6 +121,13 @@ class Sample(Record):
         """The texts of the contexts, in order; empty when there are none."""
         return tuple(context.text for context in self.contexts or ())
 
+    @property
+    def earlier_passages(self) -> tuple[str, ...]:
+        """The texts of the contexts of earlier turns, the newest turn first, each once and without this turn's."""
+        texts = (context.text for turn in reversed(self.history) for context in turn.contexts)
+        own = frozenset(self.passages)
+        return tuple(dict.fromkeys(text for text in texts if text not in own))
+
     def key(self) -> str:
         """A stable id: `id` where given, else a hash of the content (not of metadata)."""
         return self.id if self.id is not None else "row-" + self.content_hash()[:16]

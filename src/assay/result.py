@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, MissingExtra
 from assay.records import ScoredSample, Usage
+from assay.sinks.writing import Deliveries
 from assay.store import Row, Store
 from assay.summary import Summary
 
@@ -39,6 +40,7 @@ class Result:
     parameters  each metric with its parameters, in words
     complete  False when the run was stopped before the data ended; `stopped` says by what
     usage     what the judge was asked in this run; `reused` counts findings that cost nothing
+    deliveries  what became of the scores in each sink, by its name
     """
 
     run: str
@@ -51,6 +53,7 @@ class Result:
     reused: int = 0
     seconds: float = 0.0
     stopped: str | None = None
+    deliveries: dict[str, Deliveries] = field(default_factory=dict)
 
     @classmethod
     def load(cls, run: str = "last", store: Store | str | Path = ".assay") -> Result:
@@ -62,6 +65,7 @@ class Result:
         result.usage = Usage.from_dict(info["usage"]) if info.get("usage") else Usage()
         result.reused, result.seconds = info.get("reused", 0), info.get("seconds", 0.0)
         result.parameters = info.get("parameters", {})
+        result.deliveries = {name: Deliveries.from_dict(found) for name, found in info.get("deliveries", {}).items()}
         result.metrics = {name: Summary(metric=name) for name in info["metrics"]}
         for row in store.rows(run):
             result.add(row.scored)
@@ -87,6 +91,7 @@ class Result:
             "reused": self.reused,
             "seconds": self.seconds,
             "stopped": self.stopped,
+            "deliveries": {name: found.to_dict() for name, found in self.deliveries.items()},
         }
 
     def __iter__(self) -> Iterator[ScoredSample]:

@@ -10,7 +10,7 @@ import weakref
 from types import SimpleNamespace
 from typing import Any
 
-from assay.capture import RunCollector
+from assay.capture import RunCollector, sample_of
 
 
 def document(text: str = "p", **metadata: Any) -> Any:
@@ -177,3 +177,79 @@ def test_memory_is_flat() -> None:
 
     warm = traces(0, 10_000)
     assert traces(10_000, 10_000) - warm < 2_000  # 20,000 runs later: fewer blocks than a tenth of them
+
+
+def test_a_parent_that_is_heard_of_after_its_children_takes_them_in() -> None:
+    collector = RunCollector()
+    collector.start("done", "chain", "retriever")
+    early = collector.end("done", documents=[document("p1")])
+    collector.start("open", "chain", "chain")
+    collector.start("below", "open", "retriever")
+    assert early is not None
+    assert not early.adopted
+    collector.start("chain", "root", "chain")
+    collector.start("root", None, "chain", inputs="q")
+    collector.end("below", documents=[document("p2")])
+    collector.end("open")
+    collector.end("chain")
+    trace = collector.end("root", "a")
+    assert early.adopted  # whoever was handed it must not make a sample of it
+    assert trace is not None
+    assert set(trace.runs) == {"root", "chain", "done", "open", "below"}
+    assert (trace.running, trace.cut_short, len(collector)) == (0, False, 0)
+    sample = sample_of(trace)
+    assert sample is not None
+    assert [context.text for context in sample.contexts or ()] == ["p1", "p2"]
+
+
+def test_what_is_remembered_of_unknown_parents_is_forgotten(monkeypatch: Any) -> None:
+    collector = RunCollector()
+    for n in range(3):
+        collector.start(n, f"unknown {n}", "llm", inputs="q")
+        collector.end(n, "a")
+    assert len(collector._orphans) == 3
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 11)
+    collector.sweep()
+    assert not collector._orphans
+    monkeypatch.setattr("assay.capture.collector.ORPHANS", 10)
+    for n in range(10, 40):
+        collector.start(n, f"unknown {n}", "llm", inputs="q")
+    assert len(collector._orphans) <= 11
+
+
+def test_bounded_by_bytes() -> None:
+    collector = RunCollector(max_bytes=10_000)
+    for n in range(5):
+        collector.start(n, None, "chain", inputs="x" * 1000)
+        collector.start(f"llm {n}", n, "llm", prompt=("y" * 1000,))
+        collector.start(f"r {n}", n, "retriever")
+        collector.end(f"r {n}", documents=[document("z" * 1000)])
+    # each trace holds 1000 + 1000 + 1000 characters: three fit
+    assert (len(collector), collector.expired) == (3, 2)
+    for n in range(2, 5):
+        assert collector.end(n, "a") is not None
+    assert (collector._held, collector._sizes) == (0, {})
+
+
+def test_sweeping_gives_up_what_never_ended(monkeypatch: Any) -> None:
+    collector = RunCollector(ttl=60)
+    collector.start("old", None, "chain", inputs="q")
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 61)
+    collector.sweep()
+    assert (len(collector), collector.expired, collector._runs, collector._held) == (0, 1, {}, 0)
+
+
+def test_lists_of_documents_that_a_step_passes_through_are_not_its_own() -> None:
+    collector = RunCollector()
+    collector.start("root", None, "chain", inputs="q")
+    collector.start("step", "root", "chain", inputs={"docs": [document("a"), document("b")], "k": 1})
+    collector.end("step", {"docs": [document("a"), document("b")], "chosen": [document("b")]})
+    collector.start("same", "root", "chain", inputs={"docs": [document("a")]})
+    collector.end("same", {"docs": [document("a")], "answer": "x"})
+    trace = collector.end("root", "a")
+    assert trace is not None
+    assert [found.text for found in trace.runs["step"].documents or ()] == ["b"]
+    assert trace.runs["step"].given == {"docs": ("a", "b")}
+    assert trace.runs["same"].documents is None

@@ -38,6 +38,8 @@ class Metric(ABC):
     version: ClassVar[str] = "1"
     #: False for metrics that give an empty retrieval a number
     needs_passages: ClassVar[bool] = True
+    #: True for metrics to which the contexts of earlier turns are evidence too
+    reads_history: ClassVar[bool] = False
 
     @property
     def needs_contradiction(self) -> bool:
@@ -80,15 +82,23 @@ class Metric(ABC):
 
     def missing(self, sample: Sample) -> Unscored | None:
         """Why this sample cannot be measured at all, or None. Asks no judge."""
+        earlier = self.reads_history and any(passage.strip() for passage in sample.earlier_passages)
         for field in self.needs:
             value = getattr(sample, field)
+            if field == "contexts" and earlier:
+                continue
             if value is None:
                 return Unscored(cause=Cause.MISSING_INPUT, message=f"{self.label} needs {field!r}, which is missing")
             if isinstance(value, str) and not value.strip():
                 if field == "answer":
                     return Unscored(cause=Cause.NO_CLAIMS, message="the answer is empty")
                 return Unscored(cause=Cause.MISSING_INPUT, message=f"{self.label} needs {field!r}, which is empty")
-        if "contexts" in self.needs and self.needs_passages and not any(p.strip() for p in sample.passages):
+        if (
+            "contexts" in self.needs
+            and self.needs_passages
+            and not earlier
+            and not any(map(str.strip, sample.passages))
+        ):
             return Unscored(cause=Cause.NO_CONTEXT, message="nothing was retrieved")
         return None
 

@@ -2,7 +2,8 @@
 
 Range 0 to 1, higher is better. Es et al., "RAGAS: Automated Evaluation of Retrieval Augmented Generation" (2023).
 An answer without claims (a refusal) is unscored: 0 would punish it, 1 would reward it. A claim counts as supported
-when the contexts together support it, as in the paper, not only where a single one does.
+when the contexts together support it, as in the paper, not only where a single one does. Where the sample has a history
+with contexts, what was found for earlier turns is evidence too; what the model said in them is not.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import answer_against_contexts
+from assay.metrics.readings import answer_against_conversation
 from assay.records import Sample, Score, Verdict
 
 
@@ -31,9 +32,10 @@ class Faithfulness(Metric):
     name: ClassVar[str] = "faithfulness"
     needs: ClassVar = ("answer", "contexts")
     asks: ClassVar = (Claims, Support)
+    reads_history: ClassVar = True
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        verdicts = await answer_against_contexts(sample, judge)
-        if not verdicts:
+        reading = await answer_against_conversation(sample, judge)
+        if not reading.verdicts:
             return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim")
-        return self.scored(share_supported(verdicts), verdicts={"answer/contexts": verdicts})
+        return self.scored(share_supported(reading.verdicts), **reading.evidence)

@@ -4,7 +4,7 @@ Range 0 to 1, lower is better. By default a claim counts when the contexts do no
 it or do not mention it: 1 - faithfulness, from the same verdicts. With `kind="contradicted"` only claims that the
 contexts contradict count. DeepEval counts that way too, but over the contexts, where leaving something out has been
 punished; we count the claims of the answer. RAGChecker's hallucination also asks whether a claim is wrong by the
-reference; this one does not. An answer without claims is unscored.
+reference; this one does not. An answer without claims is unscored. Contexts of earlier turns count as evidence.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from assay.errors import Cause, InputError
 from assay.inquiries import Claims, Support
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import answer_against_contexts
+from assay.metrics.readings import answer_against_conversation
 from assay.records import Direction, Sample, Score, Verdict
 
 Kind = Literal["unsupported", "contradicted"]
@@ -41,6 +41,7 @@ class Hallucination(Metric):
     name: ClassVar[str] = "hallucination"
     needs: ClassVar = ("answer", "contexts")
     asks: ClassVar = (Claims, Support)
+    reads_history: ClassVar = True
     direction: ClassVar[Direction] = "lower"
 
     kind: Kind = "unsupported"
@@ -58,7 +59,7 @@ class Hallucination(Metric):
         return self.kind == "contradicted"
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        verdicts = await answer_against_contexts(sample, judge)
-        if not verdicts:
+        reading = await answer_against_conversation(sample, judge)
+        if not reading.verdicts:
             return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim")
-        return self.scored(share_hallucinated(verdicts, self.kind), verdicts={"answer/contexts": verdicts})
+        return self.scored(share_hallucinated(reading.verdicts, self.kind), **reading.evidence)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, overload
 
 from assay.errors import Cause, JudgeFailure
@@ -67,6 +68,42 @@ def not_mentioned(claims: Sequence[Claim], passages: Sequence[str]) -> tuple[Ver
 async def answer_against_contexts(sample: Sample, judge: Judge) -> tuple[Verdict, ...]:
     """The verdict of the contexts on each claim of the answer."""
     return await support(await judge.find(claims_of(sample, "answer")), sample.passages, sample, judge)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Verdicts on the claims of the answer, and under which name they go into a score."""
+
+    verdicts: tuple[Verdict, ...]
+    evidence: Mapping[str, Any]
+
+
+async def answer_against_conversation(sample: Sample, judge: Judge) -> Reading:
+    """The verdict on each claim of the answer of the contexts of this turn and, where there are any, of earlier ones.
+
+    Without earlier contexts this is `answer_against_contexts`. With them the reading is "answer/conversation": the
+    passages of this turn come first, then those of earlier turns, the newest turn first; `earlier_turns` counts the
+    claims that are supported, though by no passage of this turn alone.
+    """
+    earlier = sample.earlier_passages
+    if not earlier:
+        verdicts = await answer_against_contexts(sample, judge)
+        return Reading(verdicts, {"verdicts": {"answer/contexts": verdicts}})
+    passages = (*sample.passages, *earlier)
+    verdicts = await support(await judge.find(claims_of(sample, "answer")), passages, sample, judge)
+    own = len(sample.passages)
+    only_earlier = sum(
+        verdict.label == "supported" and all(cell.label != "supported" for cell in verdict.cells[:own])
+        for verdict in verdicts
+    )
+    return Reading(
+        verdicts,
+        {
+            "verdicts": {"answer/conversation": verdicts},
+            "texts": {"conversation": passages},
+            "parts": {"earlier_turns": float(only_earlier)},
+        },
+    )
 
 
 async def reference_against_contexts(sample: Sample, judge: Judge) -> tuple[Verdict, ...]:

@@ -59,7 +59,8 @@ def score_in_words(score: Score, sample: Sample) -> str:
     lines = [headline(score)]
     for reading, verdicts in score.verdicts.items():
         units = units_of(score, reading, sample)
-        lines += ["- " + verdict_in_words(verdict, reading, units) for verdict in verdicts]
+        own = len(sample.passages)
+        lines += ["- " + verdict_in_words(verdict, reading, units, own) for verdict in verdicts]
     return "\n".join(lines)
 
 
@@ -77,14 +78,14 @@ def headline(score: Score) -> str:
     return f"{score.metric} = {score.value:.3f}" + (f" ({parts})" if parts else "")
 
 
-def verdict_in_words(verdict: Verdict, reading: str, units: Sequence[str]) -> str:
+def verdict_in_words(verdict: Verdict, reading: str, units: Sequence[str], own: int) -> str:
     """One verdict: what was judged, the label with its probability, the quotes, the reason.
 
-    `units` are the passages (or sentences) that the verdict's `passage` counts.
+    `units` are the passages (or sentences) that the verdict's `passage` counts; `own` of the passages are this turn's.
     """
     _, _, against = reading.partition("/")
     return f"{_label(verdict)}: {_subject(verdict, units)}" + "".join(
-        f" [{_where(quote, against)}: “{_short(quote.text)}”]" for quote in verdict.evidence
+        f" [{_where(quote, against, own)}: “{_short(quote.text)}”]" for quote in verdict.evidence
     ) + (f" ({verdict.reason})" if verdict.reason else "")  # fmt: skip
 
 
@@ -101,9 +102,10 @@ def _score(score: Score, sample: Sample) -> list[RenderableType]:
         for verdict in verdicts:
             line = Text(_label(verdict), style=_STYLE.get(verdict.label, "red")).append("  ", style="")
             blocks.append(Padding(line.append(_subject(verdict, units), style="default not bold"), (0, 0, 0, 2)))
+            own = len(sample.passages)
             for quote in verdict.evidence:
                 near = "" if verdict.label in ("supported", "contradicted", "useful") else "closest, "
-                text = f"{near}{_where(quote, against)}: “{_short(quote.text)}”"
+                text = f"{near}{_where(quote, against, own)}: “{_short(quote.text)}”"
                 blocks.append(Padding(Text(text, style="dim"), (0, 0, 0, 6)))
             if verdict.reason:
                 blocks.append(Padding(Text(verdict.reason, style="dim italic"), (0, 0, 0, 6)))
@@ -135,9 +137,11 @@ def _subject(verdict: Verdict, units: Sequence[str]) -> str:
     return ""
 
 
-def _where(quote: Evidence, against: str) -> str:
+def _where(quote: Evidence, against: str, own: int) -> str:
     kind = _AGAINST.get(against, "passage")
     place = f"{kind} {quote.passage + 1}" if kind == "passage" else kind
+    if against == "conversation" and quote.passage >= own:
+        place = f"passage {quote.passage - own + 1} of earlier turns"
     return f"{place}, characters {quote.span.start}–{quote.span.end}"
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from assay.result import Result
 
 _GOOD = {"higher": "↑", "lower": "↓"}
+LISTED = 5  # scores that did not arrive that are named under the table; all are in `Result.deliveries`
 _HEAD = ("metric", "mean", "scored", "if gaps were known", "not scored because")
 
 
@@ -37,10 +38,14 @@ def footer(result: Result) -> str:
     cost = f"{usage.calls} calls, {tokens}" if usage.calls else "no LLM calls"
     stopped = f"; STOPPED: {result.stopped}" if result.stopped else ""
     rows = "1 row" if result.rows == 1 else f"{result.rows} rows"
-    return (
+    lines = [
         f"run {result.run}: {rows} in {result.seconds:.1f} s by {result.judge}; {cost}, "
         f"{result.reused} findings reused{stopped}"
-    )
+    ]
+    for sink, deliveries in result.deliveries.items():
+        lines.append(f"{sink}: {deliveries}")
+        lines += [f"  not delivered: {which}" for which in deliveries.listed[:LISTED]]
+    return "\n".join(lines)
 
 
 def as_rich(result: Result) -> RenderableType:
@@ -74,4 +79,5 @@ def as_html(result: Result) -> str:
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells(summary)) + "</tr>"
         for summary in result.metrics.values()
     )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{html.escape(footer(result))}</p>"
+    foot = html.escape(footer(result)).replace("\n", "<br>")
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{foot}</p>"

@@ -1,0 +1,64 @@
+"""A fact found in an earlier turn is evidence in this one; what the model said in an earlier turn is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay import Context, EmbeddedJudge, Sample
+from assay.metrics.base import Metric
+from assay.metrics.faithfulness import Faithfulness
+from assay.metrics.hallucination import Hallucination
+from assay.records import Score, Turn
+from assay.report.explanation import score_in_words
+from assay.sync import run_sync
+
+FOUND_EARLIER = "The bridge was opened in 1932 and is 503 metres long."
+FOUND_NOW = "The bridge was painted grey because grey paint was there in quantity."
+
+
+def sample(answer: str, *, contexts: tuple[Context, ...] | None = (Context(text=FOUND_NOW),)) -> Sample:
+    said = "The bridge was opened in 1932. Its architect was Maria Lopez."
+    earlier = Turn(question="When was it opened?", answer=said, contexts=(Context(text=FOUND_EARLIER),))
+    return Sample(question="And why is it grey?", contexts=contexts, answer=answer, history=(earlier,))
+
+
+def score(metric: Metric, of: Sample) -> Score:
+    judge = EmbeddedJudge()
+    return run_sync(lambda: metric.score(of, judge))
+
+
+def test_a_fact_of_an_earlier_turn_is_faithful_and_its_evidence_says_where_it_is_from() -> None:
+    found = score(Faithfulness(), sample("The bridge was opened in 1932."))
+    assert found.value == 1.0
+    (verdict,) = found.verdicts["answer/conversation"]
+    assert found.texts["conversation"] == (FOUND_NOW, FOUND_EARLIER)
+    quote = verdict.evidence[0]
+    assert quote.passage == 1
+    assert found.texts["conversation"][1][quote.span.start : quote.span.end] == quote.text
+    assert found.parts == {"earlier_turns": 1.0}
+    assert "passage 1 of earlier turns" in score_in_words(found, sample("The bridge was opened in 1932."))
+
+
+def test_a_fact_of_neither_is_not_even_though_the_model_said_it_before() -> None:
+    found = score(Faithfulness(), sample("Its architect was Maria Lopez."))
+    assert found.value == 0.0
+    assert score(Hallucination(), sample("Its architect was Maria Lopez.")).value == 1.0
+
+
+def test_a_turn_that_retrieved_nothing_is_measured_by_what_earlier_turns_found() -> None:
+    for contexts in (None, ()):
+        found = score(Faithfulness(), sample("The bridge is 503 metres long.", contexts=contexts))
+        assert found.value == 1.0
+        assert found.texts["conversation"] == (FOUND_EARLIER,)
+
+
+@pytest.mark.parametrize("history", [(), (Turn(question="q", answer="a"),)])
+def test_without_earlier_contexts_nothing_changes(history: tuple[Turn, ...]) -> None:
+    plain = Sample(question="q", contexts=(Context(text=FOUND_NOW),), answer="The bridge is grey.", history=history)
+    found = score(Faithfulness(), plain)
+    assert list(found.verdicts) == ["answer/contexts"]
+    assert found.parts == {}
+    without = Sample(question="q", answer="The bridge is grey.", history=history)
+    missing = score(Faithfulness(), without).unscored
+    assert missing is not None
+    assert missing.cause == "missing_input"
