@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from assay.evaluation import EvaluationInterrupted as EvaluationInterrupted
     from assay.evaluation import aevaluate as aevaluate
     from assay.evaluation import evaluate as evaluate
+    from assay.guarding.decision import GuardBlocked as GuardBlocked
+    from assay.guarding.decision import GuardDecision as GuardDecision
+    from assay.guarding.decision import GuardHealth as GuardHealth
+    from assay.guarding.guards import Guard as Guard
+    from assay.guarding.guards import guard as guard
     from assay.judges.base import BaseJudge as BaseJudge
     from assay.judges.embedded import EmbeddedJudge as EmbeddedJudge
     from assay.judges.openai import OpenAIJudge as OpenAIJudge
@@ -56,6 +61,10 @@ _HOMES = {
     "EmbeddedJudge": "assay.judges.embedded",
     "EvaluationInterrupted": "assay.evaluation",
     "Evidence": "assay.records",
+    "Guard": "assay.guarding.guards",
+    "GuardBlocked": "assay.guarding.decision",
+    "GuardDecision": "assay.guarding.decision",
+    "GuardHealth": "assay.guarding.decision",
     "InputError": "assay.errors",
     "JsonlSink": "assay.sinks.jsonl",
     "JudgeFailure": "assay.errors",
@@ -76,6 +85,7 @@ _HOMES = {
     "aevaluate": "assay.evaluation",
     "carry_context": "assay.capture.recording",
     "evaluate": "assay.evaluation",
+    "guard": "assay.guarding.guards",
     "record_context": "assay.capture.recording",
 }
 

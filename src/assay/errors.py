@@ -5,6 +5,7 @@ AssayError
 ├── MissingExtra      an optional dependency is not installed; also an ImportError
 ├── StoreError        the store cannot be opened, or was written by a newer assay
 ├── Undelivered       a sink could not hand over some scores; it names them
+├── GuardBlocked      an answer was blocked and the guard has no fallback (in assay.guarding)
 ├── JudgeFailure      a judge could not answer one inquiry; becomes an unscored score, never a number
 └── EvaluationInterrupted (a KeyboardInterrupt too): Ctrl-C, with the partial result on `.result`
 """

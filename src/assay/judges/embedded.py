@@ -8,6 +8,7 @@ model are refused with the way out. What it measured against people is in `Embed
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +43,8 @@ class EmbeddedJudge(BaseJudge):
     Its support verdicts are supported or not_mentioned: it does not tell a contradiction from a gap. Raises
     MissingExtra when `assay-embedded` is not installed.
     """
+
+    budgeted = True  # it costs nothing
 
     def __init__(self, *, threads: int | None = None, any_language: bool = False) -> None:
         try:
@@ -192,3 +195,13 @@ def _reason(reading: SupportReading) -> str:
 
 def _useful(index: int, probability: float) -> Verdict:
     return Verdict(label="useful" if probability >= 0.5 else "not_useful", probability=probability, passage=index)
+
+
+def _after_fork() -> None:
+    """A fork takes no threads along: the child starts its own, and a lock that was held is nobody's."""
+    global _WORKER, _LOCK
+    _WORKER, _LOCK = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,124 @@
+"""Throughput of an application at 50 parallel requests, with and without assay.
+
+    python -m tests.benchmarks.bench_throughput
+
+Fifty tasks send requests through the same chain, one after the other, each to a model that takes its time; rounds with
+and without assay alternate, and what is compared is the median over pairs of neighbouring rounds. A second table is the
+worst case: a model that takes no time at all, so that the CPU is the limit and every microsecond counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from assay_langchain import AssayCallbackHandler
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.language_models import SimpleChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.prompts import ChatPromptTemplate
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable, RunnablePassthrough
+
+from assay.judges.scripted import ScriptedJudge
+from assay.live import Spool
+
+PARALLEL = 50
+PAIRS = 15
+PER_TASK = 4  # requests of each task in one round
+TEXT = ("Cats purr when they are calm, and also when they are hurt. " * 20)[:1000]
+
+
+class Shelf(BaseRetriever):
+    """Four documents of 1 kB."""
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        return [Document(id=str(n), page_content=f"{n} {TEXT}") for n in range(4)]
+
+    async def _aget_relevant_documents(self, query: str, *, run_manager: Any) -> list[Document]:
+        return self._get_relevant_documents(query, run_manager=run_manager)
+
+
+class Model(SimpleChatModel):
+    """Answers with 1 kB after `latency` seconds."""
+
+    latency: float
+
+    @property
+    def _llm_type(self) -> str:
+        return "slow"
+
+    def _call(self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any) -> str:
+        return TEXT
+
+    async def _agenerate(
+        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> ChatResult:
+        if self.latency:
+            await asyncio.sleep(self.latency)
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(TEXT))])
+
+
+def chain(latency: float) -> Runnable[Any, Any]:
+    prompt = ChatPromptTemplate.from_template("{context}\n\n{question}")
+    source = {"context": Shelf(), "question": RunnablePassthrough()}
+    return source | prompt | Model(latency=latency) | StrOutputParser()
+
+
+async def requests_per_second(pipeline: Runnable[Any, Any], callbacks: list[Any], per_task: int) -> float:
+    async def client() -> None:
+        for _ in range(per_task):
+            await pipeline.ainvoke("Why do cats purr?", config={"callbacks": callbacks})
+
+    started = time.perf_counter()
+    await asyncio.gather(*(client() for _ in range(PARALLEL)))
+    return PARALLEL * per_task / (time.perf_counter() - started)
+
+
+async def compare(latency: float, open_handler: Callable[[], Any]) -> tuple[float, float, float, Any]:
+    """Requests per second without and with, the median loss over pairs, and the handler's health at the end."""
+    pipeline, handler = chain(latency), open_handler()
+    per_task = PER_TASK if latency else 2
+    await requests_per_second(pipeline, [handler], 1)
+    without, with_assay, losses = [], [], []
+    for pair in range(PAIRS):
+        speeds: dict[bool, float] = {}
+        for attached in (bool(pair % 2), not pair % 2):
+            speeds[attached] = await requests_per_second(pipeline, [handler] if attached else [], per_task)
+            await asyncio.to_thread(handler.flush, 30)
+        without.append(speeds[False])
+        with_assay.append(speeds[True])
+        losses.append(1 - speeds[True] / speeds[False])
+    health = await asyncio.to_thread(handler.close)
+    return statistics.median(without), statistics.median(with_assay), statistics.median(losses), health
+
+
+def main() -> None:
+    # a metric that splits no sentences: what is measured is assay's own work beside the application, not a judge's
+    judge = ScriptedJudge(usefulness=lambda question, passage: True)
+    with tempfile.TemporaryDirectory() as folder:
+        ways: dict[str, Callable[[], Any]] = {
+            "scored in the process": lambda: AssayCallbackHandler("context_utilization", judge),
+            "spooled for a worker": lambda: AssayCallbackHandler(scorer=Spool(Path(folder) / "spool.db")),
+        }
+        print("| 50 parallel requests | model's latency | without | with assay | loss | target |")
+        print("|---|---|---|---|---|---|")
+        for latency in (0.5, 0.0):
+            for name, make in ways.items():
+                without, with_assay, loss, _ = asyncio.run(compare(latency, make))
+                target = "≤ 2%" if latency else ""
+                print(
+                    f"| {name} | {latency * 1000:.0f} ms | {without:.0f}/s | {with_assay:.0f}/s | {loss:.1%} | {target} |"
+                )
+
+
+if __name__ == "__main__":
+    main()
