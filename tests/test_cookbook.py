@@ -1,4 +1,4 @@
-"""Every file of the cookbook runs as it stands, in a folder of its own, with no network and no key."""
+"""Every file of the cookbook runs as it stands, in a folder of its own, with no network but loopback and no key."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.servers.stores import phoenix
+
 COOKBOOK = Path(__file__).parents[1] / "cookbook"
 
 #: What a reader must see in the output of each.
 SHOWN = {
+    "live_service.py": ("4 answers, 8 scores, 8 of them confirmed by Phoenix", "0 undelivered", "errors: none"),
     "langchain_chain.py": ("faithfulness", "not mentioned"),
     "llama_index_query_engine.py": ("faithfulness", "not mentioned"),
     "production_traces.py": ("22/24", "no_context", "The least faithful one, trace-010", "numbers not found: 15, 1867"),
@@ -21,9 +24,12 @@ SHOWN = {
 #: Any connection that is not to this machine fails.
 NO_NETWORK = """
 import socket
-def refuse(self, address, *rest):
-    raise OSError(f"the cookbook must not reach {address}")
-socket.socket.connect = refuse
+connect = socket.socket.connect
+def only_here(self, address, *rest):
+    if not (isinstance(address, tuple) and address[0] in ("127.0.0.1", "::1", "localhost")):
+        raise OSError(f"the cookbook must not reach {address}")
+    return connect(self, address, *rest)
+socket.socket.connect = only_here
 """
 
 
@@ -31,12 +37,14 @@ def test_the_cookbook_is_complete():
     assert {path.name for path in COOKBOOK.glob("*.py")} == set(SHOWN)
 
 
+@pytest.mark.timeout(900)  # the first run installs the Phoenix server
 @pytest.mark.parametrize("name", sorted(SHOWN))
 def test_runs_and_shows_its_point(name, tmp_path):
+    arguments = [phoenix()] if name == "live_service.py" else []
     (tmp_path / "sitecustomize.py").write_text(NO_NETWORK)
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY")} | {"PYTHONPATH": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, str(COOKBOOK / name)],
+        [sys.executable, str(COOKBOOK / name), *arguments],
         capture_output=True,
         text=True,
         timeout=240,

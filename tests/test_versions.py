@@ -1,0 +1,36 @@
+"""Capture is exact on the oldest and the newest supported versions of the frameworks, and docs/capture.md says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.capture_table import SHAPES, SIGNS, line, name_of_test
+from tests.versions import MATRICES, NEWEST, OLDEST, Versions, environment, marks
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "capture.md"
+FOUND: dict[tuple[str, str], dict[str, str]] = {}
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("framework", MATRICES)
+@pytest.mark.parametrize("versions", [OLDEST, NEWEST], ids=lambda versions: versions.name)
+def test_every_shape_is_captured_exactly(versions: Versions, framework: str) -> None:
+    found = FOUND[versions.name, framework] = marks(environment(versions), MATRICES[framework])
+    assert [name for name, mark in found.items() if mark == "failed"] == []
+    expected = {name_of_test(shape) for shape in SHAPES[framework]}
+    assert expected <= found.keys()
+    skipped = sum(found[name] == "skipped" for name in expected)
+    assert skipped <= len(expected) // 10  # shapes that the oldest version does not have yet
+    if versions is NEWEST:
+        assert skipped == 0
+
+
+@pytest.mark.parametrize("framework", MATRICES)
+def test_the_document_holds_every_shape_with_its_marks(framework: str) -> None:
+    text = DOCUMENT.read_text(encoding="utf-8")
+    assert len({shape.name for shapes in SHAPES.values() for shape in shapes}) >= 40
+    for shape in SHAPES[framework]:
+        signs = [SIGNS[FOUND[name, framework][name_of_test(shape)]] for name in ("oldest", "newest")]
+        assert line(shape, signs) in text, "make it anew: python -m tests.capture_table > docs/capture.md"
