@@ -34,7 +34,13 @@ if TYPE_CHECKING:
     from assay.judges.openai import OpenAIJudge as OpenAIJudge
     from assay.judges.scripted import ScriptedJudge as ScriptedJudge
     from assay.judges.text import TextJudge as TextJudge
+    from assay.live.budget import Budget as Budget
+    from assay.live.budget import Prices as Prices
+    from assay.live.sampling import Rule as Rule
+    from assay.live.sampling import Sampling as Sampling
     from assay.live.scorer import LiveScorer as LiveScorer
+    from assay.live.spool import Spool as Spool
+    from assay.live.worker import Worker as Worker
     from assay.records import Claim as Claim
     from assay.records import Context as Context
     from assay.records import Evidence as Evidence
@@ -55,6 +61,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "AssayError": "assay.errors",
     "BaseJudge": "assay.judges.base",
+    "Budget": "assay.live.budget",
     "Cause": "assay.errors",
     "Claim": "assay.records",
     "Context": "assay.records",
@@ -71,17 +78,22 @@ _HOMES = {
     "LiveScorer": "assay.live.scorer",
     "MissingExtra": "assay.errors",
     "OpenAIJudge": "assay.judges.openai",
+    "Prices": "assay.live.budget",
     "Result": "assay.result",
+    "Rule": "assay.live.sampling",
     "Sample": "assay.records",
+    "Sampling": "assay.live.sampling",
     "Score": "assay.records",
     "ScoredSample": "assay.records",
     "ScriptedJudge": "assay.judges.scripted",
     "Span": "assay.records",
+    "Spool": "assay.live.spool",
     "Store": "assay.store",
     "TextJudge": "assay.judges.text",
     "Unscored": "assay.records",
     "Usage": "assay.records",
     "Verdict": "assay.records",
+    "Worker": "assay.live.worker",
     "aevaluate": "assay.evaluation",
     "carry_context": "assay.capture.recording",
     "evaluate": "assay.evaluation",

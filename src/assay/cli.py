@@ -1,4 +1,4 @@
-"""The command line: score, explain, metrics, doctor, demo.
+"""The command line: score, explain, metrics, doctor, demo, worker, ingest.
 
 Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input;
 3 the judge cannot be used (missing extra, key refused, endpoint unreachable); 130 interrupted.
@@ -8,17 +8,18 @@ Results go to stdout, everything else to stderr; an error is one line with the w
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from assay.cli_options import BaseUrlOption, EmbeddingOption, JudgeOption, KeyOption, WindowOption, judge_of
 from assay.errors import SETTLED, AssayError, Cause, InputError, JudgeFailure, MissingExtra, StoreError
+from assay.ingest_cli import ingest
+from assay.live_cli import worker
 
 if TYPE_CHECKING:
-    from assay.judges import BaseJudge
     from assay.metrics import Metric
     from assay.result import Result
 
@@ -32,20 +33,14 @@ app = typer.Typer(
     epilog="Exit codes: 0 fine, 1 some judging or delivery failed, 2 wrong input, 3 judge unusable, 130 interrupted.",
 )
 
-JudgeOption = Annotated[str, typer.Option(help="'embedded' (offline, no key) or 'openai:MODEL'.")]
-BaseUrlOption = Annotated[str | None, typer.Option(help="Any OpenAI-compatible endpoint, for example a local server.")]
-KeyOption = Annotated[str | None, typer.Option(help="Name of the environment variable that holds the key.")]
-EmbeddingOption = Annotated[str | None, typer.Option(help="Embedding model of the endpoint, for similarity.")]
-WindowOption = Annotated[
-    int | None,
-    typer.Option(help="Tokens that the model reads and writes together; some servers cut longer texts silently."),
-]
 StoreOption = Annotated[Path, typer.Option(help="Folder that keeps findings and runs.")]
 
 
 @app.command()
 def score(
-    data: Annotated[Path, typer.Argument(help="JSONL, JSON, CSV, TSV or Parquet.")],
+    data: Annotated[
+        str, typer.Argument(help="JSONL, JSON, CSV, TSV or Parquet; or traces: NAME:ADDRESS, as otel:spans.jsonl.")
+    ],
     metrics: Annotated[str | None, typer.Option(help="Names, separated by commas; `assay metrics` lists them.")] = None,
     judge: JudgeOption = "embedded",
     base_url: BaseUrlOption = None,
@@ -68,7 +63,7 @@ def score(
     from assay.evaluation import EvaluationInterrupted, evaluate
     from assay.sinks.registry import resolve_sink
 
-    chosen = _judge(judge, base_url, api_key_env, embedding_model, window_tokens)
+    chosen = judge_of(judge, base_url, api_key_env, embedding_model, window_tokens)
     sinks = [resolve_sink(spec) for spec in sink or ()]
     try:
         result = evaluate(
@@ -146,7 +141,7 @@ def doctor(
     from assay.doctor import examine
 
     options = (base_url, api_key_env, embedding_model, window_tokens)
-    chosen = None if judge == "embedded" and not any(options) else _judge(judge, *options)
+    chosen = None if judge == "embedded" and not any(options) else judge_of(judge, *options)
     fine = True
     for check in examine(chosen):
         fine = fine and check.fine is not False
@@ -172,26 +167,8 @@ def demo(store: StoreOption = Path(".assay")) -> None:
     print("\nMore: assay explain last ROW --store", store)
 
 
-def _judge(
-    judge: str, base_url: str | None, api_key_env: str | None, embedding_model: str | None, window_tokens: int | None
-) -> BaseJudge:
-    from assay.judges import resolve_judge
-
-    options: dict[str, Any] = {}
-    if api_key_env is not None:
-        if not os.environ.get(api_key_env):
-            raise InputError(f"--api-key-env: the environment variable {api_key_env!r} is not set")
-        options["api_key"] = os.environ[api_key_env]
-    if base_url is not None:
-        options["base_url"] = base_url
-    if embedding_model is not None:
-        options["embedding_model"] = embedding_model
-    if window_tokens is not None:
-        options["window_tokens"] = window_tokens
-    if options and judge == "embedded":
-        given = ", ".join("--" + name.replace("_", "-").replace("api-key", "api-key-env") for name in options)
-        raise InputError(f"{given}: goes with --judge openai:MODEL")
-    return resolve_judge(judge, **options)
+app.command()(worker)
+app.command()(ingest)
 
 
 def _column_map(columns: list[str] | None) -> dict[str, str] | None:

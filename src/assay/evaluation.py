@@ -17,6 +17,7 @@ from assay.data import Data, RowError, missing_columns, open_data
 from assay.errors import AssayError, Cause, InputError, JudgeFailure
 from assay.judges import BaseJudge, resolve_judge
 from assay.judges.desk import Desk
+from assay.live.budget import Budget, check_budget, spending
 from assay.metrics import Metric
 from assay.metrics.registry import resolve
 from assay.progress import progress_for
@@ -88,6 +89,7 @@ async def aevaluate(
     on_score: Callable[[ScoredSample], None] | None = None,
     sinks: Sequence[Sink] = (),
     run: str | None = None,
+    budget: Budget | None = None,
     _started: Callable[[Result], None] | None = None,
 ) -> Result:
     """Score every row of `data` with every metric.
@@ -106,6 +108,8 @@ async def aevaluate(
     progress         show a bar on stderr; None: if it is a terminal
     on_score         called with each scored row, in order of completion
     sinks            where scored rows go besides; closed at the end. What did not arrive is in `Result.deliveries`
+    budget           what the judge may be asked for at most; what finds no room is unscored (budget), and a rerun asks
+                     for it again
 
     Raises InputError before the judge is asked anything: for unknown metrics, and for all missing columns together.
     Raises JudgeFailure when the endpoint refuses the key or does not know the model, or is gone for 20 rows in a row;
@@ -114,6 +118,7 @@ async def aevaluate(
     judge = resolve_judge(judge)
     source = open_data(data, column_map=column_map, limit=limit)
     chosen = _chosen(metrics, source, judge)
+    check_budget(budget, judge)
     if concurrency < 1:
         raise InputError(f"concurrency: expected at least 1, got {concurrency}")
     kept = store if isinstance(store, Store) else Store(store) if store is not None else Store.temporary()
@@ -127,7 +132,8 @@ async def aevaluate(
     evaluation = _Evaluation(
         result, chosen, judge, Desk(judge, kept), concurrency, sample_deadline, score_partial, on_score, sinks
     )
-    await evaluation.run(source, deadline, progress)
+    with spending(budget):
+        await evaluation.run(source, deadline, progress)
     return result
 
 

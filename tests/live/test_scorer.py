@@ -14,13 +14,13 @@ from typing import Any, ClassVar
 
 import pytest
 
-from assay.errors import Cause, InputError
+from assay.errors import Cause, InputError, Undelivered
 from assay.judges.base import Judge
 from assay.judges.scripted import ScriptedJudge
 from assay.live import LiveScorer
 from assay.metrics.base import Metric
 from assay.records import Context, Sample, Score
-from assay.sinks import MemorySink
+from assay.sinks import MemorySink, Receipt
 
 
 @dataclass(frozen=True)
@@ -156,6 +156,27 @@ def test_faulty_sinks_and_callbacks_are_counted(scorer: Any) -> None:
     assert (health.delivered, health.undelivered) == (0, 3)
     assert health.errors == {"OSError": 3, "CancelledError": 3, "SystemExit": 1}
     assert after.closed
+
+
+def test_receipts_are_added_up_and_undelivered_scores_are_named(scorer: Any) -> None:
+    class Store:
+        def write(self, scored: Any) -> Receipt:
+            if scored.sample.id == "1":
+                raise Undelivered("trace not found", scores=["probe", "other"])
+            return Receipt(sent=3, confirmed=2, skipped=1)
+
+        def close(self) -> None:
+            pass
+
+    live = scorer(sinks=[Store()])
+    for n in range(3):
+        live.submit(sample(id=str(n)))
+    assert live.flush(10)
+    health = live.health()
+    # two writes: 2 * 2 scores were read back, 2 * (3 - 2) only sent
+    assert (health.delivered, health.undelivered, health.confirmed, health.unconfirmed) == (2, 1, 4, 2)
+    assert health.last_error == "Store: Undelivered (probe, other): trace not found"
+    assert type(health).from_dict(health.to_dict()) == health
 
 
 def test_deliveries_are_given_up_when_sinks_are_too_slow(scorer: Any) -> None:

@@ -1,4 +1,7 @@
-"""Judges: embedded, any OpenAI-compatible endpoint, scripted. `resolve_judge` turns what a user wrote into one."""
+"""Judges: embedded, OpenAI-compatible and decision endpoints, cascades, scripted.
+
+`resolve_judge` turns what a user wrote into one.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,9 @@ def resolve_judge(judge: BaseJudge | str | None = None, **options: Any) -> BaseJ
 
     None or "embedded"   the embedded judge: offline, on the CPU, free
     "openai:MODEL"       an OpenAI-compatible endpoint; `options` (base_url, api_key, ...) go to `OpenAIJudge`
+    "decisions:MODEL"    OpenAI's decision endpoint; `options` go to `DecisionsJudge`
+    "systemone:MODEL"    an endpoint that speaks /v1/systemone; `options` go to `SystemOneJudge`
+    "cascade:PATH"       the cascade whose plan is in this file; `options` go to its second judge
     a judge              itself
 
     An LLM judge is never chosen because a key happens to be in the environment. Raises InputError for anything else,
@@ -28,8 +34,19 @@ def resolve_judge(judge: BaseJudge | str | None = None, **options: Any) -> BaseJ
         from assay.judges.openai import OpenAIJudge
 
         return OpenAIJudge(judge.removeprefix("openai:"), **options)
+    if isinstance(judge, str):
+        scheme, _, name = judge.partition(":")
+        if name and scheme in ("decisions", "systemone"):
+            from assay.judges.decisions import DecisionsJudge, SystemOneJudge
+
+            return (DecisionsJudge if scheme == "decisions" else SystemOneJudge)(name, **options)
+        if name and scheme == "cascade":
+            from assay.judges.cascade import CascadeJudge
+
+            return CascadeJudge.of_plan(name, **options)
     if isinstance(judge, BaseJudge):
         if options:
             raise InputError(f"judge: options {sorted(options)} go with a judge named by text, not with a judge object")
         return judge
-    raise InputError(f"judge: expected 'embedded', 'openai:MODEL' or a judge object, got {judge!r}")
+    expected = "'embedded', 'openai:MODEL', 'decisions:MODEL', 'systemone:MODEL', 'cascade:PATH' or a judge object"
+    raise InputError(f"judge: expected {expected}, got {judge!r}")

@@ -71,11 +71,33 @@ class Meter:
 METER: ContextVar[Meter | None] = ContextVar("assay_meter", default=None)
 
 
+class Reservation(Protocol):
+    """What was set aside for one request."""
+
+    def settle(self, usage: Usage) -> None:
+        """The request is over. Counts that are None stay at what was set aside: unknown is not 0."""
+
+
+@runtime_checkable
+class Spending(Protocol):
+    """A budget, as judges see it."""
+
+    def reserve(self, prompt_tokens: int, completion_tokens: int) -> Reservation:
+        """Set aside one request and the tokens it may take at most. Raises JudgeFailure (budget) without room."""
+
+
+#: The budget that every request sent from this context is taken from, if there is one.
+SPENDING: ContextVar[Spending | None] = ContextVar("assay_spending", default=None)
+
+
 class BaseJudge(ABC):
     """A judge: subclass it, give it a `fingerprint` and an `answer`."""
 
     #: False for judges whose findings need not be kept on disk (scripts, tests)
     durable: bool = True
+
+    #: True for judges that reserve each request from `SPENDING` before it leaves, and for those that cost nothing
+    budgeted: bool = False
 
     @property
     def tells_contradiction(self) -> bool:

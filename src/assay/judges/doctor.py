@@ -10,6 +10,7 @@ from assay.inquiries import Similarity, Support
 from assay.records import Claim, Span
 
 if TYPE_CHECKING:
+    from assay.judges.decisions import DecisionJudge
     from assay.judges.openai import OpenAIJudge
 
 _PASSAGE = "The library opened in 1911. It holds 40,000 books and is closed on Mondays."
@@ -29,15 +30,27 @@ async def probe(judge: OpenAIJudge) -> dict[str, Any]:
     latency                seconds for one small verdict with all attempts; None without one
     verdict                "right"; "wrong: ..."; or why there is none
     """
+    report = await _one_verdict(judge, {"structured": None, "logprobs": None})
+    if report["latency"] is not None:
+        report["structured"] = judge.dialect.structured
+        report["logprobs"] = judge.dialect.logprobs
+    report["embeddings"] = await _embeddings(judge)
+    return report
+
+
+async def probe_decisions(judge: DecisionJudge) -> dict[str, Any]:
+    """What works at a decision endpoint, at the price of one request: `probe` without what only a writer has."""
+    return await _one_verdict(judge, {})
+
+
+async def _one_verdict(judge: OpenAIJudge | DecisionJudge, unknown: dict[str, Any]) -> dict[str, Any]:
     report: dict[str, Any] = {"endpoint": judge.endpoint.name, "model_name": judge.model}
-    report |= {"reachable": True, "model": True, "structured": None, "logprobs": None, "latency": None}
+    report |= {"reachable": True, "model": True, **unknown, "latency": None}
     claims = tuple(Claim(text=text, span=Span(0, len(text))) for text in _CLAIMS)
     started = time.monotonic()
     (answer,) = await judge.answer([Support(claims, (_PASSAGE,))])
     if answer.failure is None:
         report["latency"] = time.monotonic() - started
-        report["structured"] = judge.dialect.structured
-        report["logprobs"] = judge.dialect.logprobs
         report["verdict"] = _compared([verdict.label for verdict in answer.finding])
     else:
         failure = answer.failure
@@ -46,7 +59,6 @@ async def probe(judge: OpenAIJudge) -> dict[str, Any]:
             report["model"] = failure.message
             if "status" not in failure.detail:
                 report["reachable"] = failure.message
-    report["embeddings"] = await _embeddings(judge)
     return report
 
 

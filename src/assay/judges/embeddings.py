@@ -12,7 +12,7 @@ from assay.inquiries import Similarity
 from assay.judges import fences
 from assay.judges.base import Answer
 from assay.judges.chat import usage_of
-from assay.judges.endpoint import Endpoint
+from assay.judges.endpoint import Endpoint, Reserve
 from assay.judges.fences import tokens_in
 from assay.judges.text import Patience, together
 from assay.records import Usage
@@ -85,7 +85,8 @@ class Embedder:
 
         encoding = self._format
 
-        async def send(client: Any) -> Any:
+        async def send(client: Any, reserve: Reserve) -> Any:
+            reserve(tokens, 0)
             return await client.embeddings.with_raw_response.create(
                 model=self._model, input=list(texts), encoding_format=encoding
             )

@@ -11,9 +11,11 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
+from assay.judges.base import SPENDING, Reservation
 from assay.judges.retries import PASSING, Retries, Trouble, cause_of_status, retry_after
-from assay.judges.text import Patience
+from assay.judges.text import UNCOUNTED, Patience
 from assay.judges.throttle import Throttle, shared_throttle
+from assay.records import Usage
 
 OPENAI = "https://api.openai.com/v1"
 _RAW = 4000  # characters of an error body that are kept
@@ -29,7 +31,13 @@ _TOO_LONG = re.compile(
 _QUOTA = re.compile(r"insufficient_quota|billing_hard_limit", re.IGNORECASE)
 
 Body = dict[str, Any]
-Send = Callable[[Any], Awaitable[Any]]
+#: Takes the budget for a request: its prompt tokens, and the completion tokens that it allows at most.
+Reserve = Callable[[int, int], None]
+#: Sends one request with a client. It calls the second argument right before.
+Send = Callable[[Any, Reserve], Awaitable[Any]]
+
+#: The endpoint turned the request away before any model read it: it took no tokens.
+_UNREAD = frozenset({Cause.AUTH, Cause.NO_MODEL, Cause.RATE_LIMITED})
 
 
 class Endpoint:
@@ -78,11 +86,13 @@ class Endpoint:
     async def call(
         self, model: str, send: Send, *, tokens: int, patience: Patience | None = None, expected: str = "choices"
     ) -> Body:
-        """The body of the response to `send(client)`, retried as `Retries` says.
+        """The body of the response to `send`, retried as `Retries` says. Every attempt is taken from the budget.
 
         `tokens` is an estimate for the throttle; a response without the key `expected` is no answer. Raises
         JudgeFailure. Its `detail` has the status and, as far as the endpoint told, `code`, `param` and `request_id`.
         """
+        from assay.judges.chat import usage_of  # that module reads what this one fetches
+
         patience = patience or Patience()
         throttle = self.throttle(model)
 
@@ -90,15 +100,22 @@ class Endpoint:
             with patience.stopped():
                 turn = await throttle.enter(tokens)
             used, succeeded = None, False
+            bill = _Bill()
             try:
-                body = await self._once(model, send, expected)
+                body = await self._once(model, send, expected, bill)
                 used, succeeded = _total(body), True
+                bill.usage = usage_of(body.get("usage"))
                 return body
             except Trouble as trouble:
+                bill.refused(trouble.failure.cause)
                 if trouble.limited:
                     throttle.refused(turn, self.retries.pause(trouble.retry_after, throttle.refusals + 1))
                 raise
+            except JudgeFailure as failure:
+                bill.refused(failure.cause)
+                raise
             finally:
+                bill.settle()
                 throttle.leave(turn, tokens=used, succeeded=succeeded)
 
         return await self.retries.run(attempt, heard=patience.note)
@@ -109,13 +126,13 @@ class Endpoint:
         if client is not None:
             await client.close()
 
-    async def _once(self, model: str, send: Send, expected: str) -> Body:
+    async def _once(self, model: str, send: Send, expected: str, bill: _Bill) -> Body:
         import openai
 
         client = self._client()
         trouble: Exception
         try:
-            response = await send(client)
+            response = await send(client, bill.reserve)
             return self._body(model, response, expected)
         except openai.APITimeoutError:
             trouble = Trouble(JudgeFailure(Cause.TIMEOUT, f"{self.name}: no reply within {self._timeout:g} s"))
@@ -204,6 +221,29 @@ class Endpoint:
             if len(secret) >= 6:
                 text = text.replace(secret, "***")
         return text
+
+
+class _Bill:
+    """What one attempt takes from the budget of its context."""
+
+    __slots__ = ("_reservation", "usage")
+
+    def __init__(self) -> None:
+        self._reservation: Reservation | None = None
+        self.usage: Usage = UNCOUNTED
+
+    def reserve(self, prompt_tokens: int, completion_tokens: int) -> None:
+        budget = SPENDING.get()
+        if budget is not None:
+            self._reservation = budget.reserve(prompt_tokens, completion_tokens)
+
+    def refused(self, cause: Cause) -> None:
+        if cause in _UNREAD:
+            self.usage = Usage(calls=1)
+
+    def settle(self) -> None:
+        if self._reservation is not None:
+            self._reservation.settle(self.usage)
 
 
 def _error_of(text: str) -> Mapping[str, Any]:

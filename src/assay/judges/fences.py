@@ -9,7 +9,7 @@ import hmac
 import json
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from assay.inquiries.base import Prompt, Section
@@ -41,13 +41,18 @@ def render(prompt: Prompt, *, show_schema: bool, mask: Mask | None = None) -> st
 
     `mask` is applied to the material and to the task, because a task may hold questions drawn from judged text.
     """
-    material = [Section(s.title, clean(mask(s.text) if mask else s.text)) for s in prompt.material]
-    code = _code([section.text for section in material])
-    parts = [f'<data-{code} title="{_title(section)}">\n{section.text}\n</data-{code}>' for section in material]
+    parts = enclose(prompt.material, mask)
     parts.append("TASK\n" + clean(mask(prompt.task) if mask else prompt.task))
     if show_schema:
         parts.append(schema_text(prompt.schema))
     return "\n\n".join(parts)
+
+
+def enclose(sections: Sequence[Section], mask: Mask | None = None) -> list[str]:
+    """Each section between its fences, all with one code."""
+    material = [Section(s.title, clean(mask(s.text) if mask else s.text)) for s in sections]
+    code = _code([section.text for section in material])
+    return [f'<data-{code} title="{_title(section)}">\n{section.text}\n</data-{code}>' for section in material]
 
 
 def schema_text(schema: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -10,11 +11,11 @@ from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Inquiry, Similarity
 from assay.inquiries.base import Prompt
 from assay.judges import fences
-from assay.judges.base import Answer, BaseJudge
+from assay.judges.base import SPENDING, Answer, BaseJudge
 from assay.judges.chat import Message, reply_of
 from assay.judges.dialect import LESSONS, Dialect, shared_dialect
 from assay.judges.embeddings import Embedder
-from assay.judges.endpoint import Body, Endpoint
+from assay.judges.endpoint import Body, Endpoint, Reserve
 from assay.judges.fences import schema_text, tokens_in
 from assay.judges.retries import Retries
 from assay.judges.text import Reply, Request, TextJudge, together
@@ -50,6 +51,8 @@ class OpenAIJudge(TextJudge):
     Nothing is sent, and `openai` is not imported, before the first inquiry. Raises InputError for arguments that
     cannot work.
     """
+
+    reserves = True  # the endpoint does, for each attempt
 
     def __init__(
         self,
@@ -96,6 +99,7 @@ class OpenAIJudge(TextJudge):
         self.model = model
         self.embedding_model = embedding_model or (_DEFAULT_EMBEDDINGS if itself else None)
         self.similarity = similarity
+        self.budgeted = similarity is None or similarity.budgeted
         self.temperature = temperature
         self.vote_temperature = vote_temperature
         self.seed = seed
@@ -207,12 +211,14 @@ class OpenAIJudge(TextJudge):
         began = trial = self.dialect
         body: Body = {}
 
-        async def send(client: Any) -> Any:
+        async def send(client: Any, reserve: Reserve) -> Any:
             # made when its turn has come: by then another call may have learned something
             nonlocal began, trial, body
             if trial is self.dialect or began.version != self.dialect.version:
                 began, trial = self.dialect.copy(), self.dialect.copy()
             body = self._body(request, trial, double)
+            if SPENDING.get() is not None:
+                reserve(tokens_in(json.dumps(body, ensure_ascii=False)), self._most(body))
             # extra_body takes the place of the arguments; the client checks and copies arguments, deeply, and that is
             # a quarter of the CPU of a call
             chat = client.chat.completions.with_raw_response
@@ -241,6 +247,12 @@ class OpenAIJudge(TextJudge):
         trial.confirmed = trial.confirmed or "response_format" in body
         self.dialect.adopt(trial, began, name)
         return message
+
+    def _most(self, body: Body) -> int:
+        """The tokens that a reply to this call can have at most."""
+        limits = [{**body, **self._extra}.get(name) for name in ("max_tokens", "max_completion_tokens")]
+        stated = [limit for limit in limits if isinstance(limit, int)]
+        return max(stated) if stated else self.max_output_tokens or self.window_tokens
 
     def request_body(self, prompt: Prompt) -> Body:
         """The chat call for this prompt, as it would be sent now."""

@@ -48,6 +48,7 @@ class ScriptedJudge(BaseJudge):
     """
 
     durable = False
+    budgeted = True  # it costs nothing
 
     def __init__(
         self,

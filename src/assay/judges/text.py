@@ -22,7 +22,7 @@ from typing import Any
 from assay.errors import AmbiguousReply, BadReply, Cause, JudgeFailure
 from assay.inquiries.base import Inquiry, Prompt
 from assay.judges import fences
-from assay.judges.base import Answer, BaseJudge
+from assay.judges.base import SPENDING, Answer, BaseJudge
 from assay.judges.labels import Token, attach_probabilities
 from assay.judges.portions import DEEPEST, Limits, Plan, joined
 from assay.judges.replies import find_object, is_copied
@@ -109,12 +109,16 @@ class TextJudge(BaseJudge):
     deadline            seconds for one request with all its attempts, without the time it waits for its turn
     mask                applied to all judged text before `generate` sees it. Quotes of what it changed can no longer
                         be found in the passages, and so are no evidence; claims and reasons speak of masked text
+    reserves            True where `generate` takes each request that it sends from the budget (`SPENDING`) itself;
+                        otherwise each `generate` is taken from it as one call
     """
 
     window_tokens: int = 32_000
     max_output_tokens: int | None = None
     deadline: float = 120.0
     mask: fences.Mask | None = None
+    reserves: bool = False
+    budgeted = True
 
     @abstractmethod
     async def generate(self, request: Request) -> Reply:
@@ -194,7 +198,7 @@ class TextJudge(BaseJudge):
         """The findings of one call, or of a second one after a reply that could not be used."""
         correction: Correction | None = None
         for _ in range(tries):
-            reply = await self._generate(Request(prompt, correction, more_room))
+            reply = await self._reserved(Request(prompt, correction, more_room))
             tally.add(reply)
             if reply.truncated:
                 raise JudgeFailure(Cause.TRUNCATED, "the reply was cut at the token limit", raw=reply.text)
@@ -211,6 +215,25 @@ class TextJudge(BaseJudge):
         assert correction is not None
         message = f"the reply does not fit the schema: {correction.message}"
         raise JudgeFailure(Cause.PARSE, message, raw=correction.reply)
+
+    async def _reserved(self, request: Request) -> Reply:
+        """The reply, taken from the budget where there is one and `generate` does not do that itself."""
+        budget = SPENDING.get()
+        if budget is None or self.reserves:
+            return await self._generate(request)
+        wanted = (3 * request.prompt.output_tokens + 500) * (2 if request.more_room else 1)
+        read = fences.tokens_in(self.system(request)) + fences.tokens_in(self.user(request))
+        reservation = budget.reserve(read, self.max_output_tokens or wanted)
+        usage = UNCOUNTED
+        try:
+            reply = await self._generate(request)
+            usage = reply.usage
+            return reply
+        except JudgeFailure as failure:
+            usage = failure.detail.get("usage", UNCOUNTED)
+            raise
+        finally:
+            reservation.settle(usage)
 
     async def _generate(self, request: Request) -> Reply:
         patience = request.patience

@@ -5,20 +5,21 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from assay.records import ScoredSample
-from assay.sinks.base import Sink
+from assay.sinks.base import Receipt, Sink
 
 IDLE = 30.0  # seconds without work after which the thread ends; the next delivery starts another
 
-Target = tuple[str, Callable[[ScoredSample], None]]
+Target = tuple[str, Callable[[ScoredSample], Receipt | None]]
 
 
 class Delivery:
     """A bounded queue in front of the sinks and one callback.
 
     `report(number, ok, errors)` is called once for each number that was put: with True when every target took it.
-    Number 0 stands for closing the sinks.
+    Number 0 stands for closing the sinks. `received` is called with every receipt that a sink gave.
     """
 
     def __init__(
@@ -27,13 +28,15 @@ class Delivery:
         on_score: Callable[[ScoredSample], None] | None,
         limit: int,
         report: Callable[[int, bool, Sequence[tuple[str, BaseException]]], None],
+        received: Callable[[Receipt], None] = lambda receipt: None,
     ) -> None:
         self._sinks = tuple(sinks)
         self._targets: list[Target] = [(type(sink).__name__, sink.write) for sink in sinks]
         if on_score is not None:
-            self._targets.append(("on_score", on_score))
+            self._targets.append(("on_score", _without_result(on_score)))
         self._limit = limit
         self._report = report
+        self._received = received
         self._queue: deque[tuple[int, ScoredSample]] = deque()
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
@@ -93,7 +96,9 @@ class Delivery:
         failed: list[tuple[str, BaseException]] = []
         for name, target in self._targets:
             try:
-                target(scored)
+                receipt = target(scored)
+                if isinstance(receipt, Receipt):
+                    self._received(receipt)
             except BaseException as error:  # foreign code on our own thread: counted, never passed on
                 failed.append((name, error))
         self._report(number, not failed, failed)
@@ -106,3 +111,10 @@ class Delivery:
                 sink.close()
             except BaseException as error:
                 self._report(0, False, [(f"{type(sink).__name__}.close", error)])
+
+
+def _without_result(callback: Callable[[ScoredSample], Any]) -> Callable[[ScoredSample], None]:
+    def call(scored: ScoredSample) -> None:
+        callback(scored)
+
+    return call

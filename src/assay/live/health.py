@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from assay.errors import Undelivered
 from assay.records import Record, ScoredSample
+from assay.sinks.base import Receipt
 
 log = logging.getLogger("assay.live")
 
@@ -16,17 +18,23 @@ KINDS = 64  # kinds of errors counted apart; the rest are counted together
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health(Record):
-    """The state of a live scorer at one moment.
+    """The state of an intake in this process at one moment: a live scorer, or a spool.
 
     submitted    samples taken in
-    dropped      samples refused: the queue was full, or the scorer closed
-    pending      taken in, not yet scored and delivered; after `close`: lost
+    dropped      samples refused: the queue was full, or the intake closed; for a spool also those the file had no
+                 room for
+    pending      taken in, not yet scored and delivered (for a spool: not yet written); after `close`: lost
     skipped      taken in, but what was captured is no sample
+    sampled_out  taken in, and left out by sampling
+    spooled      samples that a spool has written, and `duplicates`, which it had already
     finished     samples whose scoring has ended
     scored       scores with a value
     unscored     scores without one; `causes` says why, by cause
     delivered    samples that every sink took
     undelivered  deliveries that a sink refused, or that were given up because sinks are too slow
+    confirmed    scores that a sink read back from its store; `unconfirmed`: sent, and not or not yet seen there
+    feedback     what users said, by what became of it: attached, brought_in, kept, late, unmatched, refused, waiting
+    budget       each limit with what of it is spent
     errors       exceptions caught, by type, in capture, sinks and callbacks
     last_error   the newest of them
     """
@@ -35,12 +43,19 @@ class Health(Record):
     dropped: int = 0
     pending: int = 0
     skipped: int = 0
+    sampled_out: int = 0
+    spooled: int = 0
+    duplicates: int = 0
     finished: int = 0
     scored: int = 0
     unscored: int = 0
     causes: Mapping[str, int] = field(default_factory=dict)
     delivered: int = 0
     undelivered: int = 0
+    confirmed: int = 0
+    unconfirmed: int = 0
+    feedback: Mapping[str, int] = field(default_factory=dict)
+    budget: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     errors: Mapping[str, int] = field(default_factory=dict)
     last_error: str | None = None
 
@@ -59,7 +74,8 @@ class Errors:
         if kind not in self.counts and len(self.counts) >= KINDS:
             kind = "other"
         self.counts[kind] += 1
-        self.last = f"{where}: {type(error).__name__}: {str(error)[:300]}"
+        names = f" ({', '.join(error.scores)})" if isinstance(error, Undelivered) else ""
+        self.last = f"{where}: {type(error).__name__}{names}: {str(error)[:300]}"
         if self.counts[kind] == 1:
             # the message may hold texts of the application, so only the type is logged
             log.warning("assay: %s in %s; further ones are only counted, see health()", kind, where)
@@ -69,13 +85,14 @@ class Tally:
     """The running counters behind `Health`. Change them under the scorer's lock."""
 
     __slots__ = (
-        "causes", "delivered", "dropped", "errors", "finished", "scored", "skipped", "submitted", "undelivered",
-        "unscored",
+        "causes", "confirmed", "delivered", "dropped", "duplicates", "errors", "finished", "sampled_out", "scored",
+        "settled", "skipped", "spooled", "submitted", "unconfirmed", "undelivered", "unscored",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.submitted = self.dropped = self.skipped = self.finished = 0
-        self.scored = self.unscored = self.delivered = self.undelivered = 0
+        self.sampled_out = self.spooled = self.duplicates = self.settled = 0
+        self.scored = self.unscored = self.delivered = self.undelivered = self.confirmed = self.unconfirmed = 0
         self.causes: Counter[str] = Counter()
         self.errors = Errors()
 
@@ -88,18 +105,34 @@ class Tally:
                 self.unscored += 1
                 self.causes[score.unscored.cause.value] += 1
 
-    def health(self, pending: int) -> Health:
+    def received(self, receipt: Receipt) -> None:
+        self.confirmed += receipt.confirmed
+        self.unconfirmed += receipt.sent - receipt.confirmed
+
+    def health(
+        self,
+        pending: int,
+        feedback: Mapping[str, int] | None = None,
+        budget: Mapping[str, Mapping[str, float]] | None = None,
+    ) -> Health:
         return Health(
             submitted=self.submitted,
             dropped=self.dropped,
             pending=pending,
             skipped=self.skipped,
+            sampled_out=self.sampled_out,
+            spooled=self.spooled,
+            duplicates=self.duplicates,
             finished=self.finished,
             scored=self.scored,
             unscored=self.unscored,
             causes=dict(self.causes),
             delivered=self.delivered,
             undelivered=self.undelivered,
+            confirmed=self.confirmed,
+            unconfirmed=self.unconfirmed,
+            feedback={name: number for name, number in (feedback or {}).items() if number},
+            budget=budget or {},
             errors=dict(self.errors.counts),
             last_error=self.errors.last,
         )

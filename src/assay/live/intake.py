@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypedDict, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypedDict, runtime_checkable
 
 from assay.errors import InputError
 from assay.live.health import Health
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from assay.metrics.registry import MetricSpec
 
 #: A sample, or a function that makes one; it is called on the intake's own thread. None: there is nothing to score.
+#: A function may say in an attribute `size` how many bytes it holds on to; queues are bounded by that as well.
 Submission = Sample | Callable[[], Sample | None]
 
 
@@ -53,7 +54,9 @@ class LiveOptions(TypedDict, total=False):
     on_score: Callable[[ScoredSample], None] | None
     sampling: Sampling | float | None
     budget: Budget | None
+    when_spent: Literal["unscored", "wait"]
     max_queue: int
+    max_bytes: int
     concurrency: int
     deadline: float
     score_partial: bool

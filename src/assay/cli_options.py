@@ -1,0 +1,45 @@
+"""What the commands that use a judge have in common: its options, and the judge that they mean."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.judges import BaseJudge
+
+JudgeOption = Annotated[str, typer.Option(help="'embedded' (offline, no key) or 'openai:MODEL'.")]
+BaseUrlOption = Annotated[str | None, typer.Option(help="Any OpenAI-compatible endpoint, for example a local server.")]
+KeyOption = Annotated[str | None, typer.Option(help="Name of the environment variable that holds the key.")]
+EmbeddingOption = Annotated[str | None, typer.Option(help="Embedding model of the endpoint, for similarity.")]
+WindowOption = Annotated[
+    int | None,
+    typer.Option(help="Tokens that the model reads and writes together; some servers cut longer texts silently."),
+]
+
+
+def judge_of(
+    judge: str, base_url: str | None, api_key_env: str | None, embedding_model: str | None, window_tokens: int | None
+) -> BaseJudge:
+    """The judge that these options mean. Raises InputError for options that do not go together."""
+    from assay.judges import resolve_judge
+
+    options: dict[str, Any] = {}
+    if api_key_env is not None:
+        if not os.environ.get(api_key_env):
+            raise InputError(f"--api-key-env: the environment variable {api_key_env!r} is not set")
+        options["api_key"] = os.environ[api_key_env]
+    if base_url is not None:
+        options["base_url"] = base_url
+    if embedding_model is not None:
+        options["embedding_model"] = embedding_model
+    if window_tokens is not None:
+        options["window_tokens"] = window_tokens
+    if options and judge == "embedded":
+        given = ", ".join("--" + name.replace("_", "-").replace("api-key", "api-key-env") for name in options)
+        raise InputError(f"{given}: goes with --judge openai:MODEL")
+    return resolve_judge(judge, **options)

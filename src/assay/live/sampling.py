@@ -1,0 +1,196 @@
+"""Sampling: which samples are scored, decided by their trace, so that everybody who decides decides the same."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args
+
+from assay.errors import InputError
+from assay.records import Record, Sample, SampleStatus
+
+#: Ids of the trace that a sample came from, the most widely known first. They are equal however a trace was captured.
+TRACE_IDS = ("otel_trace_id", "langfuse_trace_id", "mlflow_trace_id")
+
+_SPACE = 2**64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision(Record):
+    """Whether a sample is taken, at which rate, and by which rule (None: no rule matched)."""
+
+    taken: bool
+    rate: float
+    rule: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A rate for the samples that match all that is given here; a rule without conditions matches every sample.
+
+    name           what the samples that it decided on carry in `metadata["sampling"]`
+    rate           share of them that is taken, in [0, 1]
+    tags           at least one of these is among `metadata["tags"]`
+    status         one of these: complete, abandoned, cancelled, failed
+    metadata       these entries, with these values
+    feedback       the user's feedback is one of these values; True for any feedback
+    feedback_below, feedback_above   the feedback is a number (False is 0, True is 1) below, above this one
+    min_question, max_question, min_answer, max_answer   characters, inclusive; a text that is missing has 0
+    min_contexts, max_contexts       number of contexts, inclusive; only where it is known
+    no_context     True: it is not known what was retrieved; False: it is known
+    """
+
+    name: str
+    rate: float = 1.0
+    tags: Collection[str] = ()
+    status: Collection[str] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    feedback: Collection[float | bool | str] | bool = False
+    feedback_below: float | None = None
+    feedback_above: float | None = None
+    min_question: int | None = None
+    max_question: int | None = None
+    min_answer: int | None = None
+    max_answer: int | None = None
+    min_contexts: int | None = None
+    max_contexts: int | None = None
+    no_context: bool | None = None
+
+    def __post_init__(self) -> None:
+        if not self.name or not isinstance(self.name, str):
+            raise InputError(f"Rule: name: expected a text, got {self.name!r}")
+        check_rate(self.rate, f"Rule {self.name!r}: rate")
+        for title in ("tags", "status"):
+            if isinstance(getattr(self, title), str):
+                raise InputError(f"Rule {self.name!r}: {title}: expected a sequence of texts, got one text")
+        unknown = set(self.status) - set(get_args(SampleStatus))
+        if unknown:
+            known = ", ".join(get_args(SampleStatus))
+            raise InputError(f"Rule {self.name!r}: status: {sorted(unknown)} is none of {known}")
+        if isinstance(self.feedback, str):
+            raise InputError(f"Rule {self.name!r}: feedback: expected True or a sequence of values, got one text")
+        for title in ("question", "answer", "contexts"):
+            low, high = getattr(self, f"min_{title}"), getattr(self, f"max_{title}")
+            if low is not None and high is not None and low > high:
+                raise InputError(f"Rule {self.name!r}: min_{title} {low} is more than max_{title} {high}")
+
+    def matches(self, sample: Sample) -> bool:
+        """Whether this rule speaks of the sample."""
+        tags = sample.metadata.get("tags")
+        held = set(map(str, tags)) if isinstance(tags, (list, tuple, set, frozenset)) else set()
+        if self.tags and held.isdisjoint(self.tags):
+            return False
+        if self.status and sample.status not in self.status:
+            return False
+        missing = object()
+        if any(sample.metadata.get(name, missing) != value for name, value in self.metadata.items()):
+            return False
+        if self.no_context is not None and self.no_context != (sample.contexts is None):
+            return False
+        return self._sizes(sample) and self._feedback(sample)
+
+    def _sizes(self, sample: Sample) -> bool:
+        contexts = None if sample.contexts is None else len(sample.contexts)
+        if contexts is None and (self.min_contexts, self.max_contexts) != (None, None):
+            return False
+        return (
+            _within(len(sample.question or ""), self.min_question, self.max_question)
+            and _within(len(sample.answer or ""), self.min_answer, self.max_answer)
+            and _within(contexts or 0, self.min_contexts, self.max_contexts)
+        )
+
+    def _feedback(self, sample: Sample) -> bool:
+        if self.feedback is False and self.feedback_below is None and self.feedback_above is None:
+            return True
+        given = sample.metadata.get("feedback")
+        if not isinstance(given, Mapping) or "value" not in given:
+            return False
+        value = given["value"]
+        if not isinstance(self.feedback, bool) and value not in self.feedback:
+            return False
+        if self.feedback_below is None and self.feedback_above is None:
+            return True
+        if not isinstance(value, (int, float)) or math.isnan(value):
+            return False
+        below = self.feedback_below is None or value < self.feedback_below
+        return below and (self.feedback_above is None or value > self.feedback_above)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Takes a share of all samples: the rate of the first rule that matches, else `rate`.
+
+    The decision is a pure function of seed, trace and rates: a hash of seed and trace id below the rate. The same
+    trace meets the same decision in every process, live or imported, and what a rate takes, a higher one takes too.
+    """
+
+    rate: float = 1.0
+    rules: tuple[Rule, ...] = ()
+    seed: str = ""
+
+    def __post_init__(self) -> None:
+        check_rate(self.rate, "Sampling: rate")
+        object.__setattr__(self, "rules", tuple(self.rules))
+        wrong = next((rule for rule in self.rules if not isinstance(rule, Rule)), None)
+        if wrong is not None:
+            raise InputError(f"Sampling: rules: expected Rule objects, got {wrong!r}")
+        names = [rule.name for rule in self.rules]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise InputError(f"Sampling: rules: two are named {twice!r}")
+        if not isinstance(self.seed, str):
+            raise InputError(f"Sampling: seed: expected a text, got {self.seed!r}")
+
+    def decide(self, sample: Sample) -> Decision:
+        """The decision on this sample."""
+        rule = next((rule for rule in self.rules if rule.matches(sample)), None)
+        rate = self.rate if rule is None else rule.rate
+        taken = position(sampling_key(sample), self.seed) < int(rate * _SPACE)
+        return Decision(taken=taken, rate=rate, rule=None if rule is None else rule.name)
+
+    def mark(self, sample: Sample) -> tuple[bool, Sample]:
+        """The decision, and the sample with rate and rule in `metadata["sampling"]`: 1 / rate is its weight."""
+        decision = self.decide(sample)
+        how: dict[str, Any] = {"rate": decision.rate}
+        if decision.rule is not None:
+            how["rule"] = decision.rule
+        return decision.taken, replace(sample, metadata={**sample.metadata, "sampling": how})
+
+
+def resolve_sampling(sampling: Sampling | float | None) -> Sampling | None:
+    """What is meant by a rate, a `Sampling`, or None (take everything). Raises InputError for anything else."""
+    if sampling is None or isinstance(sampling, Sampling):
+        return sampling
+    if isinstance(sampling, (int, float)) and not isinstance(sampling, bool):
+        return Sampling(sampling)
+    raise InputError(f"sampling: expected a rate in [0, 1], a Sampling or None, got {sampling!r}")
+
+
+def sampling_key(sample: Sample) -> str:
+    """What the decision hangs on: the id of the trace where it is known, else the sample's own key.
+
+    MLflow calls the OpenTelemetry trace `abc` `tr-abc`; both are the same trace.
+    """
+    for name in TRACE_IDS:
+        trace = sample.ids.get(name)
+        if trace:
+            return trace.strip().lower().removeprefix("tr-").removeprefix("0x")
+    return sample.key()
+
+
+def position(key: str, seed: str = "") -> int:
+    """Where a key lies among all keys: evenly spread over 0 up to, not including, 2**64."""
+    digest = hashlib.sha256(f"{seed}\x00{key}".encode("utf-8", "replace")).digest()
+    return int.from_bytes(digest[:8], "big")
+
+
+def check_rate(rate: Any, name: str) -> None:
+    """Raise InputError unless `rate` is a number in [0, 1]."""
+    if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 <= rate <= 1:
+        raise InputError(f"{name}: expected a number in [0, 1], got {rate!r}")
+
+
+def _within(size: int, low: int | None, high: int | None) -> bool:
+    return (low is None or size >= low) and (high is None or size <= high)

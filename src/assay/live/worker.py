@@ -1,0 +1,341 @@
+"""The worker: takes samples from a spool, scores them, keeps the scores there, and delivers them.
+
+Any number of workers, in any number of processes, may share a spool. Each leases what it works on; what a worker that
+was killed had leased is taken up by another when the lease expires.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sqlite3
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from assay.errors import Cause, InputError
+from assay.judges.base import BaseJudge
+from assay.judges.desk import Desk
+from assay.live.budget import Budget, check_budget, spending, waits_for_budget
+from assay.live.desks import RenewedDesk
+from assay.live.findings import KeptFindings
+from assay.live.health import Errors, log
+from assay.live.ledger import FileLedger, MemoryLedger
+from assay.live.outbox import Outbox
+from assay.live.report import SpoolReport, report_of
+from assay.live.scorer import LIVE_METRICS
+from assay.live.spool import Spool
+from assay.live.spool_file import FILE_NAME, SpoolFile
+from assay.live.spool_rows import Leased, process_name
+from assay.records import Sample, ScoredSample
+from assay.scoring import score_sample, unscored_sample
+from assay.sinks.base import Sink
+
+if TYPE_CHECKING:
+    from assay.metrics.registry import MetricSpec
+
+POLL = 0.2  # seconds between looks for new samples
+TIDY = 15.0  # seconds between deletions of what is delivered
+STOP_GRACE = 5.0  # seconds that a stop waits for the delivery under way
+LONGEST = 60.0  # seconds at most before samples whose judge cannot be reached are tried again
+PATIENT = 120.0  # seconds that `until_empty` waits for a budget; for longer it leaves the samples to the next run
+
+#: The judge is out of reach: the sample is not at fault, and another time may do.
+_PASSING = frozenset({Cause.CONNECTION, Cause.RATE_LIMITED, Cause.AUTH, Cause.NO_MODEL})
+
+
+class Worker:
+    """Scores what is in a spool.
+
+    spool         a Spool or its folder
+    metrics       names or metrics. None: LIVE_METRICS; judge: a judge, its name, or None for the embedded one
+    sinks         where scored samples go; by name where several workers have different ones: what a name stands for
+                  got is not sent to that name again. Without sinks scores stay in the spool
+    budget        shared with all workers of this spool that are given the same limits
+    when_spent    "wait": samples stay in the spool until there is room in the budget; "unscored": they are unscored
+    concurrency   samples scored at the same time
+    deadline      seconds per sample; metrics not done by then are unscored (timeout)
+    patience      seconds since it was appended for which a sample whose judge is out of reach is tried again
+    lease         seconds after which a worker that does not renew its leases is given up for lost
+    max_attempts  a sample that was in work so often when a worker died is unscored (bug)
+    max_tries     deliveries tried, `backoff` seconds apart and twice as long each time, before a sample is parked
+    keep          seconds that a delivered sample stays in the spool, and `keep_samples` how many at most; `remember`
+                  is how many keys stay known after that
+    """
+
+    def __init__(
+        self,
+        spool: Spool | str | os.PathLike[str],
+        metrics: MetricSpec | None = None,
+        judge: BaseJudge | str | None = None,
+        *,
+        sinks: Sequence[Sink] | Mapping[str, Sink] = (),
+        budget: Budget | None = None,
+        when_spent: Literal["wait", "unscored"] = "wait",
+        concurrency: int = 4,
+        deadline: float = 120.0,
+        score_partial: bool = False,
+        patience: float = 600.0,
+        lease: float = 60.0,
+        max_attempts: int = 5,
+        max_tries: int = 8,
+        backoff: float = 0.5,
+        keep: float = 3600.0,
+        keep_samples: int = 10_000,
+        remember: int = 1_000_000,
+    ) -> None:
+        from assay.judges import resolve_judge
+        from assay.metrics.registry import resolve
+
+        least = {"concurrency": concurrency, "max_attempts": max_attempts, "max_tries": max_tries}
+        for name, number in least.items():
+            if number < 1:
+                raise InputError(f"{name}: expected at least 1, got {number}")
+        for name, seconds in {"deadline": deadline, "lease": lease, "backoff": backoff}.items():
+            if seconds <= 0:
+                raise InputError(f"{name}: expected a positive number of seconds, got {seconds}")
+        if when_spent not in ("wait", "unscored"):
+            raise InputError(f"when_spent: expected 'wait' or 'unscored', got {when_spent!r}")
+        self.path = spool.path if isinstance(spool, Spool) else Path(spool)
+        self.metrics = resolve(LIVE_METRICS if metrics is None else metrics)
+        self.judge = resolve_judge(judge)
+        check_budget(budget, self.judge)
+        self.name = process_name("worker")
+        self._file = SpoolFile(self.path)
+        self._file.create()
+        if budget is not None and isinstance(budget.ledger, MemoryLedger):
+            budget = budget.on(FileLedger(self.path / FILE_NAME))
+        self._budget = budget
+        self._waits = when_spent == "wait"
+        self._sinks = dict(sinks) if isinstance(sinks, Mapping) else _named(sinks)
+        self._concurrency = concurrency
+        self._deadline = deadline
+        self._score_partial = score_partial
+        self._patience = patience
+        self._lease = lease
+        self._max_attempts = max_attempts
+        self._outbox_options = {"max_tries": max_tries, "backoff": backoff, "lease": lease}
+        self._keep = (keep, keep_samples, remember)
+        self._errors = Errors()
+        self._stop_now = threading.Event()
+        self._woken: tuple[asyncio.AbstractEventLoop, asyncio.Event] | None = None
+        self._finished: Callable[[], None] = lambda: None  # told of each sample whose scores are kept
+        self._unreachable = 0  # samples in a row whose judge was out of reach
+        self._pause_until = 0.0
+
+    def run(self, until_empty: bool = False) -> SpoolReport:
+        """Work until `stop`, SIGTERM or Ctrl-C, or, `until_empty`, until all is scored and delivered or parked.
+
+        What is then in work is handed back. With `until_empty`, samples that wait for a budget of the day are left
+        to a later run. Returns the report of the spool. The sinks are closed.
+        """
+        with self._signals():
+            asyncio.run(self._main(until_empty))
+        try:
+            return self.report()
+        finally:
+            self._file.close()
+
+    def stop(self) -> None:
+        """Hand back what is in work and end `run`. May be called from any thread and from signal handlers."""
+        self._stop_now.set()
+        if self._woken is not None:
+            loop, event = self._woken
+            try:
+                loop.call_soon_threadsafe(event.set)
+            except RuntimeError:  # the loop has just ended
+                return
+
+    def report(self) -> SpoolReport:
+        """What stands in the spool."""
+        return report_of(self._file)
+
+    @property
+    def errors(self) -> Mapping[str, int]:
+        """Exceptions caught in sinks, files and metrics, by type."""
+        return dict(self._errors.counts)
+
+    # -- the loop -------------------------------------------------------------------------------------------------
+
+    async def _main(self, until_empty: bool) -> None:
+        stopped = asyncio.Event()
+        self._woken = (asyncio.get_running_loop(), stopped)
+        if self._stop_now.is_set():
+            stopped.set()
+        findings = KeptFindings(self.path, self._failed)
+        outbox = Outbox(self._file, self.name, self._sinks, self._failed, **self._outbox_options)  # type: ignore[arg-type]
+        outbox.start()
+        self._finished = outbox.wake
+        heartbeat = asyncio.create_task(self._heartbeat(findings))
+        try:
+            with spending(self._budget):
+                await self._work(RenewedDesk(self.judge, findings), stopped, until_empty)
+        finally:
+            heartbeat.cancel()
+            self._woken = None
+            await asyncio.to_thread(outbox.stop, STOP_GRACE)
+            try:
+                await self.judge.release()
+                await asyncio.to_thread(self._tidy, findings)
+            finally:
+                self._close(findings)
+
+    async def _work(self, desk: RenewedDesk, stopped: asyncio.Event, until_empty: bool) -> None:
+        running: dict[asyncio.Task[None], Leased] = {}
+        waiter: asyncio.Task[Any] = asyncio.create_task(stopped.wait())
+        try:
+            while not stopped.is_set():
+                for leased in self._leased(self._concurrency - len(running)):
+                    running[asyncio.create_task(self._one(leased, desk.next()))] = leased
+                if not running and until_empty and self._is_empty():
+                    return
+                # with all hands full there is nothing to look for until one is free
+                poll = None if len(running) >= self._concurrency else POLL
+                done, _ = await asyncio.wait({*running, waiter}, timeout=poll, return_when=asyncio.FIRST_COMPLETED)
+                running = {task: leased for task, leased in running.items() if task not in done}
+        finally:
+            waiter.cancel()
+            for task in running:
+                task.cancel()
+            if running:
+                await asyncio.wait(running, timeout=STOP_GRACE)
+            self._safely(self._file.hand_back, self.name, [leased.number for leased in running.values()])
+
+    def _leased(self, room: int) -> list[Leased]:
+        if room <= 0 or self._pause() > 0:
+            return []
+        return self._safely(self._file.lease, self.name, room, time.time() + self._lease) or []
+
+    def _pause(self) -> float:
+        """Seconds for which nothing new is begun: the budget is spent, or the judge out of reach."""
+        budget = self._budget.frees_in() if self._budget is not None and self._waits else 0.0
+        return max(budget, self._pause_until - time.monotonic())
+
+    def _is_empty(self) -> bool:
+        """Whether this worker can leave: nothing to score, by anybody, nor to deliver."""
+        report = self._safely(self.report)
+        if report is None:
+            return False
+        if self._budget is not None and self._budget.frees_in() > PATIENT:
+            return True
+        return not report.pending and not (report.undelivered and self._sinks)
+
+    async def _heartbeat(self, findings: KeptFindings) -> None:
+        """Renew the leases, and now and then delete what is done with."""
+        tidied = 0.0
+        while True:
+            if time.monotonic() - tidied > TIDY:
+                tidied = time.monotonic()
+                await asyncio.to_thread(self._tidy, findings)
+            await asyncio.sleep(self._lease / 4)
+            self._safely(self._file.renew, self.name, time.time() + self._lease)
+
+    def _tidy(self, findings: KeptFindings) -> None:
+        keep, samples, remember = self._keep
+        while self._safely(self._file.forget, time.time() - keep, samples, remember):
+            continue
+        findings.forget_findings(time.time() - max(keep, self._patience) - self._lease)
+
+    def _close(self, findings: KeptFindings) -> None:
+        findings.close()
+        for name, sink in self._sinks.items():
+            try:
+                sink.close()
+            except Exception as error:
+                self._failed(error, f"{name}.close")
+        self._file.close()
+
+    # -- one sample -----------------------------------------------------------------------------------------------
+
+    async def _one(self, leased: Leased, desk: Desk) -> None:
+        scored = await self._scored(leased, desk)
+        due = self._due_again(leased, scored)
+        while True:
+            try:
+                if due is None:
+                    self._file.finish(self.name, leased.number, scored)
+                    self._finished()
+                else:
+                    self._file.hand_back(self.name, [leased.number], due, returned=True)
+                return
+            except sqlite3.Error as error:  # full, or locked for long: the lease is renewed meanwhile
+                self._failed(error, "spool")
+                await asyncio.sleep(1.0)
+
+    async def _scored(self, leased: Leased, desk: Desk) -> ScoredSample:
+        try:
+            sample = Sample.from_dict(json.loads(leased.sample))
+        except Exception as error:
+            return unscored_sample(Sample(id=leased.key), self.metrics, Cause.BAD_ROW, f"cannot be read: {error}")
+        if leased.attempts >= self._max_attempts:
+            message = f"{leased.attempts} times a worker died or was lost while it had this sample in work"
+            return unscored_sample(sample, self.metrics, Cause.BUG, message)
+        return await score_sample(
+            sample, self.metrics, desk, deadline=self._deadline, score_partial=self._score_partial
+        )
+
+    def _due_again(self, leased: Leased, scored: ScoredSample) -> float | None:
+        """When to try this sample again; None: what was found about it stands."""
+        if self._waits and self._budget is not None and waits_for_budget(scored.scores):
+            # this worker pauses until there is room; one with another budget may take the sample up before
+            return time.time() + POLL
+        causes = {score.unscored.cause for score in scored.scores.values() if score.unscored is not None}
+        if not causes & _PASSING:
+            if any(score.value is not None for score in scored.scores.values()):
+                self._unreachable = 0
+            return None
+        self._unreachable += 1
+        rounds = self._unreachable // self._concurrency
+        wait = min(LONGEST, 0.5 * 2.0 ** min(rounds, 16))
+        if time.time() - leased.appended + wait > self._patience:
+            return None
+        if rounds:
+            self._pause_until = time.monotonic() + wait
+        return time.time() + wait
+
+    # -- errors and signals ---------------------------------------------------------------------------------------
+
+    def _failed(self, error: BaseException, where: str) -> None:
+        self._errors.add(error, where)
+
+    def _safely(self, action: Any, *arguments: Any) -> Any:
+        """The result of a step on the file; None where the file cannot be used just now."""
+        try:
+            return action(*arguments)
+        except sqlite3.Error as error:
+            self._failed(error, "spool")
+            return None
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def handle(number: int, frame: object) -> None:
+            log.info("assay: worker stops")
+            self.stop()
+
+        before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _named(sinks: Sequence[Sink]) -> dict[str, Sink]:
+    """Sinks by their type; the second of a type is `Type#2`."""
+    counts: Counter[str] = Counter()
+    named = {}
+    for sink in sinks:
+        name = type(sink).__name__
+        counts[name] += 1
+        named[name if counts[name] == 1 else f"{name}#{counts[name]}"] = sink
+    return named

@@ -1,0 +1,110 @@
+"""Ledgers never let more through in any window than its limit, in memory and in a file alike."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.live.ledger import DAY, MINUTE, FileLedger, Ledger, Limit, MemoryLedger, Refusal, Spend
+
+
+class Clock:
+    def __init__(self, ledger: Any) -> None:
+        self.time = 1_000_000.0
+        ledger.now = lambda: self.time
+
+
+@pytest.fixture(params=["memory", "file"])
+def ledger(request: Any, tmp_path: Path) -> Ledger:
+    return MemoryLedger() if request.param == "memory" else FileLedger(tmp_path / "ledger.db")
+
+
+STEPS = st.lists(st.tuples(st.floats(0, 40), st.integers(1, 30)), min_size=1, max_size=60)
+
+
+@settings(max_examples=60, deadline=None)
+@given(STEPS, st.integers(1, 60))
+def test_no_window_ever_holds_more_than_its_limit(steps: list[tuple[float, int]], amount: int) -> None:
+    ledger = MemoryLedger()
+    clock = Clock(ledger)
+    taken: list[tuple[float, int]] = []
+    for pause, tokens in steps:
+        clock.time += pause
+        answer = ledger.take(Spend(1, tokens), [Limit("tokens", MINUTE, amount)])
+        if isinstance(answer, Refusal):
+            if answer.wait is not None:
+                clock.time += answer.wait + 1e-6  # the wait it names is long enough
+                assert not isinstance(ledger.take(Spend(1, tokens), [Limit("tokens", MINUTE, amount)]), Refusal)
+                taken.append((clock.time, tokens))
+            else:
+                assert tokens > amount
+        else:
+            taken.append((clock.time, tokens))
+    for begin, _ in taken:
+        assert sum(tokens for at, tokens in taken if begin <= at < begin + MINUTE) <= amount
+
+
+@settings(max_examples=15, deadline=None)
+@given(steps=STEPS)
+def test_a_file_gives_the_same_answers_as_memory(steps: list[tuple[float, int]], tmp_path_factory: Any) -> None:
+    both = (MemoryLedger(), FileLedger(tmp_path_factory.mktemp("ledger") / "ledger.db"))
+    clocks = [Clock(one) for one in both]
+    limits = [Limit("tokens", MINUTE, 60), Limit("calls", DAY, 20)]
+    for pause, tokens in steps:
+        for clock in clocks:
+            clock.time += pause
+        one, other = (ledger.take(Spend(1, tokens), limits) for ledger in both)
+        assert one == other
+        if isinstance(one, float):
+            for ledger in both:
+                ledger.correct(one, Spend(0, -tokens // 2))
+        assert both[0].spent(limits) == both[1].spent(limits)
+
+
+def test_the_limit_that_lasts_longest_is_named(ledger: Ledger) -> None:
+    clock = Clock(ledger)
+    limits = [Limit("calls", MINUTE, 2), Limit("calls", DAY, 2)]
+    for _ in range(2):
+        assert isinstance(ledger.take(Spend(1), limits), float)
+    refused = ledger.take(Spend(1), limits)
+    assert isinstance(refused, Refusal)
+    assert (refused.limit.window, refused.spent) == (DAY, 2)
+    assert refused.wait is not None
+    assert DAY < refused.wait <= DAY + 60  # buckets of a day are a minute wide
+    clock.time += 61
+    assert ledger.spent(limits) == [0, 2]
+
+
+def test_what_never_fits_is_said_at_once(ledger: Ledger) -> None:
+    refused = ledger.take(Spend(1, 101), [Limit("tokens", MINUTE, 100)])
+    assert isinstance(refused, Refusal)
+    assert refused.wait is None
+
+
+def test_many_threads_take_exactly_what_there_is(ledger: Ledger) -> None:
+    taken: list[float] = []
+
+    def work() -> None:
+        for _ in range(20):
+            answer = ledger.take(Spend(1), [Limit("calls", DAY, 50)])
+            if isinstance(answer, float):
+                taken.append(answer)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(taken) == 50
+
+
+def test_a_file_is_shared_and_outlives_its_users(tmp_path: Path) -> None:
+    limit = [Limit("calls", DAY, 3)]
+    for _ in range(3):
+        assert isinstance(FileLedger(tmp_path / "ledger.db").take(Spend(1), limit), float)
+    assert isinstance(FileLedger(tmp_path / "ledger.db").take(Spend(1), limit), Refusal)

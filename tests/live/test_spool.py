@@ -1,0 +1,310 @@
+"""The spool: the application only appends; nothing is lost uncounted, nothing kept twice, the host never harmed."""
+
+from __future__ import annotations
+
+import json
+import logging
+import multiprocessing
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.errors import InputError, StoreError
+from assay.live import Intake, Sampling, Spool, open_intake
+from assay.live.spool_file import SpoolFile, fold_processes
+from assay.records import Context, Sample
+from tests.live.apps import sample
+
+
+def stored(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(text) for (text,) in SpoolFile(path).rows("SELECT sample FROM contents ORDER BY number")]
+
+
+def test_samples_come_back_as_they_were(tmp_path: Path) -> None:
+    whole = Sample(
+        question="Wo?", answer="Zürich \ud800 🏔", contexts=(Context(text="p", score=0.5, metadata={"a": [1, None]}),),
+        id="x\ud800", ids={"otel_trace_id": "1"}, status="abandoned", metadata={"tags": ["a"]},
+    )  # fmt: skip
+    with_spool = Spool(tmp_path)
+    assert isinstance(with_spool, Intake)
+    assert with_spool.submit(whole)
+    assert with_spool.submit(lambda: sample("made"))
+    assert with_spool.flush(10)
+    first, second = (Sample.from_dict(data) for data in stored(tmp_path))
+    assert first == whole
+    assert second == sample("made")
+    health = with_spool.close()
+    assert (health.submitted, health.spooled, health.pending) == (2, 2, 0)
+
+
+def test_order_is_kept_and_every_submission_has_one_place(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, sampling=Sampling(0.5))
+    for n in range(200):
+        spool.submit(sample(str(n)))
+        spool.submit(sample(str(n)))  # the same again
+    spool.submit(lambda: None)
+    spool.submit(lambda: 1 / 0)  # type: ignore[arg-type,return-value]
+    bad = next(f"bad {n}" for n in range(99) if Sampling(0.5).decide(sample(f"bad {n}")).taken)
+    spool.submit(Sample(answer="a", id=bad, metadata={"x": object()}))
+    assert spool.flush(20)
+    expected = [str(n) for n in range(200) if Sampling(0.5).decide(sample(str(n))).taken]
+    assert [data["id"] for data in stored(tmp_path)] == expected
+    report = spool.report()
+    taken = len(expected)
+    assert (report.submitted, report.appended, report.duplicates, report.sampled_out, report.skipped) == (
+        403, taken, taken, 400 - 2 * taken, 3
+    )  # fmt: skip
+    assert report.unwritten == 0
+    health = spool.close()
+    assert (health.spooled, health.duplicates, health.sampled_out, health.skipped) == (
+        taken, taken, 400 - 2 * taken, 3
+    )  # fmt: skip
+    assert health.errors["ZeroDivisionError"] == 1
+
+
+def test_what_is_full_drops_and_counts(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "count", max_pending=10)
+    for n in range(15):
+        spool.submit(sample(str(n)))
+    assert spool.flush(10)
+    assert [data["id"] for data in stored(tmp_path / "count")] == [str(n) for n in range(10)]
+    report = spool.report()
+    assert (report.submitted, report.appended, report.dropped) == (15, 10, {"max_pending": 5})
+    assert spool.close().dropped == 5
+
+    spool = Spool(tmp_path / "bytes", max_bytes=400_000)
+    for n in range(40):
+        spool.submit(sample(str(n), "x" * 20_000))
+    assert spool.flush(10)
+    report = spool.report()
+    spool.close()
+    # at most 400,000 / 20,000 = 20 fit, less what the tables take
+    assert 10 <= report.appended < 20
+    assert report.dropped == {"max_bytes": 40 - report.appended}
+    assert (tmp_path / "bytes" / "spool.db").stat().st_size < 500_000
+
+
+def test_the_queue_in_memory_is_bounded_and_submit_never_waits(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, max_queue=100)
+    blocker = sqlite3.connect(tmp_path / "spool.db", isolation_level=None)
+    blocker.execute("BEGIN IMMEDIATE")
+    slowest = 0.0
+    for n in range(2000):
+        began = time.perf_counter()
+        spool.submit(sample(str(n)))
+        slowest = max(slowest, time.perf_counter() - began)
+    # the thread waits a second for the lock; a submit that waited with it would show
+    assert slowest < 0.5
+    assert not spool.flush(0.1)
+    health = spool.health()
+    assert health.dropped > 0
+    assert health.submitted + health.dropped == 2000
+    blocker.execute("COMMIT")
+    assert spool.flush(20)
+    report = spool.report()
+    # what had waited is there, what had no room is counted, also in the file
+    assert report.appended == health.submitted
+    assert report.submitted == 2000
+    assert report.dropped == {"queue_full": health.dropped}
+    spool.close()
+    blocker.close()
+
+
+def test_a_file_that_cannot_be_written_harms_nobody(tmp_path: Path, caplog: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("assay.live.spool.RETRY", 0.02)
+    spool = Spool(tmp_path, max_queue=5)
+    append = SpoolFile.append
+
+    def full(*arguments: Any) -> Any:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(SpoolFile, "append", full)
+    with caplog.at_level(logging.WARNING, "assay.live"):
+        for n in range(600):
+            spool.submit(sample(str(n)))
+        assert not spool.flush(0.3)
+    assert [record.message for record in caplog.records if "OperationalError" in record.message] == [
+        "assay: OperationalError in spool; further ones are only counted, see health()"
+    ]
+    health = spool.health()
+    assert health.errors["OperationalError"] >= 2
+    assert health.pending == health.submitted
+    monkeypatch.setattr(SpoolFile, "append", append)  # room again
+    assert spool.flush(10)
+    report = spool.report()
+    assert report.appended == health.submitted
+    assert report.appended + report.dropped["queue_full"] == report.submitted == 600
+    spool.close()
+
+
+def test_closing_says_what_could_not_be_written(tmp_path: Path, caplog: Any, monkeypatch: Any) -> None:
+    def gone(*arguments: Any) -> Any:
+        raise sqlite3.OperationalError("attempt to write a readonly database")
+
+    spool = Spool(tmp_path)
+    monkeypatch.setattr(SpoolFile, "append", gone)
+    spool.submit(sample("a"))
+    health = spool.close(0.1)
+    assert health.pending == 1
+    assert "1 samples that could not be written" in caplog.text
+    assert not spool.submit(sample("b"))
+
+
+def test_flush_is_all_that_a_function_needs_before_it_is_frozen(tmp_path: Path) -> None:
+    """The process is stopped for good right after flush: no thread, no exit hook runs any more."""
+    script = f"""
+import os
+from assay.live import Spool
+from assay.records import Sample
+spool = Spool({str(tmp_path)!r}, flush_every=30)
+for n in range(50):
+    spool.submit(Sample(answer="a", id=str(n)))
+assert spool.flush(20)
+os.kill(os.getpid(), 9)
+"""
+    assert subprocess.run([sys.executable, "-c", script], timeout=60, check=False).returncode == -9
+    report = Spool(tmp_path).report()
+    assert (report.submitted, report.appended, report.unwritten) == (50, 50, 0)
+
+
+def test_the_end_of_the_process_writes_what_is_queued(tmp_path: Path) -> None:
+    script = f"""
+from assay.live import Spool
+from assay.records import Sample
+spool = Spool({str(tmp_path)!r}, flush_every=5)
+for n in range(20):
+    spool.submit(Sample(answer="a", id=str(n)))
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert Spool(tmp_path).report().appended == 20
+
+
+def _child(spool: Spool, number: int) -> None:
+    for n in range(30):
+        spool.submit(sample(f"child {number} {n}"))
+    ok = spool.flush(20)
+    os._exit(0 if ok else 1)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_forked_children_append_their_own_and_nothing_twice(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    stop = threading.Event()
+    submitted = [0]
+
+    def load() -> None:  # the parent goes on submitting while it forks
+        while not stop.is_set():
+            spool.submit(sample(f"parent {submitted[0]}"))
+            submitted[0] += 1
+            time.sleep(0.0005)
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    context = multiprocessing.get_context("fork")
+    children = [context.Process(target=_child, args=(spool, number)) for number in range(6)]
+    for child in children:
+        time.sleep(0.03)
+        child.start()
+    for child in children:
+        child.join(60)
+    stop.set()
+    thread.join()
+    assert [child.exitcode for child in children] == [0] * 6
+    assert spool.flush(20)
+    ids = [data["id"] for data in stored(tmp_path)]
+    assert len(ids) == len(set(ids)) == submitted[0] + 6 * 30
+    report = spool.report()
+    assert (report.duplicates, report.appended, report.submitted) == (0, len(ids), len(ids))
+    spool.close()
+    assert SpoolFile(tmp_path).rows("PRAGMA integrity_check") == [("ok",)]
+
+
+def test_threads_and_processes_share_a_spool(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, max_queue=100_000)
+    script = f"""
+from assay.live import Spool
+from assay.records import Sample
+spool = Spool({str(tmp_path)!r}, max_queue=100_000)
+for n in range(500):
+    spool.submit(Sample(answer="a", id="shared" + str(n)))
+assert spool.flush(30)
+"""
+    others = [subprocess.Popen([sys.executable, "-c", script]) for _ in range(2)]
+
+    def work(number: int) -> None:
+        for n in range(300):
+            spool.submit(sample(f"{number}-{n}"))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert spool.flush(30)
+    assert [other.wait(60) for other in others] == [0, 0]
+    report = spool.report()
+    # 4 * 300 of the threads, and 500 that both processes bring
+    assert (report.appended, report.duplicates, report.submitted) == (1700, 500, 2200)
+    spool.close()
+
+
+def test_no_thread_before_work_and_none_long_after(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("assay.live.spool.IDLE", 0.05)
+    monkeypatch.setattr("assay.live.spool.NAP", 0.05)
+
+    def threads() -> int:
+        return sum(thread.name == "assay-spool" for thread in threading.enumerate())
+
+    before = threads()
+    spool = Spool(tmp_path)
+    assert threads() == before
+    for n in range(2):
+        spool.submit(sample(str(n)))
+        assert spool.flush(5)
+        until = time.monotonic() + 5
+        while threads() > before and time.monotonic() < until:
+            time.sleep(0.02)
+        assert threads() == before
+    assert spool.close().spooled == 2
+
+
+def test_counts_of_many_processes_are_folded(tmp_path: Path, monkeypatch: Any) -> None:
+    file = SpoolFile(tmp_path)
+    file.create()
+    monkeypatch.setattr("assay.live.spool_file.PROCESSES", 10)
+    for n in range(30):
+        file.add_counts(f"app {n}", {"submitted": n, "appended": 1})
+    fold_processes(file)
+    assert len(file.rows("SELECT DISTINCT process FROM counts")) == 11
+    assert file.counts() == {"submitted": sum(range(30)), "appended": 30}
+
+
+def test_wrong_arguments_and_places(tmp_path: Path) -> None:
+    for name, value in {"flush_every": 0, "max_queue": 0, "max_pending": 0, "max_bytes": 0}.items():
+        with pytest.raises(InputError, match=name):
+            Spool(tmp_path, **{name: value})  # type: ignore[arg-type]
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(StoreError, match="cannot be opened"):
+        Spool(tmp_path / "file")
+    newer = tmp_path / "newer"
+    newer.mkdir()
+    sqlite3.connect(newer / "spool.db").execute("PRAGMA user_version = 99").connection.close()
+    with pytest.raises(StoreError, match="newer assay"):
+        Spool(newer)
+
+
+def test_an_integration_takes_a_spool_as_its_scorer(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    assert open_intake(None, None, spool, {}) is spool
+    with pytest.raises(InputError, match="metrics, sampling"):
+        open_intake("faithfulness", None, spool, {"sampling": 0.1})
+    spool.close()

@@ -1,0 +1,454 @@
+"""Workers score each sample of a spool once, deliver it at least once, and lose nothing when they stop or die."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.errors import Cause, InputError, Undelivered
+from assay.judges.openai import OpenAIJudge
+from assay.judges.scripted import ScriptedJudge
+from assay.live import Sampling, Spool, Worker
+from assay.live.spool_file import SpoolFile
+from assay.records import Context, Sample, Score, ScoredSample
+from assay.sinks import JsonlSink, MemorySink, Receipt, read_jsonl
+from tests.live.apps import Probe, sample
+from tests.servers.openai_server import OpenAIServer
+
+
+def filled(path: Path, count: int, **options: Any) -> Spool:
+    spool = Spool(path, **options)
+    for n in range(count):
+        spool.submit(sample(str(n)))
+    assert spool.flush(20)
+    return spool
+
+
+def working(spool: Any, *sinks: Any, **options: Any) -> Worker:
+    return Worker(spool, [Probe()], ScriptedJudge(), sinks=sinks, **options)
+
+
+def wait_for(condition: Any, seconds: float = 30) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.01)
+
+
+def reconciled(spool: Spool) -> Any:
+    """The report, with its sums checked."""
+    report = spool.report()
+    dropped = sum(report.dropped.values())
+    parts = report.appended + report.duplicates + report.sampled_out + report.skipped + dropped + report.unwritten
+    assert report.submitted == parts
+    assert report.appended == report.scored + report.unscored + report.waiting + report.in_work
+    return report
+
+
+def test_scores_and_delivers_everything_in_order(tmp_path: Path) -> None:
+    spool, sink = filled(tmp_path, 30), MemorySink()
+    report = working(spool, sink, concurrency=1).run(until_empty=True)
+    assert [scored.sample.id for scored in sink.written] == [str(n) for n in range(30)]
+    assert sink.closed
+    assert (report.scored, report.scores, report.delivered, report.pending, report.undelivered) == (30, 30, 30, 0, 0)
+    result = spool.result("7")
+    assert result is not None
+    assert result.values == {"probe": 1.0}
+    assert spool.result("unknown") is None
+    reconciled(spool)
+
+
+def test_the_same_traces_again_add_nothing(tmp_path: Path) -> None:
+    spool, sink = filled(tmp_path, 10), MemorySink()
+    working(spool, sink, keep=0).run(until_empty=True)
+    working(spool, sink, keep=0).run(until_empty=True)  # this one forgets what is delivered
+    assert SpoolFile(tmp_path).rows("SELECT COUNT(*) FROM samples") == [(0,)]
+    for n in range(12):
+        spool.submit(sample(str(n)))
+    assert spool.flush(10)
+    report = working(spool, sink).run(until_empty=True)
+    assert (report.appended, report.duplicates, report.scored) == (12, 10, 12)
+    assert len(sink.written) == 12
+    reconciled(spool)
+
+
+def test_what_is_delivered_is_kept_for_a_while_only(tmp_path: Path) -> None:
+    spool, sink = filled(tmp_path, 30), MemorySink()
+    working(spool, sink).run(until_empty=True)
+    file = SpoolFile(tmp_path)
+    assert file.rows("SELECT COUNT(*) FROM samples") == [(30,)]
+    assert file.forget(0, keep=10, remember=5) == 20
+    assert file.rows("SELECT COUNT(*) FROM samples") == file.rows("SELECT COUNT(*) FROM contents") == [(10,)]
+    assert file.rows("SELECT COUNT(*) FROM seen") == [(5,)]
+    assert file.forget(time.time() + 1, keep=10, remember=5) == 10
+    reconciled(spool)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_late_long_duplicated_and_reordered_traces_with_three_restarts(tmp_path: Path, seed: int) -> None:
+    """The scored set is the sampled set, each once, whatever the order, the repetitions and the restarts."""
+    chance = random.Random(seed)
+    sampling = Sampling(0.6, seed="s")
+    traces = [replace(sample(f"run {n}", "A. " * chance.choice([1, 400])), ids={"otel_trace_id": f"{n:032x}"})
+              for n in range(120)]  # fmt: skip
+    arrivals = traces + chance.choices(traces, k=80)
+    chance.shuffle(arrivals)
+    late, arrivals = arrivals[:40], arrivals[40:]
+    sink = MemorySink()
+    for made, part in enumerate(
+        (arrivals[0::3], arrivals[1::3], arrivals[2::3], late)
+    ):  # three restarts of application and workers
+        spool = Spool(tmp_path, sampling=sampling)
+        for one in part:
+            spool.submit(one)
+        spool.close()
+        workers = [working(tmp_path, sink, lease=5, keep=chance.choice([0, 3600])) for _ in range(2)]
+        threads = [threading.Thread(target=worker.run, args=(made < 3,)) for worker in workers]
+        for thread in threads:
+            thread.start()
+        if made == 3:  # the last ones are stopped by hand
+            file = SpoolFile(tmp_path)
+            wait_for(lambda file=file: not any(file.totals().get(s, 0) for s in ("waiting", "in_work", "scored")))
+            for worker in workers:
+                worker.stop()
+        for thread in threads:
+            thread.join(60)
+            assert not thread.is_alive()
+    expected = sorted(one.id for one in traces if sampling.decide(one).taken)
+    assert sorted(scored.sample.id for scored in sink.written) == expected
+    report = reconciled(Spool(tmp_path))
+    assert (report.submitted, report.appended, report.scored) == (200, len(expected), len(expected))
+
+
+def test_three_processes_share_a_spool_and_score_each_sample_once(tmp_path: Path) -> None:
+    spool = filled(tmp_path / "spool", 400)
+    command = [sys.executable, "-m", "tests.live.apps", "worker", str(tmp_path / "spool")]
+    workers = [
+        subprocess.Popen([*command, str(tmp_path / f"{n}.jsonl"), "until_empty=1"], stdout=subprocess.DEVNULL)
+        for n in range(3)
+    ]
+    assert [worker.wait(100) for worker in workers] == [0, 0, 0]
+    rows = [row["sample"]["id"] for n in range(3) if (tmp_path / f"{n}.jsonl").exists()
+            for row in read_jsonl(tmp_path / f"{n}.jsonl")]  # fmt: skip
+    assert sorted(rows, key=int) == [str(n) for n in range(400)]
+    assert reconciled(spool).scored == 400
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM handlers")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_hands_back_what_is_in_work_at_once(tmp_path: Path, number: int) -> None:
+    spool = Spool(tmp_path / "spool")
+    spool.submit(sample("stuck", "hang"))
+    spool.submit(sample("fine"))
+    assert spool.flush(10)
+    command = [sys.executable, "-m", "tests.live.apps", "worker", str(tmp_path / "spool"), str(tmp_path / "out")]
+    with subprocess.Popen([*command, "lease=60"], stdout=subprocess.PIPE) as process:
+        wait_for(lambda: spool.report().delivered == 1)
+        process.send_signal(number)
+        assert process.wait(20) == 0
+    report = reconciled(spool)
+    assert (report.waiting, report.in_work, report.scored, report.undelivered) == (1, 0, 1, 0)
+    # it was no fault of the sample
+    assert SpoolFile(tmp_path / "spool").rows("SELECT attempts FROM samples WHERE key = 'stuck'") == [(0,)]
+
+
+def test_a_sample_that_kills_its_worker_ends_unscored(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "spool")
+    for one in (sample("deadly", "kill"), sample("fine")):
+        spool.submit(one)
+    assert spool.flush(10)
+    command = [sys.executable, "-m", "tests.live.apps", "worker", str(tmp_path / "spool"), str(tmp_path / "out")]
+    codes = []
+    while len(codes) < 6 and 0 not in codes:
+        ran = subprocess.run(
+            [*command, "lease=0.3", "max_attempts=3", "until_empty=1", "concurrency=1"], timeout=60, check=False,
+            stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        codes.append(ran.returncode)
+    assert codes == [-9, -9, -9, 0]
+    result = spool.result("deadly")
+    assert result is not None
+    reason = result.scores["probe"].unscored
+    assert reason is not None
+    assert (reason.cause, "3 times" in reason.message) == (Cause.BUG, True)
+    report = reconciled(spool)
+    assert (report.scored, report.unscored, report.causes) == (1, 1, {"bug": 1})
+
+
+def test_a_lease_that_expired_is_lost_and_its_scores_are_not_kept(tmp_path: Path) -> None:
+    filled(tmp_path, 1).close()
+    file = SpoolFile(tmp_path)
+    (mine,) = file.lease("slow", 5, time.time() - 1)  # expired from the start
+    (again,) = file.lease("quick", 5, time.time() + 60)
+    assert (again.number, again.attempts) == (mine.number, 1)
+    scored = ScoredSample(sample=sample("0"), scores={"probe": Score(metric="probe", value=1.0)})
+    assert not file.finish("slow", mine.number, scored)
+    assert file.finish("quick", again.number, scored)
+    assert not file.finish("quick", again.number, scored)
+    assert file.counts()["scored"] == 1
+
+
+def test_a_lease_is_renewed_for_as_long_as_its_worker_lives(tmp_path: Path) -> None:
+    gate = threading.Event()
+
+    class Long(Probe):
+        async def measure(self, sample: Any, judge: Any) -> Score:
+            while not gate.is_set():
+                await asyncio.sleep(0.02)
+            return self.scored(1.0)
+
+    spool, sink = filled(tmp_path, 1), MemorySink()
+    workers = [Worker(spool, [Long()], ScriptedJudge(), sinks=[sink], lease=2.0) for _ in range(2)]
+    threads = [threading.Thread(target=worker.run, args=(True,)) for worker in workers]
+    for thread in threads:
+        thread.start()
+    file = SpoolFile(tmp_path)
+    until = "SELECT leased_until FROM samples WHERE state = 'in_work'"
+    wait_for(lambda: file.rows(until))
+    first = file.rows(until)[0][0]
+    wait_for(lambda: file.rows(until)[0][0] > first + 2.5)  # beyond the end of the first lease, and still held
+    gate.set()
+    for thread in threads:
+        thread.join(30)
+    assert len(sink.written) == 1
+    assert file.rows("SELECT attempts FROM samples") == [(1,)]
+
+
+class Faulty:
+    """A sink that fails as told, and keeps what it took."""
+
+    def __init__(self, fails: Any) -> None:
+        self.fails, self.took, self.asked = fails, [], 0
+
+    def write(self, scored: ScoredSample) -> Receipt:
+        self.asked += 1
+        if self.fails(scored, self.asked):
+            raise Undelivered("no such trace", scores=list(scored.scores))
+        self.took.append(scored.sample.id)
+        return Receipt(sent=2, confirmed=1)
+
+    def close(self) -> None:
+        pass
+
+
+def test_undeliverable_scores_are_tried_again_then_parked_and_listed(tmp_path: Path) -> None:
+    spool = filled(tmp_path, 6)
+    fine, faulty = MemorySink(), Faulty(lambda scored, asked: scored.sample.id == "3")
+    report = working(spool, fine, faulty, max_tries=3, backoff=0.01).run(until_empty=True)
+    assert sorted(faulty.took) == ["0", "1", "2", "4", "5"]
+    assert [scored.sample.id for scored in fine.written].count("3") == 1  # it has it, and is not asked again
+    assert (report.delivered, report.parked, report.undelivered) == (5, 1, 0)
+    (parked,) = report.parked_samples
+    assert (parked.key, parked.tries) == ("3", 3)
+    assert parked.error == "Faulty: Undelivered: no such trace"
+    assert (report.confirmed, report.unconfirmed) == (5, 5)
+    assert SpoolFile(tmp_path).retry_parked() == 1
+    faulty.fails = lambda scored, asked: False
+    report = working(spool, fine, faulty).run(until_empty=True)
+    assert (report.delivered, report.parked) == (6, 0)
+    assert [scored.sample.id for scored in fine.written].count("3") == 1
+    reconciled(spool)
+
+
+def test_a_sink_that_is_down_is_left_alone_and_holds_up_nobody(tmp_path: Path) -> None:
+    spool = filled(tmp_path, 60)
+    fine, down = MemorySink(), Faulty(lambda scored, asked: True)
+    worker = working(spool, fine, down, backoff=0.2, max_tries=50)
+    thread = threading.Thread(target=worker.run)
+    thread.start()
+    wait_for(lambda: len(fine.written) == 60)
+    asked = down.asked
+    assert asked < 60  # not once for every sample
+    down.fails = lambda scored, asked: False
+    wait_for(lambda: len(down.took) == 60, 60)
+    wait_for(lambda: spool.report().delivered == 60)
+    worker.stop()
+    thread.join(20)
+    assert not thread.is_alive()
+    assert len(fine.written) == 60
+    assert worker.errors["Undelivered"] == down.asked - 60
+
+
+def test_without_sinks_scores_stay_and_are_delivered_later(tmp_path: Path) -> None:
+    spool = filled(tmp_path, 3)
+    assert working(spool).run(until_empty=True).undelivered == 3
+    sink = MemorySink()
+    report = working(spool, sink).run(until_empty=True)
+    assert (report.undelivered, report.delivered, len(sink.written)) == (0, 3, 3)
+
+
+def test_findings_of_an_interrupted_sample_are_not_paid_for_twice(tmp_path: Path) -> None:
+    one = Sample(question="q", answer="It is 4.", contexts=(Context(text="It is 4."),), id="a")
+    spool = Spool(tmp_path)
+    spool.submit(one)
+    assert spool.flush(10)
+    with OpenAIServer() as server:
+        gate = threading.Event()
+        server.plan = lambda call: _held(call, gate)
+        first = Worker(spool, "faithfulness", OpenAIJudge("fake", base_url=server.base_url), sinks=[MemorySink()])
+        thread = threading.Thread(target=first.run)
+        thread.start()
+        wait_for(lambda: server.count("support") == 1)
+        first.stop()
+        thread.join(20)
+        assert not thread.is_alive()
+        assert (server.count("claims"), spool.report().waiting) == (1, 1)
+        gate.set()
+        server.plan = None
+        judge = OpenAIJudge("fake", base_url=server.base_url)
+        report = Worker(spool, "faithfulness", judge, sinks=[MemorySink()]).run(until_empty=True)
+        assert report.scored == 1
+        assert server.count("claims") == 1  # from the folder of the spool
+        assert server.count("support") == 2
+
+
+def _held(call: Any, gate: threading.Event) -> Any:
+    from tests.servers.openai_server import Say
+
+    return Say(hang=True) if call.kind == "support" and not gate.is_set() else None
+
+
+def test_samples_wait_while_the_judge_cannot_be_reached(tmp_path: Path) -> None:
+    spool, sink = filled(tmp_path, 5), MemorySink()
+    with OpenAIServer() as server:
+        down = [True]
+        from tests.servers.openai_server import Say
+
+        server.plan = lambda call: Say(status=503, body={"error": {"message": "down"}}) if down[0] else None
+        judge = OpenAIJudge("fake", base_url=server.base_url, max_attempts=1)
+        worker = Worker(spool, "faithfulness", judge, sinks=[sink], concurrency=2)
+        thread = threading.Thread(target=worker.run)
+        thread.start()
+        wait_for(lambda: len(server.calls) >= 2)
+        down[0] = False
+        wait_for(lambda: len(sink.written) == 5)
+        worker.stop()
+        thread.join(20)
+    report = reconciled(spool)
+    assert (report.scored, report.unscored) == (5, 0)
+
+
+def test_patience_with_a_judge_that_stays_away_ends(tmp_path: Path) -> None:
+    spool = filled(tmp_path, 2)
+    judge = OpenAIJudge("fake", base_url="http://127.0.0.1:9/v1", max_attempts=1)
+    report = Worker(spool, "faithfulness", judge, sinks=[MemorySink()], patience=0.1).run(until_empty=True)
+    assert (report.unscored, report.causes) == (2, {"connection": 2})
+
+
+def test_a_sample_that_cannot_be_read_is_unscored(tmp_path: Path) -> None:
+    spool = filled(tmp_path, 1)
+    with SpoolFile(tmp_path).write() as db:
+        db.execute("UPDATE contents SET sample = '{\"status\": 7}'")
+    report = working(spool, MemorySink()).run(until_empty=True)
+    assert (report.unscored, report.causes, report.parked) == (1, {"bad_row": 1}, 1)
+
+
+def test_partial_answers_are_unscored_unless_asked(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    spool.submit(replace(sample("a"), status="abandoned"))
+    assert spool.flush(10)
+    assert working(spool, MemorySink()).run(until_empty=True).causes == {"partial": 1}
+
+
+def test_a_blocked_file_only_delays(tmp_path: Path) -> None:
+    import sqlite3
+
+    spool, sink = filled(tmp_path, 5), MemorySink()
+    worker = working(spool, sink)
+    worker._file._timeout = 0.05
+    blocker = sqlite3.connect(tmp_path / "spool.db", isolation_level=None)
+    blocker.execute("BEGIN IMMEDIATE")
+    thread = threading.Thread(target=worker.run, args=(True,))
+    thread.start()
+    wait_for(lambda: worker.errors.get("OperationalError", 0) >= 2)
+    blocker.execute("COMMIT")
+    blocker.close()
+    thread.join(30)
+    assert not thread.is_alive()
+    assert len(sink.written) == 5
+
+
+async def test_run_does_not_mind_a_loop_elsewhere(tmp_path: Path) -> None:
+    spool, sink = filled(tmp_path, 2), MemorySink()
+    await asyncio.to_thread(working(spool, sink).run, True)
+    assert len(sink.written) == 2
+
+
+def test_wrong_arguments_raise_at_once(tmp_path: Path) -> None:
+    for name in ("concurrency", "max_attempts", "max_tries", "deadline", "lease", "backoff"):
+        with pytest.raises(InputError, match=name):
+            Worker(tmp_path, [Probe()], ScriptedJudge(), **{name: 0})  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no metric"):
+        Worker(tmp_path, "faithfulnes", ScriptedJudge())
+
+
+def cli(*arguments: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "assay.cli", "worker", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    import json
+
+    spool = Spool(tmp_path / "spool")
+    for n in range(3):
+        text = f"House {n} has {n} windows."
+        spool.submit(Sample(question="q", answer=text, contexts=(Context(text=text),), id=str(n)))
+    spool.submit(lambda: None)
+    spool.close()
+    out = tmp_path / "scores.jsonl"
+    status = cli(tmp_path / "spool", "--status")
+    assert status.returncode == 0
+    assert "appended    3: 0 scored, 0 unscored, 3 waiting" in status.stdout
+    with OpenAIServer() as server:
+        judge = ("--judge", "openai:fake", "--base-url", server.base_url, "--metrics", "faithfulness")
+        spent = cli(tmp_path / "spool", *judge, "--sink", f"jsonl:{out}", "--until-empty", "--budget-calls-per-day", 2)
+        assert spent.returncode == 1
+        assert len(server.calls) == 2
+        ran = cli(tmp_path / "spool", *judge, "--sink", f"jsonl:{out}", "--until-empty", "--json")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    report = json.loads(ran.stdout)
+    assert (report["submitted"], report["skipped"], report["scored"], report["delivered"]) == (4, 1, 3, 3)
+    assert sorted(row["sample"]["id"] for row in read_jsonl(out)) == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere", "--status"], "spool: there is none in 'nowhere'"),
+        (["spool", "--sink", "paper:x"], "paper"),
+        (["spool", "--sink", "jsonl:a", "--sink", "jsonl:a"], "given twice"),
+        (["spool", "--budget-dollars-per-day", "1"], "need prices"),
+        (["spool", "--budget-price-prompt", "1"], "give both"),
+    ],
+)
+def test_wrong_usage_is_one_line(tmp_path: Path, monkeypatch: Any, arguments: list[str], message: str) -> None:
+    Spool(tmp_path / "spool").close()
+    monkeypatch.chdir(tmp_path)
+    ran = cli(*arguments, "--judge", "openai:fake", "--base-url", "http://127.0.0.1:9/v1")
+    assert ran.returncode == 2
+    assert message in ran.stderr
+    assert len(ran.stderr.strip().splitlines()) == 1
+
+
+def test_a_jsonl_sink_shared_by_workers_holds_whole_lines(tmp_path: Path) -> None:
+    spool = filled(tmp_path / "spool", 100)
+    workers = [working(spool, JsonlSink(tmp_path / "scores.jsonl")) for _ in range(3)]
+    threads = [threading.Thread(target=worker.run, args=(True,)) for worker in workers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    rows = read_jsonl(tmp_path / "scores.jsonl")
+    assert rows.torn == ()
+    assert sorted(int(row["sample"]["id"]) for row in rows) == list(range(100))
