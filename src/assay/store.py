@@ -155,6 +155,37 @@ class Store:
             json.dumps({name: score.to_dict() for name, score in scored.scores.items()}, ensure_ascii=False),
         )
 
+    def merge_row(self, run: str, scored: ScoredSample) -> int:
+        """Keep one scored sample under its key: a new row at the end, or new scores on the row that it has already.
+
+        Scores of metrics that are not among the new ones stay. Returns the row's number. Safe with several processes.
+        """
+        key = scored.sample.key()
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                query = "SELECT number, scores FROM rows WHERE run = ? AND id = ?"
+                found = self._db.execute(query, (run, key)).fetchone()
+                last = "SELECT COALESCE(MAX(number), 0) FROM rows WHERE run = ?"
+                number = found[0] if found else self._db.execute(last, (run,)).fetchone()[0] + 1
+                scores = json.loads(found[1]) if found else {}
+                scores |= {name: score.to_dict() for name, score in scored.scores.items()}
+                self._db.execute(
+                    "INSERT OR REPLACE INTO rows VALUES (?, ?, ?, ?, ?)",
+                    (
+                        run,
+                        number,
+                        key,
+                        json.dumps(scored.sample.to_dict(), ensure_ascii=False),
+                        json.dumps(scores, ensure_ascii=False),
+                    ),
+                )
+                self._db.execute("COMMIT")
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+        return int(number)
+
     def rows(self, run: str) -> Iterator[Row]:
         """The scored rows of a run, in the order of the data; read in pages, so that memory stays flat."""
         last = -1

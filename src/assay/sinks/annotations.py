@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assay.records import Record, Sample, Score, ScoredSample, Verdict, fingerprint
-from assay.report.explanation import score_in_words
-from assay.sinks.masking import hash_text
+from assay.fields import well_formed
+from assay.records import Context, Record, Sample, Score, ScoredSample, Verdict, fingerprint
+from assay.report.explanation import headline, score_in_words
+from assay.sinks.base import Mask
+from assay.sinks.masking import hider
 
 #: Annotations get version 5 UUIDs under this one.
 NAMESPACE = uuid.UUID("6f1d3c52-6a5f-5d0e-9d57-3a4f0c9b7e21")
 
-#: The time of a sample that says nothing of its own: fixed, because a store may hold two scores of different days apart.
+#: The time of a sample that tells none: fixed, because some stores keep two scores of different days apart.
 UNKNOWN_TIME = 946684800.0  # 2000-01-01T00:00:00Z
 
 EXPLANATION = 4_000  # characters
 EVIDENCE = 16_000  # characters of JSON
-
-Mask = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +33,7 @@ class Annotation(Record):
     """One score for one target.
 
     id           UUID, the same for the same target, metric, version and judge
-    identifier   the part of it that tells apart scores of one metric on one target: 16 hex digits over version and judge
+    identifier   what tells apart scores of one metric on one target: 16 hex digits over version and judge
     name         the metric's label
     value        the number, or None where there is no measurement
     label        "unscored" where there is no measurement, else None
@@ -66,18 +66,17 @@ def annotations_of(
     """One annotation per score, in the order of the scores.
 
     target  what is annotated, as the store calls it (a span id, a run id); None: the sample's key
-    mask    applied to every text before it leaves the process
-    texts   False: no text of the sample leaves; claims and quotes are hashes, and there is no explanation
+    mask    applied to every text, whole, before it is put into words, shortened or sent
+    texts   False: no text of the sample leaves; claims and quotes are hashes, the explanation holds only numbers
     """
-    sample = scored.sample
-    where = target if target is not None else sample.key()
-    hide = _hide(mask, texts)
+    where = target if target is not None else scored.sample.key()
+    mask = hider(mask, texts)
+    hide = well_formed if mask is None else lambda text: well_formed(mask(text))
+    sample = _hidden_sample(scored.sample, hide)
     found = []
-    for name, score in scored.scores.items():
+    for name, measured in scored.scores.items():
+        score = _hidden_score(measured, hide)
         identifier = identifier_of(score)
-        explanation = _shortened(hide(score_in_words(score, sample)), explanation_limit) if texts else ""
-        if score.unscored is not None and not texts:
-            explanation = f"Not scored ({score.unscored.cause})"
         found.append(
             Annotation(
                 id=str(uuid.uuid5(NAMESPACE, f"{where}\n{name}\n{identifier}")),
@@ -86,8 +85,8 @@ def annotations_of(
                 value=score.value,
                 label=None if score.unscored is None else "unscored",
                 cause=None if score.unscored is None else score.unscored.cause.value,
-                explanation=explanation,
-                metadata=_metadata(score, sample, hide, evidence_limit),
+                explanation=_shortened(_words(score, sample, texts), explanation_limit),
+                metadata=_metadata(score, sample, evidence_limit),
                 at=time_of(sample),
             )
         )
@@ -112,13 +111,42 @@ def time_of(sample: Sample) -> float:
     return (identity.int >> 80) / 1000 if identity.version == 7 else UNKNOWN_TIME
 
 
-def _hide(mask: Mask | None, texts: bool) -> Mask:
-    if not texts:
-        return hash_text
-    return mask if mask is not None else lambda text: text
+def _hidden_sample(sample: Sample, hide: Mask) -> Sample:
+    """The sample with its passages hidden: the words of an explanation quote from nothing else of it."""
+    if sample.contexts is None:
+        return sample
+    return replace(sample, contexts=tuple(Context(text=hide(one.text), id=one.id) for one in sample.contexts))
 
 
-def _metadata(score: Score, sample: Sample, hide: Mask, limit: int) -> dict[str, Any]:
+def _hidden_score(score: Score, hide: Mask) -> Score:
+    unscored = score.unscored
+    return replace(
+        score,
+        unscored=None if unscored is None else replace(unscored, message=hide(unscored.message), raw=None),
+        verdicts={
+            name: tuple(_hidden_verdict(verdict, hide) for verdict in verdicts)
+            for name, verdicts in score.verdicts.items()
+        },
+        texts={name: tuple(map(hide, texts)) for name, texts in score.texts.items()},
+    )
+
+
+def _hidden_verdict(verdict: Verdict, hide: Mask) -> Verdict:
+    return replace(
+        verdict,
+        claim=None if verdict.claim is None else replace(verdict.claim, text=hide(verdict.claim.text)),
+        evidence=tuple(replace(quote, text=hide(quote.text)) for quote in verdict.evidence),
+        reason=None if verdict.reason is None else hide(verdict.reason),
+    )
+
+
+def _words(score: Score, sample: Sample, texts: bool) -> str:
+    if texts:
+        return score_in_words(score, sample)
+    return headline(score) if score.unscored is None else f"Not scored ({score.unscored.cause})"
+
+
+def _metadata(score: Score, sample: Sample, limit: int) -> dict[str, Any]:
     data: dict[str, Any] = {
         "assay.version": score.version,
         "assay.judge": score.judge or "",
@@ -129,7 +157,7 @@ def _metadata(score: Score, sample: Sample, hide: Mask, limit: int) -> dict[str,
     }
     if score.unscored is not None:
         data["assay.cause"] = score.unscored.cause.value
-    evidence = _evidence(score, sample, hide)
+    evidence = _evidence(score, sample)
     if evidence:
         data["assay.evidence"], left_out = _within(evidence, limit)
         if left_out:
@@ -137,21 +165,22 @@ def _metadata(score: Score, sample: Sample, hide: Mask, limit: int) -> dict[str,
     return data
 
 
-def _evidence(score: Score, sample: Sample, hide: Mask) -> list[dict[str, Any]]:
+def _evidence(score: Score, sample: Sample) -> list[dict[str, Any]]:
     ids = [context.id for context in sample.contexts or ()]
     return [
-        _verdict(verdict, reading, ids if reading.endswith("/contexts") and not score.texts.get("contexts") else (), hide)
+        # where the contexts were cut into sentences, the verdicts count those
+        _verdict(verdict, reading, ids if reading.endswith("/contexts") and not score.texts.get("contexts") else ())
         for reading, verdicts in score.verdicts.items()
         for verdict in verdicts
     ]
 
 
-def _verdict(verdict: Verdict, reading: str, ids: Sequence[str | None], hide: Mask) -> dict[str, Any]:
+def _verdict(verdict: Verdict, reading: str, ids: Sequence[str | None]) -> dict[str, Any]:
     found: dict[str, Any] = {"reading": reading, "label": verdict.label}
     if verdict.probability is not None:
         found["probability"] = round(verdict.probability, 4)
     if verdict.claim is not None:
-        found["claim"] = hide(verdict.claim.text)
+        found["claim"] = verdict.claim.text
         found["at"] = [verdict.claim.span.start, verdict.claim.span.end]
     if verdict.passage is not None:
         found["passage"] = verdict.passage
@@ -160,28 +189,27 @@ def _verdict(verdict: Verdict, reading: str, ids: Sequence[str | None], hide: Ma
             {
                 "passage": quote.passage,
                 "at": [quote.span.start, quote.span.end],
-                "text": hide(quote.text),
+                "text": quote.text,
                 **({"id": ids[quote.passage]} if quote.passage < len(ids) and ids[quote.passage] is not None else {}),
             }
             for quote in verdict.evidence
         ]
     if verdict.reason:
-        found["reason"] = hide(verdict.reason)
+        found["reason"] = verdict.reason
     return found
 
 
 def _within(evidence: Sequence[Mapping[str, Any]], limit: int) -> tuple[str, int]:
-    """As many verdicts as fit, as JSON, unfavourable ones first; and how many did not fit."""
+    """Those verdicts that fit, as JSON, unfavourable ones first; and how many did not fit."""
     favourable = ("supported", "useful", "yes")
     ordered = sorted(evidence, key=lambda item: item["label"] in favourable)
     pieces: list[str] = []
     room = limit - 2
     for item in ordered:
         piece = json.dumps(item, ensure_ascii=False, separators=(",", ":"))
-        if len(piece) + 1 > room:
-            break
-        pieces.append(piece)
-        room -= len(piece) + 1
+        if len(piece) + 1 <= room:
+            pieces.append(piece)
+            room -= len(piece) + 1
     return "[" + ",".join(pieces) + "]", len(ordered) - len(pieces)
 
 

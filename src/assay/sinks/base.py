@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from assay.records import Record, ScoredSample
+
+#: Hides what must not leave the process: takes a whole text, gives the text to send.
+Mask = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,7 +17,8 @@ class Receipt(Record):
     """What became of one write.
 
     sent       scores handed over, with those that have no value
-    confirmed  of those, the ones that were read back from the store; the others are sent, unconfirmed
+    confirmed  of those, the ones known to have arrived: read back from the store, acknowledged by a receiver, or in a
+               file of this machine; the others are sent, unconfirmed
     skipped    scores that have no place in this store, for example because the sample carries none of its ids
     """
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.records import ScoredSample
-from assay.sinks.masking import hashed_texts
+from assay.sinks.base import Mask, Receipt
+from assay.sinks.masking import hidden_texts, hider
 
 
 class JsonlSink:
@@ -20,29 +21,38 @@ class JsonlSink:
 
     fsync      on disk before `write` returns, not only handed to the operating system
     max_bytes  before the file would grow beyond this it is renamed to `PATH.1`, replacing the one before
-    texts      False writes SHA-256 hashes in place of every text of the sample and its evidence
+    mask       applied to every text of the sample and its evidence, metadata included
+    texts      False writes SHA-256 hashes in place of them
 
     A line is written by one call on a file opened for appending, so several threads and processes may share a file on
     a local disk (not with `max_bytes`, which is for one process). `close` may be followed by further writes.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, fsync: bool = False, max_bytes: int | None = None, texts: bool = True
+        self,
+        path: str | os.PathLike[str],
+        *,
+        fsync: bool = False,
+        max_bytes: int | None = None,
+        mask: Mask | None = None,
+        texts: bool = True,
     ) -> None:
+        if not str(path):
+            raise InputError("path: expected a file to append to, got an empty one")
         if max_bytes is not None and max_bytes < 1:
             raise InputError(f"max_bytes: expected at least 1, got {max_bytes}")
         self.path = Path(path)
         self._fsync = fsync
         self._max_bytes = max_bytes
-        self._texts = texts
+        self._hide = hider(mask, texts)
         self._lock = threading.Lock()
         self._file: int | None = None
 
-    def write(self, scored: ScoredSample) -> None:
+    def write(self, scored: ScoredSample) -> Receipt:
         """Append one line. Raises OSError."""
         data = scored.to_dict()
-        if not self._texts:
-            data = hashed_texts(data)
+        if self._hide is not None:
+            data = hidden_texts(data, self._hide)
         line = (json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8", "replace")
         with self._lock:
             file = self._opened(len(line))
@@ -53,6 +63,7 @@ class JsonlSink:
                 raise OSError(f"{self.path}: only {written} of {len(line)} bytes of a line were written")
             if self._fsync:
                 os.fsync(file)
+        return Receipt(sent=len(scored.scores), confirmed=len(scored.scores))
 
     def close(self) -> None:
         """Close the file."""

@@ -1,9 +1,12 @@
-"""Scored samples without their texts: structure, numbers and labels stay, every text becomes its hash."""
+"""Scored samples without their texts: structure, numbers and labels stay, every text is masked or becomes its hash."""
 
 from __future__ import annotations
 
 import hashlib
 from typing import Any
+
+from assay.errors import InputError
+from assay.sinks.base import Mask
 
 #: Keys, at any depth, whose texts say nothing of what was asked, found or said.
 _KEPT = frozenset(
@@ -16,22 +19,49 @@ def hash_text(text: str) -> str:
     return "sha256:" + hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
+def hider(mask: Mask | None, texts: bool) -> Mask | None:
+    """What is to be done to each text: hash it, mask it, or nothing (None).
+
+    The function raises InputError where the mask fails, without the mask's own words: they may hold the text.
+    """
+    if not texts:
+        return hash_text
+    if mask is None:
+        return None
+
+    def masked(text: str) -> str:
+        try:
+            hidden = mask(text)
+        except Exception as error:
+            raise InputError(f"mask: it raised {type(error).__name__}; nothing was written") from None
+        if not isinstance(hidden, str):
+            raise InputError(f"mask: expected a function that returns a text, got {type(hidden).__name__}")
+        return hidden
+
+    return masked
+
+
 def hashed_texts(data: dict[str, Any]) -> dict[str, Any]:
     """`ScoredSample.to_dict()` with every text hashed, except names, labels and ids; in metadata without exception."""
+    return hidden_texts(data, hash_text)
+
+
+def hidden_texts(data: dict[str, Any], hide: Mask) -> dict[str, Any]:
+    """`ScoredSample.to_dict()` with `hide` applied to every text, except names, labels and ids; see `hashed_texts`."""
     return {
-        "sample": _hashed(data["sample"], _KEPT),
-        "scores": {name: _hashed(score, _KEPT) for name, score in data["scores"].items()},
+        "sample": _hidden(data["sample"], _KEPT, hide),
+        "scores": {name: _hidden(score, _KEPT, hide) for name, score in data["scores"].items()},
     }
 
 
-def _hashed(value: Any, kept: frozenset[str]) -> Any:
+def _hidden(value: Any, kept: frozenset[str], hide: Mask) -> Any:
     if isinstance(value, str):
-        return hash_text(value)
+        return hide(value)
     if isinstance(value, dict):
         return {
-            key: item if key in kept else _hashed(item, frozenset() if key == "metadata" else kept)
+            key: item if key in kept else _hidden(item, frozenset() if key == "metadata" else kept, hide)
             for key, item in value.items()
         }
     if isinstance(value, list):
-        return [_hashed(item, kept) for item in value]
+        return [_hidden(item, kept, hide) for item in value]
     return value

@@ -14,16 +14,35 @@ from assay.sinks.base import Sink
 GROUP = "assay.sinks"
 
 #: Names whose package may be missing, and what to install for them.
-EXTRAS = {"otel": "opentelemetry", "phoenix": "phoenix", "mlflow": "mlflow", "langsmith": "langsmith", "langfuse": "langfuse"}
+EXTRAS = {
+    "otel": "opentelemetry",
+    "phoenix": "phoenix",
+    "mlflow": "mlflow",
+    "langsmith": "langsmith",
+    "langfuse": "langfuse",
+}
 
 
 def resolve_sink(spec: str) -> Sink:
-    """The sink that `NAME:ADDRESS` means. Raises InputError for an unknown name, MissingExtra for a missing package."""
+    """The sink that `NAME:ADDRESS` means.
+
+    Raises InputError for an unknown name or a wrong address, MissingExtra for a missing package.
+    """
     name, _, address = spec.partition(":")
     found = {point.name: point for point in entry_points(group=GROUP)}
     if name not in found:
         if name in EXTRAS:
-            raise MissingExtra(f"sink {name!r} needs a package: pip install 'assay[{EXTRAS[name]}]'")
-        raise InputError(f"sink {spec!r}: expected NAME:ADDRESS with a NAME of {', '.join(sorted(found))}")
-    make: Callable[[str], Sink] = found[name].load()
+            raise MissingExtra(_missing(name))
+        # the address may hold a password
+        raise InputError(f"sink {name!r}: expected NAME:ADDRESS with a NAME of {', '.join(sorted(found))}")
+    try:
+        make: Callable[[str], Sink] = found[name].load()
+    except ImportError as error:
+        if name in EXTRAS:
+            raise MissingExtra(f"{_missing(name)} ({error})") from error
+        raise
     return make(address)
+
+
+def _missing(name: str) -> str:
+    return f"sink {name!r} needs a package: pip install 'assay[{EXTRAS[name]}]'"

@@ -6,18 +6,21 @@ A store's own sink says what a sample's ids mean to it, how annotations are sent
 from __future__ import annotations
 
 import logging
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import tenacity
 
-from assay.errors import InputError, Undelivered
+from assay.errors import AssayError, InputError, Undelivered
 from assay.records import Sample, ScoredSample
-from assay.sinks.annotations import EVIDENCE, EXPLANATION, Annotation, Mask, annotations_of
-from assay.sinks.base import Receipt
+from assay.sinks.annotations import EVIDENCE, EXPLANATION, Annotation, annotations_of
+from assay.sinks.base import Mask, Receipt
 
 log = logging.getLogger("assay.sinks")
+
+T = TypeVar("T")
 
 
 class Refused(Exception):
@@ -25,15 +28,23 @@ class Refused(Exception):
 
 
 class NotThere(Exception):
-    """The target is not in the store, or not yet: worth another try, for a while. Raise it from `send`."""
+    """The target is not in the store, or not yet: worth other tries while patience lasts. Raise it from `send`."""
+
+
+class Busy(Exception):
+    """The store asks to come back later: after so many seconds, where it says when. Raise it from `send`."""
+
+    def __init__(self, message: str, *, after: float | None = None):
+        super().__init__(message)
+        self.after = after
 
 
 class RemoteSink(ABC):
     """A sink of one trace store. Subclasses write `target_of`, `send` and, where the store can be read, `seen`.
 
     verify    read the scores back after writing, and count them as confirmed
-    attempts  how often a write is tried before it counts as undelivered
-    patience  seconds that all attempts of one write together may take
+    attempts  how often a write that fails is tried before it counts as undelivered
+    patience  seconds for all attempts of one write together, and for waiting until a target is in the store
     dry_run   called with the target and its annotations in place of sending them
     mask      applied to every text before it leaves the process
     texts     False: no text of the sample leaves; claims and quotes are hashes
@@ -42,6 +53,9 @@ class RemoteSink(ABC):
     #: what one explanation, and the evidence of one score, may measure in this store
     explanation_limit: ClassVar[int] = EXPLANATION
     evidence_limit: ClassVar[int] = EVIDENCE
+
+    #: whether `send` gets one annotation at a time, so that one that is refused does not hold up the others
+    one_by_one: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -55,7 +69,7 @@ class RemoteSink(ABC):
     ) -> None:
         if attempts < 1:
             raise InputError(f"attempts: expected at least 1, got {attempts}")
-        if patience <= 0:
+        if not patience > 0:
             raise InputError(f"patience: expected a positive number of seconds, got {patience}")
         self._verify = verify
         self._attempts = attempts
@@ -70,7 +84,11 @@ class RemoteSink(ABC):
 
     @abstractmethod
     def send(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> None:
-        """Write all annotations once. Raises Refused, NotThere, or anything else for trouble that may pass."""
+        """Write all annotations once. Raises Refused, NotThere, Busy, or anything else for trouble that may pass.
+
+        Of other errors only the type, the status and the system's own words are passed on: their messages may hold
+        keys or texts.
+        """
 
     def seen(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
         """The ids of those annotations that the store has now; None: this store cannot be read back."""
@@ -85,61 +103,110 @@ class RemoteSink(ABC):
         target = self.target_of(sample)
         if target is None:
             return Receipt(skipped=len(scored.scores))
-        annotations = annotations_of(
-            scored,
-            target=target,
-            mask=self._mask,
-            texts=self._texts,
-            explanation_limit=self.explanation_limit,
-            evidence_limit=self.evidence_limit,
-        )
+        annotations = self._annotations(scored, target)
         if self._dry_run is not None:
             self._dry_run(target, annotations)
             return Receipt(skipped=len(annotations))
-        if not annotations:
-            return Receipt()
-        self._persist(target, lambda: self.send(target, annotations, sample), annotations)
-        return self._confirmed(target, annotations, sample)
+        sent, lost = self._sent(target, annotations, sample)
+        confirmed, missing = self._confirmed(target, sent, sample)
+        lost.update(missing)
+        if lost:
+            reasons = "; ".join(dict.fromkeys(lost.values()))
+            raise Undelivered(f"{type(self).__name__}: {target}: {', '.join(lost)}: {reasons}", scores=tuple(lost))
+        return Receipt(sent=len(annotations), confirmed=confirmed)
 
-    def _persist(self, target: str, action: Callable[[], Any], annotations: Sequence[Annotation]) -> None:
-        retrying = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(self._attempts) | tenacity.stop_after_delay(self._patience),
-            wait=tenacity.wait_random_exponential(multiplier=0.1, max=5),
-            retry=tenacity.retry_if_exception(lambda error: isinstance(error, Exception) and not isinstance(error, Refused)),
-            reraise=True,
-        )
+    def _annotations(self, scored: ScoredSample, target: str) -> list[Annotation]:
         try:
-            retrying(action)
-        except Exception as error:
-            names = [annotation.name for annotation in annotations]
-            what = f"{type(self).__name__}: {target}: {type(error).__name__}: {str(error)[:300]}"
-            raise Undelivered(what, scores=names) from error
+            return annotations_of(
+                scored,
+                target=target,
+                mask=self._mask,
+                texts=self._texts,
+                explanation_limit=self.explanation_limit,
+                evidence_limit=self.evidence_limit,
+            )
+        except InputError as error:  # the mask failed
+            what = f"{type(self).__name__}: {target}: {error}"
+            raise Undelivered(what, scores=tuple(scored.scores)) from None
 
-    def _confirmed(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Receipt:
-        sent = len(annotations)
-        if not self._verify:
-            return Receipt(sent=sent)
+    def _sent(
+        self, target: str, annotations: Sequence[Annotation], sample: Sample
+    ) -> tuple[list[Annotation], dict[str, str]]:
+        """What was taken, and by name why the rest was not."""
+        until = time.monotonic() + self._patience
+        sent: list[Annotation] = []
+        lost: dict[str, str] = {}
+        parts = [[one] for one in annotations] if self.one_by_one else [list(annotations)] if annotations else []
+        for part in parts:
+            try:
+                self._persist(lambda part=part: self.send(target, part, sample), until)  # type: ignore[misc]
+                sent += part
+            except Exception as error:
+                lost.update(dict.fromkeys((annotation.name for annotation in part), safe_words(error)))
+        return sent, lost
+
+    def _confirmed(self, target: str, sent: Sequence[Annotation], sample: Sample) -> tuple[int, dict[str, str]]:
+        """How many the store was seen to have, and by name those that it took and does not have."""
+        if not self._verify or not sent:
+            return 0, {}
         missing: list[str] = []
 
-        def look() -> bool:
-            nonlocal missing
-            seen = self.seen(target, annotations, sample)
+        def look() -> int:
+            seen = self.seen(target, sent, sample)
             if seen is None:
-                return False
-            missing = [annotation.name for annotation in annotations if annotation.id not in seen]
+                return 0
+            missing[:] = [annotation.name for annotation in sent if annotation.id not in seen]
             if missing:
-                raise NotThere(f"{', '.join(missing)}: sent, and not to be found")
-            return True
+                raise NotThere("sent, and not to be found")
+            return len(sent)
 
         try:
-            readable = tenacity.Retrying(
-                stop=tenacity.stop_after_attempt(self._attempts) | tenacity.stop_after_delay(self._patience),
-                wait=tenacity.wait_random_exponential(multiplier=0.1, max=5),
-                reraise=True,
-            )(look)
+            return self._persist(look, time.monotonic() + self._patience), {}
         except NotThere as error:
-            raise Undelivered(f"{type(self).__name__}: {target}: {error}", scores=missing) from error
+            return 0, dict.fromkeys(missing, str(error))
         except Exception as error:
-            log.warning("assay: %s could not read back what it wrote: %s", type(self).__name__, type(error).__name__)
-            return Receipt(sent=sent)
-        return Receipt(sent=sent, confirmed=sent if readable else 0)
+            log.warning("assay: %s cannot read back what it wrote: %s", type(self).__name__, safe_words(error))
+            return 0, {}
+
+    def _persist(self, action: Callable[[], T], until: float) -> T:
+        """The result of `action`, tried until it works, is refused or patience ends. Raises what it raised last."""
+        backoff = tenacity.wait_random_exponential(multiplier=0.1, max=5)
+
+        def pause(state: tenacity.RetryCallState) -> float:
+            asked = getattr(_error(state), "after", None) or 0.0
+            left = max(0.0, until - time.monotonic())
+            return asked if asked > left else max(asked, min(backoff(state), left))
+
+        def enough(state: tenacity.RetryCallState) -> bool:
+            tried = state.attempt_number >= self._attempts and not isinstance(_error(state), NotThere)
+            now = time.monotonic()
+            return tried or now >= until or now + state.upcoming_sleep > until + 1
+
+        return tenacity.Retrying(stop=enough, wait=pause, retry=tenacity.retry_if_exception(_may_pass), reraise=True)(
+            action
+        )
+
+
+def _error(state: tenacity.RetryCallState) -> BaseException | None:
+    return state.outcome.exception() if state.outcome is not None else None
+
+
+def _may_pass(error: BaseException) -> bool:
+    return isinstance(error, Exception) and not isinstance(error, (Refused, InputError))
+
+
+def safe_words(error: BaseException) -> str:
+    """An error for logs and reports: its message where it is ours, else its type, status and errno.
+
+    Messages of clients may hold what a server echoed, an address with its password, or a part of the key.
+    """
+    name = type(error).__name__
+    if isinstance(error, (Refused, NotThere, Busy, AssayError)):
+        return str(error) or name
+    response = getattr(error, "response", None)
+    for status in (getattr(error, "status_code", None), getattr(response, "status_code", None)):
+        if isinstance(status, int):
+            return f"{name} (HTTP {status})"
+    if isinstance(error, OSError) and error.strerror:
+        return f"{name} ({error.strerror})"
+    return name

@@ -1,0 +1,80 @@
+"""Exported Langfuse traces and observations as samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from assay_opentelemetry.source import spans_to_samples
+from assay_opentelemetry.spans import SpanData
+
+from assay.capture import Rules
+from assay.data import RowError
+from assay.data.exports import IN_MEMORY, read_records, within
+from assay.errors import InputError
+from assay.records import Sample
+from assay_langfuse.observations import is_otel, is_trace, span_of, spans_of_trace
+
+
+def observations_to_samples(
+    records: Iterable[Mapping[str, Any] | RowError], rules: Rules | None = None, *, in_memory: int = IN_MEMORY
+) -> Iterator[Sample | RowError]:
+    """The samples in Langfuse observations of any order, or in traces with their observations: one for each exchange.
+
+    records    observations, or traces with `observations` in them, as the API and the exports have them; RowErrors
+               are passed on
+    rules      where question, answer and contexts are, if they are not found by themselves
+    in_memory  observations held in memory; above that they wait in a temporary file
+
+    What cannot be read is a RowError, and loses nothing else. See `assay_opentelemetry.spans_to_samples`.
+    """
+    for item in spans_to_samples(_spans(records), rules, in_memory=in_memory):
+        yield item if isinstance(item, RowError) else _identified(item)
+
+
+def read_observations(path: str | Path, rules: Rules | None = None) -> Iterator[Sample | RowError]:
+    """The samples in a file of observations or traces: JSON lines, JSON, CSV (all also gzipped) or Parquet."""
+    return observations_to_samples(read_records(path), rules)
+
+
+def open_source(
+    address: str,
+    *,
+    since: float | str | datetime | None = None,
+    until: float | str | datetime | None = None,
+    limit: int | None = None,
+    rules: Rules | None = None,
+) -> Iterator[Sample | RowError]:
+    """The samples of `langfuse:FILE`. See `read_observations`.
+
+    since, until  seconds since 1970, a datetime or an ISO text: samples that ended at or after, and before
+    limit         stop after that many samples
+    """
+    if not address:
+        raise InputError("langfuse: expected the path of a file, as in langfuse:observations.jsonl")
+    return within(read_observations(address, rules), since, until, limit)
+
+
+def _spans(records: Iterable[Mapping[str, Any] | RowError]) -> Iterator[SpanData | RowError]:
+    for number, record in enumerate(records, 1):
+        if isinstance(record, RowError):
+            yield record
+            continue
+        try:
+            yield from list(spans_of_trace(record)) if is_trace(record) else (span_of(record),)
+        except InputError as error:
+            yield RowError(number=number, id=None, message=f"record {number}: {error}")
+
+
+def _identified(sample: Sample) -> Sample:
+    """The sample with Langfuse's ids alone where they are no ids of OpenTelemetry."""
+    ids = dict(sample.ids)
+    trace, span = ids.get("langfuse_trace_id", ""), ids.get("langfuse_observation_id", "")
+    if not is_otel(trace, span):
+        ids = {name: value for name, value in ids.items() if not name.startswith("otel_")}
+    if span == trace:  # the trace itself, which is no observation
+        ids.pop("langfuse_observation_id", None)
+    return replace(sample, ids=ids)

@@ -1,0 +1,79 @@
+"""Exported LangSmith runs as samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from assay.capture import Rules, samples_of, traces_of
+from assay.capture.conversations import Conversations
+from assay.data import RowError
+from assay.data.exports import IN_MEMORY, Record, by_trace, read_records, within
+from assay.errors import InputError
+from assay.records import Sample
+from assay_langsmith.runs import flat, runs_of, start_of, trace_of
+
+
+def runs_to_samples(
+    records: Iterable[Mapping[str, Any] | RowError], rules: Rules | None = None, *, in_memory: int = IN_MEMORY
+) -> Iterator[Sample | RowError]:
+    """The samples in LangSmith runs of any order: one for each exchange, in order of the traces' start.
+
+    records    runs as the API, `Run.dict()` and the bulk export have them, nested or flat; RowErrors are passed on
+    rules      where question, answer and contexts are, if they are not found by themselves
+    in_memory  runs held in memory; above that they wait in a temporary file
+
+    Earlier turns of the same conversation (by thread, session or conversation id in the metadata) are a sample's
+    history. What cannot be read is a RowError, and loses nothing else.
+    """
+    conversations = Conversations()
+    for trace in by_trace(_flat(records), trace_of, start_of, in_memory=in_memory):
+        if isinstance(trace, RowError):
+            yield trace
+            continue
+        try:
+            found = _samples(trace, rules)
+        except InputError as error:
+            yield RowError(number=0, id=trace_of(trace[0]), message=f"trace {trace_of(trace[0])}: {error}")
+            continue
+        yield from map(conversations.complete, found)
+
+
+def read_runs(path: str | Path, rules: Rules | None = None) -> Iterator[Sample | RowError]:
+    """The samples in a file of runs: JSON lines, JSON, CSV (all also gzipped) or Parquet."""
+    return runs_to_samples(read_records(path), rules)
+
+
+def open_source(
+    address: str,
+    *,
+    since: float | str | datetime | None = None,
+    until: float | str | datetime | None = None,
+    limit: int | None = None,
+    rules: Rules | None = None,
+) -> Iterator[Sample | RowError]:
+    """The samples of `langsmith:FILE`. See `read_runs`.
+
+    since, until  seconds since 1970, a datetime or an ISO text: samples that ended at or after, and before
+    limit         stop after that many samples
+    """
+    if not address:
+        raise InputError("langsmith: expected the path of a file, as in langsmith:runs.jsonl")
+    return within(read_runs(address, rules), since, until, limit)
+
+
+def _flat(records: Iterable[Mapping[str, Any] | RowError]) -> Iterator[Record | RowError]:
+    for record in records:
+        if isinstance(record, RowError):
+            yield record
+        else:
+            yield from flat(record)
+
+
+def _samples(records: list[Record], rules: Rules | None) -> list[Sample]:
+    traces = traces_of(runs_of(records))
+    # where the root is there, what hangs on a run that is not was exported without the steps between
+    rooted = [trace for trace in traces if trace.root.parent is None]
+    return [sample for trace in rooted or traces for sample in samples_of(trace, rules, id_name="langsmith_run_id")]

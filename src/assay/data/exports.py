@@ -1,0 +1,201 @@
+"""Exports of trace stores: their records from files, and those of one trace together, in bounded memory."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from assay.data.files import from_path
+from assay.data.rows import RowError
+from assay.data.sources import Bad
+from assay.errors import InputError
+from assay.fields import describe
+from assay.records import Sample
+
+IN_MEMORY = 5_000  # records held before all go to a temporary file
+
+Record = dict[str, Any]
+
+
+def read_records(path: str | Path) -> Iterator[Record | RowError]:
+    """The records in a file, one at a time; a RowError, which says where, in the place of what cannot be read.
+
+    Reads JSON lines, JSON (a list, one object, or a page of an API: an object with a list under `data`), CSV and TSV,
+    all also gzipped, and Parquet (with `assay[parquet]`). A page may also stand in a line. JSON that is no JSON lines
+    is held in memory. Raises InputError for a file that cannot be opened.
+    """
+    path = Path(path).expanduser()
+    try:
+        rows = from_path(path).open()
+    except InputError:
+        single = _single(path)
+        if single is None:
+            raise
+        rows = iter([single])
+    return _records(rows)
+
+
+def by_trace(
+    records: Iterable[Record | RowError],
+    trace_of: Callable[[Record], str],
+    start_of: Callable[[Record], float],
+    *,
+    in_memory: int = IN_MEMORY,
+) -> Iterator[list[Record] | RowError]:
+    """The records of each trace together, traces in order of their first start. All are read before the first.
+
+    What could not be read is passed on at once, and so is what `trace_of` or `start_of` refuse with an InputError.
+    Above `in_memory` records all wait in a temporary file. Records must be of JSON's types; dates may stand in them.
+    """
+    held: list[tuple[str, float, Record]] = []
+    rest = _keyed(records, trace_of, start_of)
+    for item in rest:
+        if isinstance(item, RowError):
+            yield item
+            continue
+        held.append(item)
+        if len(held) > in_memory:
+            yield from _by_file(held, rest, in_memory)
+            return
+    traces: dict[str, list[Record]] = {}
+    starts: dict[str, float] = {}
+    for trace, start, record in held:
+        traces.setdefault(trace, []).append(record)
+        starts[trace] = min(start, starts.get(trace, start))
+    yield from (traces[trace] for trace in sorted(traces, key=lambda trace: (starts[trace], trace)))
+
+
+def time_of(value: Any, name: str = "time") -> float | None:
+    """Seconds since 1970 of a number of seconds, a datetime or an ISO text; a time without a zone is UTC."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            raise InputError(f"{name}: expected seconds since 1970 or an ISO date, found {describe(value)}") from None
+    if isinstance(value, datetime):
+        return (value if value.tzinfo is not None else value.replace(tzinfo=UTC)).timestamp()
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
+        raise InputError(f"{name}: expected seconds since 1970 or an ISO date, found {describe(value)}")
+    return float(value)
+
+
+def json_of(value: Any) -> Any:
+    """What a text of JSON spells, as stores write it into columns; anything else as it is, texts that are none too."""
+    if isinstance(value, str) and value[:1] in ("{", "[", '"'):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def within(
+    samples: Iterable[Sample | RowError],
+    since: float | str | datetime | None = None,
+    until: float | str | datetime | None = None,
+    limit: int | None = None,
+) -> Iterator[Sample | RowError]:
+    """Those samples that ended at or after `since` and before `until`, at most `limit` of them; errors are kept."""
+    low, high = time_of(since, "since"), time_of(until, "until")
+    if limit is not None and limit < 1:
+        raise InputError(f"limit: expected at least 1, found {limit}")
+    found = (item for item in samples if isinstance(item, RowError) or _ended_within(item, low, high))
+    return found if limit is None else _first(found, limit)
+
+
+def _first(items: Iterator[Sample | RowError], limit: int) -> Iterator[Sample | RowError]:
+    for item in items:
+        yield item
+        limit -= isinstance(item, Sample)
+        if not limit:
+            return
+
+
+def _ended_within(sample: Sample, low: float | None, high: float | None) -> bool:
+    ended = sample.metadata.get("ended")
+    if not isinstance(ended, (int, float)):
+        return low is None and high is None
+    return (low is None or ended >= low) and (high is None or ended < high)
+
+
+def _single(path: Path) -> Record | None:
+    """The object that a file of JSON holds, where it holds no rows; None where it does not."""
+    if ".json" not in path.suffixes[-2:] or not path.is_file():
+        return None
+    import gzip
+
+    try:
+        data = path.read_bytes()
+        found = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
+    except (ValueError, OSError, EOFError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _records(rows: Iterator[object]) -> Iterator[Record | RowError]:
+    for number, row in enumerate(rows, 1):
+        if isinstance(row, Bad):
+            yield RowError(number=number, id=None, message=row.message)
+        elif not isinstance(row, Mapping):
+            yield RowError(number=number, id=None, message=f"row {number}: expected an object, found {describe(row)}")
+        elif "id" not in row and isinstance(row.get("data"), list):
+            yield from _page(row["data"], number)
+        else:
+            yield dict(row)
+
+
+def _page(items: list[Any], number: int) -> Iterator[Record | RowError]:
+    for place, item in enumerate(items, 1):
+        if isinstance(item, dict):
+            yield item
+        else:
+            message = f"row {number}, item {place}: expected an object, found {describe(item)}"
+            yield RowError(number=number, id=None, message=message)
+
+
+def _keyed(
+    records: Iterable[Record | RowError], trace_of: Callable[[Record], str], start_of: Callable[[Record], float]
+) -> Iterator[tuple[str, float, Record] | RowError]:
+    for number, record in enumerate(records, 1):
+        if isinstance(record, RowError):
+            yield record
+            continue
+        try:
+            yield trace_of(record), start_of(record), record
+        except InputError as error:
+            yield RowError(number=number, id=None, message=f"record {number}: {error}")
+
+
+def _by_file(
+    held: list[tuple[str, float, Record]], rest: Iterator[tuple[str, float, Record] | RowError], batch: int
+) -> Iterator[list[Record] | RowError]:
+    with (
+        tempfile.TemporaryDirectory(prefix="assay-") as folder,
+        closing(sqlite3.connect(Path(folder) / "records.db", isolation_level=None)) as database,
+    ):
+        for setting in ("journal_mode = off", "synchronous = off", "temp_store = file", "cache_size = -8000"):
+            database.execute(f"pragma {setting}")
+        database.execute("create table records (trace text not null, started real not null, record text not null)")
+        while held:
+            rows = ((trace, start, json.dumps(record, default=str)) for trace, start, record in held)
+            database.executemany("insert into records values (?, ?, ?)", rows)
+            held.clear()
+            for item in rest:
+                if isinstance(item, RowError):
+                    yield item
+                    continue
+                held.append(item)
+                if len(held) >= batch:
+                    break
+        database.execute("create index by_trace on records (trace)")
+        for (trace,) in database.execute("select trace from records group by trace order by min(started), trace"):
+            found = database.execute("select record from records where trace = ? order by rowid", (trace,))
+            yield [json.loads(text) for (text,) in found]

@@ -1,0 +1,444 @@
+"""What every sink promises, as checks that take a bench: a sink under test, and the store behind it.
+
+Integrations run them on their own stores:
+
+    @pytest.mark.parametrize("check", checks_for(MyBench), ids=lambda check: check.__name__)
+    def test_contract(check, ...): check(bench)
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import pytest
+
+from assay.errors import Cause, Undelivered
+from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Unscored, Verdict
+from assay.sinks import Receipt, Sink
+
+ANSWER = "Paris has 2.1 million inhabitants. The number of the owner is 4929-1234."
+PASSAGE = "Paris, the capital, has 2.1 million inhabitants."
+QUESTION = "How many people live in Paris, and who asks is Ada Lovelace?"
+REASON = "The passage names the very number of Paris."
+MESSAGE = "the judge said: Ada Lovelace would know"
+SECRET_NUMBER = "4929-1234"
+
+#: No piece of these may leave where texts are hidden.
+TEXTS = (ANSWER, PASSAGE, QUESTION, REASON, MESSAGE)
+WORDS = ("Paris", "million", "inhabitants", "Lovelace", "4929", "very number", "would know", "raw reply")
+
+
+def exchange(ids: Mapping[str, str], id: str = "sample-1", value: float = 0.5) -> ScoredSample:
+    """A sample with a measured score and its evidence, one of another metric, and one without a measurement."""
+    first, second = ANSWER.index("The"), len(ANSWER)
+    verdicts = (
+        Verdict(
+            label="supported",
+            probability=0.93,
+            claim=Claim(text=ANSWER[: first - 1], span=Span(0, first - 1)),
+            evidence=(Evidence(passage=0, span=Span(0, len(PASSAGE)), text=PASSAGE),),
+            reason=REASON,
+        ),
+        Verdict(label="not_mentioned", claim=Claim(text=ANSWER[first:], span=Span(first, second))),
+    )
+    return ScoredSample(
+        sample=Sample(
+            id=id,
+            question=QUESTION,
+            answer=ANSWER,
+            contexts=(Context(text=PASSAGE, id="c1"),),
+            ids=ids,
+            metadata={"ended": 1_772_366_400.0, "user": "Ada Lovelace"},
+        ),
+        scores={
+            "faithfulness": Score(
+                metric="faithfulness",
+                value=value,
+                verdicts={"answer/contexts": verdicts},
+                parts={"supported": 1.0, "claims": 2.0},
+                judge="judge-a",
+            ),
+            "hallucination": Score(metric="hallucination", value=0.0, direction="lower", judge="judge-a"),
+            "context_recall": Score(
+                metric="context_recall",
+                unscored=Unscored(cause=Cause.TIMEOUT, message=MESSAGE, raw="raw reply"),
+                judge="judge-a",
+            ),
+        },
+    )
+
+
+@dataclass
+class Held:
+    """One score as the store has it. `cause` is why there is no measurement."""
+
+    name: str
+    value: float | None
+    cause: str | None
+    id: str | None = None
+    explanation: str | None = None
+    evidence: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Bench(ABC):
+    """A sink and its store. What a store cannot do is said by these, and the checks that need it are left out.
+
+    upserts    the same id twice is one score
+    readable   the sink reads back what it wrote
+    remote     the store is a service that may fail, in the ways of `faults`
+    confirms   a write that went well counts as confirmed
+    masks      the sink takes `mask`
+    secrets    what must never be seen in logs and errors
+    """
+
+    upserts: ClassVar[bool] = True
+    readable: ClassVar[bool] = True
+    confirms: ClassVar[bool] = True
+    masks: ClassVar[bool] = True
+    #: the sink tells a refusal from trouble that may pass, and sees a queue's limit
+    faults: ClassVar[Collection[str]] = ()
+    ids: ClassVar[Mapping[str, str]] = {}
+    secrets: ClassVar[Collection[str]] = ()
+
+    @abstractmethod
+    def sink(self, **options: Any) -> Sink:
+        """The sink under test, with options besides the usual ones."""
+
+    @abstractmethod
+    def held(self) -> list[Held]:
+        """The scores that the store has now."""
+
+    @abstractmethod
+    def wire(self) -> bytes:
+        """All bytes that left the process."""
+
+    def fault(self, *names: str) -> None:
+        """What goes wrong with the next writes, one name for each."""
+        raise NotImplementedError
+
+    def tries(self) -> int:
+        """How many writes came to the store, whatever became of them."""
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        """Take the store down."""
+        raise NotImplementedError
+
+    def next_day(self) -> None:  # noqa: B027  most stores ask no clock of their own
+        """Let the store's clock go on by a day."""
+
+    def problems(self) -> list[str]:
+        """What the real service would not have taken."""
+        return []
+
+    def scored(self, id: str = "sample-1", value: float = 0.5) -> ScoredSample:
+        return exchange(self.ids, id, value)
+
+    def one(self, name: str) -> Held:
+        found = [held for held in self.held() if held.name == name]
+        assert len(found) == 1, found
+        return found[0]
+
+
+Check = Callable[[Bench], None]
+
+
+def checks_for(bench: type[Bench]) -> list[Check]:
+    """The checks that apply to a store."""
+    found = list(ALWAYS)
+    found += REMOTE if bench.faults else []
+    found += [check for fault, check in BY_FAULT.items() if fault in bench.faults]
+    found += [check_forgotten_is_undelivered] if bench.readable and "forget" in bench.faults else []
+    found += [check_same_write_is_one_score, check_new_value_replaces] if bench.upserts else [check_same_write_same_id]
+    found += [check_mask, check_failing_mask] if bench.masks else []
+    return found
+
+
+# ---- always ----
+
+
+def check_values_arrive(bench: Bench) -> None:
+    sink = bench.sink()
+    assert isinstance(sink, Sink)
+    assert sink.write(bench.scored()) == Receipt(sent=3, confirmed=3 if bench.confirms else 0)
+    sink.close()
+    assert (bench.one("faithfulness").value, bench.one("faithfulness").cause) == (0.5, None)
+    assert bench.one("hallucination").value == 0.0
+    assert len(bench.held()) == 3
+    assert bench.problems() == []
+
+
+def check_unscored_is_no_number(bench: Bench) -> None:
+    _write(bench, bench.scored())
+    assert (bench.one("context_recall").value, bench.one("context_recall").cause) == (None, "timeout")
+    assert bench.problems() == []
+
+
+def check_evidence_arrives(bench: Bench) -> None:
+    _write(bench, bench.scored())
+    held = bench.one("faithfulness")
+    by_label = {one["label"]: one for one in held.evidence}
+    assert set(by_label) == {"supported", "not_mentioned"}
+    assert by_label["supported"]["claim"] == "Paris has 2.1 million inhabitants."
+    assert by_label["supported"]["quotes"][0]["text"] == PASSAGE
+    assert held.explanation is None or "0.500" in held.explanation
+
+
+def check_many_claims_stay_within_limits(bench: Bench) -> None:
+    """300 claims of 400 characters make 120,000 characters: more than stores take as metadata of one score."""
+    claims = [Claim(text=f"{n:04d} " + "x" * 395, span=Span(0, 400)) for n in range(300)]
+    verdicts = tuple(Verdict(label="supported", claim=claim) for claim in claims)
+    score = Score(metric="faithfulness", value=1.0, verdicts={"answer/contexts": verdicts}, judge="judge-a")
+    sample = Sample(id="long", question="?", answer="!", contexts=(), ids=bench.ids)
+    _write(bench, ScoredSample(sample=sample, scores={"faithfulness": score}))
+    held = bench.one("faithfulness")
+    assert held.value == 1.0
+    if held.explanation is not None:  # else the store is our own, and keeps all
+        assert len(held.explanation) <= 4_000
+        assert len(json.dumps(held.evidence)) <= 20_000
+    assert held.evidence
+    assert bench.problems() == []
+
+
+def check_texts_can_be_left_out(bench: Bench) -> None:
+    _write(bench, bench.scored(), texts=False)
+    assert bench.one("faithfulness").value == 0.5
+    assert bench.one("context_recall").cause == "timeout"
+    _is_free_of(bench.wire(), *TEXTS, *WORDS)
+
+
+def check_closing_twice_is_fine(bench: Bench) -> None:
+    sink = bench.sink()
+    sink.write(bench.scored())
+    sink.close()
+    sink.close()
+    assert len(bench.held()) == 3
+
+
+def check_works_after_fork(bench: Bench) -> None:
+    """The parent has written, so that its clients are open; the child writes another sample, and so does the parent."""
+    sink = bench.sink()
+    sink.write(bench.scored("parent"))
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            receipt = sink.write(_other(bench, "child"))
+            status = 0 if receipt == Receipt(sent=1, confirmed=1 if bench.confirms else 0) else 2
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    sink.write(_other(bench, "parent-again"))
+    sink.close()
+    names = sorted(held.name for held in bench.held())
+    assert names == ["child", "context_recall", "faithfulness", "hallucination", "parent-again"]
+
+
+# ---- the same write again ----
+
+
+def check_same_write_is_one_score(bench: Bench) -> None:
+    """Five writes, by as many sinks, over a change of date."""
+    for _ in range(5):
+        _write(bench, bench.scored())
+        bench.next_day()
+    assert sorted(held.name for held in bench.held()) == ["context_recall", "faithfulness", "hallucination"]
+    assert bench.problems() == []
+
+
+def check_new_value_replaces(bench: Bench) -> None:
+    _write(bench, bench.scored(value=0.5))
+    bench.next_day()
+    _write(bench, bench.scored(value=0.25))
+    assert bench.one("faithfulness").value == 0.25
+
+
+def check_same_write_same_id(bench: Bench) -> None:
+    """Where a store only appends, the ids tell that two are one."""
+    for _ in range(5):
+        _write(bench, bench.scored())
+        bench.next_day()
+    ids = {(held.name, held.id) for held in bench.held()}
+    assert sorted(name for name, _ in ids) == ["context_recall", "faithfulness", "hallucination"]
+
+
+# ---- hidden texts ----
+
+
+def check_mask(bench: Bench) -> None:
+    def mask(text: str) -> str:
+        return text.replace(SECRET_NUMBER, "[number]").replace("Ada Lovelace", "[name]")
+
+    _write(bench, bench.scored(), mask=mask)
+    _is_free_of(bench.wire(), SECRET_NUMBER, "Ada Lovelace")
+    assert "[number]" in json.dumps(bench.one("faithfulness").evidence)
+    assert bench.wire().count(b"[name]") >= 1
+
+
+def check_failing_mask(bench: Bench) -> None:
+    """A mask that fails lets nothing through, and its own message does not either."""
+
+    def mask(text: str) -> str:
+        raise RuntimeError(text)
+
+    sink = bench.sink(mask=mask)
+    with pytest.raises(Exception, match="mask") as caught:
+        sink.write(bench.scored())
+    sink.close()
+    assert bench.held() == []
+    _is_free_of("".join(traceback.format_exception(caught.value)).encode(), *TEXTS)
+
+
+# ---- trouble ----
+
+
+def check_down_is_undelivered(bench: Bench) -> None:
+    bench.stop()
+    _loses(bench, {"faithfulness", "hallucination", "context_recall"}, attempts=2)
+
+
+def check_nothing_has_no_place_without_ids(bench: Bench) -> None:
+    """A sample that the store cannot place is skipped and counted; sinks that place all samples write it."""
+    sink = bench.sink()
+    receipt = sink.write(exchange({}))
+    sink.close()
+    assert receipt is not None
+    assert (receipt.sent, receipt.skipped) in ((0, 3), (3, 0))
+    assert len(bench.held()) == receipt.sent
+
+
+def check_dry_run_sends_nothing(bench: Bench) -> None:
+    told: list[str] = []
+    sink = bench.sink(dry_run=lambda target, annotations: told.extend(one.name for one in annotations))
+    assert sink.write(bench.scored()) == Receipt(skipped=3)
+    sink.close()
+    assert told == ["faithfulness", "hallucination", "context_recall"]
+    assert bench.held() == []
+    assert bench.tries() == 0
+
+
+def check_delay(bench: Bench) -> None:
+    bench.fault("delay")
+    check_values_arrive(bench)
+
+
+def check_dropped_then_fine(bench: Bench) -> None:
+    bench.fault("drop")
+    check_values_arrive(bench)
+
+
+def check_limited_then_fine(bench: Bench) -> None:
+    bench.fault("limited")
+    check_values_arrive(bench)
+
+
+def check_broken_then_fine(bench: Bench) -> None:
+    bench.fault("broken", "broken")
+    check_values_arrive(bench)
+
+
+def check_lost_reply_makes_no_second(bench: Bench) -> None:
+    """The store has it, the sink does not know, and sends it again."""
+    bench.fault("lose_reply")
+    sink = bench.sink()
+    sink.write(bench.scored())
+    sink.close()
+    assert len({(held.name, held.id) for held in bench.held()}) == 3
+    assert len(bench.held()) == 3 or not bench.upserts
+
+
+def check_dropped_for_good_is_undelivered(bench: Bench) -> None:
+    bench.fault(*["drop"] * 100)
+    _loses(bench, {"faithfulness", "hallucination", "context_recall"}, attempts=2)
+
+
+def check_refused_is_not_tried_again(bench: Bench) -> None:
+    bench.fault(*["reject"] * 100)
+    before = bench.tries()
+    _loses(bench, {"faithfulness", "hallucination", "context_recall"}, patience=20.0)
+    assert bench.tries() - before in (1, 3)  # one request for all, or one for each
+
+
+def check_forgotten_is_undelivered(bench: Bench) -> None:
+    """The store says that it took them, and has none."""
+    bench.fault(*["forget"] * 100)
+    _loses(bench, {"faithfulness", "hallucination", "context_recall"})
+
+
+def _loses(bench: Bench, names: set[str], **options: Any) -> None:
+    """The write lists what was lost by name, and says no secret: neither in the error nor in any log."""
+    heard: list[str] = []
+
+    class Listener(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            heard.append(self.format(record))
+
+    listener, root = Listener(), logging.getLogger()
+    level = root.level
+    root.addHandler(listener)
+    root.setLevel(logging.DEBUG)
+    sink = bench.sink(**{"patience": 0.5, **options})
+    try:
+        with pytest.raises(Undelivered) as caught:
+            sink.write(bench.scored())
+        sink.close()
+    finally:
+        root.removeHandler(listener)
+        root.setLevel(level)
+    assert set(caught.value.scores) == names
+    assert bench.held() == []
+    assert all(name in str(caught.value) for name in names)
+    said = "".join(traceback.format_exception(caught.value))
+    for secret in bench.secrets:
+        assert secret not in said
+        assert not any(secret in line for line in heard)
+    _is_free_of(said.encode(), *TEXTS)
+
+
+def _write(bench: Bench, scored: ScoredSample, **options: Any) -> None:
+    sink = bench.sink(**options)
+    sink.write(scored)
+    sink.close()
+
+
+def _other(bench: Bench, name: str) -> ScoredSample:
+    scored = bench.scored(name)
+    return ScoredSample(sample=scored.sample, scores={name: Score(metric=name, value=1.0, judge="judge-a")})
+
+
+def _is_free_of(data: bytes, *texts: str) -> None:
+    for text in texts:
+        for form in (text.encode(), json.dumps(text)[1:-1].encode()):
+            assert form not in data, text
+
+
+ALWAYS: list[Check] = [
+    check_values_arrive,
+    check_unscored_is_no_number,
+    check_evidence_arrives,
+    check_many_claims_stay_within_limits,
+    check_texts_can_be_left_out,
+    check_closing_twice_is_fine,
+    check_works_after_fork,
+    check_nothing_has_no_place_without_ids,
+]
+REMOTE: list[Check] = [check_down_is_undelivered, check_dry_run_sends_nothing]
+BY_FAULT: dict[str, Check] = {
+    "delay": check_delay,
+    "drop": check_dropped_then_fine,
+    "drop_for_good": check_dropped_for_good_is_undelivered,
+    "limited": check_limited_then_fine,
+    "broken": check_broken_then_fine,
+    "lose_reply": check_lost_reply_makes_no_second,
+    "reject": check_refused_is_not_tried_again,
+}
+ALL_FAULTS = frozenset({*BY_FAULT, "forget"})
