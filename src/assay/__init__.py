@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from assay import metrics as metrics
     from assay.capture.recording import carry_context as carry_context
     from assay.capture.recording import record_context as record_context
+    from assay.cascades import calibrate as calibrate
     from assay.errors import AssayError as AssayError
     from assay.errors import Cause as Cause
     from assay.errors import InputError as InputError
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from assay.guarding.guards import Guard as Guard
     from assay.guarding.guards import guard as guard
     from assay.judges.base import BaseJudge as BaseJudge
+    from assay.judges.cascade import CascadeJudge as CascadeJudge
+    from assay.judges.decisions import DecisionsJudge as DecisionsJudge
+    from assay.judges.decisions import SystemOneJudge as SystemOneJudge
     from assay.judges.embedded import EmbeddedJudge as EmbeddedJudge
     from assay.judges.openai import OpenAIJudge as OpenAIJudge
     from assay.judges.scripted import ScriptedJudge as ScriptedJudge
@@ -62,9 +66,11 @@ _HOMES = {
     "AssayError": "assay.errors",
     "BaseJudge": "assay.judges.base",
     "Budget": "assay.live.budget",
+    "CascadeJudge": "assay.judges.cascade",
     "Cause": "assay.errors",
     "Claim": "assay.records",
     "Context": "assay.records",
+    "DecisionsJudge": "assay.judges.decisions",
     "EmbeddedJudge": "assay.judges.embedded",
     "EvaluationInterrupted": "assay.evaluation",
     "Evidence": "assay.records",
@@ -89,12 +95,14 @@ _HOMES = {
     "Span": "assay.records",
     "Spool": "assay.live.spool",
     "Store": "assay.store",
+    "SystemOneJudge": "assay.judges.decisions",
     "TextJudge": "assay.judges.text",
     "Unscored": "assay.records",
     "Usage": "assay.records",
     "Verdict": "assay.records",
     "Worker": "assay.live.worker",
     "aevaluate": "assay.evaluation",
+    "calibrate": "assay.cascades",
     "carry_context": "assay.capture.recording",
     "evaluate": "assay.evaluation",
     "guard": "assay.guarding.guards",

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from assay.cli_options import BaseUrlOption, EmbeddingOption, JudgeOption, KeyOption, WindowOption, judge_of
+from assay.cascade_cli import cascade
+from assay.cli_options import BaseUrlOption, EmbeddingOption, JudgeOption, KeyOption, WindowOption, column_map, judge_of
 from assay.errors import SETTLED, AssayError, Cause, InputError, JudgeFailure, MissingExtra, StoreError
 from assay.ingest_cli import ingest
 from assay.live_cli import worker
@@ -61,6 +62,7 @@ def score(
 ) -> None:
     """Score a file of answers and print the table of means. A rerun asks only for what is missing."""
     from assay.evaluation import EvaluationInterrupted, evaluate
+    from assay.judges.cascade import CascadeJudge
     from assay.sinks.registry import resolve_sink
 
     chosen = judge_of(judge, base_url, api_key_env, embedding_model, window_tokens)
@@ -71,7 +73,7 @@ def score(
             metrics,
             chosen,
             store=store,
-            column_map=_column_map(columns),
+            column_map=column_map(columns),
             limit=limit,
             concurrency=concurrency,
             deadline=deadline,
@@ -82,6 +84,8 @@ def score(
         print("assay: interrupted; the rows above are complete. Run the same command to go on.", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
     _print_result(result, out)
+    if isinstance(chosen, CascadeJudge):
+        print(chosen.report().text(), file=sys.stderr)
     raise typer.Exit(_verdict(result))
 
 
@@ -168,17 +172,8 @@ def demo(store: StoreOption = Path(".assay")) -> None:
 
 
 app.command()(worker)
+app.command()(cascade)
 app.command()(ingest)
-
-
-def _column_map(columns: list[str] | None) -> dict[str, str] | None:
-    if not columns:
-        return None
-    pairs = [column.partition("=") for column in columns]
-    for field, sign, column in pairs:
-        if not (field and sign and column):
-            raise InputError(f"--map: expected FIELD=COLUMN, got {field + sign + column!r}")
-    return {field: column for field, _, column in pairs}
 
 
 def _print_result(result: Result, out: Path | None) -> None:

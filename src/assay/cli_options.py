@@ -12,8 +12,14 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from assay.judges import BaseJudge
 
-JudgeOption = Annotated[str, typer.Option(help="'embedded' (offline, no key) or 'openai:MODEL'.")]
-BaseUrlOption = Annotated[str | None, typer.Option(help="Any OpenAI-compatible endpoint, for example a local server.")]
+JudgeOption = Annotated[
+    str,
+    typer.Option(
+        help="'embedded' (offline, no key), 'openai:MODEL', 'decisions:MODEL', 'systemone:MODEL', or 'cascade:PATH', a "
+        "plan of `assay cascade`."
+    ),
+]
+BaseUrlOption = Annotated[str | None, typer.Option(help="Address of the judge's endpoint, for example a local server.")]
 KeyOption = Annotated[str | None, typer.Option(help="Name of the environment variable that holds the key.")]
 EmbeddingOption = Annotated[str | None, typer.Option(help="Embedding model of the endpoint, for similarity.")]
 WindowOption = Annotated[
@@ -28,6 +34,13 @@ def judge_of(
     """The judge that these options mean. Raises InputError for options that do not go together."""
     from assay.judges import resolve_judge
 
+    return resolve_judge(judge, **options_of(judge, base_url, api_key_env, embedding_model, window_tokens))
+
+
+def options_of(
+    judge: str, base_url: str | None, api_key_env: str | None, embedding_model: str | None, window_tokens: int | None
+) -> dict[str, Any]:
+    """The options that go to the judge of this name. Raises InputError for those that do not go together."""
     options: dict[str, Any] = {}
     if api_key_env is not None:
         if not os.environ.get(api_key_env):
@@ -42,4 +55,17 @@ def judge_of(
     if options and judge == "embedded":
         given = ", ".join("--" + name.replace("_", "-").replace("api-key", "api-key-env") for name in options)
         raise InputError(f"{given}: goes with --judge openai:MODEL")
-    return resolve_judge(judge, **options)
+    if embedding_model is not None and judge.startswith(("decisions:", "systemone:")):
+        raise InputError("--embedding-model: goes with --judge openai:MODEL; a decision endpoint has no embeddings")
+    return options
+
+
+def column_map(columns: list[str] | None) -> dict[str, str] | None:
+    """The columns by field, from FIELD=COLUMN."""
+    if not columns:
+        return None
+    pairs = [column.partition("=") for column in columns]
+    for field, sign, column in pairs:
+        if not (field and sign and column):
+            raise InputError(f"--map: expected FIELD=COLUMN, got {field + sign + column!r}")
+    return {field: column for field, _, column in pairs}

@@ -82,9 +82,10 @@ async def _verdict(judge: BaseJudge, text: str) -> str:
 
 
 def _endpoint(judge: BaseJudge) -> Iterator[Check]:
+    from assay.judges.decisions import DecisionJudge
     from assay.judges.openai import OpenAIJudge
 
-    if isinstance(judge, OpenAIJudge):
+    if isinstance(judge, (OpenAIJudge, DecisionJudge)):
         found = run_sync(judge.probe)
         # `known_verdicts` asks for more than the probe's own verdict, and for the same model
         yield from (_probed(name, value) for name, value in found.items() if name != "verdict" and value is not None)

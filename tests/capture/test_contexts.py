@@ -128,13 +128,20 @@ def test_what_the_application_told_of_is_added() -> None:
         ([], "no retriever run was seen"),
         ([Run("t", None, "tool", "clock")], "no retriever run was seen, and no tool returned documents (clock)"),
         ([Run("r", None, "retriever", error="OSError")], "the retriever failed"),
-        ([Run("r", None, "retriever")], "the retriever did not end"),
+        ([Run("r", None, "retriever")], "the texts of what was retrieved were not recorded"),
     ],
 )
 def test_what_cannot_be_determined_is_declared(runs: list[Run], why: str) -> None:
     sample = chain(*runs)
     assert sample.contexts is None
     assert sample.metadata["no_context"] == why
+
+
+def test_a_retriever_that_is_still_at_work_is_told_from_one_whose_texts_are_missing() -> None:
+    root = Run("root", None, "chain", inputs="Why?", outputs=ANSWER, started=0.0, ended=9.0)
+    (trace,) = traces_of([root, Run("r", "root", "retriever", started=1.0)])
+    (sample,) = samples_of(trace)
+    assert sample.metadata["no_context"] == "the retriever did not end"
 
 
 def test_documents_attached_to_messages_of_this_turn_count_where_no_run_was_seen() -> None:

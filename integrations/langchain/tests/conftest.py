@@ -1,4 +1,4 @@
-"""Real LangChain components around fake models, and a handler that keeps what it captured."""
+"""A handler that keeps what it captured, and the parts that the shapes are made of."""
 
 from __future__ import annotations
 
@@ -8,59 +8,11 @@ from typing import Any
 
 import pytest
 from assay_langchain import AssayCallbackHandler
-from langchain_core.callbacks import CallbackManagerForRetrieverRun
-from langchain_core.documents import Document
-from langchain_core.language_models import GenericFakeChatModel
-from langchain_core.messages import AIMessage
-from langchain_core.output_parsers import StrOutputParser
-from langchain_core.prompts import ChatPromptTemplate
-from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import Runnable, RunnablePassthrough
 
 from assay.judges.scripted import ScriptedJudge
 from assay.records import Sample, ScoredSample
 from assay.sinks import MemorySink
-
-ANSWER = "Cats purr when calm."
-DOCUMENTS = (
-    Document(id="d1", page_content="Cats purr when they are calm.", metadata={"page": 3, "tags": ["cat"]}),
-    Document(id="d2", page_content="Cats also purr to heal.", metadata={"source": "cats.txt"}),
-)
-
-
-class Shelf(BaseRetriever):
-    """Returns its documents, whatever is asked."""
-
-    documents: tuple[Document, ...] = DOCUMENTS
-
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        return list(self.documents)
-
-
-class Broken(BaseRetriever):
-    """Fails."""
-
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        raise ConnectionError("no index")
-
-
-class FakeModel(GenericFakeChatModel):
-    """A chat model that says what it is told, word by word when it streams, and takes tools."""
-
-    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
-        return self
-
-
-def model(*texts: str | AIMessage) -> FakeModel:
-    messages = [text if isinstance(text, AIMessage) else AIMessage(text) for text in texts or (ANSWER,) * 50]
-    return FakeModel(messages=iter(messages))
-
-
-def rag(retriever: Runnable[Any, Any] | None = None, llm: Any = None) -> Runnable[Any, Any]:
-    """The LCEL chain of the documentation."""
-    prompt = ChatPromptTemplate.from_template("Answer from:\n{context}\n\nQuestion: {question}")
-    source = {"context": retriever or Shelf(), "question": RunnablePassthrough()}
-    return source | prompt | (llm or model()) | StrOutputParser()
+from integrations.langchain.tests.shapes.parts import DOCUMENTS, Broken, Shelf, call, model, rag
 
 
 class Captured:
@@ -103,5 +55,5 @@ def captured() -> Iterator[Callable[..., Captured]]:
 
 @pytest.fixture
 def kit() -> SimpleNamespace:
-    """The parts above: tests under importlib cannot import them."""
-    return SimpleNamespace(Shelf=Shelf, Broken=Broken, DOCUMENTS=DOCUMENTS, model=model, rag=rag)
+    """The parts of the shapes."""
+    return SimpleNamespace(Shelf=Shelf, Broken=Broken, DOCUMENTS=DOCUMENTS, model=model, rag=rag, call=call)

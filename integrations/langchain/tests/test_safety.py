@@ -1,8 +1,7 @@
-"""The host is never harmed: not by faults in the hooks, not by a full queue, not by a dead or slow judge."""
+"""The host is never harmed: not by what we keep, not by a full queue, not by a slow sink."""
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import pickle
 import time
@@ -11,90 +10,12 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
-from langchain_core.outputs import Generation, LLMResult
 
 from assay.errors import InputError
 from assay.judges.scripted import ScriptedJudge
 
 QUESTION = "Why do cats purr?"
 ANSWER = "Cats purr when calm."
-
-
-class Fatal(BaseException):
-    """What even `except Exception` lets through."""
-
-
-HOOKS: dict[str, tuple[Any, ...]] = {
-    "on_chain_start": ({}, "q"),
-    "on_chain_end": ("a",),
-    "on_chain_error": (ValueError(),),
-    "on_retriever_start": ({}, "q"),
-    "on_retriever_end": ([],),
-    "on_retriever_error": (ValueError(),),
-    "on_tool_start": ({}, "q"),
-    "on_tool_end": ("a",),
-    "on_tool_error": (ValueError(),),
-    "on_chat_model_start": ({}, [[]]),
-    "on_llm_start": ({}, ["q"]),
-    "on_llm_end": (LLMResult(generations=[[Generation(text="a")]]),),
-    "on_llm_error": (ValueError(),),
-    "on_custom_event": ("assay.contexts", []),
-}
-
-
-@pytest.mark.parametrize(
-    "fault", [RuntimeError("x"), Fatal("x"), asyncio.CancelledError(), SystemExit(1), MemoryError()]
-)
-@pytest.mark.parametrize("hook", HOOKS)
-def test_a_fault_in_a_hook_is_counted_once_and_goes_no_further(
-    captured: Any, monkeypatch: Any, hook: str, fault: BaseException
-) -> None:
-    it = captured()
-
-    def fail(*args: Any, **kwargs: Any) -> None:
-        raise fault
-
-    for name in ("start", "end", "add_documents"):
-        monkeypatch.setattr(it.handler.collector, name, fail)
-    getattr(it.handler, hook)(*HOOKS[hook], run_id=uuid.uuid4())
-    assert it.handler.health().errors == {type(fault).__name__: 1}
-
-
-def test_every_start_end_and_error_event_is_implemented(captured: Any) -> None:
-    handler = captured().handler
-    names = [name for name in dir(handler) if name.startswith("on_") and name.endswith(("_start", "_end", "_error"))]
-    assert sorted([*names, "on_custom_event"]) == sorted(HOOKS)
-    assert all(name in vars(type(handler)) for name in names)
-
-
-@pytest.mark.parametrize("fault", [RuntimeError("x"), Fatal("x"), asyncio.CancelledError()])
-async def test_chains_give_what_they_give_without_us(
-    captured: Any, kit: Any, monkeypatch: Any, fault: BaseException
-) -> None:
-    it = captured()
-
-    def fail(*args: Any, **kwargs: Any) -> None:
-        raise fault
-
-    monkeypatch.setattr(it.handler.collector, "start", fail)
-    monkeypatch.setattr(it.handler.collector, "end", fail)
-    assert kit.rag().invoke(QUESTION, config=it.config) == ANSWER
-    assert await kit.rag().ainvoke(QUESTION, config=it.config) == ANSWER
-    assert "".join(kit.rag().stream(QUESTION, config=it.config)) == ANSWER
-    with pytest.raises(ConnectionError):
-        kit.rag(kit.Broken()).invoke(QUESTION, config=it.config)
-    assert it.handler.health().errors[type(fault).__name__] > 20
-
-
-def test_the_users_interrupt_passes_through(captured: Any, monkeypatch: Any) -> None:
-    it = captured()
-
-    def interrupt(*args: Any, **kwargs: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(it.handler.collector, "start", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        it.handler.on_chain_start({}, "q", run_id=uuid.uuid4())
 
 
 def test_a_fault_in_include_loses_one_trace_and_is_counted(captured: Any, kit: Any) -> None:
@@ -152,26 +73,6 @@ def test_full_queue_drops_and_counts_and_does_not_block(captured: Any, kit: Any)
     assert it.handler.health().live.finished == live.submitted
 
 
-def test_a_dead_judge_does_not_slow_the_host(captured: Any, kit: Any) -> None:
-    class Dead(ScriptedJudge):
-        async def answer(self, inquiries: Any) -> Any:
-            await asyncio.sleep(3600)
-
-    def timed(config: Any) -> float:
-        started = time.perf_counter()
-        for _ in range(20):
-            kit.rag().invoke(QUESTION, config=config)
-        return time.perf_counter() - started
-
-    it = captured(judge=Dead(support=lambda claim, passage: "supported"), deadline=0.3)
-    timed({})
-    alone, watched = min(timed({}) for _ in range(3)), min(timed(it.config) for _ in range(3))
-    assert watched < alone * 1.5 + 0.05
-    assert not it.handler.flush(0.01)
-    assert it.handler.flush(30)
-    assert it.handler.health().live.causes == {"timeout": 60}
-
-
 def test_a_slow_sink_does_not_stop_the_scoring(captured: Any, kit: Any) -> None:
     class Slow:
         def write(self, scored: Any) -> None:
@@ -221,7 +122,7 @@ def test_memory_of_the_collector_is_bounded(captured: Any) -> None:
         it.handler.on_chain_start({}, "q", run_id=uuid.uuid4())
     health = it.handler.health()
     assert (health.open_traces, health.expired) == (10, 40)
-    assert len(it.handler.collector._runs) == 10
+    assert it.handler.collector.open_runs == 10
 
 
 def test_documents_with_large_metadata_are_read_shallowly(captured: Any, kit: Any) -> None:

@@ -9,6 +9,8 @@ import pytest
 from assay_llama_index import AssayInstrumentation
 from llama_index_instrumentation import get_dispatcher
 
+from assay import record_context
+from assay.capture import Rules
 from assay.errors import InputError
 from assay.judges.scripted import ScriptedJudge
 
@@ -132,6 +134,66 @@ def test_dispatcher_shutdown_gives_up_what_is_open(kit, judge):
         assay._spans.close()
         assert assay.health().open == 0
         assert str(response) == "Cats purr when calm."
+
+
+def test_a_scorer_of_ones_own_stays_open(kit):
+    kept = kit.Kept()
+    with AssayInstrumentation(scorer=kept) as assay:
+        kit.engine().query(QUESTION)
+    assert [sample.question for sample in kept] == [QUESTION]
+    assert assay.scorer is kept
+    with pytest.raises(InputError, match="metrics, max_queue: belongs to the scorer"):
+        AssayInstrumentation("faithfulness", scorer=kept, max_queue=3)
+
+
+def test_a_question_without_an_answer_is_counted(kit, judge):
+    with AssayInstrumentation("faithfulness", judge) as assay:
+        kit.engine(mode="no_text").query(QUESTION)
+        assert assay.flush(10)
+        health = assay.health()
+    assert (dict(health.left_out), health.live.skipped, health.live.finished) == ({"no_answer": 1}, 1, 0)
+
+
+def test_runs_that_rules_name_give_question_and_contexts(kit, heard):
+    """Runs have the names of their spans."""
+    from llama_index.core.query_engine import CustomQueryEngine
+
+    class First(kit.Shelf):
+        pass
+
+    kept = kit.Kept()
+    rules = Rules(question_run="RetrieverQueryEngine.query", answer_run="RetrieverQueryEngine.query")
+
+    class Wraps(CustomQueryEngine):
+        def custom_query(self, query_str):
+            return f"So: {kit.engine(First()).query('inner question')}"
+
+    with AssayInstrumentation(scorer=kept, rules=rules):
+        Wraps().query(QUESTION)
+    assert [(sample.question, sample.answer) for sample in kept] == [("inner question", "Cats purr when calm.")]
+    kept.clear()
+    with AssayInstrumentation(scorer=kept, rules=Rules(contexts_run="First.retrieve")):
+        kit.engine(First()).query(QUESTION)
+    assert [sample.passages for sample in kept] == [("Cats purr when calm.", "Cats also purr to heal.")]
+
+
+def test_a_model_that_retrieves_by_itself(kit, heard):
+    class Rag(kit.FakeLLM):
+        def complete(self, prompt, formatted=False, **kwargs):
+            kit.Shelf().retrieve(prompt)
+            return super().complete(prompt)
+
+    from llama_index.core.chat_engine import SimpleChatEngine
+
+    SimpleChatEngine.from_defaults(llm=Rag()).chat(QUESTION)
+    assert heard.one.passages == ("Cats purr when calm.", "Cats also purr to heal.")
+
+
+def test_recording_outside_of_a_request_says_so(kit, heard):
+    assert record_context("a passage") is False
+    kit.engine().query(QUESTION)
+    assert record_context("a passage") is False
+    assert heard.one.passages == ("Cats purr when calm.", "Cats also purr to heal.")
 
 
 def test_attaching_does_not_import_llama_index_core():

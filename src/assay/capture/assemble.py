@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from assay.capture.contexts import answering_run, contexts_of, mark_prompted
+from assay.capture.contexts import answering_runs, contexts_of, mark_prompted
 from assay.capture.messages import is_message, last_answer, last_question, text_of, turns_before
 from assay.capture.rules import Rules
 from assay.capture.tree import Run, Trace
@@ -72,7 +72,7 @@ def sample_of(trace: Trace, rules: Rules | None = None, *, id_name: str = "run_i
         return None
     contexts, why = contexts_of(trace, answer, key=rules.contexts_key, run=rules.contexts_run)
     if contexts is not None:
-        contexts = mark_prompted(contexts, answering_run(trace, answer))
+        contexts = mark_prompted(contexts, *answering_runs(trace, answer))
     asked = _named_run(trace, rules.question_run, root)
     name = str(root.id)
     sample = Sample(
@@ -109,13 +109,14 @@ def _named_run(trace: Trace, name: str | None, root: Run) -> Run | None:
 
 
 def _asked(run: Run | None, key: str | None) -> str | None:
-    """The question in a run's inputs; after an interrupt the inputs hold none, but the messages in its outputs may."""
+    """The question in a run's inputs; where those hold none, as after an interrupt, in the state that it put out."""
     if run is None:
         return None
     question = question_of(run.inputs, key)
     if question is None and key is None and isinstance(run.outputs, Mapping):
+        question = next((found for value in _named(run.outputs, QUESTION_NAMES) if (found := question_of(value))), None)
         messages = run.outputs.get("messages")
-        if isinstance(messages, (list, tuple)):
+        if question is None and isinstance(messages, (list, tuple)):
             question = last_question(messages)
     return question
 

@@ -20,7 +20,8 @@ from assay.capture.copies import copy_document, copy_value, documents_in, size_o
 from assay.capture.tree import Found, Kind, Run, Trace
 
 GONE = 8192  # ids of runs whose trace has ended; late events are told by them from new roots
-ORPHANS = 1024  # unknown parents of roots that are remembered, in case one is heard of after all
+ORPHANS = 4096  # unknown parents of roots that are remembered, in case one is heard of after all
+RUN_SIZE = 500  # what a run holds besides texts, in characters
 ORPHAN_LIFE = 10.0  # seconds for which they are, after the root has ended
 
 
@@ -57,7 +58,6 @@ class RunCollector:
         self._lock = threading.RLock()
         self._runs: dict[Hashable, Run] = {}
         self._traces: OrderedDict[Hashable, Trace] = OrderedDict()
-        self._sizes: dict[Hashable, int] = {}  # by id of the root
         self._held = 0
         self._gone: set[Hashable] = set()
         self._gone_order: deque[tuple[Hashable, ...]] = deque()
@@ -85,11 +85,13 @@ class RunCollector:
         metadata: Mapping[str, Any] | None = None,
         *,
         prompt: Sequence[str] | None = None,
+        given: Iterable[str] | None = None,
         ids: Mapping[str, str] | None = None,
     ) -> None:
         """A run started. A run whose parent is unknown is the root of a new trace.
 
         prompt  of an LLM: the texts that it is sent; then `inputs` are not looked at
+        given   texts of the documents that the run is given, where `inputs` do not tell
         """
         with self._lock:
             self.events += 1
@@ -101,7 +103,7 @@ class RunCollector:
                 self._forget((id,))
                 self.ignored += 1
                 return
-            run = Run(id, parent, kind, name, prompt=prompt, ids=ids)
+            run = Run(id, parent, kind, name, prompt=prompt, ids=ids, trace=None if above is None else above.trace)
             if above is not None:
                 above.trace.add(run, above)
                 above.trace.running += 1
@@ -114,9 +116,12 @@ class RunCollector:
                 run.inputs = copy_value(inputs, self._copy)
                 run.tags = tuple(tags or ())
                 run.metadata = dict(metadata) if metadata else {}
+            if given is not None:
+                run.given = {"": tuple(given)}
             self._runs[id] = run
-            self._weigh(run.trace, size_of(prompt) + size_of(run.inputs))
-            if id in self._orphans:
+            if prompt is not None or run.inputs is not None:
+                self._weigh(run.trace, size_of(prompt) + size_of(run.inputs))
+            if self._orphans and id in self._orphans:
                 self._adopt(run)
 
     def end(
@@ -200,6 +205,25 @@ class RunCollector:
         run = self._runs.get(id)
         return None if run is None else run.trace.root
 
+    def run_of(self, id: Hashable) -> Run | None:
+        """The run `id`, while its trace is open."""
+        return self._runs.get(id)
+
+    def open_roots(self) -> list[Run]:
+        """The roots of the open traces, in order of start."""
+        with self._lock:
+            return [trace.root for trace in self._traces.values()]
+
+    @property
+    def max_traces(self) -> int:
+        """How many traces may be open."""
+        return self._max_traces
+
+    @property
+    def open_runs(self) -> int:
+        """How many runs the open traces have."""
+        return len(self._runs)
+
     # -- below: with the lock held ----------------------------------------------------------------------------------
 
     def _end_below(self, run: Run, outputs: Any, documents: Iterable[Any] | None, inputs: Any) -> None:
@@ -253,7 +277,7 @@ class RunCollector:
     def _weigh(self, trace: Trace, size: int) -> None:
         if not size:
             return
-        self._sizes[trace.root.id] = self._sizes.get(trace.root.id, 0) + size
+        trace.size += size
         self._held += size
         while self._held > self._max_bytes and self._traces:
             self._give_up(next(iter(self._traces.values())))
@@ -264,7 +288,8 @@ class RunCollector:
 
     def _drop(self, trace: Trace) -> None:
         self._traces.pop(trace.root.id, None)
-        self._held -= self._sizes.pop(trace.root.id, 0)
+        self._held -= trace.size
+        trace.size += size_of(trace.root.outputs) + RUN_SIZE * len(trace.runs)
         for id in trace.runs:
             self._runs.pop(id, None)
         self._forget(tuple(trace.runs))
@@ -284,7 +309,7 @@ class RunCollector:
             orphan.adopted = True
             if self._traces.pop(root.id, None) is not None:
                 above.trace.running += orphan.running + 1
-                self._sizes[above.trace.root.id] = self._sizes.get(above.trace.root.id, 0) + self._sizes.pop(root.id, 0)
+                above.trace.size += orphan.size
             for run in list(orphan.runs.values()):
                 above.trace.add(run, above if run is root else above.trace.runs[run.parent])
 

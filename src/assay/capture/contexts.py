@@ -37,7 +37,7 @@ def contexts_of(
     if key is not None:
         under = contexts_under(root.outputs, root.inputs, names=(key,))
         return (under, None) if under is not None else (None, f"neither output nor input has passages under {key!r}")
-    found = found_in(trace, answering_run(trace, answer))
+    found = found_in(trace, answer)
     if found is not None:
         return each_once(map(_context, found)), None
     under = contexts_under(root.outputs, root.inputs)
@@ -48,12 +48,15 @@ def contexts_of(
     return None, _why_none(trace)
 
 
-def found_in(trace: Trace, answering: Run | None = None) -> list[Found] | None:
+def found_in(trace: Trace, answer: str | None = None) -> list[Found] | None:
     """The documents delivered to the step that answered; None where no step delivered any."""
-    children = trace.children()
+    answering = answering_run(trace, answer)
+    children: Children = trace.children()
     steps = [run for run in trace.runs.values() if run.documents is not None or run.recorded]
     if not any(not run.below_retriever for run in steps):
         return None
+    if answering is not None:
+        children = _without_later(children, trace, answering, answer)
     found = _after(trace.root, children, [])
     given = _given_to(answering, trace, children) if answering is not None else None
     if given is None:
@@ -64,22 +67,58 @@ def found_in(trace: Trace, answering: Run | None = None) -> list[Found] | None:
 
 
 def answering_run(trace: Trace, answer: str | None) -> Run | None:
-    """The LLM call that gave the answer: the last one whose text is in it, or it in the text; else the last one."""
-    calls = [run for run in trace.runs.values() if run.kind == "llm" and not run.below_retriever]
-    if answer:
-        told = _spaced(answer)
-        for run in reversed(calls):
-            said = _spaced(run.outputs) if isinstance(run.outputs, str) else ""
-            if said and (said in told or told in said):
-                return run
+    """The LLM call that gave the answer: the one that shares most text with it, one holding the other; else the last.
+
+    Of several that share as much it is the last. A grader's "yes" may well stand in the answer by chance.
+    """
+    calls = _calls(trace)
+    shared = _shared_text(calls, answer)
+    if shared:
+        most = max(shared.values())
+        return next(run for run in reversed(calls) if shared.get(run.id) == most)
     return calls[-1] if calls else None
 
 
-def mark_prompted(contexts: Sequence[Context], answering: Run | None) -> tuple[Context, ...]:
-    """The contexts, marked by whether their text stood in the prompt of the call that answered, if that is known."""
-    if answering is None or not answering.prompt:
+def answering_runs(trace: Trace, answer: str | None) -> tuple[Run, ...]:
+    """The LLM calls that gave the answer: several, in order of start, where one step put it together of their texts."""
+    answering = answering_run(trace, answer)
+    if answering is None:
+        return ()
+    shared = _shared_text(_calls(trace), answer)
+    whole = len(_spaced(answer or ""))
+    if shared.get(answering.id, whole) >= whole:
+        return (answering,)
+    step = _step_around(trace, answering)
+    return tuple(
+        run
+        for run in _calls(trace)
+        if run is answering or (shared.get(run.id, whole) < whole and _step_around(trace, run) is step)
+    )
+
+
+def _step_around(trace: Trace, run: Run) -> Run:
+    return next((above for above in trace.above(run) if above.kind not in ("other", "llm")), trace.root)
+
+
+def _calls(trace: Trace) -> list[Run]:
+    return [run for run in trace.runs.values() if run.kind == "llm" and not run.below_retriever]
+
+
+def _shared_text(calls: Iterable[Run], answer: str | None) -> dict[Hashable, int]:
+    """How many characters the calls share with the answer, by id: those whose text is in it, or holds it."""
+    told = _spaced(answer or "")
+    texts = {run.id: _spaced(run.outputs) for run in calls if isinstance(run.outputs, str)}
+    return {
+        id: min(len(said), len(told)) for id, said in texts.items() if said and told and (said in told or told in said)
+    }
+
+
+def mark_prompted(contexts: Sequence[Context], *answering: Run | None) -> tuple[Context, ...]:
+    """The contexts, marked by whether their text stood in the prompt of a call that answered, if that is known."""
+    texts = [text for run in answering if run is not None and run.prompt for text in run.prompt]
+    if not texts:
         return tuple(contexts)
-    raw = "\n".join(answering.prompt)
+    raw = "\n".join(texts)
     prompt = _spaced(raw)
     return tuple(
         Context(
@@ -110,6 +149,24 @@ def each_once(contexts: Iterable[Context]) -> tuple[Context, ...]:
     for context in contexts:
         seen.setdefault(context.text, context)
     return tuple(seen.values())
+
+
+def _without_later(children: Children, trace: Trace, answering: Run, answer: str | None) -> Children:
+    """The runs without those that began when the answer had been given, and found nothing of what it was given from."""
+    calls = _calls(trace)
+    shared = _shared_text(calls, answer)
+    ends = [run.ended for run in calls if run.id in shared or run is answering]
+    if not answering.prompt or None in ends:
+        return children
+    over = max(end for end in ends if end is not None)
+    raw = "\n".join(answering.prompt)
+    prompt = _spaced(raw)
+
+    def later(run: Run) -> bool:
+        found = (*(run.documents or ()), *run.recorded)
+        return bool(found) and run.started > over and not any(_stands_in(item.text, prompt, raw) for item in found)
+
+    return {above: [run for run in runs if not later(run)] for above, runs in children.items()}
 
 
 def _after(run: Run, children: Children, before: list[Found]) -> list[Found]:
@@ -226,6 +283,8 @@ def _why_none(trace: Trace) -> str:
     retrievers = [run for run in trace.runs.values() if run.kind == "retriever" and not run.below_retriever]
     if any(run.error is not None for run in retrievers):
         return "the retriever failed"
+    if retrievers and all(run.ended is not None for run in retrievers):
+        return "the texts of what was retrieved were not recorded"
     if retrievers:
         return "the retriever did not end"
     tools = sorted({run.name for run in trace.runs.values() if run.kind == "tool" and run.name})

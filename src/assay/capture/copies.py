@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.capture.tree import Found
+from assay.fields import context_text
 
 
 def copy_document(document: Any) -> Found:
@@ -14,6 +15,17 @@ def copy_document(document: Any) -> Found:
         return document
     found = getattr(document, "id", None)
     return Found(document.page_content, found, dict(document.metadata))
+
+
+def found_of(item: Any) -> Found:
+    """A passage of any make, as a document that was found. Raises InputError for what is no passage."""
+    if isinstance(item, Found):
+        return item
+    context = context_text(item)
+    metadata = dict(context.metadata)
+    if context.score is not None:
+        metadata.setdefault("score", context.score)
+    return Found(context.text, context.id, metadata)
 
 
 def copy_value(value: Any, copy: Callable[[Any], Found] = copy_document) -> Any:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from assay.errors import InputError
-from assay.fields import context_text, well_formed
+from assay.fields import CONTEXT_NAMES, context_text, well_formed
 from assay.records import Context, Turn
 
 Role = Literal["human", "ai", "other"]
@@ -107,14 +107,38 @@ def artifacts_of(messages: Sequence[Any]) -> tuple[Context, ...]:
     found: dict[str, Context] = {}
     for message in messages:
         artifact = message.get("artifact") if isinstance(message, dict) else getattr(message, "artifact", None)
-        if isinstance(artifact, (list, tuple)):
-            try:
-                passages = [context_text(item) for item in artifact if not isinstance(item, str)]
-            except InputError:  # an artifact may be anything
-                continue
-            for passage in passages:
-                found.setdefault(passage.text, passage)
+        for document in artifacts_in(artifact) or ():
+            passage = context_text(document)
+            found.setdefault(passage.text, passage)
     return tuple(found.values())
+
+
+def artifacts_in(artifact: Any) -> list[Any] | None:
+    """The documents in what a tool attached: a list of them, or a dict or an object with such a list in a field.
+
+    Documents are objects with `page_content`, and passages given as objects or dicts; the latter, where they stand in
+    a field, only under an accepted name. None where there are none: an artifact may be anything.
+    """
+    if artifact is None or isinstance(artifact, (str, bytes, int, float)):
+        return None
+    if isinstance(artifact, (list, tuple)):
+        return list(artifact) if _are_passages(artifact) else None
+    fields = artifact if isinstance(artifact, Mapping) else getattr(artifact, "__dict__", None) or {}
+    for name, value in fields.items():
+        if isinstance(value, (list, tuple)) and value:
+            documents = all(hasattr(item, "page_content") for item in value)
+            if documents or (name in CONTEXT_NAMES and _are_passages(value)):
+                return list(value)
+    return None
+
+
+def _are_passages(items: Sequence[Any]) -> bool:
+    if not items or any(isinstance(item, str) or role_of(item) is not None for item in items):
+        return False
+    try:
+        return all(hasattr(item, "page_content") or context_text(item) is not None for item in items)
+    except InputError:
+        return False
 
 
 def after_last_question(messages: Sequence[Any]) -> Sequence[Any]:

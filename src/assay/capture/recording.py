@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context
 from typing import Any, ParamSpec, TypeVar
 
+from assay.capture.copies import found_of
 from assay.capture.tree import Found
-from assay.fields import context_text
 
 log = logging.getLogger("assay.capture")
 
@@ -41,7 +41,7 @@ def record_context(documents: Iterable[Any] | Any) -> bool:
     that is captured is going on here. Raises InputError for what is no passage, and nothing else.
     """
     global _warned
-    found = tuple(_found(item) for item in _several(documents))
+    found = tuple(found_of(item) for item in _several(documents))
     taken = [recorder(found) for recorder in tuple(_RECORDERS)]
     if any(taken):
         return True
@@ -71,16 +71,10 @@ def carry_context(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def _several(documents: Any) -> Iterable[Any]:
-    if isinstance(documents, (str, dict)) or not isinstance(documents, Iterable):
+    """The passages given: one alone may be iterable as well, as pydantic's objects and named tuples are."""
+    if isinstance(documents, (str, Mapping, Found)) or not isinstance(documents, Iterable):
         return (documents,)
-    return documents
-
-
-def _found(item: Any) -> Found:
-    if isinstance(item, Found):
-        return item
-    context = context_text(item)
-    metadata = dict(context.metadata)
-    if context.score is not None:
-        metadata.setdefault("score", context.score)
-    return Found(context.text, context.id, metadata)
+    if any(hasattr(documents, name) for name in ("page_content", "get_content", "content", "text")):
+        return (documents,)
+    scored = isinstance(documents, tuple) and len(documents) == 2 and isinstance(documents[1], (int, float))
+    return (documents,) if scored else documents

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 Kind = Literal["chain", "retriever", "reranker", "llm", "tool", "agent", "prompt", "parser", "embedding", "other"]
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})  # runs are many, and most have neither metadata nor ids
 
 
 class Found(NamedTuple):
@@ -60,6 +63,7 @@ class Run:
         tags: Sequence[str] = (),
         metadata: Mapping[str, Any] | None = None,
         ids: Mapping[str, str] | None = None,
+        trace: Trace | None = None,
     ) -> None:
         self.id = id
         self.parent = parent
@@ -75,10 +79,10 @@ class Run:
         self.started = time.time() if started is None else started
         self.ended = ended
         self.tags = tags
-        self.metadata: Mapping[str, Any] = metadata or {}
-        self.ids: Mapping[str, str] = ids or {}
+        self.metadata: Mapping[str, Any] = metadata or _NOTHING
+        self.ids: Mapping[str, str] = ids or _NOTHING
         self.below_retriever = False
-        self.trace: Trace = Trace(self)
+        self.trace: Trace = Trace(self) if trace is None else trace  # which it has yet to be added to
 
     def __repr__(self) -> str:
         return f"<Run {self.kind} {self.name or ''} {self.id}>"
@@ -89,9 +93,10 @@ class Trace:
 
     cut_short  the root of a stream ended while its children were still at work: the reader went away
     adopted    the root turned out to be a part of another trace, which has its runs now
+    size       of a trace that was captured live: how many characters it holds, about
     """
 
-    __slots__ = ("adopted", "cut_short", "root", "running", "runs")
+    __slots__ = ("adopted", "cut_short", "root", "running", "runs", "size")
 
     def __init__(self, root: Run) -> None:
         self.root = root
@@ -99,6 +104,7 @@ class Trace:
         self.running = 0
         self.cut_short = False
         self.adopted = False
+        self.size = 0
 
     def add(self, run: Run, above: Run) -> None:
         """Put `run` below `above`, which is a run of this trace."""

@@ -9,6 +9,7 @@ No data library is imported unless an object of it, or a Parquet file, is given.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from assay.data.files import from_path
+from assay.data.named import from_name, is_named
 from assay.data.rows import RowError, as_row, sample_from_row
 from assay.data.sources import Bad, Source, from_object
 from assay.errors import InputError
@@ -58,10 +60,12 @@ class Data:
         total = source.total if source.total is not None or len(head) == source.head else len(head)
         self.total = min(total, limit) if total is not None and limit is not None else total
 
-        items = [item if isinstance(item, Bad) else as_row(item) for item in head]
+        items = [item if isinstance(item, (Bad, RowError)) else as_row(item) for item in head]
         if items and source.names is None and not any(isinstance(item, (Mapping, Sample)) for item in items):
             found = head[0]
-            raise InputError(f"{source.what}: {found.message if isinstance(found, Bad) else _no_row(found)}")
+            raise InputError(
+                f"{source.what}: {found.message if isinstance(found, (Bad, RowError)) else _no_row(found)}"
+            )
         names = dict.fromkeys(source.names or ())
         present: set[str] = set()
         for item in items:
@@ -99,6 +103,8 @@ class Data:
     def _sample(self, item: object, number: int) -> Sample | RowError:
         if isinstance(item, Bad):
             return RowError(number=number, id=None, message=f"row {number}: {item.message}")
+        if isinstance(item, RowError):
+            return dataclasses.replace(item, number=number)
         row = as_row(item)
         if isinstance(row, Sample):
             return row
@@ -131,7 +137,8 @@ def open_data(data: object, *, column_map: Mapping[str, str] | None = None, limi
 
     `data` is a list, iterable or generator of dicts or Samples; a Sample; a dict of lists; the path of a .jsonl,
     .ndjson, .json, .csv or .tsv file (also .gz) or of a .parquet file (with `assay[parquet]`); a pandas or polars
-    frame; a Hugging Face data set; or a pyarrow table. A .json file is read whole.
+    frame; a Hugging Face data set; or a pyarrow table. A .json file is read whole. `NAME:ADDRESS` names a source of
+    traces, whose samples are read once: `otel:spans.jsonl`, `phoenix:http://localhost:6006`; see `assay.data.named`.
 
     `column_map` (field -> column) names the columns that no accepted name gives away. `limit` stops after that many
     rows. Raises InputError where the whole cannot be read; a single bad row is a RowError in its place.
@@ -140,6 +147,8 @@ def open_data(data: object, *, column_map: Mapping[str, str] | None = None, limi
         if column_map is not None or limit is not None:
             raise InputError("this data is already open; give column_map and limit where it is opened")
         return data
+    if isinstance(data, str) and is_named(data):
+        return Data(from_name(data, limit), column_map, limit)
     if isinstance(data, (str, os.PathLike)):
         return Data(from_path(Path(os.fspath(data))), column_map, limit)
     return Data(from_object(data), column_map, limit)

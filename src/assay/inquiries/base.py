@@ -50,11 +50,15 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One decision: `name` is unique in its request, `labels` the closed set of answers with what each means."""
+    """One decision: `name` is unique in its inquiry, `labels` the closed set of answers with what each means.
+
+    Of two labels the first is the affirmative one. `ordered`: the labels are the levels of a scale, lowest first.
+    """
 
     name: str
     instructions: str
     labels: Mapping[str, str]
+    ordered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,10 @@ class Inquiry(ABC, Generic[F]):
     def questions(self) -> tuple[Question, ...]:
         """The decisions that answer this inquiry, for judges that decide instead of writing; () when none do."""
         return ()
+
+    def sections(self) -> tuple[Section, ...]:
+        """The texts that `questions` speaks of. Inquiries on the same texts are decided in one request."""
+        return type(self).prompt([self]).material
 
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> F:
         """The finding from the probability of each label, by question name."""

@@ -75,6 +75,9 @@ class Criterion(Inquiry[Verdict]):
     def questions(self) -> tuple[Question, ...]:
         return (Question("criterion", self.question, LABELS),)
 
+    def sections(self) -> tuple[Section, ...]:
+        return tuple(Section(title, text) for title, text in self.material)
+
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> Verdict:
         yes = answers["criterion"].get("yes", 0.0)
         return Verdict(label="yes" if yes >= 0.5 else "no", probability=yes)

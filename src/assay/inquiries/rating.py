@@ -77,7 +77,7 @@ class Rating(Inquiry[Rated]):
         return whole(self) if sum(len(text) for _, text in self.material) <= chars else None
 
     def questions(self) -> tuple[Question, ...]:
-        return (Question("rating", self.question, {str(number): text for number, text in self.levels}),)
+        return (Question("rating", self.question, {str(number): text for number, text in self.levels}, ordered=True),)
 
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> Rated:
         probs = answers["rating"]

@@ -122,6 +122,9 @@ class Support(Inquiry[tuple[Verdict, ...]]):
             for p in range(len(self.passages) + 1)
         )
 
+    def sections(self) -> tuple[Section, ...]:
+        return passage_sections(self.passages) + question_section(self.question)  # each question holds its claim
+
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
         def cell(name: str) -> Cell:
             label = max(LABELS, key=lambda known: answers[name].get(known, 0.0))
@@ -131,6 +134,10 @@ class Support(Inquiry[tuple[Verdict, ...]]):
         for c, claim in enumerate(self.claims, 1):
             cells = tuple(cell(f"c{c}p{p}") for p in range(1, len(self.passages) + 1))
             overall = cell(f"c{c}")
+            if overall.label == "not_mentioned" and cells:
+                # one passage that supports a claim is enough for all of them together
+                best = max(cells, key=lambda known: known.probability or 0.0)
+                overall = best if best.label == "supported" else overall
             verdicts.append(Verdict(label=overall.label, probability=overall.probability, claim=claim, cells=cells))
         return tuple(verdicts)
 

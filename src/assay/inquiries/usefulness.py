@@ -103,6 +103,9 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
             for n in range(1, len(self.passages) + 1)
         )
 
+    def sections(self) -> tuple[Section, ...]:
+        return passage_sections(self.passages) + question_section(self.question)  # the questions hold what was given
+
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
         verdicts = []
         for n in range(len(self.passages)):

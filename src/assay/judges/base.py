@@ -48,11 +48,15 @@ class Judge(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A finding, or the failure in its place, and what it cost."""
+    """A finding, or the failure in its place, and what it cost.
+
+    `keep`: False for a makeshift that must not be remembered, in memory or in a store.
+    """
 
     finding: Any = None
     failure: JudgeFailure | None = None
     usage: Usage = field(default_factory=Usage)
+    keep: bool = True
 
 
 class Meter:

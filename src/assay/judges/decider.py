@@ -12,7 +12,7 @@ from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Inquiry
 from assay.inquiries.base import Section
 from assay.judges import fences
-from assay.judges.base import Answer
+from assay.judges.base import SPENDING, Answer
 from assay.judges.chat import usage_of
 from assay.judges.decision_plan import DecisionPlan, Group, tokens_of
 from assay.judges.decision_wire import Asked, Outcome, Wire
@@ -92,7 +92,8 @@ class Decider:
         body = self.body(sections, asked)
 
         async def send(client: Any, reserve: Reserve) -> Any:
-            reserve(fences.tokens_in(json.dumps(body, ensure_ascii=False)), ANSWER_TOKENS * len(asked))
+            if SPENDING.get() is not None:
+                reserve(fences.tokens_in(json.dumps(body, ensure_ascii=False)), ANSWER_TOKENS * len(asked))
             return await self.post(client, body)
 
         patience, tokens = Patience(), tokens_of(sections, asked)

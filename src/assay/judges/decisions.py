@@ -24,12 +24,10 @@ from assay.judges.decision_plan import decides
 from assay.judges.decision_wire import VERSION, Decisions, SystemOne, Wire
 from assay.judges.endpoint import Body, Endpoint
 from assay.judges.retries import Retries
+from assay.judges.sentence_claims import RULES as CLAIM_RULES
 from assay.judges.sentence_claims import sentence_claims
 from assay.judges.text import together
 from assay.records import fingerprint
-
-#: Raise it when claims by sentence are read differently: stored findings are then asked for anew.
-CLAIM_RULES = 1
 
 #: The languages whose refusals and small talk are known, so that they make no claims.
 LANGUAGES = ("en",)

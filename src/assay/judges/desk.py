@@ -180,12 +180,12 @@ class Desk:
         if answer.failure is None and not flight.inquiry.answered_by(answer.finding):
             message = f"the judge's finding does not have the shape of its inquiry {flight.inquiry.name}"
             answer = Answer(failure=JudgeFailure(Cause.BUG, message), usage=answer.usage)
-        if answer.failure is None:
+        if answer.failure is None and answer.keep:
             if self.store is not None and self.judge.durable:
                 blob = type(flight.inquiry).dump(answer.finding)
                 self.store.put_finding(flight.key, flight.inquiry.name, self.judge.fingerprint, blob)
             self._remember(flight.key, Answer(finding=answer.finding))
-        elif answer.failure.cause in _LASTING:
+        elif answer.failure is not None and answer.failure.cause in _LASTING:
             self._remember(flight.key, Answer(failure=answer.failure))
         self._flying.pop(flight.key, None)
         if not flight.landed.done():

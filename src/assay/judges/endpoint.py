@@ -30,6 +30,9 @@ _TOO_LONG = re.compile(
 )
 _QUOTA = re.compile(r"insufficient_quota|billing_hard_limit", re.IGNORECASE)
 
+#: Parts of a response that are there although nothing is in them: then each question is without an answer.
+_MAY_BE_EMPTY = frozenset({"answers"})
+
 Body = dict[str, Any]
 #: Takes the budget for a request: its prompt tokens, and the completion tokens that it allows at most.
 Reserve = Callable[[int, int], None]
@@ -183,7 +186,7 @@ class Endpoint:
             body = json.loads(response.content)
         except ValueError:
             body = None
-        if isinstance(body, dict) and body.get(expected):
+        if isinstance(body, dict) and (body.get(expected) or (expected in _MAY_BE_EMPTY and expected in body)):
             return body
         text = response.content.decode("utf-8", "replace")
         error = body.get("error") if isinstance(body, dict) else None

@@ -11,6 +11,9 @@ import re
 from assay.records import Claim, Span
 from assay.text import split_sentences
 
+#: Raise it when texts are read differently: decision judges then ask anew. The embedded judge has `RULES` of its own.
+RULES = 1
+
 _NOTHING_KNOWN = re.compile(
     r"""\b(?:
       (?:i|we)\s+(?:do\s*n[o']t|don['’]t|did\s*n[o']t|didn['’]t|cannot|can\s*not|can['’]t|could\s*n[o']t|couldn['’]t)

@@ -1,36 +1,39 @@
-"""Attach assay to LangChain: a callback handler, and evaluators for LangSmith, openevals and langchain-classic."""
+"""Attach assay to LangChain: a callback handler, a guard, and evaluators for LangSmith, openevals, classic chains."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from assay_langchain.attach import arecord_contexts, capture, install, record_contexts, uninstall
+from assay_langchain.attach import capture, install, uninstall
 from assay_langchain.handler import AssayCallbackHandler
 from assay_langchain.health import HandlerHealth
 
 if TYPE_CHECKING:
     from assay_langchain.classic import AssayStringEvaluator
     from assay_langchain.functions import as_evaluator
+    from assay_langchain.guard import GuardRunnable, guarded
     from assay_langchain.langsmith import AssayRunEvaluator
 
 __all__ = [
     "AssayCallbackHandler",
     "AssayRunEvaluator",
     "AssayStringEvaluator",
+    "GuardRunnable",
     "HandlerHealth",
-    "arecord_contexts",
     "as_evaluator",
     "capture",
+    "guarded",
     "install",
-    "record_contexts",
     "uninstall",
 ]
 
-#: Imported when first asked for: they need langsmith or langchain-classic.
+#: Imported when first asked for: some need langsmith or langchain-classic.
 _LAZY = {
     "AssayRunEvaluator": "assay_langchain.langsmith",
     "AssayStringEvaluator": "assay_langchain.classic",
+    "GuardRunnable": "assay_langchain.guard",
     "as_evaluator": "assay_langchain.functions",
+    "guarded": "assay_langchain.guard",
 }
 
 

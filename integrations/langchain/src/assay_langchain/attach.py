@@ -1,18 +1,19 @@
-"""Attaching a handler without touching the chains, and telling it of documents that no retriever returned."""
+"""Attaching a handler without touching the chains, and how `assay.record_context` finds it."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import Any, cast
+from typing import cast
 
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.callbacks.manager import adispatch_custom_event, dispatch_custom_event
-from langchain_core.documents import Document
 from langchain_core.tracers.context import register_configure_hook
 
-from assay_langchain.handler import CONTEXTS_EVENT, AssayCallbackHandler
+from assay.capture.recording import add_recorder
+from assay.capture.tree import Found
+from assay_langchain.handler import AssayCallbackHandler
+from assay_langchain.surroundings import going_on
 
 _CAPTURE: ContextVar[BaseCallbackHandler | None] = ContextVar("assay_langchain_capture", default=None)
 
@@ -56,26 +57,15 @@ def uninstall() -> None:
     _INSTALLED.handler = None
 
 
-def record_contexts(documents: Iterable[Any]) -> bool:
-    """Tell the handler what was found where no LangChain retriever was used.
-
-    Call it inside a runnable, with texts or documents. Returns False outside of one: nothing is recorded then.
-    """
-    try:
-        dispatch_custom_event(CONTEXTS_EVENT, _documents(documents))
-    except RuntimeError:
+def _record(documents: tuple[Found, ...]) -> bool:
+    """`assay.record_context` inside a chain: LangChain keeps in a context variable which run is going on."""
+    manager = going_on().get("callbacks")
+    run_id = getattr(manager, "parent_run_id", None)
+    if run_id is None:
         return False
-    return True
+    handlers = [handler for handler in getattr(manager, "handlers", ()) if isinstance(handler, AssayCallbackHandler)]
+    taken = [handler.listener.record(run_id, documents) for handler in handlers]
+    return any(taken)
 
 
-async def arecord_contexts(documents: Iterable[Any]) -> bool:
-    """`record_contexts` for async runnables."""
-    try:
-        await adispatch_custom_event(CONTEXTS_EVENT, _documents(documents))
-    except RuntimeError:
-        return False
-    return True
-
-
-def _documents(documents: Iterable[Any]) -> list[Any]:
-    return [Document(page_content=item) if isinstance(item, str) else item for item in documents]
+add_recorder(_record)

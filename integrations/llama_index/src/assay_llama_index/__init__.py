@@ -1,4 +1,4 @@
-"""assay metrics as LlamaIndex evaluators, and capture of live query and chat engines."""
+"""assay metrics as LlamaIndex evaluators, capture of live applications, and guards in the path of a request."""
 
 from __future__ import annotations
 
@@ -8,11 +8,26 @@ from assay_llama_index.instrumentation import AssayInstrumentation, Instrumentat
 
 if TYPE_CHECKING:
     from assay_llama_index.evaluators import AssayEvaluator, evaluators
+    from assay_llama_index.guard import AssayNodeGuard, GuardedQueryEngine, guarded_query_engine
 
-__all__ = ["AssayEvaluator", "AssayInstrumentation", "InstrumentationHealth", "evaluators"]
+__all__ = [
+    "AssayEvaluator",
+    "AssayInstrumentation",
+    "AssayNodeGuard",
+    "GuardedQueryEngine",
+    "InstrumentationHealth",
+    "evaluators",
+    "guarded_query_engine",
+]
 
 #: Imported when first asked for: they need llama_index.core, which takes seconds to import.
-_LAZY = ("AssayEvaluator", "evaluators")
+_LAZY = {
+    "AssayEvaluator": "evaluators",
+    "AssayNodeGuard": "guard",
+    "GuardedQueryEngine": "guard",
+    "evaluators": "evaluators",
+    "guarded_query_engine": "guard",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -20,8 +35,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    module = import_module("assay_llama_index.evaluators")
-    # the import has just set the submodule itself as the attribute `evaluators`; the function is what is meant
-    for lazy in _LAZY:
-        globals()[lazy] = getattr(module, lazy)
+    module = import_module(f"assay_llama_index.{_LAZY[name]}")
+    # the import may just have set the submodule itself as the attribute `evaluators`; the function is what is meant
+    for lazy, home in _LAZY.items():
+        if home == _LAZY[name]:
+            globals()[lazy] = getattr(module, lazy)
     return globals()[name]

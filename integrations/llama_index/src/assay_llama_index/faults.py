@@ -1,32 +1,58 @@
-"""Counting what goes wrong in our hooks, so that it never reaches the host and never goes unseen."""
+"""What goes wrong in our hooks never reaches the host and never goes unseen."""
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections import Counter
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
-log = logging.getLogger("assay.llama_index")
+from assay.live.intake import Intake
 
-KINDS = 64  # kinds of errors counted apart; the rest are counted together
+T = TypeVar("T")
 
 
 class Faults:
-    """Exceptions caught in hooks, by hook and type. The first of each kind is logged, with the id of its span."""
+    """Catches and counts the exceptions of hooks.
 
-    def __init__(self) -> None:
-        self._lock = threading.RLock()
-        self.counts: Counter[str] = Counter()
-        self.last: str | None = None
+    forget  called after an error with the hook and the id of its span: nothing may be left behind
 
-    def add(self, error: BaseException, hook: str, span_id: str | None) -> None:
-        kind = f"{hook}: {type(error).__name__}"
-        with self._lock:
-            if kind not in self.counts and len(self.counts) >= KINDS:
-                kind = "other"
-            self.counts[kind] += 1
-            first = self.counts[kind] == 1
-            self.last = f"{kind}: {str(error)[:300]}"
-        if first:
-            # the message may hold texts of the application, so only the type is logged
-            log.warning("assay: %s (span %s); further ones are only counted, see health()", kind, span_id)
+    A KeyboardInterrupt is counted and passes: it is the user's Ctrl-C, which came while we were at work.
+    """
+
+    def __init__(self, intake: Intake, forget: Callable[[str, str], None]) -> None:
+        self._intake = intake
+        self._forget = forget
+
+    @contextlib.contextmanager
+    def hook(self, name: str, span_id: str | None) -> Iterator[None]:
+        """Nothing raised inside reaches the host."""
+        try:
+            yield
+        except BaseException as error:
+            self.failed(error, name, span_id)
+
+    def ids(self, ask: Callable[..., T], *arguments: Any) -> T | None:
+        """What `ask` returns. An id that cannot be had loses nothing but itself."""
+        with self.hook("ids", None):
+            return ask(*arguments)
+        return None
+
+    def failed(self, error: BaseException, hook: str, span_id: str | None) -> None:
+        """Count an error of ours, and forget what it left unfinished."""
+        with _silence():  # there is nobody left to tell
+            self._intake.count_error(error, f"LlamaIndex {hook}" + (f" (span {span_id})" if span_id else ""))
+        if span_id is not None:
+            with _silence():
+                self._forget(hook, span_id)
+        if isinstance(error, KeyboardInterrupt):
+            raise error
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # noqa: S110 - the handling of an error failed: it has been counted, or cannot be
+        pass

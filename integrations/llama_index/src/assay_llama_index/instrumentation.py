@@ -1,39 +1,41 @@
-"""Attaching assay to LlamaIndex: every query and chat engine of the process is heard, none is changed."""
+"""Attaching assay to LlamaIndex: every engine, agent and workflow of the process is heard, none is changed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, Unpack
 
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import Dispatcher
 
+from assay.capture import Rules
 from assay.judges.base import BaseJudge
-from assay.live import Health, LiveScorer
-from assay.records import Record, Sample, ScoredSample
-from assay.sinks.base import Sink
-from assay_llama_index.handler import AssayEventHandler, AssaySpanHandler, Capture
+from assay.live.health import Health
+from assay.live.intake import Intake, LiveOptions, open_intake
+from assay.records import Record, ScoredSample
+from assay_llama_index import recording
+from assay_llama_index.capture import Capture
+from assay_llama_index.handler import AssayEventHandler, AssaySpanHandler
 
 if TYPE_CHECKING:
     from assay.metrics.registry import MetricSpec
 
-#: Where LlamaIndex tells of the tokens of chat streams. A handler there is not called for any other event.
-CHAT_STREAMS = "llama_index.core.chat_engine.types"
+#: Where LlamaIndex tells of the tokens of chat streams, and of what models wrote. A handler there hears nothing else.
+EVENTS = ("llama_index.core.chat_engine.types", "llama_index.core.llms.callbacks")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstrumentationHealth(Record):
     """The state of an instrumentation at one moment.
 
-    attached      whether it listens
-    exchanges     outermost query and chat calls that began
-    open          those without an end so far, with the streams that are still being read
-    open_spans    spans followed for them
-    expired       exchanges given up: too many were open, or they never ended
-    errors        exceptions caught in our hooks, by hook and type
-    last_error    the newest of them
-    live          what became of the samples: see `assay.live.Health`
+    attached    whether it listens
+    exchanges   outermost calls that began
+    open        those without an end so far, with the streams that are still being read
+    open_spans  spans followed for them
+    expired     exchanges given up: too many were open, or they never ended
+    left_out    finished exchanges that gave no sample, by reason: `no_answer`
+    live        what became of the samples: see `assay.live.Health`
     """
 
     attached: bool = False
@@ -41,26 +43,32 @@ class InstrumentationHealth(Record):
     open: int = 0
     open_spans: int = 0
     expired: int = 0
-    errors: Mapping[str, int] = field(default_factory=dict)
-    last_error: str | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
     live: Health = field(default_factory=Health)
+
+    @property
+    def errors(self) -> Mapping[str, int]:
+        """Exceptions caught, by type."""
+        return self.live.errors
 
 
 class AssayInstrumentation:
-    """Scores what LlamaIndex query and chat engines answer, while the application runs.
+    """Scores what LlamaIndex engines, agents and workflows answer, while the application runs.
 
         with AssayInstrumentation(metrics=["faithfulness"], sinks=[JsonlSink("scores.jsonl")]) as assay:
             index.as_query_engine().query("Why do cats purr?")
 
-    metrics, judge, sinks, on_score, max_queue, concurrency, deadline, score_partial, keep
-                see `assay.live.LiveScorer`
-    dispatcher  listen here only; the default is the root dispatcher, which hears the whole process
-    max_open    exchanges open at the same time; the oldest is given up for a new one
-    ttl         seconds after which an exchange that never ended is given up
+    metrics, judge  see `assay.live.LiveScorer`; so are the further options: sinks, on_score, sampling …
+    scorer          an intake of your own, in place of metrics, judge and options: it stays open when this is closed
+    rules           where the application keeps question, answer and contexts, if they are not found: see `Rules`.
+                    Runs are named as their spans, `RetrieverQueryEngine.query`, and tools by their own names
+    dispatcher      listen here only; the default is the root dispatcher, which hears the whole process
+    max_open        exchanges open at the same time; the oldest is given up for a new one
+    ttl             seconds after which an exchange that never ended is given up
 
-    The outermost query or chat call is the sample; engines called inside it belong to it. Safe for any number of
-    threads and tasks. Streams that the reader left are marked abandoned and, like cancelled and failed calls, not
-    scored unless `score_partial`.
+    The outermost call of a query engine, a chat engine, an agent or a workflow that is asked something is the sample;
+    what is called inside it belongs to it. Safe for any number of threads and tasks. Streams that the reader left are
+    marked abandoned and, like cancelled and failed calls, not scored unless `score_partial`.
     """
 
     def __init__(
@@ -68,40 +76,29 @@ class AssayInstrumentation:
         metrics: MetricSpec | None = None,
         judge: BaseJudge | str | None = None,
         *,
-        sinks: Sequence[Sink] = (),
-        on_score: Callable[[ScoredSample], None] | None = None,
-        max_queue: int = 1000,
-        concurrency: int = 4,
-        deadline: float = 120.0,
-        score_partial: bool = False,
-        keep: int = 256,
+        scorer: Intake | None = None,
+        rules: Rules | None = None,
         dispatcher: Dispatcher | None = None,
         max_open: int = 2000,
         ttl: float = 3600.0,
+        **options: Unpack[LiveOptions],
     ) -> None:
-        self.scorer = LiveScorer(
-            metrics,
-            judge,
-            sinks=sinks,
-            on_score=on_score,
-            max_queue=max_queue,
-            concurrency=concurrency,
-            deadline=deadline,
-            score_partial=score_partial,
-            keep=keep,
-        )
-        self._capture = Capture(self._submit, max_open=max_open, ttl=ttl)
+        self.scorer = open_intake(metrics, judge, scorer, options)
+        self._own = scorer is None
+        self._capture = Capture(self.scorer, rules=rules, max_open=max_open, ttl=ttl)
         self._spans = AssaySpanHandler(self._capture)
         self._events = AssayEventHandler(self._capture)
         self._span_dispatcher = dispatcher if dispatcher is not None else get_dispatcher()
-        self._event_dispatcher = dispatcher if dispatcher is not None else get_dispatcher(CHAT_STREAMS)
+        self._event_dispatchers = (dispatcher,) if dispatcher is not None else tuple(map(get_dispatcher, EVENTS))
         self.attached = False
 
     def attach(self) -> Self:
         """Listen from now on. Calls under way are not heard."""
         if not self.attached:
             self._span_dispatcher.add_span_handler(self._spans)
-            self._event_dispatcher.add_event_handler(self._events)
+            for dispatcher in self._event_dispatchers:
+                dispatcher.add_event_handler(self._events)
+            recording.attach(self._capture)
             self.attached = True
         return self
 
@@ -109,9 +106,11 @@ class AssayInstrumentation:
         """Listen no more. Query streams under way are heard to their end, other open calls given up."""
         if self.attached:
             # by identity: two handlers of one class are equal to pydantic, and `remove` would take the first
-            spans, events = self._span_dispatcher, self._event_dispatcher
+            spans = self._span_dispatcher
             spans.span_handlers = [handler for handler in spans.span_handlers if handler is not self._spans]
-            events.event_handlers = [handler for handler in events.event_handlers if handler is not self._events]
+            for events in self._event_dispatchers:
+                events.event_handlers = [handler for handler in events.event_handlers if handler is not self._events]
+            recording.detach(self._capture)
             self.attached = False
             self._capture.abandon(streams=False)
 
@@ -139,12 +138,11 @@ class AssayInstrumentation:
         capture.sweep()
         return InstrumentationHealth(
             attached=self.attached,
-            exchanges=capture.open.seen,
-            open=len(capture.open),
-            open_spans=capture.open.spans,
-            expired=capture.expired,
-            errors=dict(capture.faults.counts),
-            last_error=capture.faults.last,
+            exchanges=capture.seen,
+            open=len(capture.collector),
+            open_spans=capture.open_spans,
+            expired=capture.collector.expired,
+            left_out=dict(capture.answers.left_out),
             live=self.scorer.health(),
         )
 
@@ -152,8 +150,8 @@ class AssayInstrumentation:
         """Detach, wait for the samples in hand, close the sinks. What is pending in the result is lost."""
         self.detach()
         self._capture.abandon()
-        self.scorer.close(timeout)
+        if self._own:
+            self.scorer.close(timeout)
+        else:
+            self.scorer.flush(timeout)
         return self.health()
-
-    def _submit(self, sample: Sample) -> None:
-        self.scorer.submit(sample)

@@ -5,10 +5,14 @@ Objects are known by the names of their classes and attributes, so that llama_in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from assay.records import Context, Turn
+from assay.capture import Found
+from assay.records import Context
+from assay_llama_index.kinds import has_base
+
+_PLAIN = (str, int, float, bool)
 
 DEPTH = 3  # levels of nested metadata that are copied; what lies deeper becomes text
 
@@ -32,44 +36,75 @@ def answer_text(value: Any) -> str | None:
     return str(as_json()) if callable(as_json) else str(value)
 
 
-def question_of(arguments: Mapping[str, Any]) -> str | None:
-    """The question among the arguments of `query` or `chat`: the one with the usual name, else the first."""
-    for name in ("str_or_query_bundle", "message"):
-        if name in arguments:
-            return text_of(arguments[name])
-    return text_of(next(iter(arguments.values()), None))
-
-
 def answer_of(result: Any) -> str | None:
     """The text of a finished answer. Reads no stream."""
     if result is None or isinstance(result, str):
         return result
-    if has_base(result, "StreamingResponse", "AsyncStreamingResponse"):
+    if is_query_stream(result):
         return answer_text(result.response_txt)
     return answer_text(getattr(result, "response", None))
 
 
-def context_of(node: Any) -> Context:
-    """One node, with or without its retrieval score. The text is that of the node, without its metadata."""
+def is_query_stream(result: Any) -> bool:
+    """Is this the streaming response of a query engine?"""
+    return has_base(result, "StreamingResponse", "AsyncStreamingResponse")
+
+
+def is_chat_stream(result: Any) -> bool:
+    """Is this the streaming response of a chat engine?"""
+    return has_base(result, "StreamingAgentChatResponse")
+
+
+def found_of(node: Any) -> Found:
+    """One node, with or without its retrieval score, copied. The text is that of the node, without its metadata.
+
+    An image that has no text is named: `[image: PATH]`, by its path, its address or the id of its node.
+    """
+    if type(node) is Found:
+        return node
     inner = getattr(node, "node", node)
     score = getattr(node, "score", None)
-    return Context(
-        text=str(inner.get_content()),
-        id=inner.node_id,
-        score=None if score is None else float(score),
-        metadata={str(key): plain(value) for key, value in (inner.metadata or {}).items()},
-    )
+    text, known = str(inner.get_content()), inner.metadata or {}
+    metadata = {str(key): value if type(value) in _PLAIN else plain(value) for key, value in known.items()}
+    if score is not None:
+        metadata["score"] = float(score)
+    if not text.strip():
+        image = image_of(inner)
+        if image is not None:
+            text = f"[image: {image}]"
+            metadata["image"] = image
+    return Found(text, inner.node_id, metadata)
+
+
+def text_in(node: Any) -> str:
+    """The text of the context that a node becomes."""
+    inner = getattr(node, "node", node)
+    text = str(inner.get_content())
+    return text if text.strip() else found_of(node).text
+
+
+def image_of(node: Any) -> str | None:
+    """What an image is called by: its path, its address or the id of its node. None: the node holds no image."""
+    resource = getattr(node, "image_resource", None)
+    for name in ("image_path", "image_url"):
+        place = getattr(node, name, None) or getattr(resource, name.removeprefix("image_"), None)
+        if place:
+            return str(place)
+    return str(node.node_id) if resource is not None or getattr(node, "image", None) else None
+
+
+def context_of(node: Any) -> Context:
+    """One node as a context."""
+    found = found_of(node)
+    metadata = dict(found.metadata)
+    score = metadata.pop("score", None) if getattr(node, "score", None) is not None else None
+    return Context(text=found.text, id=found.id, score=score, metadata=metadata)
 
 
 def contexts_of(nodes: Iterable[Any]) -> tuple[Context, ...]:
     """Nodes as contexts, in order, each once, without those that only hold an intermediate answer."""
-    return each_once(context_of(node) for node in nodes if not is_intermediate_answer(node))
-
-
-def each_once(contexts: Iterable[Context]) -> tuple[Context, ...]:
-    """Contexts without repetitions. Several sub-questions often find the same passage."""
     unique: dict[tuple[str | None, str], Context] = {}
-    for context in contexts:
+    for context in (context_of(node) for node in nodes if not is_intermediate_answer(node)):
         unique.setdefault((context.id, context.text), context)
     return tuple(unique.values())
 
@@ -90,37 +125,12 @@ def is_intermediate_answer(node: Any) -> bool:
     )
 
 
-def node_ids(nodes: Iterable[Any]) -> frozenset[str]:
-    """The ids of nodes."""
-    return frozenset(getattr(node, "node", node).node_id for node in nodes)
-
-
-def turns_of(messages: Sequence[Any] | None) -> tuple[Turn, ...]:
-    """Earlier exchanges from a list of chat messages: each user message with the assistant's next one."""
-    turns: list[Turn] = []
-    question: str | None = None
-    for message in messages or ():
-        role = getattr(message.role, "value", message.role)
-        text = text_of(message) or ""
-        if role == "user":
-            question = text
-        elif role == "assistant" and question is not None:
-            turns.append(Turn(question=question, answer=text))
-            question = None
-    return tuple(turns)
-
-
 def plain(value: Any, depth: int = DEPTH) -> Any:
     """A copy of a value as plain JSON; what JSON does not know becomes text."""
-    if value is None or type(value) in (str, int, float, bool):
+    if value is None or type(value) in _PLAIN:
         return value
     if depth and isinstance(value, Mapping):
         return {str(key): plain(item, depth - 1) for key, item in value.items()}
     if depth and isinstance(value, (list, tuple, set, frozenset)):
         return [plain(item, depth - 1) for item in value]
     return str(value)
-
-
-def has_base(value: Any, *names: str) -> bool:
-    """Is this an instance of one of these llama_index classes?"""
-    return any(base.__name__ in names and base.__module__.startswith("llama_index.") for base in type(value).__mro__)

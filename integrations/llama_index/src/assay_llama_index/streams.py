@@ -2,74 +2,114 @@
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from assay.records import SampleStatus
+from assay.capture import Found
+from assay_llama_index.records import answer_text
 
 G = TypeVar("G")
 
-#: Called with each piece, and once at the end with the status and the type of the error. Neither may raise.
+#: Called with each piece, and once at the end with the exception that ended the stream, if one did. Neither may raise.
 Piece = Callable[[Any], None]
-End = Callable[[SampleStatus, str | None], None]
+End = Callable[[BaseException | None], None]
+
+#: The span whose answer is being read. What the model does meanwhile belongs to it, and LlamaIndex does not say so.
+READING: ContextVar[str | None] = ContextVar("assay_llama_index_reading", default=None)
 
 
-def status_of(error: BaseException | None) -> tuple[SampleStatus, str | None]:
-    """What an exception says about the answer it ended, and its type. The message may hold secrets: it is not kept."""
-    if error is None:
-        return "complete", None
-    if isinstance(error, GeneratorExit):
-        return "abandoned", None
-    if isinstance(error, (asyncio.CancelledError, KeyboardInterrupt)):
-        return "cancelled", type(error).__name__
-    return "failed", type(error).__name__
+@dataclass(slots=True, eq=False)
+class Stream:
+    """An answer that is not complete when its call returns.
+
+    returned   the call has returned: `documents` are the sources of its response
+    heard      we listen to what the reader reads
+    ended      the writing of a chat stream has ended, with `error` if with one
+    """
+
+    pieces: list[Any] = field(default_factory=list)
+    documents: list[Found] | None = None
+    returned: bool = False
+    heard: bool = False
+    ended: bool = False
+    error: BaseException | None = None
+    answer: str | None = None
+
+    def text(self) -> str | None:
+        """The pieces so far: tokens are joined, of growing structured objects the last is the answer."""
+        if all(isinstance(piece, str) for piece in self.pieces):
+            return "".join(self.pieces) if self.pieces else None
+        return answer_text(self.pieces[-1])
 
 
-def tee(stream: Iterable[Any], piece: Piece, end: End) -> Generator[Any, None, None]:
-    """The same stream, heard by `piece` and `end`. A stream that is dropped unread ends as abandoned."""
-    return _watched(_tee(stream, piece, end), end)
+def tee(stream: Iterable[Any], span_id: str, piece: Piece, end: End) -> Generator[Any, None, None]:
+    """The same stream, heard by `piece` and `end`. A stream that is dropped unread ends with GeneratorExit."""
+    return _watched(_tee(stream, span_id, piece, end), end)
 
 
-def atee(stream: AsyncIterable[Any], piece: Piece, end: End) -> AsyncGenerator[Any, None]:
+def atee(stream: AsyncIterable[Any], span_id: str, piece: Piece, end: End) -> AsyncGenerator[Any, None]:
     """`tee` for async streams."""
-    return _watched(_atee(stream, piece, end), end)
+    return _watched(_atee(stream, span_id, piece, end), end)
 
 
 def _watched(generator: G, end: End) -> G:
     # a generator that was never started has no `finally` to run
-    weakref.finalize(generator, end, "abandoned", None).atexit = False
+    weakref.finalize(generator, end, GeneratorExit()).atexit = False
     return generator
 
 
-def _tee(stream: Iterable[Any], piece: Piece, end: End) -> Generator[Any, None, None]:
+def _tee(stream: Iterable[Any], span_id: str, piece: Piece, end: End) -> Generator[Any, None, None]:
     error: BaseException | None = None
+    tokens = iter(stream)
     try:
-        for token in stream:
+        while True:
+            reading = READING.set(span_id)
+            try:
+                token = next(tokens)
+            except StopIteration:
+                break
+            finally:
+                _forget(reading)
             piece(token)
             yield token
     except BaseException as caught:
         error = caught
         raise
     finally:
-        end(*status_of(error))
+        end(error)
         close = getattr(stream, "close", None)
         if error is not None and close is not None:
             close()  # now, as without us, and not when the collector comes by
 
 
-async def _atee(stream: AsyncIterable[Any], piece: Piece, end: End) -> AsyncGenerator[Any, None]:
+async def _atee(stream: AsyncIterable[Any], span_id: str, piece: Piece, end: End) -> AsyncGenerator[Any, None]:
     error: BaseException | None = None
+    tokens = aiter(stream)
     try:
-        async for token in stream:
+        while True:
+            reading = READING.set(span_id)
+            try:
+                token = await anext(tokens)
+            except StopAsyncIteration:
+                break
+            finally:
+                _forget(reading)
             piece(token)
             yield token
     except BaseException as caught:
         error = caught
         raise
     finally:
-        end(*status_of(error))
+        end(error)
         close = getattr(stream, "aclose", None)
         if error is not None and close is not None:
             await close()
+
+
+def _forget(reading: Token[str | None]) -> None:
+    with contextlib.suppress(ValueError):  # the generator went on in another context
+        READING.reset(reading)

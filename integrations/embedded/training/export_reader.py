@@ -1,0 +1,140 @@
+"""Makes `trunk.onnx`, `relevance.onnx` and `support.onnx`: the reranker and the trained reader, what they share once.
+
+    python export_reader.py --onnx PUBLISHED_INT8.onnx --weights RUN/final.pt --out DIR
+
+The trunk holds the embeddings and the lowest layers, which training left as they were; its output `hidden` [batch,
+tokens, 384] goes, with the attention mask, into one of the two others: `relevance` [batch], the logit of the
+published reranker, or `support` [batch, 3], the logits of supported, contradicted and not mentioned. int8 in the
+file, float in the arithmetic (graphs.py); the int8 values of the reranker are those of the published file. The files
+are packed with gzip, which takes off a quarter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+from pathlib import Path
+from typing import Any
+
+import graphs
+import numpy as np
+from export_reranker import Quantised, read
+from train_reader import build
+
+
+def trunk(model: Any, shared: int) -> Any:
+    """The embeddings and the lowest layers, as a PyTorch module."""
+    import torch
+
+    class Trunk(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.embeddings = model.bert.embeddings
+            self.layers = torch.nn.ModuleList(model.bert.encoder.layer[:shared])
+
+        def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
+            hidden = self.embeddings(input_ids=input_ids, token_type_ids=token_type_ids)
+            for layer in self.layers:
+                hidden = _state(layer(hidden, _ignored(attention_mask)))
+            return hidden
+
+    return Trunk()
+
+
+def top(model: Any, shared: int) -> Any:
+    """The layers above and the head, as a PyTorch module; one logit of a single class loses its dimension."""
+    import torch
+
+    class Top(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layers = torch.nn.ModuleList(model.bert.encoder.layer[shared:])
+            self.head = torch.nn.Sequential(model.bert.pooler.dense, torch.nn.Tanh(), model.classifier)
+            self.single = model.classifier.out_features == 1
+
+        def forward(self, hidden: Any, attention_mask: Any) -> Any:
+            for layer in self.layers:
+                hidden = _state(layer(hidden, _ignored(attention_mask)))
+            logits = self.head(hidden[:, 0])
+            return logits[:, 0] if self.single else logits
+
+    return Top()
+
+
+def _ignored(attention_mask: Any) -> Any:
+    return (1.0 - attention_mask[:, None, None, :].float()) * -10000.0
+
+
+def _state(result: Any) -> Any:
+    return result[0] if isinstance(result, tuple) else result
+
+
+def shared_layers(reranker: Any, reader: Any) -> int:
+    """How many of the lowest layers are the same, bit for bit; the embeddings must be."""
+    import torch
+
+    mine, other = reranker.bert.embeddings.state_dict(), reader.bert.embeddings.state_dict()
+    if not all(torch.equal(mine[name], other[name]) for name in mine):
+        raise ValueError("the reader was trained with other embeddings than the reranker's")
+    count = 0
+    for first, second in zip(reranker.bert.encoder.layer, reader.bert.encoder.layer, strict=True):
+        if not all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True)):
+            break
+        count += 1
+    return count
+
+
+def pack(path: Path) -> Path:
+    """The file beside itself, as `.gz`, the same bytes each time."""
+    packed = path.with_name(path.name + ".gz")
+    packed.write_bytes(gzip.compress(path.read_bytes(), 9, mtime=0))
+    return packed
+
+
+def main() -> None:
+    ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ask.add_argument("--onnx", type=Path, required=True, help="the published int8 file")
+    ask.add_argument("--weights", type=Path, required=True, help="what train_reader.py wrote")
+    ask.add_argument("--out", type=Path, required=True)
+    given = ask.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    import torch
+
+    floats, quantised = read(given.onnx)
+    reranker, reader = build(given.onnx, classes=1), build(given.onnx)
+    for name in ("weight", "bias"):
+        getattr(reranker.classifier, name).data = torch.tensor(np.ascontiguousarray(floats[f"classifier.{name}"]))
+    reader.load_state_dict(torch.load(given.weights, weights_only=True)["model"])
+    for model in (reranker, reader):
+        model.set_attn_implementation("eager")
+        model.eval()
+    shared = shared_layers(reranker, reader)
+    print("layers shared:", shared)
+    tokens = {n: torch.ones(2, 16, dtype=torch.long) for n in ("input_ids", "attention_mask", "token_type_ids")}
+    states = {
+        "hidden": torch.zeros(2, 16, floats["bert.pooler.dense.bias"].size),
+        "attention_mask": tokens["attention_mask"],
+    }
+
+    def rebuild(weights: np.ndarray) -> Quantised | None:
+        for q, scale, zero in quantised.values():
+            for form in (q, q.T):
+                if form.shape == weights.shape and np.array_equal(
+                    (form.astype(np.float32) - np.float32(zero)) * scale, weights
+                ):
+                    return form, scale, zero
+        return None
+
+    for name, module, example, result in (
+        ("trunk", trunk(reranker, shared), tokens, "hidden"),
+        ("relevance", top(reranker, shared), states, "relevance"),
+        ("support", top(reader, shared), states, "support"),
+    ):
+        floating, stored = given.out / f"{name}-float.onnx", given.out / f"{name}.onnx"
+        graphs.export(module, example, floating, result)
+        graphs.stored_int8(floating, stored, rebuild)
+        print(name, graphs.megabytes(floating), graphs.megabytes(stored), "packed", graphs.megabytes(pack(stored)))
+
+
+if __name__ == "__main__":
+    main()

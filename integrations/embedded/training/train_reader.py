@@ -1,0 +1,222 @@
+"""Trains the reader, (claim, passage) to supported / contradicted / not mentioned, on CPU cores, within a time.
+
+    python train_reader.py --onnx PUBLISHED_INT8.onnx --pairs DIR/pairs.npz --out DIR --minutes 45
+
+It starts from the ms-marco reranker, turned back to float. The embeddings and the lowest --freeze layers stay as they
+are, so the shipped file needs them once. One process a core, each on its own pairs; weights are averaged every --sync
+steps. The learning rate falls to 0 at the end of the time, so a run that is to be compared needs the same time.
+Weights are kept in `last.pt` every two minutes; with --resume a run goes on from there. Stopping the processes
+(SIGSTOP) does not use up the time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+if os.environ.get("MALLOC_MMAP_MAX_") is None:  # else glibc returns every tensor to the kernel: half the time
+    os.environ.update(
+        MALLOC_MMAP_MAX_="0", MALLOC_TRIM_THRESHOLD_="8000000000", MALLOC_TOP_PAD_="200000000", HF_HUB_OFFLINE="1",
+        OMP_NUM_THREADS="1", KMP_BLOCKTIME="0", MASTER_ADDR="127.0.0.1",
+    )  # fmt: skip
+    os.execv(sys.executable, [sys.executable, *sys.argv])
+
+import argparse
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from export_reranker import read
+
+CLASSES = 3
+SMOOTHING = 0.03
+TYPICAL = 20  # rows of a batch: losses are summed and divided by this, so that a row weighs the same in any batch
+LONGEST_STEP = 30.0  # seconds; what a step took beyond that, the process was stopped
+
+
+def build(onnx: Path, classes: int = CLASSES) -> Any:
+    """The published cross-encoder as a PyTorch model, with a new last layer."""
+    from transformers import BertConfig, BertForSequenceClassification
+
+    floats, _ = read(onnx)
+    vocabulary, width = floats["bert.embeddings.word_embeddings.weight"].shape
+    layers = len({name.split(".")[3] for name in floats if name.startswith("bert.encoder.layer.")})
+    config = BertConfig(
+        vocab_size=vocabulary, hidden_size=width, num_hidden_layers=layers, num_attention_heads=12, num_labels=classes,
+        intermediate_size=floats["bert.encoder.layer.0.intermediate.dense.bias"].size,
+        hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+    )  # fmt: skip
+    model = BertForSequenceClassification(config)
+    state = {
+        name: torch.tensor(np.ascontiguousarray(value)) for name, value in floats.items() if "classifier" not in name
+    }
+    missing, unknown = model.load_state_dict(state, strict=False)
+    if unknown or set(missing) != {"classifier.weight", "classifier.bias"}:
+        raise ValueError(f"weights do not fit: missing {missing}, unknown {unknown}")
+    return model
+
+
+class Rows:
+    """The pairs of one npz file."""
+
+    def __init__(self, path: Path) -> None:
+        data = np.load(path)
+        self.ids, self.starts, self.firsts = data["ids"], data["starts"], data["firsts"]
+        self.labels = torch.tensor(data["labels"], dtype=torch.long)
+        self.sizes = np.diff(self.starts)
+
+    def batch(self, chosen: list[int]) -> dict[str, torch.Tensor]:
+        longest = int(self.sizes[chosen].max())
+        out = {
+            k: torch.zeros(len(chosen), longest, dtype=torch.long)
+            for k in ("input_ids", "attention_mask", "token_type_ids")
+        }
+        for row, i in enumerate(chosen):
+            size, first = int(self.sizes[i]), int(self.firsts[i])
+            out["input_ids"][row, :size] = torch.from_numpy(
+                self.ids[self.starts[i] : self.starts[i + 1]].astype(np.int64)
+            )
+            out["attention_mask"][row, :size] = 1
+            out["token_type_ids"][row, first:size] = 1
+        return out
+
+    def batches(self, tokens: int, seed: int) -> list[list[int]]:
+        """Rows of similar length together, up to `tokens` with padding; in random order."""
+        rng = random.Random(seed)
+        order = list(range(len(self.sizes)))
+        rng.shuffle(order)
+        out: list[list[int]] = []
+        for start in range(0, len(order), 2048):
+            pool = sorted(order[start : start + 2048], key=lambda i: self.sizes[i])
+            found: list[list[int]] = [[]]
+            for i in pool:
+                if found[-1] and (len(found[-1]) + 1) * self.sizes[i] > tokens:
+                    found.append([])
+                found[-1].append(i)
+            rng.shuffle(found)
+            out += found
+        return out
+
+
+def loss_of(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Cross-entropy; where only "not supported" is known, of the sum of the two other classes."""
+    logp = torch.log_softmax(logits.float(), -1)
+    yes, no = logp[:, 0], torch.logsumexp(logp[:, 1:], -1)
+    said = torch.where(labels == 3, no, logp.gather(1, labels.clamp(max=2)[:, None])[:, 0])
+    other = torch.where(labels == 0, no, yes)
+    return -((1 - SMOOTHING) * said + SMOOTHING * other).sum() / TYPICAL
+
+
+def mean_of_workers(parameters: list[torch.nn.Parameter], workers: int) -> None:
+    with torch.no_grad():
+        flat = torch.cat([p.reshape(-1) for p in parameters])
+        dist.all_reduce(flat)
+        flat /= workers
+        start = 0
+        for p in parameters:
+            p.copy_(flat[start : start + p.numel()].view_as(p))
+            start += p.numel()
+
+
+def worker(rank: int, given: argparse.Namespace) -> None:
+    torch.set_num_threads(1)
+    os.environ["MASTER_PORT"] = str(given.port)
+    dist.init_process_group("gloo", rank=rank, world_size=given.workers)
+    torch.manual_seed(given.seed)
+    model = build(given.onnx)
+    for part in (model.bert.embeddings, *model.bert.encoder.layer[: given.freeze]):
+        part.requires_grad_(False)
+    head = [p for n, p in model.named_parameters() if p.requires_grad and n.startswith("classifier")]
+    body = [p for n, p in model.named_parameters() if p.requires_grad and not n.startswith("classifier")]
+    parameters = head + body
+    optimiser = torch.optim.AdamW(
+        [{"params": head, "factor": 5.0}, {"params": body, "factor": 1.0}], lr=given.lr, weight_decay=0.01, foreach=True
+    )
+    rows = Rows(given.pairs)
+    spent, step = 0.0, 0
+    if given.start:
+        model.load_state_dict(torch.load(given.start, weights_only=True)["model"])
+    last = given.out / "last.pt"
+    if given.resume:
+        kept = torch.load(last, weights_only=True)
+        model.load_state_dict(kept["model"])
+        optimiser.load_state_dict(kept["optimiser"])
+        spent, step = kept["spent"], kept["step"]
+    budget, saved, losses, seen = given.minutes * 60, spent, [], 0
+    plan = [
+        batch for turn in range(50) for batch in rows.batches(given.tokens, given.seed + turn)[rank :: given.workers]
+    ]
+    before = time.monotonic()
+    model.train()
+    while True:
+        if step % given.sync == 0:
+            if step:
+                mean_of_workers(parameters, given.workers)
+            flag = torch.tensor([spent])
+            dist.broadcast(flag, 0)
+            spent = float(flag)
+            if spent >= budget:
+                break
+            if rank == 0 and step % (given.sync * 4) == 0:
+                print(f"step {step} {spent:.0f} s, loss of a row {np.mean(losses[-300:]) if losses else 0:.4f}, "
+                      f"{seen * given.workers / max(1.0, spent):.1f} pairs/s", flush=True)  # fmt: skip
+            if rank == 0 and spent - saved > 120:
+                saved = spent
+                torch.save({"model": model.state_dict(), "optimiser": optimiser.state_dict(), "spent": spent,
+                            "step": step, "freeze": given.freeze}, last.with_suffix(".new"))  # fmt: skip
+                last.with_suffix(".new").rename(last)
+        progress = spent / budget
+        rate = given.lr * min(1.0, (step + 1) / 100, max(0.01, (1 - progress) / (1 - given.flat)))
+        for part in optimiser.param_groups:
+            part["lr"] = rate * part["factor"]
+        chosen = plan[step]
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=given.bf16):
+            logits = model(**rows.batch(chosen)).logits
+        loss = loss_of(logits, rows.labels[chosen])
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+        optimiser.step()
+        losses.append(loss.item() * TYPICAL / len(chosen))
+        seen += len(chosen)
+        step += 1
+        now = time.monotonic()
+        spent += min(LONGEST_STEP, now - before)
+        before = now
+    if rank == 0:
+        found = {"model": model.state_dict(), "freeze": given.freeze, "step": step, "pairs_seen": seen * given.workers}
+        torch.save(found, given.out / "final.pt")
+        print(f"done: {step} steps, about {seen * given.workers} pairs, loss {np.mean(losses[-300:]):.4f}", flush=True)
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+def main() -> None:
+    ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ask.add_argument("--onnx", type=Path, required=True)
+    ask.add_argument("--pairs", type=Path, required=True)
+    ask.add_argument("--out", type=Path, required=True)
+    ask.add_argument("--minutes", type=float, default=45)
+    ask.add_argument("--workers", type=int, default=2)
+    ask.add_argument("--tokens", type=int, default=2048, help="of a batch of one worker")
+    ask.add_argument("--lr", type=float, default=1e-4)
+    ask.add_argument("--flat", type=float, default=0.1, help="share of the time before the learning rate falls")
+    ask.add_argument("--freeze", type=int, default=4)
+    ask.add_argument("--sync", type=int, default=10)
+    ask.add_argument("--seed", type=int, default=23)
+    ask.add_argument("--port", type=int, default=29517)
+    ask.add_argument("--start", type=Path, help="weights of an earlier run to start from")
+    ask.add_argument("--resume", action="store_true")
+    ask.add_argument("--float32", dest="bf16", action="store_false", help="for CPUs without bfloat16")
+    given = ask.parse_args()
+    given.out.mkdir(parents=True, exist_ok=True)
+    mp.spawn(worker, args=(given,), nprocs=given.workers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""What LangChain's events carry, in the words of capture. Called in hooks: they take microseconds and copy no texts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import lru_cache
+from typing import Any, cast
+
+from assay.capture.copies import found_of
+from assay.capture.messages import artifacts_in, text_of
+
+
+def plain(value: Any) -> Any:
+    """What a step took or gave, with LangGraph's commands and states of its own types as the dicts they stand for.
+
+    A command is the update it makes; of several commands, all their updates. Messages, documents and prompts stay what
+    they are.
+    """
+    if value is None or type(value) in (dict, str):
+        return value
+    if type(value) is list:
+        if value and all(_is_command(item) for item in value):
+            return _together([item.update for item in value])
+        return value
+    if _is_command(value):
+        return plain(value.update)
+    return _fields(value)
+
+
+def _is_command(value: Any) -> bool:
+    return type(value).__name__ == "Command" and hasattr(value, "update")
+
+
+def _together(updates: Sequence[Any]) -> dict[str, Any]:
+    """One dict of several updates; lists under the same key follow one another."""
+    together: dict[str, Any] = {}
+    for update in updates:
+        for key, value in update.items() if isinstance(update, dict) else ():
+            known = together.get(key)
+            together[key] = known + value if isinstance(known, list) and isinstance(value, list) else value
+    return together
+
+
+def _fields(value: Any) -> Any:
+    """The fields of a dataclass or a pydantic model that is the state of a graph; anything else as it is."""
+    names = _field_names(cast("Hashable", type(value)))
+    return value if names is None else {name: getattr(value, name) for name in names if hasattr(value, name)}
+
+
+@lru_cache(maxsize=256)  # asking pydantic's classes for what they lack takes microseconds
+def _field_names(cls: Hashable) -> tuple[str, ...] | None:
+    names = getattr(cls, "__dataclass_fields__", None) or getattr(cls, "__pydantic_fields__", None)
+    if names is None or "content" in names or "page_content" in names or hasattr(cls, "to_messages"):
+        return None
+    return tuple(names)
+
+
+def text_written(response: Any) -> str | None:
+    """The text that a model wrote, without reasoning and tool calls."""
+    generations = getattr(response, "generations", None)
+    if not generations or not generations[0]:
+        return None
+    generation = generations[0][0]
+    message = getattr(generation, "message", None)
+    if message is None:
+        return getattr(generation, "text", None)
+    return message.content if isinstance(message.content, str) else text_of(message)
+
+
+def documents_of_tool(output: Any) -> list[Any] | None:
+    """The documents that a tool returned or attached: itself, as its message's artifact, or in the update it makes."""
+    found = _documents_of_tool(output)
+    return found and [item if hasattr(item, "page_content") else found_of(item) for item in found]
+
+
+def _documents_of_tool(output: Any) -> list[Any] | None:
+    if type(output) is str:
+        return None
+    if _is_command(output):
+        update = output.update if isinstance(output.update, dict) else {}
+        messages = update.get("messages")
+        attached = [artifacts_in(getattr(item, "artifact", None)) for item in messages or ()]
+        return [item for items in attached for item in items or ()] or artifacts_in(update)
+    artifact = getattr(output, "artifact", None)
+    return artifacts_in(artifact if artifact is not None else output)

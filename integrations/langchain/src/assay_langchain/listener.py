@@ -1,0 +1,197 @@
+"""What happens behind the hooks: runs into the collector, their ids in other systems, finished traces to the intake.
+
+Nothing that goes wrong here goes further: it is counted, once, and loses no more than it must.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from assay.capture import Found, Kind, Rules, Run, RunCollector, Trace, sample_of
+from assay.capture.conversations import NAMES, Conversations
+from assay.capture.messages import prompt_of
+from assay.live.intake import Intake
+from assay.records import Sample
+from assay_langchain import ids
+from assay_langchain.events import plain
+from assay_langchain.surroundings import conversation, run_around
+
+ID = "langchain_run_id"
+
+
+class Listener:
+    """Takes the events of a handler. `left_out` counts finished traces that were not submitted or gave no sample.
+
+    A KeyboardInterrupt passes: it is the user's Ctrl-C, which happened to come while we were at work.
+    """
+
+    def __init__(
+        self, collector: RunCollector, scorer: Intake, rules: Rules, include: Callable[[Run], bool] | None
+    ) -> None:
+        self.left_out: Counter[str] = Counter()
+        self._collector = collector
+        self._scorer = scorer
+        self._rules = rules
+        self._include = include
+        self._conversations = Conversations()
+
+    def start(
+        self,
+        run_id: UUID,
+        parent: UUID | None,
+        kind: Kind,
+        name: str | None,
+        inputs: Any,
+        tags: Sequence[str] | None,
+        metadata: Mapping[str, Any] | None,
+    ) -> None:
+        """A run started."""
+        try:
+            if kind == "llm":
+                prompt: tuple[str, ...] | None = prompt_of(inputs)
+            else:
+                prompt, inputs = None, plain(inputs)
+            parent, known = self._surroundings(run_id, parent, kind)
+            self._collector.start(run_id, parent, kind, name, inputs, tags, metadata, prompt=prompt, ids=known)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self._count(error, f"{kind} start")
+
+    def end(
+        self,
+        run_id: UUID,
+        where: str,
+        outputs: Any = None,
+        *,
+        error: BaseException | None = None,
+        documents: Any = None,
+        inputs: Any = None,
+        streamed: bool = False,
+        read: Callable[[Any], Any] = plain,
+        find: Callable[[Any], list[Any] | None] | None = None,
+    ) -> None:
+        """A run ended. `read` makes of its outputs what is kept of them, `find` the documents that it delivered."""
+        try:
+            if find is not None:
+                documents = find(outputs)
+            trace = self._collector.end(
+                run_id,
+                read(outputs),
+                error=error,
+                documents=documents,
+                inputs=plain(inputs),
+                streamed=streamed,
+                ids=self._ids_at_end(run_id),
+            )
+            if trace is not None:
+                self._ended(trace)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as fault:
+            self._count(fault, where)
+
+    def _ended(self, trace: Trace) -> None:
+        if self._include is not None and not self._include(trace.root):
+            self.left_out["excluded"] += 1
+            return
+        self._scorer.submit(_Finished(self._sample, trace))
+
+    def _sample(self, trace: Trace) -> Sample | None:
+        """On the intake's thread."""
+        try:
+            if trace.adopted:  # the parent was heard of after all: this is a part of its trace
+                self.left_out["part_of_another"] += 1
+                return None
+            sample = sample_of(trace, self._rules, id_name=ID)
+            if sample is None:
+                self.left_out["no_answer"] += 1
+                return None
+            return self._conversations.complete(sample)
+        except BaseException as error:
+            self._count(error, "sample")
+            return None
+
+    # -- what others know of it --------------------------------------------------------------------------------------
+
+    def _surroundings(
+        self, run_id: UUID, parent: UUID | None, kind: Kind
+    ) -> tuple[UUID | None, Mapping[str, str] | None]:
+        """The parent and the ids of a run that starts. What cannot be learned of others loses nothing but itself."""
+        known: Mapping[str, str] | None = None
+        try:
+            if parent is None:  # LangChain starts the fallbacks of a chain without one
+                around = run_around()
+                parent = around if around is not None and self._collector.run_of(around) is not None else None
+            above = None if parent is None else self._collector.run_of(parent)
+            if above is None:
+                known = ids.ids_at_start(run_id, parent)
+                return parent, known
+            if kind == "retriever":
+                known = ids.span_ids(run_id)
+            if len(above.trace.runs) == 1:
+                self._look_around(above)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self._count(error, "surroundings")
+        return parent, known
+
+    def _look_around(self, root: Run) -> None:
+        """When its first child starts, the config of a root and the handlers beside ours can be seen."""
+        named = conversation()
+        if named and not any(name in root.metadata for name in NAMES):
+            root.metadata = {**root.metadata, **named}
+        if ids.has_neighbours():  # they have seen the root by now, whatever their place
+            self._collector.identify(root.id, ids.neighbour_ids(root.id))
+
+    def _ids_at_end(self, run_id: UUID) -> Mapping[str, str] | None:
+        try:
+            run = self._collector.run_of(run_id)
+            if run is None:
+                return None
+            if run is run.trace.root:
+                return ids.ids_at_end(run_id, run.ids)
+            return ids.span_ids(run_id) if run.kind == "retriever" else None
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self._count(error, "surroundings")
+            return None
+
+    # -- documents of which the application tells by itself ---------------------------------------------------------
+
+    def record(self, run_id: UUID, documents: tuple[Found, ...]) -> bool:
+        """Documents that were found inside the run `run_id`. Applications call `assay.record_context` instead."""
+        try:
+            return self._collector.add_documents(run_id, documents)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self._count(error, "record_context")
+            return False
+
+    def _count(self, error: BaseException, where: str) -> None:
+        try:
+            self._scorer.count_error(error, where)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # there is nobody left to tell
+            self.left_out["uncounted_errors"] += 1
+
+
+class _Finished:
+    """A finished trace on its way to a sample. Its size is what queues are bounded by."""
+
+    __slots__ = ("_make", "_trace", "size")
+
+    def __init__(self, make: Callable[[Trace], Sample | None], trace: Trace) -> None:
+        self._make = make
+        self._trace = trace
+        self.size = trace.size
+
+    def __call__(self) -> Sample | None:
+        return self._make(self._trace)

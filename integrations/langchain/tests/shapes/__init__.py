@@ -1,0 +1,27 @@
+"""The shapes of LangChain and LangGraph applications, each with exactly what has to be captured of it.
+
+`SHAPES` is what the tests run and what the table in the documentation is made from.
+"""
+
+from __future__ import annotations
+
+from integrations.langchain.tests.shapes import (
+    agents,
+    attaching,
+    chains,
+    classic,
+    conversations,
+    failures,
+    graphs,
+    retrievers,
+    streams,
+)
+from integrations.langchain.tests.shapes.base import Expected, Shape, compared, observed
+
+__all__ = ["SHAPES", "Expected", "Shape", "compared", "observed"]
+
+SHAPES: list[Shape] = [
+    shape
+    for module in (chains, classic, retrievers, agents, graphs, conversations, streams, failures, attaching)
+    for shape in module.shape.shapes
+]

@@ -1,0 +1,158 @@
+"""How exchanges end: with the return of their call, with the last token of a stream, or given up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from assay.capture import Found, Rules, Run, RunCollector, Trace
+from assay.capture.conversations import Conversations
+from assay.live.intake import Intake
+from assay.records import Sample
+from assay_llama_index import responses
+from assay_llama_index.faults import Faults
+from assay_llama_index.ids import root_ids
+from assay_llama_index.kinds import has_base
+from assay_llama_index.records import answer_of, is_chat_stream, is_query_stream
+from assay_llama_index.samples import sample_from
+from assay_llama_index.streams import Stream, atee, tee
+
+
+class Answers:
+    """Ends the traces of a collector and submits their samples.
+
+    streams   answers that are not complete though their call may have returned, by id of the root
+    left_out  finished traces that gave no sample, by reason
+    """
+
+    def __init__(self, collector: RunCollector, intake: Intake, rules: Rules, faults: Faults) -> None:
+        self.streams: dict[str, Stream] = {}
+        self.left_out: Counter[str] = Counter()
+        self._collector = collector
+        self._intake = intake
+        self._rules = rules
+        self._faults = faults
+        self._conversations = Conversations()
+
+    def returned(self, root: Run, result: Any) -> None:
+        """The outermost call returned: its answer is complete, or a stream."""
+        self._identify(root)
+        response = responses.result_of(result)
+        documents = responses.documents_of(response)
+        if is_query_stream(response) and response.response_txt is None:
+            self._listen(root, response, documents, "response_gen", lambda token: token)
+        elif is_chat_stream(response) and not response.is_writing_to_memory:  # the reader drives the stream
+            name = "chat_stream" if response.chat_stream is not None else "achat_stream"
+            self._listen(root, response, documents, name, lambda chunk: chunk.delta or "")
+        elif is_chat_stream(response):
+            stream = self._stream(root)
+            stream.documents = documents
+            stream.answer = answer_of(response)
+            stream.returned = True
+            if stream.ended:
+                self._end(root, stream.text() or stream.answer, error=stream.error, documents=documents)
+        else:
+            self._end(root, responses.outputs_of(result), documents=documents)
+
+    def dropped(self, root: Run, error: BaseException) -> None:
+        """The outermost call raised."""
+        self._identify(root)
+        stream = self.streams.get(str(root.id))
+        self._end(root, None if stream is None else stream.text(), error=error)
+
+    def heard(self, run: Run, text: str) -> None:
+        """One token that is written to the history of the chat."""
+        if run.parent == run.trace.root.id:
+            self._stream(run.trace.root).pieces.append(text)
+
+    def wrote(self, run: Run, response: Any, error: BaseException | None) -> None:
+        """LlamaIndex has written a chat stream to the history."""
+        root = run.trace.root
+        if run.parent == root.id:
+            stream = self._stream(root)
+            stream.error = error
+            stream.ended = True
+            if stream.returned:
+                answer = stream.text() or answer_of(response)
+                self._end(root, answer, error=error, documents=stream.documents)
+                return
+        self._collector.end(run.id, error=error)
+
+    def _listen(self, root: Run, response: Any, documents: list[Found] | None, name: str, read: Any) -> None:
+        """Put our ear on the stream that `response` holds under `name`."""
+        source = getattr(response, name)
+        stream = self._stream(root)
+        stream.documents = documents
+        stream.heard = stream.returned = True
+        span_id = str(root.id)
+
+        def piece(token: Any) -> None:
+            with self._faults.hook("stream", span_id):
+                stream.pieces.append(read(token))
+
+        def end(error: BaseException | None) -> None:
+            with self._faults.hook("stream", span_id):
+                self._end(root, stream.text(), error=error, documents=stream.documents)
+
+        # told by what holds it: the streams that other handlers put in their place may be both, sync and async
+        wrap = atee if name == "achat_stream" or has_base(response, "AsyncStreamingResponse") else tee
+        setattr(response, name, wrap(source, span_id, piece, end))
+
+    def _stream(self, root: Run) -> Stream:
+        if len(self.streams) > self._collector.max_traces:  # of traces that were given up
+            self.sweep()
+        return self.streams.setdefault(str(root.id), Stream())
+
+    def _identify(self, root: Run) -> None:
+        """What others call the root, asked as it ends: of two handlers, the later one had not seen it at the start."""
+        self._collector.identify(root.id, self._faults.ids(root_ids, str(root.id), root.ids) or {})
+
+    def _end(
+        self,
+        root: Run,
+        outputs: Any,
+        *,
+        error: BaseException | None = None,
+        documents: list[Found] | None = None,
+    ) -> None:
+        self.streams.pop(str(root.id), None)
+        trace = self._collector.end(root.id, outputs, error=error, documents=documents)
+        if trace is not None:
+            self._intake.submit(Finished(self, trace))
+
+    def sample(self, trace: Trace) -> Sample | None:
+        """The sample of a finished trace, on the intake's thread."""
+        sample = sample_from(trace, self._rules)
+        if sample is None:
+            self.left_out["no_answer"] += 1
+            return None
+        return self._conversations.complete(sample)
+
+    def sweep(self) -> None:
+        """Forget the streams of traces that were given up."""
+        for id in list(self.streams):
+            if self._collector.run_of(id) is None:
+                self.streams.pop(id, None)
+
+    def abandon(self, *, streams: bool = True) -> None:
+        """Give up everything that is open; with `streams` False, not the streams that we hear to their end."""
+        for root in self._collector.open_roots():
+            with self._faults.hook("close", str(root.id)):
+                stream = self.streams.get(str(root.id))
+                if streams or stream is None or not stream.heard:
+                    text, found = (None, None) if stream is None else (stream.text(), stream.documents)
+                    self._end(root, text, error=GeneratorExit(), documents=found)
+
+
+class Finished:
+    """A trace that waits for its sample to be made of it, on the intake's thread."""
+
+    __slots__ = ("_answers", "_trace", "size")
+
+    def __init__(self, answers: Answers, trace: Trace) -> None:
+        self.size = trace.size
+        self._answers = answers
+        self._trace = trace
+
+    def __call__(self) -> Sample | None:
+        return self._answers.sample(self._trace)

@@ -1,0 +1,224 @@
+"""Capture: spans and events of LlamaIndex into the common run tree, finished traces to the intake.
+
+A trace begins with the outermost span of a query or chat engine, an agent or a workflow, and ends when its answer is
+complete: when the call returns, or with the last token of a stream. LlamaIndex swallows whatever a handler raises, so
+each hook catches and counts its own errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay.capture import Found, Rules, Run, RunCollector
+from assay.live.intake import Intake
+from assay_llama_index import requests, responses
+from assay_llama_index.answers import Answers
+from assay_llama_index.faults import Faults
+from assay_llama_index.ids import root_ids, span_ids
+from assay_llama_index.kinds import Kind, has_base, kind_of, name_of, run_kind
+from assay_llama_index.records import found_of, plain
+from assay_llama_index.samples import metadata_of
+from assay_llama_index.streams import READING
+
+
+class Capture:
+    """The common ground of both handlers: what is open, where samples go, what went wrong.
+
+    answers  how exchanges end
+    faults   what went wrong
+    seen     outermost calls that began
+    """
+
+    def __init__(
+        self, intake: Intake, *, rules: Rules | None = None, max_open: int = 2000, ttl: float = 3600.0
+    ) -> None:
+        self.rules = rules or Rules()
+        self.collector = RunCollector(max_traces=max_open, ttl=ttl, keep=self.rules.runs, copy=found_of)
+        self.faults = Faults(intake, self._forget)
+        self.answers = Answers(self.collector, intake, self.rules, self.faults)
+        self.seen = 0
+        self._named = self.rules.runs
+        self._inside: dict[str, Run] = {}  # spans that mean nothing by themselves, and the runs in which they lie
+
+    @property
+    def open_spans(self) -> int:
+        """How many spans are followed."""
+        return self.collector.open_runs + len(self._inside)
+
+    # -- spans ------------------------------------------------------------------------------------------------------
+
+    def enter(
+        self, span_id: str, arguments: Mapping[str, Any], instance: Any, parent_id: str | None, tags: Any
+    ) -> None:
+        name = name_of(span_id)
+        kind = kind_of(instance, name)
+        above = self._run_at(parent_id) or self._run_at(READING.get())
+        if above is None:
+            if kind in ("engine", "workflow"):
+                self._begin(span_id, kind, name, arguments, instance, tags)
+            return
+        if kind == "other" and above.kind == "agent":
+            kind = "step"
+        asks_itself = kind == "llm" and above.kind == "llm"  # it says the same again
+        if asks_itself or (kind == "other" and name not in self._named):
+            self._inside[span_id] = above
+        else:
+            self._go_on(span_id, kind, name, arguments, instance, above)
+
+    def _run_at(self, span_id: str | None) -> Run | None:
+        """The run that stands for a span, or in which it lies, while its trace is open."""
+        if span_id is None:
+            return None
+        run = self.collector.run_of(span_id)
+        if run is None:
+            run = self._inside.get(span_id)
+            if run is not None and self.collector.run_of(run.id) is not run:
+                return None
+        return run
+
+    def _begin(
+        self, span_id: str, kind: Kind, name: str, arguments: Mapping[str, Any], instance: Any, tags: Any
+    ) -> None:
+        if kind == "engine":
+            inputs = requests.engine_inputs(arguments, instance)
+        else:
+            inputs = requests.workflow_inputs(arguments, self.rules.question_key)
+            agent = has_base(instance, "BaseWorkflowAgent", "AgentWorkflow")
+            if "question" not in inputs and not agent and self.rules.question_run is None:
+                return  # a workflow that is asked nothing: what is asked inside it are exchanges of their own
+        self.seen += 1
+        metadata = metadata_of(tags, requests.session_of(arguments, instance))
+        ids = self.faults.ids(root_ids, span_id, {})
+        self.collector.start(span_id, None, run_kind(kind), name, inputs, metadata=metadata, ids=ids)
+
+    def _go_on(
+        self, span_id: str, kind: Kind, name: str, arguments: Mapping[str, Any], instance: Any, above: Run
+    ) -> None:
+        if kind == "retriever" and not above.below_retriever and above.kind != "retriever":
+            _note_search(above.trace.root, requests.query_of(arguments))
+        if kind == "tool":
+            name = str(getattr(getattr(instance, "metadata", None), "name", None) or name)
+        self.collector.start(
+            span_id,
+            above.id,
+            run_kind(kind),
+            name,
+            self._inputs(kind, arguments, instance) if name in self._named else None,
+            prompt=requests.prompt_of(arguments) if kind == "llm" else None,
+            given=requests.texts_given(kind, arguments),
+            ids=self.faults.ids(span_ids, span_id) if kind == "retriever" else None,
+        )
+
+    @staticmethod
+    def _inputs(kind: Kind, arguments: Mapping[str, Any], instance: Any) -> Any:
+        """The inputs of a run that the rules name."""
+        if kind == "engine":
+            return requests.engine_inputs(arguments, instance)
+        if kind == "workflow":
+            return requests.workflow_inputs(arguments)
+        if kind in ("retriever", "synthesizer"):
+            return {"question": requests.query_of(arguments)}
+        events = requests.events_in(arguments)
+        return responses.outputs_of(events[0]) if events else plain(dict(arguments))
+
+    def exit(self, span_id: str, instance: Any, result: Any) -> None:
+        run = self.collector.run_of(span_id)
+        if run is None:
+            self._inside.pop(span_id, None)
+            return
+        root = run.trace.root
+        kind = kind_of(instance, name_of(span_id))
+        if run is root:
+            self.answers.returned(run, result)
+        elif kind == "writer":
+            self.answers.wrote(run, instance, None)
+        elif kind == "llm":
+            if not responses.is_stream(result):  # how a stream ended is told by an event
+                self.collector.end(span_id, responses.written_by(result))
+        else:
+            self._over(run, kind, result)
+            if run.parent == root.id and has_base(result, "AgentInput"):
+                self._remember(root, result)
+
+    def _over(self, run: Run, kind: Kind, result: Any) -> None:
+        """A step below the root returned."""
+        documents: list[Found] | None = None
+        if kind in ("retriever", "reranker"):
+            documents = None if run.below_retriever else [found_of(node) for node in result or ()]
+        elif run.kind != "other" and kind != "synthesizer":  # a synthesizer's sources are the nodes it was given
+            documents = responses.documents_of(result, run.given.get("") if run.given else None)
+        outputs = responses.outputs_of(result) if run.name in self._named else None
+        ids = self.faults.ids(span_ids, str(run.id)) if kind == "retriever" else None
+        self.collector.end(run.id, outputs, documents=documents, ids=ids)
+
+    @staticmethod
+    def _remember(root: Run, started: Any) -> None:
+        """An agent has read its memory: all but the last message, which is the question, is the history."""
+        messages = requests.messages_of(started.input)
+        if isinstance(root.inputs, dict) and len(messages) > 1 and "chat_history" not in root.inputs:
+            root.inputs = {**root.inputs, "chat_history": messages}
+
+    def drop(self, span_id: str, instance: Any, error: BaseException | None) -> None:
+        run = self.collector.run_of(span_id)
+        if run is None:
+            self._inside.pop(span_id, None)
+            return
+        error = error if error is not None else Exception()
+        if run is run.trace.root:
+            self.answers.dropped(run, error)
+        elif kind_of(instance, name_of(span_id)) == "writer":
+            self.answers.wrote(run, instance, error)
+        else:
+            self.collector.end(span_id, error=error)
+
+    # -- events -----------------------------------------------------------------------------------------------------
+
+    def delta(self, span_id: str | None, text: str) -> None:
+        """One token of a chat stream."""
+        run = self.collector.run_of(span_id)
+        if run is not None:
+            self.answers.heard(run, text)
+
+    def written(self, span_id: str | None, response: Any) -> None:
+        """A model has come to the end of a stream."""
+        run = self.collector.run_of(span_id)
+        if run is not None and run.kind == "llm":
+            self.collector.end(span_id, responses.written_by(response))
+
+    def record(self, span_id: str, documents: tuple[Found, ...]) -> bool:
+        """Documents that were found inside the span `span_id`. Applications call `assay.record_context` instead."""
+        with self.faults.hook("record_context", None):
+            run = self._run_at(span_id)
+            return run is not None and self.collector.add_documents(run.id, documents)
+        return False
+
+    def sweep(self) -> None:
+        """Give up what never ended."""
+        with self.faults.hook("sweep", None):
+            self.collector.sweep()
+            self.answers.sweep()
+
+    def abandon(self, *, streams: bool = True) -> None:
+        """Give up everything that is open; with `streams` False, not the streams that we hear to their end."""
+        self.answers.abandon(streams=streams)
+        for span_id, run in list(self._inside.items()):
+            if self.collector.run_of(run.id) is not run:
+                self._inside.pop(span_id, None)
+
+    def _forget(self, hook: str, span_id: str) -> None:
+        """After an error of ours. Where the end of a root failed, its trace is dropped: nothing is left behind."""
+        self._inside.pop(span_id, None)
+        run = self.collector.run_of(span_id) if hook != "enter" else None
+        if run is not None and run is run.trace.root:
+            self.answers.streams.pop(span_id, None)
+            self.collector.end(span_id)
+
+
+def _note_search(root: Run, asked: str | None) -> None:
+    """What retrievers were asked, where it is not the user's question, goes into the metadata of the sample."""
+    question = root.inputs.get("question") if isinstance(root.inputs, dict) else None
+    if asked and asked != question and isinstance(root.metadata, dict):
+        searched = root.metadata.setdefault("searched", [])
+        if asked not in searched:
+            searched.append(asked)

@@ -1,0 +1,94 @@
+"""What calls return: the nodes and the text in the result of a span."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay.capture import Found
+from assay_llama_index.kinds import has_base
+from assay_llama_index.records import answer_of, found_of, is_intermediate_answer, plain, text_of
+from assay_llama_index.requests import nodes_in_event, nodes_in_list, values_of
+
+
+def result_of(value: Any) -> Any:
+    """What a workflow returned: the result in the event that stopped it, else that event."""
+    if not has_base(value, "StopEvent"):
+        return value
+    return value.result if value.result is not None else value
+
+
+def documents_of(result: Any, given: Sequence[str] | None = None) -> list[Found] | None:
+    """The nodes that a step delivered, copied. None: it delivered none, or no others than those it was given.
+
+    They are the sources of a response, the nodes in a list, in a tool's output or in the event of a workflow's step.
+    """
+    raw = getattr(result, "raw_output", None) if has_base(result, "ToolOutput") else result_of(result)
+    nodes = getattr(raw, "source_nodes", None) or nodes_in_list(raw)
+    if not nodes and has_base(raw, "Event"):
+        nodes = nodes_in_event(raw)
+    found = [found_of(node) for node in nodes if not is_intermediate_answer(node)]
+    if not found or (given is not None and [item.text for item in found] == list(given)):
+        return None
+    return found
+
+
+def written_by(result: Any) -> str | None:
+    """The text that a model wrote; None for a stream of it."""
+    message = getattr(result, "message", None)
+    text = getattr(message, "content", None) if message is not None else getattr(result, "text", None)
+    return text if isinstance(text, str) else None
+
+
+def is_stream(result: Any) -> bool:
+    """Is this an iterator, sync or async, that nobody may read but the host?"""
+    return hasattr(type(result), "__next__") or hasattr(type(result), "__anext__")
+
+
+def outputs_of(result: Any) -> Any:
+    """What a call returned, as text or plain values: an answer's text, or the fields of an event, an object or a dict.
+
+    Reads no stream.
+    """
+    result = result_of(result)
+    if result is None or isinstance(result, str):
+        return result
+    if is_stream(result):
+        return None
+    if has_base(result, "AgentOutput"):
+        return text_of(result.response) or _structured(result)
+    if isinstance(getattr(result, "source_nodes", None), list):
+        return answer_of(result)
+    if has_base(result, "ChatResponse", "CompletionResponse", "ChatMessage"):
+        return text_of(result) if has_base(result, "ChatMessage") else written_by(result)
+    if has_base(result, "ToolOutput"):
+        return text_of(result)
+    nodes = nodes_in_list(result)
+    if nodes:
+        return [found_of(node) for node in nodes]
+    return _fields(result)
+
+
+def _structured(output: Any) -> str | None:
+    found = getattr(output, "structured_response", None)
+    return None if found is None else json.dumps(plain(found), ensure_ascii=False)
+
+
+def _fields(result: Any) -> Any:
+    if has_base(result, "Event"):
+        values: Mapping[Any, Any] = values_of(result)
+    elif isinstance(result, Mapping):
+        values = result
+    elif hasattr(type(result), "model_fields"):
+        values = {name: getattr(result, name) for name in type(result).model_fields}
+    else:
+        values = getattr(result, "__dict__", None) or {}
+    return {str(name): _value(value) for name, value in values.items()}
+
+
+def _value(value: Any) -> Any:
+    if isinstance(getattr(value, "source_nodes", None), list) or has_base(value, "ChatMessage"):
+        return outputs_of(value)
+    nodes = nodes_in_list(value)
+    return [found_of(node) for node in nodes] if nodes else plain(value)

@@ -1,0 +1,27 @@
+"""The shapes of LlamaIndex applications, each with exactly what has to be captured of it.
+
+`SHAPES` is what the tests run and what the table in the documentation is made from.
+"""
+
+from __future__ import annotations
+
+from integrations.llama_index.tests.shapes import (
+    agents,
+    chats,
+    engines,
+    failures,
+    recorded,
+    retrievers,
+    streams,
+    synthesis,
+    workflows,
+)
+from integrations.llama_index.tests.shapes.base import Expected, Shape, compared, observed
+
+__all__ = ["SHAPES", "Expected", "Shape", "compared", "observed"]
+
+SHAPES: list[Shape] = [
+    shape
+    for module in (engines, synthesis, retrievers, streams, chats, agents, workflows, recorded, failures)
+    for shape in module.shape.shapes
+]

@@ -1,0 +1,45 @@
+"""Every shape of application gives exactly the question, the contexts, the answer and the status that it had."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Any
+
+import pytest
+from assay_llama_index import AssayInstrumentation
+
+from integrations.llama_index.tests.fakes import Kept, settled
+from integrations.llama_index.tests.shapes import SHAPES, Shape, compared
+
+
+def release(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")[:3])
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: f"{shape.group}-{shape.name}".replace(" ", "_"))
+def test_shape(shape: Shape) -> None:
+    if release(version("llama-index-core")) < release(shape.since):
+        pytest.skip(f"needs llama-index-core {shape.since}")
+    kept = Kept()
+    attached: list[AssayInstrumentation] = []
+
+    def attach(**options: Any) -> AssayInstrumentation:
+        attached.append(AssayInstrumentation(scorer=kept, **options).attach())
+        return attached[-1]
+
+    try:
+        shape.run(attach)
+        for assay in attached:
+            assert settled(lambda assay=assay: assay.health().open)
+            assert (assay.health().open_spans, dict(assay._capture.answers.streams)) == (0, {})
+    finally:
+        for assay in attached:
+            assay.close()
+    assert not kept.errors, kept.where
+    found, expected = compared(shape, kept)
+    assert found == expected
+
+
+def test_names_of_shapes_are_unique() -> None:
+    names = [(shape.group, shape.name) for shape in SHAPES]
+    assert len(names) == len(set(names)) >= 80

@@ -1,0 +1,140 @@
+"""Traces from files and exporters as samples."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from assay.capture.conversations import Conversations
+from assay.capture.moments import Moment, seconds_at
+from assay.capture.rules import Rules
+from assay.data import RowError
+from assay.errors import InputError
+from assay.records import Sample
+from assay_opentelemetry.files import read_spans
+from assay_opentelemetry.grouping import IN_MEMORY, by_trace
+from assay_opentelemetry.records import span_of
+from assay_opentelemetry.spans import SpanData
+from assay_opentelemetry.traces import trace_samples
+
+log = logging.getLogger("assay.data")
+
+
+@dataclass(slots=True)
+class Counts:
+    """What was read.
+
+    spans       spans and log records read
+    unreadable  lines, rows, spans and whole traces that could not be read
+    traces      traces with at least one span
+    samples     samples found
+    empty       traces without an exchange: nothing was asked or nothing said
+    unfinished  parts of traces whose parent span was never seen, though it is one of the same process
+    """
+
+    spans: int = 0
+    unreadable: int = 0
+    traces: int = 0
+    samples: int = 0
+    empty: int = 0
+    unfinished: int = 0
+
+
+def spans_to_samples(
+    spans: Iterable[Any], rules: Rules | None = None, *, counts: Counts | None = None, in_memory: int = IN_MEMORY
+) -> Iterator[Sample | RowError]:
+    """The samples in spans of any order: one for each exchange, in order of the traces' start.
+
+    spans      `SpanData`, spans of the OpenTelemetry SDK, dicts (see `assay_opentelemetry.records.span_of`), or
+               RowErrors, which are passed on
+    rules      where question, answer and contexts are, if they are not found by themselves
+    counts     filled in while the samples are read
+    in_memory  spans held in memory; above that they wait in a temporary file
+
+    Earlier turns of the same conversation (by session, thread or conversation id) are a sample's history, with the
+    contexts they had. What cannot be read is a RowError, and loses nothing else. A trace is complete only when all
+    spans have been read: samples come after that.
+    """
+    counts = counts if counts is not None else Counts()
+    conversations = Conversations()
+    for trace in by_trace(_readable(spans, counts), in_memory):
+        if isinstance(trace, RowError):
+            yield trace
+        elif not all(span.partial for span in trace):
+            counts.traces += 1
+            yield from (
+                item if isinstance(item, RowError) else conversations.complete(item)
+                for item in _samples(trace, rules, counts)
+            )
+    log.info("assay: read %s", counts)
+
+
+def _samples(trace: list[SpanData], rules: Rules | None, counts: Counts) -> list[Sample] | list[RowError]:
+    try:
+        made = trace_samples(trace, rules)
+    except Exception as error:  # a rule of the application's own, or a form of span that nobody has seen yet
+        counts.unreadable += 1
+        found = f"trace {trace[0].trace_id}: {type(error).__name__}: {error}"
+        return [RowError(number=counts.traces, id=trace[0].trace_id, message=found)]
+    counts.samples += len(made.samples)
+    counts.unfinished += made.unfinished
+    counts.empty += not made.samples and not made.unfinished
+    return made.samples
+
+
+def _readable(spans: Iterable[Any], counts: Counts) -> Iterator[SpanData | RowError]:
+    for number, item in enumerate(spans, 1):
+        try:
+            span = item if isinstance(item, RowError) else span_of(item)
+        except InputError as error:
+            span = RowError(number=number, id=None, message=f"span {number}: {error}")
+        if isinstance(span, RowError):
+            counts.unreadable += 1
+        else:
+            counts.spans += 1
+        yield span
+
+
+def read_traces(
+    path: str | Path, rules: Rules | None = None, *, counts: Counts | None = None
+) -> Iterator[Sample | RowError]:
+    """The samples in a file of spans: OTLP JSON, lines of spans or Parquet. See `read_spans` and `spans_to_samples`."""
+    return spans_to_samples(read_spans(path), rules, counts=counts)
+
+
+def open_source(
+    address: str,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    limit: int | None = None,
+    rules: Rules | None = None,
+) -> Iterator[Sample | RowError]:
+    """The samples of `otel:FILE`. See `read_traces`.
+
+    since, until  seconds since 1970, a datetime or an ISO text: samples that ended then or later, and before then
+    limit         stop after that many samples
+    """
+    if not address:
+        raise InputError("otel: expected the path of a file, as in otel:spans.jsonl")
+    low, high = seconds_at(since, "since"), seconds_at(until, "until")
+    read = read_traces(address, rules)
+    found = (item for item in read if isinstance(item, RowError) or _ended_within(item, low, high))
+    return found if limit is None else _limited(found, limit)
+
+
+def _ended_within(sample: Sample, low: float | None, high: float | None) -> bool:
+    ended = sample.metadata.get("ended")
+    if not isinstance(ended, (int, float)):
+        return low is None and high is None
+    return (low is None or ended >= low) and (high is None or ended < high)
+
+
+def _limited(items: Iterable[Sample | RowError], limit: int) -> Iterator[Sample | RowError]:
+    if limit < 1:
+        raise InputError(f"limit: expected at least 1, found {limit}")
+    return islice(items, limit)

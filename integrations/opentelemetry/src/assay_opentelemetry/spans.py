@@ -1,0 +1,123 @@
+"""One span as a run of the tree that all capture shares: `run_of`.
+
+Which convention a span follows is told by its attributes: OpenInference, the OpenTelemetry GenAI conventions and
+their older forms, OpenLLMetry, MLflow, Langfuse. A span that follows none is no part of the RAG system ("other").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from assay.capture.tree import Run
+from assay_opentelemetry import gen_ai, langfuse_spans, mlflow_spans, openinference, openllmetry
+from assay_opentelemetry.attributes import Attributes, flatten
+from assay_opentelemetry.reading import Reading
+
+#: The readers of the conventions. What an earlier one has told, a later one does not change.
+_READERS = (
+    openinference.read,
+    mlflow_spans.read,
+    langfuse_spans.read,
+    openllmetry.read,
+    gen_ai.read,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that a span, or a log record that belongs to it, tells at a moment."""
+
+    name: str
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    body: Any = None
+    time: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanData:
+    """A span as plain data.
+
+    trace_id, span_id  in hex; `parent_id` is None for the root of a trace
+    kind               SERVER, CLIENT, INTERNAL …, where known
+    started, ended     seconds since 1970; `ended` is None for a span that is not known to have ended
+    attributes         flat ("llm.input_messages.0.message.role") or nested
+    status             OK, ERROR or UNSET
+    resource           attributes of the process that sent it
+    parent_remote      whether the parent is in another process; None: not known
+    partial            only events of the span, from log records that name it; the span itself is another record
+    """
+
+    trace_id: str
+    span_id: str
+    parent_id: str | None = None
+    name: str = ""
+    kind: str | None = None
+    started: float = 0.0
+    ended: float | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    events: tuple[Event, ...] = ()
+    status: str = "UNSET"
+    message: str | None = None
+    resource: Mapping[str, Any] = field(default_factory=dict)
+    parent_remote: bool | None = None
+    partial: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """This span as plain values, for `from_dict`."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SpanData:
+        """The span that `to_dict` wrote."""
+        return cls(**{**data, "events": tuple(Event(**event) for event in data["events"])})
+
+
+def run_of(span: SpanData) -> Run:
+    """The run that a span stands for. Its id and its parent's are trace id and span id, joined by a dash.
+
+    Never raises for what the attributes hold: what cannot be read is left out.
+    """
+    return run_from(span, reading_of(span))
+
+
+def run_from(span: SpanData, reading: Reading) -> Run:
+    """The run of a span whose attributes have been read."""
+    return Run(
+        f"{span.trace_id}-{span.span_id}",
+        None if span.parent_id is None else f"{span.trace_id}-{span.parent_id}",
+        reading.kind or "other",
+        span.name or None,
+        inputs=reading.inputs,
+        outputs=reading.outputs,
+        prompt=reading.prompt,
+        documents=reading.documents,
+        given=reading.given,
+        error=error_of(span),
+        started=span.started,
+        ended=span.ended,
+        tags=reading.tags,
+        metadata=reading.metadata,
+        ids={"otel_trace_id": span.trace_id, "otel_span_id": span.span_id, **reading.ids},
+    )
+
+
+def reading_of(span: SpanData) -> Reading:
+    """What the conventions tell of a span, put together."""
+    attributes = Attributes(span.attributes)
+    reading = Reading()
+    for read in _READERS:
+        reading.add(read(attributes, span))
+    return reading
+
+
+def error_of(span: SpanData) -> str | None:
+    """The type name of the exception by which a span ended, without its module; None where it ended well."""
+    if span.status != "ERROR":
+        return None
+    named = [event.attributes.get("exception.type") for event in span.events if event.name == "exception"]
+    for name in (*reversed(named), flatten(span.attributes).get("error.type")):
+        if isinstance(name, str) and name:
+            return name.rpartition(".")[2]
+    return "Error"

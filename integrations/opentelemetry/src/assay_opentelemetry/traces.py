@@ -1,0 +1,213 @@
+"""The spans of one trace as samples: what spans leave unsaid is taken from the spans around them, or left unsaid."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from assay.capture.assemble import answer_of, exchanges, sample_of
+from assay.capture.contexts import answering_run
+from assay.capture.messages import last_question
+from assay.capture.rules import Rules
+from assay.capture.tree import Found, Run, Trace, traces_of
+from assay.records import Sample
+from assay_opentelemetry.spans import SpanData, reading_of, run_from
+from assay_opentelemetry.stand_ins import is_stream, nodes_in, resolved
+
+
+@dataclass(slots=True)
+class TraceSamples:
+    """What came of a trace. `unfinished`: parts whose parent span, in the same process, has not been seen (yet)."""
+
+    samples: list[Sample]
+    unfinished: int = 0
+
+
+def trace_samples(spans: Iterable[SpanData], rules: Rules | None = None) -> TraceSamples:
+    """The samples in the spans of one trace, which may come in any order and more than once.
+
+    A trace holds one sample for each exchange: for its root, or, where the root is no part of the RAG system (a web
+    server), for each outermost step that is. Guardrails and evaluations are left out with all that is below them.
+    Where the root was never sent, or was not yet, its parts are no samples: they are counted as unfinished.
+    """
+    whole = _each_once(spans)
+    local = {span.span_id for span in whole if span.parent_remote is False}
+    runs = _runs(whole)
+    _resolve_nodes(runs)
+    made = TraceSamples([])
+    traces = traces_of(runs)
+    rooted = any(trace.root.parent is None for trace in traces)
+    for trace in traces:
+        if trace.root.parent is not None and (rooted or trace.root.ids["otel_span_id"] in local):
+            made.unfinished += 1
+            continue
+        _tell_agents(trace)
+        _tell_server(trace)
+        for exchange in exchanges(trace):
+            _end_stream(exchange)
+            sample = sample_of(exchange, rules, id_name="otel_span_id")
+            if sample is not None:
+                made.samples.append(_identified(sample, exchange))
+    return made
+
+
+def _each_once(spans: Iterable[SpanData]) -> list[SpanData]:
+    """Every span once, in order of start, with the events of the log records that belong to it."""
+    by_id: dict[str, SpanData] = {}
+    events: dict[str, dict[str, SpanData]] = {}
+    for span in spans:
+        if span.partial:
+            events.setdefault(span.span_id, {})[repr(span.events)] = span
+            continue
+        known = by_id.get(span.span_id)
+        if known is None or _told(span) > _told(known):
+            by_id[span.span_id] = span
+    for id, parts in events.items():
+        if id in by_id:
+            more = tuple(event for _, part in sorted(parts.items()) for event in part.events)
+            by_id[id] = replace(by_id[id], events=(*by_id[id].events, *more))
+    # a parent starts no later and ends no earlier than its children
+    return sorted(by_id.values(), key=lambda span: (span.started, -(span.ended or span.started), span.span_id))
+
+
+def _told(span: SpanData) -> tuple[bool, float, int, str]:
+    """Of two records of one span, the one that says more counts."""
+    return span.ended is not None, span.ended or 0.0, len(span.attributes) + len(span.events), repr(span)
+
+
+def _runs(spans: Iterable[SpanData]) -> list[Run]:
+    runs: list[Run] = []
+    parents: dict[str, str | None] = {}
+    judging: set[str] = set()
+    for span in spans:
+        reading = reading_of(span)
+        parents[span.span_id] = span.parent_id
+        if reading.judges:
+            judging.add(span.span_id)
+        runs.append(run_from(span, reading))
+    if not judging:
+        return runs
+    return [run for run in runs if not _below(run.ids["otel_span_id"], judging, parents)]
+
+
+def _below(id: str | None, judging: set[str], parents: Mapping[str, str | None]) -> bool:
+    seen: set[str] = set()
+    while id is not None and id not in seen:
+        if id in judging:
+            return True
+        seen.add(id)
+        id = parents.get(id)
+    return False
+
+
+def _resolve_nodes(runs: Iterable[Run]) -> None:
+    """Give steps that name nodes by their ids the documents, as other steps of the trace have written them out."""
+    runs = list(runs)
+    known: dict[str, Found] = {}
+    for run in runs:
+        for found in run.documents or ():
+            if found.id is not None:
+                known.setdefault(found.id, found)
+    if not known:
+        return
+    for run in runs:
+        nodes = nodes_in(run.outputs)
+        handed = resolved(nodes_in(run.inputs) or (), known)
+        if nodes is None and run.outputs == [] and handed:  # a post-processor that let nothing through
+            nodes = []
+        if nodes is None or run.documents is not None:
+            continue
+        run.documents = resolved(nodes, known)
+        if handed and run.documents is not None:
+            run.given = {"": tuple(found.text for found in handed)}
+
+
+def _tell_agents(trace: Trace) -> None:
+    """An agent whose own span has no content was asked what its first model call was and said what its last did."""
+    children = trace.children()
+    for run in trace.runs.values():
+        if run.kind != "agent" or run.error is not None or (run.inputs is not None and run.outputs is not None):
+            continue
+        calls = [call for call in _inside(run, children) if call.kind == "llm"]
+        asked = [call for call in calls if isinstance(call.inputs, list)]
+        told = [call for call in calls if call.outputs]
+        if asked and run.inputs is None:
+            run.inputs = asked[0].inputs
+        if told and run.outputs is None:
+            run.outputs = told[-1].outputs
+
+
+def _inside(run: Run, children: Mapping[Hashable, list[Run]]) -> list[Run]:
+    """The runs below one that belong to no other agent, in order of start."""
+    found: list[Run] = []
+    for child in children.get(run.id, ()):
+        if child.kind != "agent":
+            found += [child, *_inside(child, children)]
+    return sorted(found, key=lambda run: run.started)
+
+
+def _tell_server(trace: Trace) -> None:
+    """Retrieval and a model call side by side below a web server's span, with no chain around them: one exchange."""
+    children = trace.children()
+    for run in list(trace.runs.values()):
+        steps = _outermost(run, children) if run.kind == "other" else []
+        kinds = [step.kind for step in steps]
+        if "retriever" in kinds and "llm" in kinds and not {"chain", "agent"} & set(kinds):
+            calls = [step for step in steps if step.kind == "llm"]
+            run.kind = "chain"
+            run.inputs = _asked(next(step for step in steps if step.kind == "retriever"), calls[-1])
+            run.outputs = calls[-1].outputs
+            return
+
+
+def _outermost(run: Run, children: Mapping[Hashable, list[Run]]) -> list[Run]:
+    found: list[Run] = []
+    for child in children.get(run.id, ()):
+        found += _outermost(child, children) if child.kind == "other" else [child]
+    return found
+
+
+def _asked(retriever: Run, call: Run) -> object:
+    """The query, where the model was sent it within a longer text; else what the model was sent."""
+    query, sent = retriever.inputs, call.inputs
+    last = last_question(sent) if isinstance(sent, list) else sent
+    return query if isinstance(query, str) and isinstance(last, str) and query in last else sent
+
+
+def _end_stream(exchange: Trace) -> None:
+    """Look at what the model did after the root had returned.
+
+    Where the root returned a stream, the answer and its end are those of the model call that the stream came from.
+    Where the root says less than the model, which was still writing when it ended, the reader had gone away.
+    """
+    root = exchange.root
+    if root.error is not None or root.ended is None or root.kind not in ("chain", "agent"):
+        return
+    if is_stream(root.outputs):
+        call = _streaming(root, exchange.children())
+        root.outputs = None if call is None else call.outputs
+        root.error = None if call is None else call.error
+        return
+    answer = answer_of(root.outputs)
+    call = answering_run(exchange, answer)
+    if call is not None and isinstance(call.outputs, str) and (call.ended or 0.0) > root.ended:
+        exchange.cut_short = answer is None or (answer != call.outputs and call.outputs.startswith(answer))
+
+
+def _streaming(run: Run, children: Mapping[Hashable, list[Run]]) -> Run | None:
+    """The model call that a stream came from: the last one below the innermost step that returned the stream."""
+    below = children.get(run.id, ())
+    inner = [child for child in below if is_stream(child.outputs)]
+    if inner:
+        return _streaming(inner[-1], children)
+    calls = [step for step in _inside(run, children) if step.kind == "llm"]
+    return next((call for call in reversed(calls) if call.outputs or call.error), None)
+
+
+def _identified(sample: Sample, exchange: Trace) -> Sample:
+    """The sample with the id of the provider's response that it got its answer from."""
+    call = answering_run(exchange, sample.answer)
+    response = call.ids.get("gen_ai_response_id") if call is not None else None
+    if response is None or "gen_ai_response_id" in sample.ids:
+        return sample
+    return replace(sample, ids={**sample.ids, "gen_ai_response_id": response})

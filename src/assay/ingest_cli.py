@@ -1,0 +1,105 @@
+"""The command `assay ingest`: traces of a store or a file into a spool."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from assay.errors import InputError, MissingExtra, StoreError
+
+if TYPE_CHECKING:
+    from assay.ingest import IngestReport
+    from assay.live.spool import Spool
+
+OK, REFUSED = 0, 1
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def ingest(
+    source: Annotated[str, typer.Argument(help="NAME:ADDRESS, for example otel:spans.jsonl.")],
+    spool: Annotated[Path, typer.Argument(help="The folder of the spool; it is made if needed.")],
+    since: Annotated[
+        str | None, typer.Option(help="Traces completed then or later, as 2026-11-21; else from where it last ended.")
+    ] = None,
+    until: Annotated[str | None, typer.Option(help="Traces completed before then.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Read at most this many samples.")] = None,
+    project: Annotated[str | None, typer.Option(help="Project or experiment, of stores that have them.")] = None,
+    metadata: Annotated[
+        list[str] | None, typer.Option(help="KEY=VALUE, added to the metadata of each sample. Repeatable.")
+    ] = None,
+    sampling: Annotated[float, typer.Option(help="Share of the traces to take, chosen by their ids.")] = 1.0,
+    overlap: Annotated[str, typer.Option(help="How late a trace may come and still be seen: 90s, 10m, 1h.")] = "1h",
+    every: Annotated[str | None, typer.Option(help="Go on, with a pass each time this is over: 60s, 5m.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", help="Go on, with a pass each minute.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the reports as JSON lines.")] = False,
+) -> None:
+    """Append the samples of a source of traces to a spool, for `assay worker`; those it has already are left out."""
+    from assay.live.spool import Spool
+
+    pause = _seconds(every, "--every") if every is not None else 60.0 if follow else None
+    options = {
+        "since": since,
+        "until": until,
+        "limit": limit,
+        "project": project,
+        "metadata": _pairs(metadata or ()),
+        "overlap": _seconds(overlap, "--overlap"),
+    }
+    target = Spool(spool, sampling=sampling)
+    try:
+        while True:
+            began = time.monotonic()
+            report = _pass(source, target, options, again=pause is not None)
+            if report is not None:
+                _print(report, as_json)
+            if pause is None:
+                raise typer.Exit(REFUSED if report is not None and report.refused else OK)
+            time.sleep(max(0.0, pause - (time.monotonic() - began)))
+    finally:
+        target.close(10)
+
+
+def _pass(source: str, spool: Spool, options: dict[str, Any], *, again: bool) -> IngestReport | None:
+    """One pass. A source that cannot be reached now may be there the next time, if there is to be one."""
+    from assay.ingest import ingest as read_once
+
+    try:
+        return read_once(source, spool, **options)
+    except (InputError, MissingExtra, StoreError):
+        raise
+    except Exception as error:
+        if not again:
+            raise
+        print(f"assay: {type(error).__name__} while reading {source.partition(':')[0]}: {error}", file=sys.stderr)
+        return None
+
+
+def _print(report: IngestReport, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(report.to_dict(), ensure_ascii=False), flush=True)
+    else:
+        print(report.text(), flush=True)
+    for message in report.errors:
+        print(f"assay: {message}", file=sys.stderr)
+
+
+def _seconds(text: str, name: str) -> float:
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", text)
+    if found is None:
+        raise InputError(f"{name}: expected a time such as 90s, 10m or 1h, got {text!r}")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def _pairs(items: Sequence[str]) -> dict[str, str]:
+    pairs = [item.partition("=") for item in items]
+    for key, sign, value in pairs:
+        if not (key and sign):
+            raise InputError(f"--metadata: expected KEY=VALUE, got {key + sign + value!r}")
+    return {key: value for key, _, value in pairs}

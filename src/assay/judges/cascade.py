@@ -1,0 +1,234 @@
+"""A cascade: a cheap judge answers, and what it is not sure of goes to a better one, verdict by verdict.
+
+plan = calibrate("answers.jsonl", then="openai:MODEL", agreement=0.95)     # assay.cascades
+judge = CascadeJudge(plan=plan)
+evaluate(data, judge=judge)
+print(judge.report().text())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from assay.errors import Cause, InputError, JudgeFailure
+from assay.inquiries import Inquiry
+from assay.judges.asking import asked
+from assay.judges.base import Answer, BaseJudge
+from assay.judges.cascade_items import NOTHING, Band, in_doubt, joined, part, route, verdicts_of
+from assay.judges.cascade_plan import CascadePlan, name_of
+from assay.judges.cascade_report import CascadeReport, Counts, Outcome
+from assay.judges.decision_plan import decides
+from assay.records import Usage, fingerprint
+
+#: Raise it when verdicts are divided or joined differently: stored findings are then asked for anew.
+RULES = 1
+
+_KINDS = ("support", "usefulness", "criterion")
+
+
+class CascadeJudge(BaseJudge):
+    """`first` answers; verdicts that it is in doubt about are `then`'s, each by itself.
+
+    first, then  judges, or their names ("embedded", "openai:MODEL"). With a plan they may be left out
+    band         (low, high): verdicts whose probability (of supported, useful, yes) lies from low up to, not
+                 including, high go to `then`; (0, 1) is all of them, equal ends are none. Or a band for each kind:
+                 {"support": (0.1, 0.9), "usefulness": ...}; a kind without one goes to `then` whole
+    plan         the bands that a calibration found, or the file it is in, instead of `band`
+    on_failure   what becomes of an inquiry when `then` fails on a verdict in doubt: "fail" makes it fail, "first"
+                 takes what `first` said, does not store it, and counts it in `report`
+
+    Who answers what `first` gives no probability for, or cannot answer: ratings go to `then`; texts (claims,
+    questions) are `first`'s where it writes or splits them; what `first` cannot answer, or fails on, is `then`'s.
+    A verdict is all of one judge: its cells and quotes are by whom its label is.
+
+    It tells contradictions where both judges do, or where `then` does and the band of support begins at 0, so that
+    nothing that `first` does not support is left to it. Raises InputError for arguments that cannot work, also for a
+    plan that was made for other judges.
+    """
+
+    def __init__(
+        self,
+        first: BaseJudge | str | None = None,
+        then: BaseJudge | str | None = None,
+        *,
+        band: Band | Mapping[str, Band] | None = None,
+        plan: CascadePlan | str | Path | None = None,
+        on_failure: Literal["fail", "first"] = "fail",
+    ) -> None:
+        if (band is None) == (plan is None):
+            raise InputError("cascade: give either band=(low, high) or plan=..., which assay.cascades.calibrate makes")
+        if on_failure not in ("fail", "first"):
+            raise InputError(f"on_failure: expected 'fail' or 'first', got {on_failure!r}")
+        self.plan = CascadePlan.load(plan) if isinstance(plan, (str, Path)) else plan
+        specs = self.plan.specs if self.plan is not None else {"first": "embedded"}
+        options = self.plan.options if self.plan is not None else {}
+        self.first = _judge(first, "first", specs, options)
+        self.then = _judge(then, "then", specs, options)
+        self.bands = _bands(band) if self.plan is None else {name: b.band for name, b in self.plan.bands.items()}
+        self.on_failure = on_failure
+        self.durable = self.first.durable and self.then.durable
+        self.budgeted = self.first.budgeted and self.then.budgeted
+        if self.plan is not None:
+            self._check(self.plan)
+        self._counts = Counts()
+        self._fingerprint: str | None = None
+
+    @classmethod
+    def of_plan(cls, path: str | Path, **options: Any) -> Self:
+        """The cascade of the plan in this file; `options` (api_key, ...) are added to those of its second judge."""
+        from assay.judges import resolve_judge
+
+        plan = CascadePlan.load(path)
+        spec = plan.specs.get("then")
+        if spec is None:
+            raise InputError(f"cascade plan: {str(path)!r} does not say how to make its second judge: pass then=...")
+        return cls(plan=plan, then=resolve_judge(spec, **{**plan.options.get("then", {}), **options}))
+
+    def __repr__(self) -> str:
+        return f"CascadeJudge({self.first!r}, {self.then!r}, band={self.bands!r})"
+
+    @property
+    def fingerprint(self) -> str:
+        if self._fingerprint is None:  # loads the models of an embedded judge
+            first, then = self.first.fingerprint, self.then.fingerprint
+            hashed = fingerprint([RULES, first, then, self.bands])[:16]
+            self._fingerprint = f"cascade/{name_of(first)}/{name_of(then)}#{hashed}"
+        return self._fingerprint
+
+    @property
+    def tells_contradiction(self) -> bool:
+        low, high = self.bands.get("support", (0.0, 1.0))
+        return self.then.tells_contradiction and (self.first.tells_contradiction or low <= 0.0 < high)
+
+    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        if decides(inquiry) or self.first.cannot(inquiry, language) is not None:
+            return self.then.cannot(inquiry, language)  # any verdict may come to it
+        return None
+
+    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+        """As the second judge groups them: nobody waits for a call about another sample."""
+        return self.then.groups(inquiries)
+
+    async def release(self) -> None:
+        await self.first.release()
+        await self.then.release()
+
+    def report(self) -> CascadeReport:
+        """What was decided where since this judge was made, in this process. Findings at hand already do not count."""
+        return self._counts.report()
+
+    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        """See `BaseJudge.answer`."""
+        work = [_Work(inquiry, self._route(inquiry)) for inquiry in inquiries]
+        begun = [one for one in work if one.route != "then"]
+        for one, answer in zip(begun, await asked(self.first, [one.inquiry for one in begun]), strict=True):
+            one.take_first(answer, self.bands.get(one.inquiry.name, NOTHING))
+        asking = [(one, one.second) for one in work if one.second is not None]
+        answers = await asked(self.then, [second for _, second in asking])
+        for (one, _), answer in zip(asking, answers, strict=True):
+            one.take_second(answer, self.on_failure == "first")
+        alone = any(self.then.cannot(type(inquiry)) is None for inquiry in inquiries)
+        self._counts.add([one.outcome() for one in work], alone, bool(asking))
+        return [one.answer for one in work]
+
+    def _route(self, inquiry: Inquiry[Any]) -> str:
+        wanted = route(inquiry, self.first, self.then)
+        return "then" if wanted == "both" and inquiry.name not in self.bands else wanted
+
+    def _check(self, plan: CascadePlan) -> None:
+        for role, judge, known in (("first", self.first, plan.first), ("second", self.then, plan.then)):
+            if judge.fingerprint != known:
+                raise InputError(
+                    f"cascade plan: it was made for {known} as {role} judge, this is {judge.fingerprint}; calibrate "
+                    "again, or take its bands with band=plan.bands if you know that they hold"
+                )
+
+
+@dataclass(slots=True, eq=False)
+class _Work:
+    """One inquiry on its way through the cascade. `second` is what of it goes to the second judge."""
+
+    inquiry: Inquiry[Any]
+    route: str
+    second: Inquiry[Any] | None = None
+    answer: Answer = field(default_factory=Answer)
+    first_usage: Usage = field(default_factory=Usage)
+    then_usage: Usage = field(default_factory=Usage)
+    doubtful: tuple[int, ...] = ()
+    decided: int = 0
+    kept: int = 0
+
+    def __post_init__(self) -> None:
+        if self.route == "then":
+            self.second = self.inquiry
+
+    def take_first(self, answer: Answer, band: Band) -> None:
+        self.answer, self.first_usage = answer, answer.usage
+        if answer.failure is not None:
+            self.second = self.inquiry
+        elif self.route == "both":
+            verdicts = verdicts_of(self.inquiry, answer.finding)
+            self.doubtful = tuple(n for n, verdict in enumerate(verdicts) if in_doubt(verdict.probability, band))
+            self.decided = len(verdicts) - len(self.doubtful)
+            self.second = part(self.inquiry, self.doubtful) if self.doubtful else None
+
+    def take_second(self, answer: Answer, first_instead: bool) -> None:
+        self.then_usage = answer.usage
+        cost = self.first_usage + answer.usage
+        if not self.doubtful:
+            before = self.answer.failure
+            cannot = answer.failure is not None and answer.failure.cause is Cause.JUDGE_CANNOT
+            # of a judge that failed and one that cannot, what went wrong with the first says more
+            self.answer = Answer(failure=before, usage=cost) if before and cannot else replace(answer, usage=cost)
+        elif answer.failure is None:
+            finding = joined(self.inquiry, self.answer.finding, self.doubtful, answer.finding)
+            self.answer = Answer(finding=finding, usage=cost, keep=answer.keep and self.answer.keep)
+        elif first_instead:
+            self.kept, self.answer = len(self.doubtful), replace(self.answer, usage=cost, keep=False)
+        else:
+            self.answer = Answer(failure=answer.failure, usage=cost)
+
+    def outcome(self) -> Outcome:
+        return Outcome(
+            self.inquiry.name,
+            decided=self.decided,
+            escalated=len(self.doubtful),
+            kept=self.kept,
+            passed_on=int(self.second is not None and not self.doubtful),
+            first_usage=self.first_usage,
+            then_usage=self.then_usage,
+        )
+
+
+def _judge(
+    given: BaseJudge | str | None, role: str, specs: Mapping[str, str], options: Mapping[str, Mapping[str, Any]]
+) -> BaseJudge:
+    from assay.judges import resolve_judge
+
+    if given is not None:
+        return resolve_judge(given)
+    if role not in specs:
+        raise InputError(f"cascade: {role}=... is missing: a judge, or its name, for example 'openai:MODEL'")
+    return resolve_judge(specs[role], **options.get(role, {}))
+
+
+def _bands(band: Any) -> dict[str, Band]:
+    named = dict(band) if isinstance(band, Mapping) else dict.fromkeys(_KINDS, band)
+    unknown = sorted(set(named) - set(_KINDS))
+    if unknown or not named:
+        raise InputError(f"band: expected a pair or a band for {', '.join(_KINDS)}, got one for {unknown}")
+    return {name: _ends(name, one) for name, one in named.items()}
+
+
+def _ends(name: str, band: Any) -> Band:
+    band = getattr(band, "band", band)  # of a plan
+    try:
+        low, high = (float(end) for end in band)
+    except (TypeError, ValueError):
+        raise InputError(f"band: expected (low, high) for {name}, got {band!r}") from None
+    if not 0.0 <= low <= high <= 1.0:
+        raise InputError(f"band: expected 0 <= low <= high <= 1 for {name}, got {band!r}")
+    return low, high

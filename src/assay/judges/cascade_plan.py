@@ -1,0 +1,135 @@
+"""What a calibration found out: the bands of a cascade, how sure they are, and what they save. As JSON on disk."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from assay.errors import InputError
+from assay.judges.cascade_items import Band
+from assay.records import Record
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BandPlan(Record):
+    """The band of one kind of inquiry (support, usefulness, criterion).
+
+    low, high    verdicts whose probability lies between go to the second judge
+    reached      whether this band is shown to reach the target; where none is, everything goes to the second judge
+    reason       why none is
+    agreement    of the cascade with the second judge, on verdicts that had no part in ordering the bands
+    at_least     what is shown of it at the plan's confidence
+    alone        agreement of the first judge alone, on the same verdicts
+    escalated    share of all verdicts that goes to the second judge, in [0, 1]
+    verdicts     verdicts of both judges; `tested` of them gave the agreement, as much as `effective` independent ones
+    """
+
+    low: float
+    high: float
+    reached: bool
+    agreement: float
+    at_least: float
+    alone: float
+    escalated: float
+    verdicts: int
+    tested: int
+    effective: int
+    reason: str | None = None
+
+    @property
+    def band(self) -> Band:
+        """The two ends."""
+        return self.low, self.high
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saving(Record):
+    """What the verdicts of the calibration cost with the second judge alone, and would have cost with the cascade.
+
+    calls    requests, where inquiries that share one count once; long texts take several
+    tokens   None where the endpoint does not tell, or findings were at hand already. The cascade's are an upper
+             estimate: a request with fewer claims is counted with its whole prompt
+    dollars  None without prices or tokens
+    """
+
+    calls_alone: int
+    calls: int
+    tokens_alone: int | None = None
+    tokens: int | None = None
+    dollars_alone: float | None = None
+    dollars: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CascadePlan(Record):
+    """The bands of a cascade of two judges, found on `rows` rows.
+
+    first, then   fingerprints of the judges: the bands hold for these and no others
+    target        the agreement asked for, at `confidence`, for each kind of inquiry by itself
+    failures      inquiries that one of the judges did not answer; they say nothing here
+    specs         how to make the judges from text ("first", "then"), with `options`; never a key
+    """
+
+    first: str
+    then: str
+    target: float
+    confidence: float
+    rows: int
+    bands: Mapping[str, BandPlan]
+    saving: Saving
+    failures: int = 0
+    seed: int = 0
+    specs: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    format: int = FORMAT
+
+    def save(self, path: str | Path) -> None:
+        """Write the plan as JSON."""
+        Path(path).write_text(json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The plan in this file. Raises InputError, naming the file, where there is none."""
+        try:
+            data = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputError(f"cascade plan: cannot read {str(path)!r}: {error.strerror}") from None
+        except ValueError:
+            raise InputError(f"cascade plan: {str(path)!r} is no JSON file") from None
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise InputError(f"cascade plan: {str(path)!r} is no plan that this version of assay reads")
+        return cls.from_dict(data)
+
+    def text(self) -> str:
+        """The plan in words, a line for each kind of inquiry and one for the saving."""
+        lines = [f"target: agree with {name_of(self.then)} on {self.target:.0%} of verdicts; {self.rows} rows"]
+        lines += [_band_line(name, band, self.confidence) for name, band in sorted(self.bands.items())]
+        saving = self.saving
+        saved = f"{saving.calls_alone - saving.calls} of {saving.calls_alone} calls saved"
+        if saving.tokens is not None and saving.tokens_alone is not None:
+            saved += f", {saving.tokens_alone - saving.tokens} of {saving.tokens_alone} tokens"
+        if saving.dollars is not None and saving.dollars_alone is not None:
+            saved += f", ${saving.dollars_alone - saving.dollars:.4f} of ${saving.dollars_alone:.4f}"
+        lines.append(saved + (f"; {self.failures} inquiries failed and are left out" if self.failures else ""))
+        return "\n".join(lines)
+
+
+def name_of(fingerprint: str) -> str:
+    """The part of a judge's fingerprint that people read."""
+    return fingerprint.partition("#")[0].partition("@")[0]
+
+
+def _band_line(name: str, band: BandPlan, confidence: float) -> str:
+    if not band.reached:
+        return f"{name}: everything goes to the second judge: {band.reason}"
+    where = f"from {band.low:.3f} to {band.high:.3f}" if band.low < band.high else "nowhere"
+    return (
+        f"{name}: in doubt {where}; {band.escalated:.0%} of {band.verdicts} verdicts go to the second judge; agreement "
+        f"{band.agreement:.1%}, at least {band.at_least:.1%} with {confidence:.0%} confidence (first judge alone "
+        f"{band.alone:.1%}; {band.tested} verdicts tested)"
+    )

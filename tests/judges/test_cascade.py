@@ -1,0 +1,361 @@
+"""A cascade: what is in doubt goes to the second judge, verdict by verdict, and everything keeps its place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay.errors import Cause, InputError, JudgeFailure
+from assay.inquiries import (
+    BackQuestions,
+    Claims,
+    Criterion,
+    Inquiry,
+    Rating,
+    Similarity,
+    Support,
+    Usefulness,
+)
+from assay.judges.base import Answer, BaseJudge
+from assay.judges.cascade import CascadeJudge
+from assay.judges.desk import Desk
+from assay.judges.scripted import ScriptedJudge
+from assay.records import Cell, Claim, Evidence, Span, Usage, Verdict
+from assay.store import Store
+from tests.judges.conftest import ask, claims
+
+
+class Sure(BaseJudge):
+    """Gives each claim or passage the probability that a mapping has for its text; English only."""
+
+    tells_contradiction = False
+    budgeted = True
+
+    def __init__(self, sure: Mapping[str, float | None], name: str = "sure", usage: Usage | None = None) -> None:
+        self.sure, self.name, self.usage = sure, name, usage or Usage()
+        self.failure: JudgeFailure | None = None
+        self.asked: list[Inquiry[Any]] = []
+
+    @property
+    def fingerprint(self) -> str:
+        return self.name
+
+    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        known = issubclass(inquiry, (Support, Usefulness, Criterion)) and language == "en"
+        return None if known else JudgeFailure(Cause.JUDGE_CANNOT, f"{self.name} cannot")
+
+    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        self.asked += inquiries
+        if self.failure is not None:
+            return [Answer(failure=self.failure, usage=self.usage)] * len(inquiries)
+        return [Answer(finding=self._finding(inquiry), usage=self.usage) for inquiry in inquiries]
+
+    def _finding(self, inquiry: Inquiry[Any]) -> Any:
+        if isinstance(inquiry, Support):
+            return tuple(self._support(claim, inquiry.passages) for claim in inquiry.claims)
+        if isinstance(inquiry, Usefulness):
+            return tuple(self._useful(n, text) for n, text in enumerate(inquiry.passages))
+        if isinstance(inquiry, Criterion):
+            probability = self.sure[inquiry.question]
+            return Verdict(
+                label="yes" if (probability or 0) >= 0.5 else "no", probability=probability, reason=self.name
+            )
+        raise TypeError(inquiry)
+
+    def _support(self, claim: Claim, passages: tuple[str, ...]) -> Verdict:
+        probability = self.sure[claim.text]
+        label = "supported" if (probability or 0) >= 0.5 else "not_mentioned"
+        cells = tuple(Cell(label=label, probability=probability) for _ in passages)  # type: ignore[arg-type]
+        return Verdict(label=label, probability=probability, claim=claim, cells=cells, reason=self.name)
+
+    def _useful(self, n: int, text: str) -> Verdict:
+        probability = self.sure[text]
+        label = "useful" if (probability or 0) >= 0.5 else "not_useful"
+        quote = (Evidence(passage=n, span=Span(0, len(text)), text=text),)
+        return Verdict(label=label, probability=probability, passage=n, evidence=quote, reason=self.name)
+
+
+def pair(sure: Mapping[str, float | None], second: Mapping[str, float | None] | None = None) -> tuple[Sure, Sure]:
+    """Two judges: the second says the opposite, where nothing else is given."""
+    opposite = {text: 0.0 if (p or 0) >= 0.5 else 1.0 for text, p in sure.items()}
+    return Sure(sure, "cheap"), Sure(opposite if second is None else second, "dear", Usage(calls=1, prompt_tokens=10))
+
+
+TEXTS = st.lists(st.text("abcdef", min_size=1, max_size=4), min_size=1, max_size=8, unique=True)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[dict[str, float | None], tuple[float, float]]:
+    texts = draw(TEXTS)
+    sure = {text: draw(st.floats(0, 1) | st.none()) for text in texts}
+    low, high = sorted([draw(st.floats(0, 1)), draw(st.floats(0, 1))])
+    return sure, (low, high)
+
+
+def both_kinds(sure: Mapping[str, float | None]) -> list[Inquiry[Any]]:
+    return [Support(claims(*sure), ("p1", "p2"), "q?"), Usefulness("q?", tuple(sure))]
+
+
+@given(cases())
+@settings(max_examples=60)
+def test_each_verdict_is_in_its_place_and_by_the_judge_that_the_band_says(
+    case: tuple[dict[str, float | None], tuple[float, float]],
+) -> None:
+    sure, (low, high) = case
+    first, then = pair(sure)
+    support, useful = asyncio.run(_answers(CascadeJudge(first, then, band=(low, high)), both_kinds(sure)))
+    assert [verdict.claim.text for verdict in support.finding] == list(sure)
+    assert [verdict.passage for verdict in useful.finding] == list(range(len(sure)))
+    assert [verdict.evidence[0].passage for verdict in useful.finding] == list(range(len(sure)))
+    assert [verdict.evidence[0].text for verdict in useful.finding] == list(sure)
+    for finding in (support.finding, useful.finding):
+        for verdict, probability in zip(finding, sure.values(), strict=True):
+            doubtful = low < high and (probability is None or low <= probability < high or probability == high == 1.0)
+            assert verdict.reason == ("dear" if doubtful else "cheap")
+
+
+@given(cases())
+@settings(max_examples=40)
+def test_the_widest_band_gives_the_second_judges_findings_and_the_empty_one_the_firsts(
+    case: tuple[dict[str, float | None], tuple[float, float]],
+) -> None:
+    sure, _ = case
+    for band, whose in (((0, 1), 1), ((0.3, 0.3), 0)):
+        judges = pair(sure)
+        found = asyncio.run(_answers(CascadeJudge(*judges, band=band), both_kinds(sure)))
+        alone = asyncio.run(_answers(pair(sure)[whose], both_kinds(sure)))
+        assert [answer.finding for answer in found] == [answer.finding for answer in alone]
+        if whose == 1:  # whole inquiries, the same as anybody would ask
+            assert judges[1].asked == both_kinds(sure)
+        else:
+            assert judges[1].asked == []
+
+
+@given(cases(), cases())
+@settings(max_examples=40)
+def test_a_wider_band_never_asks_for_less(
+    one: tuple[dict[str, float | None], tuple[float, float]], two: tuple[dict[str, float | None], tuple[float, float]]
+) -> None:
+    sure, narrow = one
+    wide = (min(narrow[0], two[1][0]), max(narrow[1], two[1][1]))
+    asked = []
+    for band in (narrow, wide):
+        judge = CascadeJudge(*pair(sure), band=band)
+        asyncio.run(_answers(judge, both_kinds(sure)))
+        asked.append(sum(judge.report().escalated.values()))
+    assert asked[0] <= asked[1]
+
+
+async def _answers(judge: BaseJudge, inquiries: list[Inquiry[Any]]) -> Sequence[Answer]:
+    return await judge.answer(inquiries)
+
+
+SURE = {"a": 0.95, "b": 0.5, "c": 0.02, "d": None}
+SUPPORT = Support(claims(*SURE), ("p",), "q?")
+
+
+async def test_only_what_is_in_doubt_is_asked_and_counted() -> None:
+    first, then = pair(SURE)
+    judge = CascadeJudge(first, then, band=(0.1, 0.9))
+    (answer,) = await ask(judge, SUPPORT)
+    (asked,) = then.asked
+    assert isinstance(asked, Support)
+    assert [claim.text for claim in asked.claims] == ["b", "d"]
+    assert (asked.passages, asked.question) == (("p",), "q?")
+    assert answer.usage == Usage(calls=1, prompt_tokens=10)
+    report = judge.report()
+    assert (report.decided, report.escalated) == ({"support": 2}, {"support": 2})
+    assert report.share_escalated == 0.5
+    assert (report.calls, report.calls_alone, report.calls_saved) == (1, 1, 0)
+    assert report.then_usage.prompt_tokens == 10
+    await ask(judge, Support(claims("a", "c"), ("p",)))
+    report = judge.report()
+    assert report.calls_saved == 1
+    assert report.text() == "cascade: 2 of 6 verdicts (33%) went to the second judge; 1 of 2 calls saved"
+
+
+async def test_what_the_first_cannot_answer_is_the_seconds() -> None:
+    first, _ = pair({"a": 0.5})
+    then = ScriptedJudge(
+        support=lambda claim, passage: "supported",
+        back_questions=lambda text: ["What?"],
+        rating=lambda question: 2,
+        similarity=lambda text, other: 0.25,
+    )
+    judge = CascadeJudge(first, then, band=(0.4, 0.4))
+    german = Support(claims("a"), ("p",), language="de")
+    rating = Rating("how?", ((1, "low"), (2, "high")), (("A", "x"),))
+    answers = await ask(judge, german, rating, BackQuestions("x"), Claims("x."), Similarity("x", ("y",)))
+    assert [answer.failure for answer in answers] == [None] * 5
+    assert then.asked == {"support": 1, "rating": 1, "back_questions": 1, "claims": 1, "similarity": 1}
+    assert first.asked == []
+    assert judge.report().passed_on == dict.fromkeys(then.asked, 1)
+    assert judge.cannot(Support, "de") is None
+    assert judge.cannot(Similarity, "de") is None
+
+
+async def test_claims_are_the_firsts_where_it_makes_them() -> None:
+    first = ScriptedJudge(claims=lambda text: ["first"], support=lambda claim, passage: "supported")
+    then = ScriptedJudge(claims=lambda text: ["second"], support=lambda claim, passage: "not_mentioned", name="then")
+    judge = CascadeJudge(first, then, band={"support": (0, 1)})
+    (answer,) = await ask(judge, Claims("first second."))
+    assert answer.finding[0].text == "first"
+    assert judge.report().calls_saved == 1
+
+
+async def test_a_kind_without_a_band_is_the_seconds() -> None:
+    first, then = pair({"a": 0.99})
+    judge = CascadeJudge(first, then, band={"support": (0.4, 0.6)})
+    support, useful = await ask(judge, Support(claims("a"), ("p",)), Usefulness("q?", ("a",)))
+    assert support.finding[0].reason == "cheap"
+    assert useful.finding[0].reason == "dear"
+
+
+# ---- failures
+
+
+async def test_a_failure_of_the_second_is_a_failure_and_never_a_guess() -> None:
+    first, then = pair(SURE)
+    then.failure = JudgeFailure(Cause.CONNECTION, "gone")
+    judge = CascadeJudge(first, then, band=(0.1, 0.9))
+    failed, sure = await ask(judge, SUPPORT, Support(claims("a", "c"), ("p",)))
+    assert failed.failure is not None
+    assert failed.failure.cause is Cause.CONNECTION
+    assert [verdict.reason for verdict in sure.finding] == ["cheap", "cheap"]
+
+
+async def test_a_guess_that_was_asked_for_is_counted_and_not_stored(tmp_path: Any) -> None:
+    first, then = pair(SURE)
+    judge = CascadeJudge(first, then, band=(0.1, 0.9), on_failure="first")
+    store = Store(tmp_path)
+    then.failure = JudgeFailure(Cause.CONNECTION, "gone")
+    found = await Desk(judge, store).find(SUPPORT)
+    assert [verdict.reason for verdict in found] == ["cheap"] * 4
+    assert judge.report().kept == {"support": 2}
+    then.failure = None
+    found = await Desk(judge, store).find(SUPPORT)
+    assert [verdict.reason for verdict in found] == ["cheap", "dear", "cheap", "dear"]
+    assert CascadeJudge(first, then, band=(0.1, 0.9)).fingerprint == judge.fingerprint  # what is stored is the same
+
+
+async def test_a_first_judge_that_fails_or_misbehaves_is_replaced_by_the_second() -> None:
+    first, then = pair({"a": 0.99})
+    first.failure = JudgeFailure(Cause.CONNECTION, "gone")
+    judge = CascadeJudge(first, then, band=(0.4, 0.6))
+    (answer,) = await ask(judge, Support(claims("a"), ("p",)))
+    assert answer.finding[0].reason == "dear"
+    first.failure = None
+    first._finding = lambda inquiry: ()  # type: ignore[method-assign]
+    (answer,) = await ask(judge, Support(claims("a"), ("p",)))
+    assert answer.finding[0].reason == "dear"
+    assert judge.report().passed_on == {"support": 2}
+
+
+async def test_both_failing_says_what_went_wrong() -> None:
+    first, then = pair({"a": 0.99})
+    first.failure = JudgeFailure(Cause.CONNECTION, "the first is gone")
+    then.failure = JudgeFailure(Cause.JUDGE_CANNOT, "the second cannot")
+    (answer,) = await ask(CascadeJudge(first, then, band=(0.4, 0.6)), Support(claims("a"), ("p",)))
+    assert answer.failure is not None
+    assert answer.failure.message == "the first is gone"
+
+
+async def test_a_second_judge_that_raises_is_a_failure_of_what_it_was_asked() -> None:
+    first, then = pair(SURE)
+
+    async def broken(inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        raise RuntimeError("oops")
+
+    then.answer = broken  # type: ignore[method-assign]
+    answer, sure = await ask(CascadeJudge(first, then, band=(0.1, 0.9)), SUPPORT, Support(claims("a"), ("p",)))
+    assert answer.failure is not None
+    assert answer.failure.cause is Cause.BUG
+    assert "oops" in answer.failure.message
+    assert sure.failure is None
+
+
+async def test_cancelling_reaches_the_second_judge() -> None:
+    first, then = pair(SURE)
+    asked, cancelled = asyncio.Event(), asyncio.Event()
+
+    async def waits(inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+        return []
+
+    then.answer = waits  # type: ignore[method-assign]
+    task = asyncio.create_task(Desk(CascadeJudge(first, then, band=(0.1, 0.9))).find(SUPPORT))
+    await asked.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.wait_for(cancelled.wait(), 10)
+
+
+async def test_equal_inquiries_are_answered_once() -> None:
+    first, then = pair(SURE)
+    desk = Desk(CascadeJudge(first, then, band=(0.1, 0.9)))
+    one, two = await asyncio.gather(desk.find(SUPPORT), desk.find(SUPPORT))
+    three = await desk.find(SUPPORT)
+    assert one == two == three
+    assert (len(first.asked), len(then.asked)) == (1, 1)
+    assert desk.usage.calls == 1
+
+
+# ---- what it is
+
+
+def test_contradictions_are_told_where_nothing_unsupported_is_left_to_the_first() -> None:
+    first, then = pair({"a": 0.5})
+    then.tells_contradiction = True  # type: ignore[misc]
+    assert not CascadeJudge(first, then, band=(0.1, 0.9)).tells_contradiction
+    assert CascadeJudge(first, then, band=(0, 0.9)).tells_contradiction
+    assert not CascadeJudge(first, then, band=(0, 0)).tells_contradiction
+    assert CascadeJudge(first, then, band={"usefulness": (0.1, 0.2)}).tells_contradiction  # support is the second's
+    then.tells_contradiction = False  # type: ignore[misc]
+    assert not CascadeJudge(first, then, band=(0, 1)).tells_contradiction
+
+
+def test_fingerprints_tell_apart_judges_and_bands() -> None:
+    first, then = pair({"a": 0.5})
+    found = {
+        CascadeJudge(first, then, band=(0.1, 0.9)).fingerprint,
+        CascadeJudge(first, then, band=(0.1, 0.8)).fingerprint,
+        CascadeJudge(first, then, band={"support": (0.1, 0.9)}).fingerprint,
+        CascadeJudge(then, first, band=(0.1, 0.9)).fingerprint,
+        CascadeJudge(first, Sure({}, "other"), band=(0.1, 0.9)).fingerprint,
+    }
+    assert len(found) == 5
+    assert CascadeJudge(first, then, band=(0.1, 0.9)).fingerprint in found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({}, "either band"),
+        ({"band": (0.9, 0.1)}, "low <= high"),
+        ({"band": (-1, 0.1)}, "0 <= low"),
+        ({"band": (0.1, 0.2, 0.3)}, "expected \\(low, high\\)"),
+        ({"band": (0.1, float("nan"))}, "low <= high"),
+        ({"band": {"claims": (0, 1)}}, "claims"),
+        ({"band": (0, 1), "on_failure": "guess"}, "on_failure"),
+        ({"band": (0, 1), "plan": "x.json"}, "either band"),
+        ({"plan": "nowhere.json"}, "cannot read 'nowhere.json'"),
+    ],
+)
+def test_arguments_that_cannot_work_are_named(arguments: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        CascadeJudge(*pair({"a": 0.5}), **arguments)
+
+
+def test_a_second_judge_must_be_named() -> None:
+    with pytest.raises(InputError, match="then=\\.\\.\\. is missing"):
+        CascadeJudge(Sure({}), band=(0, 1))
