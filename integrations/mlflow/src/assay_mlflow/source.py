@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay_opentelemetry.spans import Event, SpanData, run_of
+from assay_opentelemetry.spans import Event, SpanData
+from assay_opentelemetry.traces import trace_samples
 
-from assay.capture import Rules, samples_of, traces_of
+from assay.capture import Rules
 from assay.capture.moments import Moment, seconds_at
 from assay.errors import InputError, StoreError
 from assay.records import Sample
@@ -153,9 +154,8 @@ def _ended(trace: Any) -> float | None:
 
 def _exchanges(trace: Any, rules: Rules | None) -> Iterator[Sample]:
     spans = [span_data(span) for span in trace.data.spans]
-    for tree in traces_of(map(run_of, spans)):
-        for sample in samples_of(tree, rules):
-            yield replace(sample, ids={**sample.ids, "mlflow_trace_id": trace.info.trace_id})
+    for sample in trace_samples(spans, rules).samples:
+        yield replace(sample, ids={**sample.ids, "mlflow_trace_id": trace.info.trace_id})
 
 
 def span_data(span: Any) -> SpanData:

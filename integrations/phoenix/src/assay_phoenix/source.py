@@ -9,9 +9,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import tenacity
-from assay_opentelemetry.spans import Event, SpanData, run_of
+from assay_opentelemetry.spans import Event, SpanData
+from assay_opentelemetry.traces import trace_samples
 
-from assay.capture import Rules, samples_of, traces_of
+from assay.capture import Rules
 from assay.capture.moments import Moment, iso, seconds_at
 from assay.errors import InputError, StoreError
 from assay.records import Sample
@@ -131,9 +132,8 @@ class _Reader:
         return [by_trace[trace_id] for trace_id in ids]
 
     def _exchanges(self, spans: Sequence[SpanData], rules: Rules | None) -> Iterator[Sample]:
-        for trace in traces_of(map(run_of, spans)):
-            for sample in samples_of(trace, rules):
-                yield replace(sample, ids={**sample.ids, "phoenix_project_id": self._project_id})
+        for sample in trace_samples(spans, rules).samples:
+            yield replace(sample, ids={**sample.ids, "phoenix_project_id": self._project_id})
 
     def _pages(self, what: str, params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         cursor = None
