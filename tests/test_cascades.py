@@ -179,9 +179,9 @@ def test_failures_are_left_out_and_counted() -> None:
         return "no idea" if call.kind == "support" and "1703" in json.dumps(call.body) else None
 
     with OpenAIServer(plan=refuses) as server:
-        plan = calibrate(rows(10), second(server), metrics="faithfulness", store=None)
+        plan = calibrate([*rows(10), {"id": 7, "contexts": 5}], second(server), metrics="faithfulness", store=None)
         everything = calibrate(rows(10), second(server), metrics="context_utilization", store=None)
-    assert plan.failures == 1
+    assert (plan.rows, plan.unreadable, plan.failures) == (10, 1, 1)
     assert everything.failures == 0
     assert "1 inquiries failed" in plan.text()
 

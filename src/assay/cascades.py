@@ -83,14 +83,13 @@ async def acalibrate(
         raise InputError("cascade: first and then are the same judge; it always agrees with itself")
     source = open_data(data, column_map=column_map, limit=limit)
     chosen = _chosen(metrics, source.columns)
-    rows: list[Sample] = [row for _, row in source if not isinstance(row, RowError)]
+    read = [row for _, row in source]
+    rows: list[Sample] = [row for row in read if not isinstance(row, RowError)]
     if not rows:
         raise InputError("data: none of the rows can be read")
     kept = store if isinstance(store, Store) or store is None else Store(store)
     both = _Both(judges["first"], judges["then"], kept)
-    await aevaluate(
-        rows, chosen, both, store=None, budget=budget, concurrency=concurrency, progress=progress, score_partial=True
-    )
+    await aevaluate(rows, chosen, both, store=None, budget=budget, concurrency=concurrency, progress=progress)
     if not both.points:
         said = f": {both.trouble}" if both.trouble else ""
         raise InputError(f"cascade: there are no verdicts of both judges to compare ({both.failures} failed){said}")
@@ -107,6 +106,7 @@ async def acalibrate(
         bands=bands,
         saving=_saving(both.asked, bands, prices),
         failures=both.failures,
+        unreadable=len(read) - len(rows),
         seed=seed,
         specs={role: name for role, name in (("first", first), ("then", then)) if isinstance(name, str)},
         options={"first": _open(first_options), "then": _open(then_options)},

@@ -10,6 +10,10 @@ BENCHMARKS = {
     "Judging with an LLM: CPU per call": "bench_openai",
     "LangChain: what a handler adds": "bench_langchain",
     "LlamaIndex: what the instrumentation adds": "bench_llama_index",
+    "Beside other tools' handlers": "bench_rivals",
+    "Throughput of an application": "bench_throughput",
+    "An application whose judge is dead, slow or lying": "bench_judge_endpoints",
+    "The spool and its workers": "bench_spool",
     "The embedded judge": "bench_embedded",
 }
 

@@ -68,6 +68,15 @@ def test_verdicts_that_resemble_each_other_count_for_fewer():
     assert design_effect([]) == 1.0
 
 
+def test_many_verdicts_on_few_samples_show_little():
+    """60 samples with 20 equal verdicts each are 1,200 verdicts, and yet 36 of them test a band: too few for 95 %."""
+    copies = [Point(f"s{n // 20}", 0.5, n // 20 not in (7, 31)) for n in range(1200)]
+    found = choose_band(copies, 0.95)
+    assert (found.tested, found.effective, found.reached) == (720, 36, False)
+    apart = [Point(f"s{n}", 0.5, n % 20 not in (7,) or n > 400) for n in range(1200)]
+    assert choose_band(apart, 0.95).reached
+
+
 def world(rng: random.Random, rows: int, *, wrong: float, bump: float, alike: float) -> list[Point]:
     """Verdicts of which more are wrong around 0.4, and more on some samples than on others."""
     points = []

@@ -169,6 +169,7 @@ UNUSABLE: list[tuple[str, Callable[[Said], Said | None], str]] = [
     ("above 1", lambda said: replace(said, shares={**(said.shares or {}), "supported": 1.7}), "1.7"),
     ("below 0", lambda said: replace(said, shares={**(said.shares or {}), "supported": -0.2}), "-0.2"),
     ("no distribution", lambda said: replace(said, shares=dict.fromkeys(said.shares or (), 0.1)), "add up to 0.3"),
+    ("also an unknown label", lambda said: replace(said, shares={"supported": 0.6, "perhaps": 0.4}), "'perhaps'"),
     ("unknown label", lambda said: replace(said, shares={"perhaps": 0.9, "supported": 0.1}), "'perhaps'"),
 ]
 

@@ -7,22 +7,17 @@ from typing import Any
 
 import numpy as np
 from assay_embedded.english import STOP
-from assay_embedded.features import sentences, stem, words
+from assay_embedded.features import stem, words
 from sklearn.metrics import f1_score, roc_auc_score
+
+from assay.judges.sentence_claims import sentence_claims
 
 Figures = dict[str, Any]
 
 
 def claims_of(text: str) -> list[str]:
-    """Its sentences; one of fewer than four words joins the one before."""
-    out: list[str] = []
-    for start, end in sentences(text):
-        piece = text[start:end]
-        if out and len(piece.split()) < 4:
-            out[-1] += " " + piece
-        else:
-            out.append(piece)
-    return out or [text]
+    """What the judge takes for claims: the sentences that state something; all of the text where none does."""
+    return [claim.text for claim in sentence_claims(text)] or [text]
 
 
 def overlap(passage: str, claim: str) -> float:

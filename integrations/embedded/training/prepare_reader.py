@@ -74,7 +74,7 @@ def labelled(data: Path) -> list[Pair]:
 
 
 def by_sentence(pairs: Iterable[Pair]) -> list[Pair]:
-    """Sentences: all of a right answer are supported; the one in which a wrong summary differs from right ones is not."""
+    """Sentences: all of a right answer are supported; the one in which a wrong one differs from right ones is not."""
     right: dict[str, set[str]] = defaultdict(set)
     found = [pair for pair in pairs if pair.source in SEVERAL]
     cut = {pair.claim: [pair.claim[a:b] for a, b in sentences(pair.claim)] for pair in found}

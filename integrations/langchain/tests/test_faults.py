@@ -96,6 +96,7 @@ PLACES: dict[str, Callable[[Any], tuple[Any, str]]] = {
     "include": lambda it: (it.handler.listener, "_include"),
     "ids at start": lambda it: (assay_langchain.ids, "ids_at_start"),
     "ids at end": lambda it: (assay_langchain.ids, "ids_at_end"),
+    "whether to ask": lambda it: (assay_langchain.ids, "followed"),
     "ids of spans": lambda it: (assay_langchain.ids, "span_ids"),
     "surroundings": lambda it: (assay_langchain.listener, "conversation"),
     "parent around": lambda it: (assay_langchain.listener, "run_around"),
@@ -144,6 +145,7 @@ def test_the_hosts_results_are_unchanged_and_each_fault_is_counted_once(
     captured: Any, kit: Any, monkeypatch: Any, place: str, fault: BaseException
 ) -> None:
     it = captured(include=lambda root: True, max_queue=1000)
+    monkeypatch.setattr(assay_langchain.ids, "followed", lambda: True)  # as if another system were at work
     raised: list[None] = []
 
     def fail(*args: Any, **kwargs: Any) -> None:

@@ -20,6 +20,7 @@ DIFFERENT = {
     "message_history": "the spans have neither the history nor the name of its session",
     "artifacts_in_history": "the handler hears the second turn only, the instrumentor both",
     "chain_fallback": "the instrumentor loses the parents of what runs within fallbacks",
+    "attached_twice": "the instrumentor gives the inner chain a trace of its own",
     "on_the_model": "the handler hears the model alone, the instrumentor the whole chain",
     "recorded_in_a_function": "record_context goes to the handler, not into spans",
     "recorded_in_a_tool": "record_context goes to the handler, not into spans",

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from assay.capture.contexts import answering_runs, contexts_of, mark_prompted
+from assay.capture.answering import answering_runs, mark_prompted
+from assay.capture.contexts import contexts_of
 from assay.capture.messages import is_message, last_answer, last_question, text_of, turns_before
 from assay.capture.rules import Rules
 from assay.capture.tree import Run, Trace

@@ -16,7 +16,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from assay.capture.copies import copy_document, copy_value, documents_in, size_of
+from assay.capture.copies import copy_document, copy_value, documents_in, is_copy, size_of
 from assay.capture.tree import Found, Kind, Run, Trace
 
 GONE = 8192  # ids of runs whose trace has ended; late events are told by them from new roots
@@ -238,7 +238,7 @@ class RunCollector:
         if run.below_retriever:
             return
         if documents is not None:
-            run.documents = tuple(map(self._copy, documents))
+            run.documents = run.trace.latest = tuple(map(self._copy, documents))
         elif run.kind in ("chain", "agent"):
             run.documents = self._passed_on(run, outputs)
         if run.documents:
@@ -256,8 +256,16 @@ class RunCollector:
         if not lists:
             return None
         given = run.given or {}
-        new = [items for key, items in lists.items() if given.get(key) != tuple(item.page_content for item in items)]
-        return tuple(self._copy(item) for items in new for item in items) or None
+        new = [
+            items
+            for key, items in lists.items()
+            if key not in given or given[key] != tuple([item.page_content for item in items])
+        ]
+        passed = [item for items in new for item in items]
+        latest = run.trace.latest
+        if len(passed) != len(latest) or not all(map(is_copy, latest, passed)):
+            run.trace.latest = latest = tuple(map(self._copy, passed))
+        return latest or None
 
     def _open(self, run: Run) -> None:
         self._traces[run.id] = run.trace

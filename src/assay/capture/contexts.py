@@ -8,10 +8,10 @@ application told of by itself is added.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
+from assay.capture.answering import answering_run, calls_of, shared_text, spaced, stands_in
 from assay.capture.messages import after_last_question, artifacts_of
 from assay.capture.tree import Found, Run, Trace
 from assay.errors import InputError
@@ -66,72 +66,6 @@ def found_in(trace: Trace, answer: str | None = None) -> list[Found] | None:
     return [known.get(text) or Found(text, None, {}) for text in given] + recorded
 
 
-def answering_run(trace: Trace, answer: str | None) -> Run | None:
-    """The LLM call that gave the answer: the one that shares most text with it, one holding the other; else the last.
-
-    Of several that share as much it is the last. A grader's "yes" may well stand in the answer by chance.
-    """
-    calls = _calls(trace)
-    shared = _shared_text(calls, answer)
-    if shared:
-        most = max(shared.values())
-        return next(run for run in reversed(calls) if shared.get(run.id) == most)
-    return calls[-1] if calls else None
-
-
-def answering_runs(trace: Trace, answer: str | None) -> tuple[Run, ...]:
-    """The LLM calls that gave the answer: several, in order of start, where one step put it together of their texts."""
-    answering = answering_run(trace, answer)
-    if answering is None:
-        return ()
-    shared = _shared_text(_calls(trace), answer)
-    whole = len(_spaced(answer or ""))
-    if shared.get(answering.id, whole) >= whole:
-        return (answering,)
-    step = _step_around(trace, answering)
-    return tuple(
-        run
-        for run in _calls(trace)
-        if run is answering or (shared.get(run.id, whole) < whole and _step_around(trace, run) is step)
-    )
-
-
-def _step_around(trace: Trace, run: Run) -> Run:
-    return next((above for above in trace.above(run) if above.kind not in ("other", "llm")), trace.root)
-
-
-def _calls(trace: Trace) -> list[Run]:
-    return [run for run in trace.runs.values() if run.kind == "llm" and not run.below_retriever]
-
-
-def _shared_text(calls: Iterable[Run], answer: str | None) -> dict[Hashable, int]:
-    """How many characters the calls share with the answer, by id: those whose text is in it, or holds it."""
-    told = _spaced(answer or "")
-    texts = {run.id: _spaced(run.outputs) for run in calls if isinstance(run.outputs, str)}
-    return {
-        id: min(len(said), len(told)) for id, said in texts.items() if said and told and (said in told or told in said)
-    }
-
-
-def mark_prompted(contexts: Sequence[Context], *answering: Run | None) -> tuple[Context, ...]:
-    """The contexts, marked by whether their text stood in the prompt of a call that answered, if that is known."""
-    texts = [text for run in answering if run is not None and run.prompt for text in run.prompt]
-    if not texts:
-        return tuple(contexts)
-    raw = "\n".join(texts)
-    prompt = _spaced(raw)
-    return tuple(
-        Context(
-            text=context.text,
-            id=context.id,
-            score=context.score,
-            metadata=context.metadata,
-            in_prompt=_stands_in(context.text, prompt, raw),
-        )
-        for context in contexts
-    )
-
-
 def contexts_under(*sides: Any, names: Sequence[str] = CONTEXT_NAMES) -> tuple[Context, ...] | None:
     """Passages under an accepted name in the first of several dicts that has them; None where there are none."""
     for side in sides:
@@ -153,18 +87,18 @@ def each_once(contexts: Iterable[Context]) -> tuple[Context, ...]:
 
 def _without_later(children: Children, trace: Trace, answering: Run, answer: str | None) -> Children:
     """The runs without those that began when the answer had been given, and found nothing of what it was given from."""
-    calls = _calls(trace)
-    shared = _shared_text(calls, answer)
+    calls = calls_of(trace)
+    shared = shared_text(calls, answer)
     ends = [run.ended for run in calls if run.id in shared or run is answering]
     if not answering.prompt or None in ends:
         return children
     over = max(end for end in ends if end is not None)
     raw = "\n".join(answering.prompt)
-    prompt = _spaced(raw)
+    prompt = spaced(raw)
 
     def later(run: Run) -> bool:
         found = (*(run.documents or ()), *run.recorded)
-        return bool(found) and run.started > over and not any(_stands_in(item.text, prompt, raw) for item in found)
+        return bool(found) and run.started > over and not any(stands_in(item.text, prompt, raw) for item in found)
 
     return {above: [run for run in runs if not later(run)] for above, runs in children.items()}
 
@@ -291,14 +225,3 @@ def _why_none(trace: Trace) -> str:
     if tools:
         return f"no retriever run was seen, and no tool returned documents ({', '.join(tools)})"
     return "no retriever run was seen"
-
-
-def _spaced(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _stands_in(text: str, prompt: str, raw: str) -> bool:
-    spaced = _spaced(text)
-    if not spaced or spaced in prompt:
-        return True
-    return any(json.dumps(text, ensure_ascii=ascii)[1:-1] in raw for ascii in (False, True))

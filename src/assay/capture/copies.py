@@ -17,6 +17,15 @@ def copy_document(document: Any) -> Found:
     return Found(document.page_content, found, dict(document.metadata))
 
 
+def is_copy(found: Found, document: Any) -> bool:
+    """Whether `found` is a copy of this document as it is now."""
+    return (
+        found.text is document.page_content
+        and found.metadata == document.metadata
+        and found.id == getattr(document, "id", None)
+    )
+
+
 def found_of(item: Any) -> Found:
     """A passage of any make, as a document that was found. Raises InputError for what is no passage."""
     if isinstance(item, Found):
@@ -53,7 +62,10 @@ def documents_in(value: Any) -> Mapping[str, list[Any]]:
 
 
 def _is_documents(value: Any) -> bool:
-    return type(value) is list and bool(value) and all(hasattr(item, "page_content") for item in value)
+    if type(value) is not list or not value or not hasattr(value[0], "page_content"):
+        return False
+    kind = type(value[0])  # most lists hold one kind of document, and asking a type is quicker than asking an object
+    return all(type(item) is kind or hasattr(item, "page_content") for item in value)
 
 
 def size_of(value: Any) -> int:

@@ -19,7 +19,9 @@ def current_ids() -> dict[str, str]:
     ids: dict[str, str] = {}
     trace = sys.modules.get("opentelemetry.trace")
     if trace is not None:
-        ids |= otel_ids(trace.get_current_span())
+        span = trace.get_current_span()
+        if span is not trace.INVALID_SPAN:
+            ids = otel_ids(span)
     mlflow = sys.modules.get("mlflow")
     active = getattr(mlflow, "get_active_trace_id", None)
     if active is not None:

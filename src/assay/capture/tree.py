@@ -94,9 +94,10 @@ class Trace:
     cut_short  the root of a stream ended while its children were still at work: the reader went away
     adopted    the root turned out to be a part of another trace, which has its runs now
     size       of a trace that was captured live: how many characters it holds, about
+    latest     of such a trace: the documents delivered last, so that they are not copied again where they pass on
     """
 
-    __slots__ = ("adopted", "cut_short", "root", "running", "runs", "size")
+    __slots__ = ("adopted", "cut_short", "latest", "root", "running", "runs", "size")
 
     def __init__(self, root: Run) -> None:
         self.root = root
@@ -105,6 +106,7 @@ class Trace:
         self.cut_short = False
         self.adopted = False
         self.size = 0
+        self.latest: tuple[Found, ...] = ()
 
     def add(self, run: Run, above: Run) -> None:
         """Put `run` below `above`, which is a run of this trace."""

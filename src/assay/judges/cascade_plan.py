@@ -71,7 +71,7 @@ class CascadePlan(Record):
 
     first, then   fingerprints of the judges: the bands hold for these and no others
     target        the agreement asked for, at `confidence`, for each kind of inquiry by itself
-    failures      inquiries that one of the judges did not answer; they say nothing here
+    failures      inquiries that one of the judges did not answer; they say nothing here, and nor do `unreadable` rows
     specs         how to make the judges from text ("first", "then"), with `options`; never a key
     """
 
@@ -83,6 +83,7 @@ class CascadePlan(Record):
     bands: Mapping[str, BandPlan]
     saving: Saving
     failures: int = 0
+    unreadable: int = 0
     seed: int = 0
     specs: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -108,6 +109,8 @@ class CascadePlan(Record):
     def text(self) -> str:
         """The plan in words, a line for each kind of inquiry and one for the saving."""
         lines = [f"target: agree with {name_of(self.then)} on {self.target:.0%} of verdicts; {self.rows} rows"]
+        if self.unreadable:
+            lines[0] += f", {self.unreadable} more cannot be read"
         lines += [_band_line(name, band, self.confidence) for name, band in sorted(self.bands.items())]
         saving = self.saving
         saved = f"{saving.calls_alone - saving.calls} of {saving.calls_alone} calls saved"

@@ -9,8 +9,7 @@ MLflow          its tracer does so too; else the trace that is going on
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Hashable, Mapping
 from uuid import UUID
 
 from assay.capture.ids import current_ids, otel_ids
@@ -19,6 +18,7 @@ from assay_langchain.surroundings import going_on
 _OPENINFERENCE = "openinference.instrumentation.langchain"
 _LANGFUSE = "langfuse.langchain"
 _MLFLOW = "mlflow.langchain.langchain_tracer"
+_OPENLLMETRY = "opentelemetry.instrumentation.langchain"
 
 
 def ids_at_start(run_id: UUID, parent: UUID | None) -> dict[str, str]:
@@ -26,13 +26,16 @@ def ids_at_start(run_id: UUID, parent: UUID | None) -> dict[str, str]:
     return {**current_ids(), **span_ids(run_id), **_langfuse_ids(), **_langsmith_ids(run_id, parent)}
 
 
-def ids_at_end(run_id: UUID, known: Any) -> dict[str, str]:
+def ids_at_end(run_id: UUID, known: Mapping[str, str]) -> Mapping[str, str]:
     """The ids that were not known at the start: a system whose handler comes after ours had not seen the run then."""
+    span = span_ids(run_id)
     now = {**current_ids(), **_langfuse_ids()}
+    if not now:
+        return span
     found = {name: value for name, value in now.items() if name not in known}
     if "otel_trace_id" in known:  # a span that was going on at the start and one that is at the end do not mix
         found.pop("otel_span_id", None)
-    return {**found, **span_ids(run_id)}
+    return {**found, **span}
 
 
 def span_ids(run_id: UUID) -> dict[str, str]:
@@ -43,6 +46,11 @@ def span_ids(run_id: UUID) -> dict[str, str]:
     instrumentor = getattr(module, "LangChainInstrumentor", None)
     tracer = getattr(instrumentor() if instrumentor is not None else None, "_tracer", None)  # without one it prints
     return otel_ids(tracer.get_span(run_id)) if tracer is not None else {}
+
+
+def followed() -> bool:
+    """Whether a system is loaded that follows runs by a handler of its own: it may see a run later than we do."""
+    return _OPENINFERENCE in sys.modules or _OPENLLMETRY in sys.modules or has_neighbours()
 
 
 def has_neighbours() -> bool:

@@ -85,7 +85,7 @@ class Listener:
                 documents=documents,
                 inputs=plain(inputs),
                 streamed=streamed,
-                ids=self._ids_at_end(run_id),
+                ids=self._ids_at_end(run_id) if ids.followed() else None,
             )
             if trace is not None:
                 self._ended(trace)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from assay.capture.answering import answering_run
 from assay.capture.assemble import answer_of, exchanges, sample_of
-from assay.capture.contexts import answering_run
 from assay.capture.messages import last_question
 from assay.capture.rules import Rules
 from assay.capture.tree import Found, Run, Trace, traces_of
