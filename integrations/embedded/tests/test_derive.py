@@ -102,9 +102,7 @@ def test_an_instruction_is_added_and_nothing_lost(seed: int) -> None:
 @settings(max_examples=50, deadline=None)
 @given(SEEDS)
 def test_copied_sentences_are_of_the_passage_and_in_its_order(seed: int) -> None:
-    text = (
-        "Short one. The bridge (built by Romans) crosses the river near the old town. A tower stands on its far bank."
-    )
+    text = "Short one. The bridge (built by Romans) crosses the river near the old town. One tower is on its far bank."
     bridge = "The bridge (built by Romans) crosses the river near the old town."
     first, second = derive.copied(text, 3, random.Random(seed))
     assert first in (bridge, "The bridge crosses the river near the old town.")

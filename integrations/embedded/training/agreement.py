@@ -102,3 +102,8 @@ def calibration_error(labels: np.ndarray, scores: np.ndarray, bins: int = 10) ->
             found.append({"rows": int(here.sum()), "probability": round(said, 3), "supported": round(right, 3)})
             error += here.mean() * abs(said - right)
     return float(error), found
+
+
+def logit(probability: np.ndarray | float) -> np.ndarray:
+    safe = np.clip(probability, 1e-6, 1 - 1e-6)
+    return np.asarray(np.log(safe / (1 - safe)))

@@ -94,7 +94,7 @@ def context_reranked(attach: Attach) -> None:
     "a second turn, memory in the engine: the first turn with its contexts",
     Expected(question="Do cats purr?"),
     Expected(history=(("Do cats purr?", ANSWER, (CALM, HEAL)),)),
-    since="0.14.23",  # before, engines had a buffer, as in the next shape
+    since="0.14.16",  # before, engines had a buffer, as in the next shape
 )
 def second_turn(attach: Attach) -> None:
     attach()
@@ -133,7 +133,7 @@ def second_turn_by_tag(attach: Attach) -> None:
 @shape(
     "the reader leaves a chat stream; LlamaIndex writes on to the history, so the answer is complete",
     Expected(),
-    since="0.14.23",
+    since="0.14.20",
 )
 def stream_chat_left(attach: Attach) -> None:
     attach()

@@ -92,7 +92,7 @@ def in_an_async_tool(attach: Attach) -> None:
     asyncio.run(run())
 
 
-@shape("in a sync tool of an agent", TOLD, since="0.14.23")  # before, these ran in a thread without the context
+@shape("in a sync tool of an agent", TOLD, since="0.14.25")  # before, these ran in a thread without the context
 def in_a_tool(attach: Attach) -> None:
     def search(query: str) -> str:
         """Finds passages."""

@@ -79,7 +79,7 @@ def stream_forgotten(attach: Attach) -> None:
     gc.collect()
 
 
-@shape("never read", Expected(answer=None, status="abandoned", contexts=UNASKED), since="0.14.23")
+@shape("never read", Expected(answer=None, status="abandoned", contexts=UNASKED), since="0.14.25")
 def stream_never_read(attach: Attach) -> None:
     attach()
     engine(streaming=True).query(QUESTION)
@@ -98,7 +98,7 @@ def stream_async_closed(attach: Attach) -> None:
     asyncio.run(read())
 
 
-@shape("async, never read", Expected(answer=None, status="abandoned", contexts=UNASKED), since="0.14.23")
+@shape("async, never read", Expected(answer=None, status="abandoned", contexts=UNASKED), since="0.14.25")
 def stream_async_never_read(attach: Attach) -> None:
     async def leave() -> None:
         response = await engine(streaming=True).aquery(QUESTION)

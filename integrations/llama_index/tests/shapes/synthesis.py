@@ -117,14 +117,14 @@ def multi_modal(attach: Attach) -> None:
 @shape(
     "a retriever query engine that shows images to the model",
     Expected(contexts=((CALM, True), ("[image: p2]", None))),
-    since="0.14.23",
+    since="0.14.16",
 )
 def multi_modal_retriever_query_engine(attach: Attach) -> None:
     attach()
     RetrieverQueryEngine.from_args(Shelf(NODES[0], DRAWING), llm=seer(), multimodal=True).query(QUESTION)
 
 
-@shape("the same, awaited", Expected(contexts=((CALM, True), ("[image: p2]", None))), since="0.14.23")
+@shape("the same, awaited", Expected(contexts=((CALM, True), ("[image: p2]", None))), since="0.14.16")
 def multi_modal_async(attach: Attach) -> None:
     attach()
     asked = RetrieverQueryEngine.from_args(Shelf(NODES[0], DRAWING), llm=seer(), multimodal=True)
