@@ -32,7 +32,7 @@ from assay.judges.scripted import ScriptedJudge
 from assay.live import Spool
 
 PARALLEL = 50
-PAIRS = 15
+PAIRS = 9
 PER_TASK = 4  # requests of each task in one round
 TEXT = ("Cats purr when they are calm, and also when they are hurt. " * 20)[:1000]
 
