@@ -2,9 +2,10 @@
 
     python -m tests.benchmarks.bench_throughput
 
-Fifty tasks send requests through the same chain, one after the other, each to a model that takes its time; rounds with
-and without assay alternate, and what is compared is the median over pairs of neighbouring rounds. A second table is the
-worst case: a model that takes no time at all, so that the CPU is the limit and every microsecond counts.
+Fifty tasks send requests through the same chain, one after the other, each to a model that takes its time, between half
+and one and a half of its latency, as it happens and the same for each variant. Rounds with and without assay alternate,
+and what is compared is the median over pairs of neighbouring rounds. The last lines are the worst case: a model that
+takes no time at all, so that the CPU is the limit and every microsecond counts.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import asyncio
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 from assay_langchain import AssayCallbackHandler
@@ -32,9 +34,19 @@ from assay.judges.scripted import ScriptedJudge
 from assay.live import Spool
 
 PARALLEL = 50
-PAIRS = 9
-PER_TASK = 4  # requests of each task in one round
+PAIRS = 6
+REQUESTS = 400  # of one round
 TEXT = ("Cats purr when they are calm, and also when they are hurt. " * 20)[:1000]
+
+
+def jitter() -> Iterator[float]:
+    """What the latency is multiplied with: the same for each round."""
+    random = Random(7)
+    while True:
+        yield 0.5 + random.random()
+
+
+JITTER = jitter()
 
 
 class Nothing(BaseCallbackHandler):
@@ -78,7 +90,7 @@ class Model(SimpleChatModel):
         self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> ChatResult:
         if self.latency:
-            await asyncio.sleep(self.latency)
+            await asyncio.sleep(self.latency * next(JITTER))
         return ChatResult(generations=[ChatGeneration(message=AIMessage(TEXT))])
 
 
@@ -88,26 +100,29 @@ def chain(latency: float) -> Runnable[Any, Any]:
     return source | prompt | Model(latency=latency) | StrOutputParser()
 
 
-async def requests_per_second(pipeline: Runnable[Any, Any], callbacks: list[Any], per_task: int) -> float:
+async def requests_per_second(pipeline: Runnable[Any, Any], callbacks: list[Any], requests: int) -> float:
+    global JITTER
+    JITTER = jitter()
+    waiting = iter(range(requests))
+
     async def client() -> None:
-        for _ in range(per_task):
+        for _ in waiting:
             await pipeline.ainvoke("Why do cats purr?", config={"callbacks": callbacks})
 
     started = time.perf_counter()
     await asyncio.gather(*(client() for _ in range(PARALLEL)))
-    return PARALLEL * per_task / (time.perf_counter() - started)
+    return requests / (time.perf_counter() - started)
 
 
 async def compare(latency: float, open_handler: Callable[[], Any]) -> tuple[float, float, float, Any]:
     """Requests per second without and with, the median loss over pairs, and the handler's health at the end."""
     pipeline, handler = chain(latency), open_handler()
-    per_task = PER_TASK if latency else 2
-    await requests_per_second(pipeline, [handler], 1)
+    await requests_per_second(pipeline, [handler], PARALLEL)
     without, with_assay, losses = [], [], []
     for pair in range(PAIRS):
         speeds: dict[bool, float] = {}
         for attached in (bool(pair % 2), not pair % 2):
-            speeds[attached] = await requests_per_second(pipeline, [handler] if attached else [], per_task)
+            speeds[attached] = await requests_per_second(pipeline, [handler] if attached else [], REQUESTS)
             await asyncio.to_thread(handler.flush, 30)
         without.append(speeds[False])
         with_assay.append(speeds[True])
