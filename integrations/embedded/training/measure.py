@@ -14,16 +14,16 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import rows as reading
+from agreement import elsewhere, figures, interval, overlap
 from assay_embedded import load
-from assay_embedded.english import STOP
-from assay_embedded.features import Passage, sentences, stem, words
-from sklearn.metrics import f1_score, roc_auc_score
+from assay_embedded.features import Passage, sentences
+from sklearn.metrics import roc_auc_score
 from train_support import Model, Table
 
 Figures = dict[str, Any]
@@ -40,62 +40,6 @@ def claims(text: str) -> list[str]:
         else:
             out.append(piece)
     return out or [text]
-
-
-def overlap(passage: str, claim: str) -> float:
-    content = {stem(word) for word in words(claim) if word not in STOP}
-    return len(content & {stem(word) for word in words(passage)}) / len(content) if content else 0.0
-
-
-def balanced(labels: np.ndarray, said: np.ndarray) -> float:
-    return float(np.mean([(said[labels == label] == label).mean() for label in (0, 1) if (labels == label).any()]))
-
-
-def interval(measure: Callable[..., float], *columns: np.ndarray, draws: int = 500) -> list[float]:
-    rng = np.random.default_rng(0)
-    found = []
-    for _ in range(draws):
-        drawn = rng.integers(0, len(columns[0]), len(columns[0]))
-        if len(set(columns[0][drawn])) == 2:
-            found.append(measure(*(column[drawn] for column in columns)))
-    return [round(float(edge), 3) for edge in np.percentile(found, [2.5, 97.5])]
-
-
-def figures(labels: np.ndarray, scores: np.ndarray, said: np.ndarray, sources: np.ndarray) -> Figures:
-    """Everything asked for, over all rows and by source."""
-    each = {}
-    for source in sorted(set(sources.tolist())):
-        here = sources == source
-        each[source] = {
-            "rows": int(here.sum()),
-            "auroc": round(float(roc_auc_score(labels[here], scores[here])), 3),
-            "balanced_accuracy": round(balanced(labels[here], said[here]), 3),
-        }
-    return {
-        "rows": len(labels),
-        "auroc": round(float(roc_auc_score(labels, scores)), 3),
-        "auroc_95": interval(lambda y, s: float(roc_auc_score(y, s)), labels, scores),
-        "balanced_accuracy": round(balanced(labels, said), 3),
-        "balanced_accuracy_95": interval(balanced, labels, said),
-        "f1_unsupported": round(float(f1_score(labels, said, pos_label=0)), 3),
-        "auroc_mean_over_sources": round(float(np.mean([one["auroc"] for one in each.values()])), 3),
-        "balanced_accuracy_mean_over_sources": round(
-            float(np.mean([one["balanced_accuracy"] for one in each.values()])), 3
-        ),
-        "by_source": each,
-    }
-
-
-def elsewhere(labels: np.ndarray, scores: np.ndarray, sources: np.ndarray) -> np.ndarray:
-    """Labels by the threshold that is best on the other sources; where there are none, on the rows themselves."""
-    said = np.zeros(len(labels), int)
-    for source in set(sources.tolist()):
-        here = sources == source
-        rest = here if here.all() else ~here
-        edges = np.unique(np.quantile(scores[rest], np.linspace(0.01, 0.99, 99)))
-        best = max(edges, key=lambda edge: balanced(labels[rest], (scores[rest] >= edge).astype(int)))
-        said[here] = scores[here] >= best
-    return said
 
 
 def grounded(models: Any, rows: list[reading.Row]) -> tuple[np.ndarray, np.ndarray, float]:

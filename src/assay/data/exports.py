@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from assay.data.files import from_path
 from assay.data.rows import RowError
@@ -21,6 +21,12 @@ from assay.records import Sample
 IN_MEMORY = 5_000  # records held before all go to a temporary file
 
 Record = dict[str, Any]
+
+T = TypeVar("T")
+
+
+def _dumped(record: Any) -> str:
+    return json.dumps(record, default=str)
 
 
 def read_records(path: str | Path) -> Iterator[Record | RowError]:
@@ -42,18 +48,23 @@ def read_records(path: str | Path) -> Iterator[Record | RowError]:
 
 
 def by_trace(
-    records: Iterable[Record | RowError],
-    trace_of: Callable[[Record], str],
-    start_of: Callable[[Record], float],
+    records: Iterable[T | RowError],
+    trace_of: Callable[[T], str],
+    start_of: Callable[[T], float | None],
     *,
     in_memory: int = IN_MEMORY,
-) -> Iterator[list[Record] | RowError]:
+    dump: Callable[[T], str] = _dumped,
+    load: Callable[[str], T] = json.loads,
+) -> Iterator[list[T] | RowError]:
     """The records of each trace together, traces in order of their first start. All are read before the first.
 
+    start_of   when a record began, in seconds; None for one that does not say
+    in_memory  records held; above that all wait in a temporary file
+    dump, load a record as text, and back; as they are, records must be of JSON's types, and dates may stand in them
+
     What could not be read is passed on at once, and so is what `trace_of` or `start_of` refuse with an InputError.
-    Above `in_memory` records all wait in a temporary file. Records must be of JSON's types; dates may stand in them.
     """
-    held: list[tuple[str, float, Record]] = []
+    held: list[tuple[str, float | None, T]] = []
     rest = _keyed(records, trace_of, start_of)
     for item in rest:
         if isinstance(item, RowError):
@@ -61,14 +72,15 @@ def by_trace(
             continue
         held.append(item)
         if len(held) > in_memory:
-            yield from _by_file(held, rest, in_memory)
+            yield from _by_file(held, rest, in_memory, dump, load)
             return
-    traces: dict[str, list[Record]] = {}
+    traces: dict[str, list[T]] = {}
     starts: dict[str, float] = {}
     for trace, start, record in held:
         traces.setdefault(trace, []).append(record)
-        starts[trace] = min(start, starts.get(trace, start))
-    yield from (traces[trace] for trace in sorted(traces, key=lambda trace: (starts[trace], trace)))
+        if start is not None:
+            starts[trace] = min(start, starts.get(trace, start))
+    yield from (traces[trace] for trace in sorted(traces, key=lambda trace: (starts.get(trace, 0.0), trace)))
 
 
 def time_of(value: Any, name: str = "time") -> float | None:
@@ -162,8 +174,8 @@ def _page(items: list[Any], number: int) -> Iterator[Record | RowError]:
 
 
 def _keyed(
-    records: Iterable[Record | RowError], trace_of: Callable[[Record], str], start_of: Callable[[Record], float]
-) -> Iterator[tuple[str, float, Record] | RowError]:
+    records: Iterable[T | RowError], trace_of: Callable[[T], str], start_of: Callable[[T], float | None]
+) -> Iterator[tuple[str, float | None, T] | RowError]:
     for number, record in enumerate(records, 1):
         if isinstance(record, RowError):
             yield record
@@ -175,17 +187,21 @@ def _keyed(
 
 
 def _by_file(
-    held: list[tuple[str, float, Record]], rest: Iterator[tuple[str, float, Record] | RowError], batch: int
-) -> Iterator[list[Record] | RowError]:
+    held: list[tuple[str, float | None, T]],
+    rest: Iterator[tuple[str, float | None, T] | RowError],
+    batch: int,
+    dump: Callable[[T], str],
+    load: Callable[[str], T],
+) -> Iterator[list[T] | RowError]:
     with (
         tempfile.TemporaryDirectory(prefix="assay-") as folder,
         closing(sqlite3.connect(Path(folder) / "records.db", isolation_level=None)) as database,
     ):
         for setting in ("journal_mode = off", "synchronous = off", "temp_store = file", "cache_size = -8000"):
             database.execute(f"pragma {setting}")
-        database.execute("create table records (trace text not null, started real not null, record text not null)")
+        database.execute("create table records (trace text not null, started real, record text not null)")
         while held:
-            rows = ((trace, start, json.dumps(record, default=str)) for trace, start, record in held)
+            rows = ((trace, start, dump(record)) for trace, start, record in held)
             database.executemany("insert into records values (?, ?, ?)", rows)
             held.clear()
             for item in rest:
@@ -198,4 +214,4 @@ def _by_file(
         database.execute("create index by_trace on records (trace)")
         for (trace,) in database.execute("select trace from records group by trace order by min(started), trace"):
             found = database.execute("select record from records where trace = ? order by rowid", (trace,))
-            yield [json.loads(text) for (text,) in found]
+            yield [load(text) for (text,) in found]
