@@ -179,10 +179,11 @@ def test_a_project_that_is_not_there_is_an_error_that_names_those_that_are(url, 
         list(phoenix_samples(url, project="nowhere"))
 
 
-def test_where_the_server_is_down_the_error_says_so():
+def test_where_the_server_is_down_the_error_says_which_and_no_password():
     (port,) = free_ports(1)
-    with pytest.raises(StoreError, match="Phoenix cannot be read: ConnectError"):
-        list(phoenix_samples(f"http://127.0.0.1:{port}"))
+    with pytest.raises(StoreError) as raised:
+        list(phoenix_samples(f"http://ann:secret@127.0.0.1:{port}"))
+    assert str(raised.value) == f"Phoenix at 127.0.0.1:{port} cannot be read: ConnectError"
 
 
 @pytest.mark.parametrize(

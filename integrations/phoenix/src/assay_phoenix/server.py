@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from assay.sinks.remote import Busy, NotThere, Refused
 
@@ -31,6 +32,12 @@ class Server:
         self._given = client
         self._made: tuple[int, Client] | None = None
         self._projects: dict[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        """The server in words, for errors: its address without user and password, where it was given."""
+        host = urlsplit(self._address or "").netloc.rpartition("@")[2]
+        return f"Phoenix at {host}" if host else "Phoenix"
 
     @property
     def client(self) -> Client:

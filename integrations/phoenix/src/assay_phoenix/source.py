@@ -156,7 +156,7 @@ class _Reader:
         try:
             return retrying(action)
         except Exception as error:
-            raise StoreError(f"Phoenix cannot be read: {safe_words(error)}") from error
+            raise StoreError(f"{self._server.name} cannot be read: {safe_words(error)}") from error
 
 
 def span_data(span: Mapping[str, Any]) -> SpanData:
