@@ -27,6 +27,7 @@ def judge() -> ScriptedJudge:
     return ScriptedJudge(
         support=literal_support,
         usefulness=lambda question, passage: "useless" not in passage,
+        directness=lambda question, answer: "evade" not in answer,
         back_questions=lambda text: [f"What says: {text}"] * 3,
         entities=lambda passage: [word for word in passage.split() if word[:1].isupper()],
         criterion=lambda question, vote: True,

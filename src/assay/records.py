@@ -168,11 +168,11 @@ class Cell(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict(Record):
-    """The finding on one claim, one passage or one criterion.
+    """The finding on one claim, one passage, one answer or one criterion.
 
     label        from the closed set of its inquiry: supported / contradicted / not_mentioned; useful / not_useful;
-                 yes / no
-    probability  of the affirmative label (supported, useful, yes), in [0, 1], where the judge gives one
+                 direct / indirect; yes / no
+    probability  of the affirmative label (supported, useful, direct, yes), in [0, 1], where the judge gives one
     claim        the claim judged, for support verdicts
     passage      index of the passage judged, for usefulness verdicts
     cells        one per passage, in order: the row of the claim x passage matrix

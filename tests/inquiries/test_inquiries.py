@@ -14,6 +14,7 @@ from assay.inquiries import (
     BackQuestions,
     Claims,
     Criterion,
+    Directness,
     Entities,
     Inquiry,
     KeyQuestions,
@@ -41,6 +42,7 @@ ONE_OF_EACH: tuple[Inquiry[Any], ...] = (
     Criterion("Is the answer polite?", MATERIAL),
     Rating("How polite is the answer?", ((1, "rude"), (2, "neutral"), (3, "polite")), MATERIAL),
     KeyQuestions(ANSWER),
+    Directness("How high is the tower?", ANSWER),
 )
 
 
@@ -346,6 +348,7 @@ def test_findings_survive_the_store(inquiry):
         Support: literal(ONE_OF_EACH[1]),
         Usefulness: (Verdict(label="useful", passage=0, probability=0.25),),
         Criterion: Verdict(label="yes", reason="r"),
+        Directness: Verdict(label="direct", evidence=(Evidence(passage=0, span=Span(0, 9), text="The tower"),)),
         KeyQuestions: ("Is it?", "Was it?"),
         Entities: (Evidence(passage=1, span=Span(0, 4), text="Oslo"),),
     }

@@ -15,6 +15,7 @@ from assay.inquiries import (
     BackQuestions,
     Claims,
     Criterion,
+    Directness,
     Inquiry,
     Rating,
     Similarity,
@@ -214,6 +215,51 @@ async def test_a_kind_without_a_band_is_the_seconds() -> None:
     support, useful = await ask(judge, Support(claims("a"), ("p",)), Usefulness("q?", ("a",)))
     assert support.finding[0].reason == "cheap"
     assert useful.finding[0].reason == "dear"
+
+
+DIRECT = Directness("When did it open?", "In 1889.")
+
+
+@pytest.mark.parametrize("band", [(0, 1), {"support": (0.4, 0.6)}])
+async def test_directness_has_no_band_and_is_the_firsts_where_it_can(band: Any) -> None:
+    first = ScriptedJudge(directness=lambda question, answer: True, name="first")
+    then = ScriptedJudge(directness=lambda question, answer: False, name="then")
+    judge = CascadeJudge(first, then, band=band)
+    (answer,) = await ask(judge, DIRECT)
+    assert answer.finding.label == "direct"
+    assert (then.asked, judge.report().calls_saved) == ({}, 1)
+    # a first judge that cannot do it at all
+    (answer,) = await ask(CascadeJudge(ScriptedJudge(), then, band=band), DIRECT)
+    assert answer.finding.label == "indirect"
+
+
+def test_directness_can_be_had_where_either_judge_can() -> None:
+    able, unable = ScriptedJudge(directness={}), ScriptedJudge(name="unable")
+    assert CascadeJudge(able, unable, band=(0, 1)).cannot(Directness) is None
+    assert CascadeJudge(unable, able, band=(0, 1)).cannot(Directness) is None
+    assert CascadeJudge(unable, unable, band=(0, 1)).cannot(Directness) is not None
+
+
+async def test_an_answer_that_the_first_cannot_tell_is_the_seconds_and_no_other() -> None:
+    cannot = JudgeFailure(Cause.JUDGE_CANNOT, "too short to tell")
+    first = ScriptedJudge(directness=lambda question, answer: cannot if answer == DIRECT.answer else True, name="first")
+    then = ScriptedJudge(directness=lambda question, answer: False, name="then")
+    judge = CascadeJudge(first, then, band=(0, 1))
+    short, long = await ask(judge, DIRECT, Directness("When did it open?", "It opened in May 1889."))
+    assert (short.finding.label, long.finding.label) == ("indirect", "direct")
+    assert (then.asked, judge.report().passed_on) == ({"directness": 1}, {"directness": 1})
+    # where the second cannot either, the first says why
+    (answer,) = await ask(CascadeJudge(first, ScriptedJudge(name="unable"), band=(0, 1)), DIRECT)
+    assert answer.failure is not None
+    assert answer.failure.message == "too short to tell"
+
+
+async def test_short_answers_pass_the_embedded_judge_by() -> None:
+    then = ScriptedJudge(directness=lambda question, answer: True, name="then")
+    judge = CascadeJudge("embedded", then, band=(0, 1))
+    short, refusal = await ask(judge, DIRECT, Directness("When did it open?", "I don't know."))
+    assert (short.finding.label, refusal.finding.label) == ("direct", "indirect")
+    assert then.asked == {"directness": 1}
 
 
 # ---- failures

@@ -12,12 +12,13 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import BackQuestions, Claims, Criterion, Rating, Similarity, Support, Usefulness
+from assay.inquiries import BackQuestions, Claims, Criterion, Directness, Rating, Similarity, Support, Usefulness
 from assay.judges import resolve_judge
 from assay.judges.decisions import DecisionJudge, DecisionsJudge, SystemOneJudge
 from assay.judges.desk import Desk
 from assay.judges.scripted import ScriptedJudge
 from assay.live.budget import Budget, spending
+from assay.metrics.answer_directness import AnswerDirectness
 from assay.metrics.faithfulness import Faithfulness
 from assay.records import Context, Sample
 from tests.judges.conftest import PASSAGES, ask, claims
@@ -94,6 +95,32 @@ async def test_five_verdict_inquiries_on_one_sample_are_three_requests(at: At) -
     assert sum(usage.prompt_tokens or 0 for usage in usages) == sum(len(json.dumps(b)) // 4 for b in server.bodies)
     for inquiry, answer in zip(inquiries, answers, strict=True):
         assert type(inquiry).load(type(inquiry).dump(answer.finding)) == answer.finding
+
+
+async def test_directness_is_a_predicate_on_question_and_answer(at: At) -> None:
+    met, evaded = Directness(QUESTION, "The bridge opened in 1889."), Directness(QUESTION, "I cannot tell.")
+    with DecisionServer() as server:
+        judge = at(server)
+        answers = await ask(judge, met, evaded)
+        score = await AnswerDirectness().score(Sample(question=QUESTION, answer=met.answer), judge)
+    assert server.problems == []
+    # two answers are two texts, and what a judge is asked past its desk is not remembered: the metric asks again
+    assert [[question.kind for question in questions] for questions in server.asked] == [["predicate"]] * 3
+    assert [(a.finding.label, a.finding.probability) for a in answers] == [("direct", 0.9), ("indirect", 0.1)]
+    assert (score.value, score.parts) == (0.9, {"probability": 0.9})
+
+
+async def test_an_answer_that_exceeds_the_window_is_direct_when_a_piece_of_it_is(at: At) -> None:
+    """Some 3,300 tokens of filler on each side of the sentence that counts, in windows of 2,000."""
+    filler = "Rivers flow to the sea and clouds drift over hills. " * 190
+    long = filler + "The bridge opened in 1889. " + filler
+    with DecisionServer() as server:
+        met, evaded = await ask(
+            at(server, window_tokens=2000), Directness(QUESTION, long), Directness(QUESTION, filler * 2)
+        )
+    assert len(server.requests) > 2
+    assert (met.finding.label, met.finding.probability) == ("direct", 0.9)
+    assert (evaded.finding.label, evaded.finding.probability) == ("indirect", 0.1)
 
 
 async def test_faithfulness_needs_nothing_but_the_endpoint(at: At) -> None:

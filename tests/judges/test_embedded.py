@@ -16,6 +16,7 @@ from assay.inquiries import (
     BackQuestions,
     Claims,
     Criterion,
+    Directness,
     Entities,
     KeyQuestions,
     Rating,
@@ -97,6 +98,7 @@ def test_fragments_join_their_neighbour():
         "Very tall. The tower is 90 m high."
     ]
     assert [c.text for c in sentence_claims("Germany")] == ["Germany"]
+    assert [c.text for c in sentence_claims("Very tall. Big.")] == ["Very tall. Big."]  # nothing but fragments
 
 
 @settings(max_examples=100, deadline=None)
@@ -140,6 +142,67 @@ async def test_usefulness_and_similarity(judge):
     )
     assert same == pytest.approx(1.0, abs=1e-6)
     assert 1.0 > near > far
+
+
+BRIDGE = "When did the bridge open?"
+
+
+async def test_directness_tells_an_answer_from_an_evasion_and_does_not_care_for_truth(judge):
+    met, evaded, beside = await asyncio.gather(
+        judge.find(Directness(BRIDGE, "The bridge opened to traffic in 1889.")),
+        judge.find(Directness(BRIDGE, "That is a matter for the authorities, who will tell the public in due time.")),
+        judge.find(Directness(BRIDGE, "The cake needs two eggs and half a pound of flour.")),
+    )
+    assert [verdict.label for verdict in (met, evaded, beside)] == ["direct", "indirect", "indirect"]
+    for verdict in (met, evaded, beside):
+        assert 0 <= verdict.probability <= 1
+        assert (verdict.label == "direct") == (verdict.probability >= 0.5)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I don't know.",
+        "No information.",
+        "The documents do not mention it.",
+        "Sure! I can help you with that? Let me know!",
+        "I'm sorry. I do not have enough information to answer.",
+        " ",
+    ],
+)
+async def test_an_answer_that_states_nothing_is_not_direct(judge, answer):
+    verdict = await judge.find(Directness(BRIDGE, answer))
+    assert (verdict.label, verdict.probability, verdict.reason) == ("indirect", 0.0, "it states nothing")
+
+
+@pytest.mark.parametrize("answer", ["Yes.", "Bacon.", "Certainly!", "In 1889.", "No, it isn't.", "- 42 -", "Why?"])
+async def test_an_answer_too_short_to_tell_is_refused_and_costs_the_others_nothing(judge, answer):
+    short, told = await judge.answer([Directness(BRIDGE, answer), Directness(BRIDGE, "It was opened in May 1889.")])
+    assert short.finding is None
+    assert short.failure.cause is Cause.JUDGE_CANNOT
+    assert "so short an answer" in short.failure.message
+    assert "judge='openai:MODEL'" in short.failure.message
+    assert told.failure is None
+    assert judge.cannot(Directness) is None
+
+
+async def test_directness_is_read_in_one_batch(judge, monkeypatch):
+    asked = []
+    real = type(judge.models).directness
+    monkeypatch.setattr(type(judge.models), "directness", lambda self, pairs: asked.append(pairs) or real(self, pairs))
+    answers = ["The bridge opened in 1889.", "Cats sleep most of the day.", "I don't know.", "Yes."]
+    found = await judge.answer([Directness(BRIDGE, answer) for answer in [*answers, answers[0]]])
+    assert asked == [[(BRIDGE, answers[0]), (BRIDGE, answers[1])]]  # each pair once, and no others
+    assert found[0].finding == found[4].finding
+    await judge.answer([Directness(BRIDGE, "I don't know.")])
+    assert len(asked) == 1  # nothing to read, nothing read
+
+
+def test_answer_directness_leaves_short_answers_unscored(tmp_path):
+    rows = [{"question": BRIDGE, "answer": answer} for answer in ("The bridge opened in 1889.", "1889.", "Who knows?")]
+    result = evaluate([*rows, {"question": BRIDGE, "answer": "I don't know."}], "answer_directness", store=tmp_path)
+    summary = result.metrics["answer_directness"]
+    assert (summary.scored, summary.causes) == (2, {Cause.JUDGE_CANNOT: 2})
 
 
 async def test_what_needs_a_language_model_is_refused_with_the_way_out(judge):

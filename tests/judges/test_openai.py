@@ -18,6 +18,7 @@ from assay.inquiries import (
     BackQuestions,
     Claims,
     Criterion,
+    Directness,
     Entities,
     KeyQuestions,
     Rating,
@@ -54,6 +55,7 @@ async def test_every_inquiry_is_answered(judge_at: JudgeAt) -> None:
         Rating("How close is it?", ((1, "not"), (2, "near"), (3, "same")), (("A", ANSWER), ("B", REFERENCE))),
         KeyQuestions(ANSWER),
         Similarity(ANSWER, (REFERENCE, ANSWER)),
+        Directness(QUESTION, ANSWER),
     ]
     with OpenAIServer() as server:
         answers = await ask(judge_at(server, embedding_model="e"), *inquiries)
@@ -69,6 +71,8 @@ async def test_every_inquiry_is_answered(judge_at: JudgeAt) -> None:
     assert found[6].expected is not None
     assert 0.5 < found[8][0] < 1.0
     assert found[8][1] == 1.0
+    assert (found[9].label, found[9].probability) == ("direct", pytest.approx(0.8 / 0.95))
+    assert [quote.text for quote in found[9].evidence] == ["The bridge opened in 1889."]
     for inquiry, finding in zip(inquiries, found, strict=True):
         assert type(inquiry).load(type(inquiry).dump(finding)) == finding
 

@@ -22,6 +22,7 @@ from assay.judges.base import BaseJudge
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import METRICS, HarmonicMean
 from assay.metrics.answer_correctness import blend, counts, f_beta
+from assay.metrics.answer_directness import directness
 from assay.metrics.answer_relevancy import mean_cosine
 from assay.metrics.aspect_critique import ASPECTS, majority
 from assay.metrics.composite import harmonic_mean
@@ -82,6 +83,7 @@ RULES: dict[str, Any] = {
     "claims": CLAIMS,
     "support": SUPPORT,
     "usefulness": USEFUL,
+    "directness": lambda question, answer: answer != REFUSAL,
     "back_questions": back_questions,
     "entities": entities,
     "criterion": criterion,
@@ -96,6 +98,7 @@ VALUES = {
     "hallucination": 1 / 3,
     "hallucination_contradicted": 0.0,  # one passage contradicts "Spain", another supports it: support wins
     "answer_relevancy": 0.5,  # (0.5 + 0.5 + 0.5) / 3
+    "answer_directness": 1.0,  # by the label: this judge gives no probability
     "answer_correctness": 0.425,  # TP 1, FP 2, FN 1: F1 = 1 / (1 + 1.5) = 0.4; 0.75 * 0.4 + 0.25 * 0.5
     "semantic_similarity": 0.5,
     "context_precision": 5 / 6,  # useful, not, useful: (1/1 + 2/3) / 2
@@ -130,6 +133,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "hallucination": ("no_claims", "no_claims", "no_context", "missing_input", SCORED, SCORED),
     "hallucination_contradicted": ("no_claims", "no_claims", "no_context", "missing_input", SCORED, SCORED),
     "answer_relevancy": ("0", "no_claims", SCORED, SCORED, SCORED, SCORED),
+    "answer_directness": (SCORED, "no_claims", SCORED, SCORED, SCORED, SCORED),
     "answer_correctness": (SCORED, "no_claims", SCORED, SCORED, "missing_input", "1"),
     "semantic_similarity": (SCORED, "no_claims", SCORED, SCORED, "missing_input", "1"),
     "context_precision": (SCORED, SCORED, "no_context", "missing_input", "missing_input", SCORED),
@@ -151,6 +155,7 @@ RECOMPUTED: dict[str, Callable[[Score], float]] = {
     "hallucination": lambda s: share_hallucinated(s.verdicts["answer/contexts"]),
     "hallucination_contradicted": lambda s: share_hallucinated(s.verdicts["answer/contexts"], "contradicted"),
     "answer_relevancy": lambda s: mean_cosine(list(s.parts.values())),
+    "answer_directness": lambda s: directness(s.verdicts["question/answer"][0]),
     "answer_correctness": lambda s: blend(
         f_beta(*counts(s.verdicts["answer/reference"], s.verdicts["reference/answer"])),
         s.parts["similarity"],
@@ -349,7 +354,7 @@ async def test_same_sample_same_score(name: str) -> None:
 
 
 async def test_all_metrics_together_ask_each_thing_once() -> None:
-    """21 metrics, one reading of the texts: two texts split into claims, four matrices, four usefulness vectors."""
+    """22 metrics, one reading of the texts: two texts split into claims, four matrices, four usefulness vectors."""
     scripted = judge()
     scored = await score_sample(SAMPLE, [make() for make in METRICS.values()], scripted)
     assert scored.values == pytest.approx(VALUES, abs=1e-12)
@@ -357,6 +362,7 @@ async def test_all_metrics_together_ask_each_thing_once() -> None:
         "claims": 2,
         "support": 4,
         "usefulness": 4,
+        "directness": 1,
         "back_questions": 1,
         "similarity": 2,
         "entities": 2,

@@ -2,7 +2,7 @@
 
 Deterministic, and right often enough for evaluations from end to end: a claim is supported by a passage that has its
 words, contradicted by one that has them but for a number or a negation; a passage is useful when it has the words of
-the question and the expected answer.
+the question and the expected answer; an answer is direct when it has words of the question and does not evade.
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ def kind_of(schema: dict[str, Any]) -> str:
         "key_questions": {"keyphrases", "questions"},
         "entities": {"entities"},
         "rating": {"reason", "label"},
+        "directness": {"reason", "label", "quote"},
     }
     return next((kind for kind, needs in kinds.items() if keys == needs), "other")
 
@@ -82,6 +83,7 @@ def think(reading: Reading) -> dict[str, Any]:
         "key_questions": _key_questions,
         "entities": _entities,
         "rating": _rating,
+        "directness": _directness,
     }.get(reading.kind)
     return answer(reading) if answer else _fill(reading.schema)
 
@@ -230,6 +232,20 @@ def _rating(reading: Reading) -> dict[str, Any]:
     texts = [words(text) for _, text in reading.sections]
     share = len(texts[0] & texts[-1]) / max(1, len(texts[-1])) if texts else 0.0
     return {"reason": f"{share:.2f} shared", "label": levels[min(len(levels) - 1, int(share * len(levels)))]}
+
+
+def directly(question: str, answer: str) -> bool:
+    """Whether an answer has the words of the question, and does not evade it."""
+    wanted = words(question)
+    return len(wanted & words(answer)) / max(1, len(wanted)) >= 0.4 and not _evades(answer)
+
+
+def _directness(reading: Reading) -> dict[str, Any]:
+    question, answer = reading.text("QUESTION"), reading.text("ANSWER")
+    if not directly(question, answer):
+        return {"reason": "words of the question are missing", "label": "indirect", "quote": ""}
+    quote = max(sentences(answer), key=lambda s: len(words(question) & words(s)))
+    return {"reason": "it has the words of the question", "label": "direct", "quote": quote}
 
 
 def _fill(schema: dict[str, Any]) -> Any:

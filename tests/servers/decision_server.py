@@ -152,6 +152,9 @@ def _think(question: Question, texts: str) -> dict[str, float]:
         label = _support(claim[1], [passages[int(place[1]) - 1]] if place else passages)
         others = [other for other in LABELS if other != label]
         return dict(zip([label, *others], SURE, strict=True))
+    if asked.startswith("Does the ANSWER give what the QUESTION asks for"):
+        named = dict(sections)
+        return {"true": 0.9 if brain.directly(named["QUESTION"], named["ANSWER"]) else 0.1}
     passage = re.search(r"Does passage P(\d+) help", asked)
     if passage is not None:
         wanted = brain.words(next(text for title, text in sections if title == "QUESTION"))

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from pathlib import Path
 
 import pytest
+from assay_embedded.excerpt import excerpt
 from assay_embedded.features import Passage, sentences
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
-from excerpt import excerpt
 
 FILLER = "The weather was fine that day and the dog slept in the garden. "  # 13 words
 WORDS = ("Berlin", "river", "seven", "old", "bridge", "falls", "north", "won", "trade", "paper")

@@ -14,7 +14,8 @@ from pathlib import Path
 import assay_embedded
 import pytest
 from assay_embedded import FileCorrupt, Models, load
-from assay_embedded.runtime import FILES, load_from
+from assay_embedded.files import FILES, verified
+from assay_embedded.runtime import load_from
 
 MANIFEST = json.loads((FILES / "manifest.json").read_text(encoding="utf-8"))["files"]
 
@@ -46,6 +47,17 @@ def test_manifest_lists_every_file_with_hash_and_size() -> None:
         assert expected == {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
 
 
+def test_the_files_are_small_enough_to_ship() -> None:
+    assert sum(path.stat().st_size for path in FILES.iterdir()) <= 60_000_000
+
+
+def test_packed_files_come_unpacked() -> None:
+    content = verified(FILES)
+    assert {"trunk.onnx", "relevance.onnx", "support.onnx", "embedder.onnx"} <= set(content)
+    assert not any(name.endswith(".gz") for name in content)
+    assert len(content["trunk.onnx"]) > MANIFEST["trunk.onnx.gz"]["bytes"]
+
+
 def test_licences_ship() -> None:
     notice = (FILES / "NOTICE").read_text(encoding="utf-8")
     assert "all-MiniLM-L6-v2" in notice
@@ -53,7 +65,7 @@ def test_licences_ship() -> None:
     assert "Apache License" in (FILES / "LICENSE-Apache-2.0.txt").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["support.json", "reranker.onnx", "tokenizer.json", "card.json"])
+@pytest.mark.parametrize("name", ["support.json", "trunk.onnx.gz", "support.onnx.gz", "tokenizer.json", "card.json"])
 def test_a_flipped_byte_is_refused_by_name(copied: Path, name: str) -> None:
     content = bytearray((FILES / name).read_bytes())
     content[len(content) // 2] ^= 1
@@ -65,8 +77,8 @@ def test_a_flipped_byte_is_refused_by_name(copied: Path, name: str) -> None:
 
 
 def test_a_missing_file_is_refused_by_name(copied: Path) -> None:
-    (copied / "embedder.onnx").unlink()
-    with pytest.raises(FileCorrupt, match=r"embedder\.onnx: it cannot be read"):
+    (copied / "embedder.onnx.gz").unlink()
+    with pytest.raises(FileCorrupt, match=r"embedder\.onnx\.gz: it cannot be read"):
         load_from(copied)
 
 
@@ -91,7 +103,7 @@ def test_files_are_opened_once_per_process(models: Models) -> None:
 
 def test_fingerprint_depends_on_the_files(models: Models, copied: Path) -> None:
     support = json.loads((FILES / "support.json").read_text(encoding="utf-8"))
-    support["intercept"] += 1
+    support["support"]["shift"] += 1
     changed = json.dumps(support).encode()
     listed = json.loads((FILES / "manifest.json").read_text(encoding="utf-8"))
     listed["files"]["support.json"] = {"sha256": hashlib.sha256(changed).hexdigest(), "bytes": len(changed)}

@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 from assay_embedded import Models, load
-from assay_embedded.runtime import _even, _pairs
+from assay_embedded.windows import even, windows_of
 
 # question, a passage that answers it, a passage that does not
 ROWS = [
@@ -88,6 +88,8 @@ def test_empty_and_odd_texts(models: Models) -> None:
     assert models.relevance([("", "a"), ("a", ""), (" ", "a")]).tolist() == [0, 0, 0]
     for reading in models.support([(a, b) for a in odd for b in odd]):
         assert 0 <= reading.probability <= 1
+        assert 0 <= reading.contradiction <= 1 - reading.probability
+    assert [reading.probability for reading in models.support([("", "a"), ("a", ""), (" ", "a")])] == [0, 0, 0]
 
 
 def test_readings_do_not_depend_on_the_batch(models: Models) -> None:
@@ -131,6 +133,20 @@ def test_a_claim_at_the_end_of_a_long_passage_is_supported(models: Models) -> No
     assert reading.missing_names == ()
 
 
+def test_a_small_change_in_a_copied_sentence_lowers_support(models: Models) -> None:
+    passage = "The Eiffel Tower was completed in 1889. Gustave Eiffel's company built it for the World's Fair in Paris."
+    same, year, place, turned = models.support(
+        [
+            (passage, "The Eiffel Tower was completed in 1889."),
+            (passage, "The Eiffel Tower was completed in 1921."),
+            (passage, "Gustave Eiffel's company built it for the World's Fair in Vienna."),
+            (passage, "The Eiffel Tower was not completed in 1889."),
+        ]
+    )
+    assert same.probability > 0.5
+    assert same.probability > max(year.probability, place.probability, turned.probability)
+
+
 def test_the_end_of_a_long_text_moves_its_vector(models: Models) -> None:
     plain, other = models.embed([FILLER * 60, FILLER * 60 + ROWS[2][1] * 10])
     assert float(plain @ other) < 0.999
@@ -139,7 +155,7 @@ def test_the_end_of_a_long_text_moves_its_vector(models: Models) -> None:
 @pytest.mark.parametrize(("asked", "given"), [(10, 200), (10, 243), (10, 244), (10, 5000), (600, 1200), (300, 3)])
 def test_windows_cover_both_texts(asked: int, given: int) -> None:
     question, passage = list(range(asked)), list(range(10_000, 10_000 + given))
-    windows = list(_pairs(question, passage))
+    windows = list(windows_of(question, passage))
     assert all(len(q) + len(p) + 3 <= 256 for q, p in windows)
     assert {token for q, _ in windows for token in q} == set(question)
     assert {token for _, p in windows for token in p} == set(passage)
@@ -148,7 +164,7 @@ def test_windows_cover_both_texts(asked: int, given: int) -> None:
 
 @pytest.mark.parametrize(("count", "sizes"), [(0, [0]), (1, [1]), (254, [254]), (255, [127, 128]), (800, [200] * 4)])
 def test_windows_of_a_text_are_even(count: int, sizes: list[int]) -> None:
-    assert [len(window) for window in _even(list(range(count)), 254)] == sizes
+    assert [len(window) for window in even(list(range(count)), 254)] == sizes
 
 
 def test_threads_may_share_the_models(models: Models) -> None:

@@ -41,6 +41,14 @@ def interval(measure: Callable[..., float], *columns: np.ndarray, draws: int = 5
     return [round(float(edge), 3) for edge in np.percentile(found, [2.5, 97.5])]
 
 
+def _auroc(labels: np.ndarray, scores: np.ndarray) -> float:
+    return float(roc_auc_score(labels, scores))
+
+
+def _f1(labels: np.ndarray, said: np.ndarray) -> float:
+    return float(f1_score(labels, said, pos_label=0, zero_division=0))
+
+
 def figures(labels: np.ndarray, scores: np.ndarray, said: np.ndarray, sources: np.ndarray) -> Figures:
     """Everything asked for, over all rows and by source."""
     each = {}
@@ -48,16 +56,20 @@ def figures(labels: np.ndarray, scores: np.ndarray, said: np.ndarray, sources: n
         here = sources == source
         each[source] = {
             "rows": int(here.sum()),
-            "auroc": round(float(roc_auc_score(labels[here], scores[here])), 3),
+            "auroc": round(_auroc(labels[here], scores[here]), 3),
+            "auroc_95": interval(_auroc, labels[here], scores[here]),
             "balanced_accuracy": round(balanced(labels[here], said[here]), 3),
+            "balanced_accuracy_95": interval(balanced, labels[here], said[here]),
+            "f1_unsupported": round(_f1(labels[here], said[here]), 3),
         }
     return {
         "rows": len(labels),
-        "auroc": round(float(roc_auc_score(labels, scores)), 3),
-        "auroc_95": interval(lambda y, s: float(roc_auc_score(y, s)), labels, scores),
+        "auroc": round(_auroc(labels, scores), 3),
+        "auroc_95": interval(_auroc, labels, scores),
         "balanced_accuracy": round(balanced(labels, said), 3),
         "balanced_accuracy_95": interval(balanced, labels, said),
-        "f1_unsupported": round(float(f1_score(labels, said, pos_label=0)), 3),
+        "f1_unsupported": round(_f1(labels, said), 3),
+        "f1_unsupported_95": interval(_f1, labels, said),
         "auroc_mean_over_sources": round(float(np.mean([one["auroc"] for one in each.values()])), 3),
         "balanced_accuracy_mean_over_sources": round(
             float(np.mean([one["balanced_accuracy"] for one in each.values()])), 3
@@ -82,7 +94,7 @@ def gain(labels: np.ndarray, scores: np.ndarray, others: np.ndarray) -> Figures:
     """AUROC of the one less that of the other, on the same rows."""
 
     def difference(y: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
-        return float(roc_auc_score(y, a) - roc_auc_score(y, b))
+        return _auroc(y, a) - _auroc(y, b)
 
     return {
         "rows": len(labels),
@@ -102,8 +114,3 @@ def calibration_error(labels: np.ndarray, scores: np.ndarray, bins: int = 10) ->
             found.append({"rows": int(here.sum()), "probability": round(said, 3), "supported": round(right, 3)})
             error += here.mean() * abs(said - right)
     return float(error), found
-
-
-def logit(probability: np.ndarray | float) -> np.ndarray:
-    safe = np.clip(probability, 1e-6, 1 - 1e-6)
-    return np.asarray(np.log(safe / (1 - safe)))

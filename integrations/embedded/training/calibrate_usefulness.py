@@ -1,6 +1,6 @@
 """Fits the two numbers that turn the reranker's logit into a probability of usefulness, into `support.json`.
 
-    python calibrate_usefulness.py --data DATA --out DIR
+    python calibrate_usefulness.py --data DATA --files DIR
 
 People have not labelled passages in the training data, so the pairs are built from questions of Natural Questions
 (`qed_nq` in `train/qa_derived.jsonl.gz`), each with a passage that answers it:
@@ -19,9 +19,9 @@ from pathlib import Path
 
 import numpy as np
 import rows as reading
-from assay_embedded import load
 from assay_embedded.english import STOP
 from assay_embedded.features import sentences, stem, words
+from assay_embedded.runtime import load_from
 from sklearn.metrics import roc_auc_score
 
 Pair = tuple[str, str]
@@ -75,9 +75,9 @@ def fit(logits: np.ndarray, useful: np.ndarray, weight: np.ndarray) -> tuple[flo
 def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--data", type=Path, required=True)
-    ask.add_argument("--out", type=Path, required=True)
+    ask.add_argument("--files", type=Path, required=True, help="the files that ship")
     given = ask.parse_args()
-    models = load()
+    models = load_from(given.files)
     pairs = built(given.data)
     logits = {kind: np.array(models.relevance_logits(listed), float) for kind, listed in pairs.items()}
     for kind, values in logits.items():
@@ -88,7 +88,7 @@ def main() -> None:
     slope, shift = fit(together, useful, weight)
     print(f"AUROC of the built pairs {roc_auc_score(useful, together, sample_weight=weight):.3f}")
     print(f"slope {slope:.4f} shift {shift:.4f}: useful from logit {-shift / slope:.2f}")
-    out = given.out / "support.json"
+    out = given.files / "support.json"
     kept = json.loads(out.read_text(encoding="utf-8"))
     kept["usefulness"] = {"slope": round(slope, 6), "shift": round(shift, 6), "fitted_on": "qed_nq, built pairs"}
     out.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")

@@ -20,8 +20,8 @@ from pathlib import Path
 import derive
 import numpy as np
 import rows as reading
+from assay_embedded.excerpt import excerpt
 from assay_embedded.features import Passage, sentences
-from excerpt import excerpt
 from tokenizers import Tokenizer
 
 SUPPORTED, CONTRADICTED, NOT_MENTIONED, UNSUPPORTED = range(4)

@@ -14,12 +14,14 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`label` 1: the passage supports all of the claim; 0: it does not."""
+    """`label` 1: the passage supports all of the claim; 0: it does not. `passage` is all contexts, one a paragraph."""
 
     passage: str
     claim: str
     label: int
     source: str
+    contexts: tuple[str, ...] = ()
+    said: str = ""  # the label in the words of the data set
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -61,9 +63,10 @@ def development(data: Path, name: str) -> Iterator[Row]:
     """Rows of a development set of groundedness; a passage is all its contexts, one a paragraph."""
     for row in lines(data / f"{name}.jsonl.gz"):
         claim = row.get("claim") or row.get("response")
-        passage = "\n".join(row.get("contexts") or [])
+        contexts = tuple(row.get("contexts") or ())
+        passage = "\n".join(contexts)
         if row["label"] in (0, 1) and claim and passage:
-            yield Row(passage, claim, row["label"], group(row["source"]))
+            yield Row(passage, claim, row["label"], group(row["source"]), contexts, str(row.get("label_text") or ""))
 
 
 def sample(rows: Iterable[Row], each: int, seed: int, even: bool = False) -> list[Row]:

@@ -4,7 +4,8 @@
 
 It starts from the ms-marco reranker, turned back to float. The embeddings and the lowest --freeze layers stay as they
 are, so the shipped file needs them once. One process a core, each on its own pairs; weights are averaged every --sync
-steps. The learning rate falls to 0 at the end of the time, so a run that is to be compared needs the same time.
+steps. The learning rate falls to 0 at the end of the time, so a run that is to be compared needs the same time, or with
+--steps the same number of steps, whatever else the machine does.
 Weights are kept in `last.pt` every two minutes; with --resume a run goes on from there. Stopping the processes
 (SIGSTOP) does not use up the time.
 """
@@ -62,13 +63,14 @@ def build(onnx: Path, classes: int = CLASSES) -> Any:
 
 
 class Rows:
-    """The pairs of one npz file."""
+    """The pairs of one npz file, less those whose source begins with one of `without`."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, without: tuple[str, ...] = ()) -> None:
         data = np.load(path)
         self.ids, self.starts, self.firsts = data["ids"], data["starts"], data["firsts"]
         self.labels = torch.tensor(data["labels"], dtype=torch.long)
         self.sizes = np.diff(self.starts)
+        self.used = [i for i, source in enumerate(data["sources"].tolist()) if not source.startswith(without)]
 
     def batch(self, chosen: list[int]) -> dict[str, torch.Tensor]:
         longest = int(self.sizes[chosen].max())
@@ -88,7 +90,7 @@ class Rows:
     def batches(self, tokens: int, seed: int) -> list[list[int]]:
         """Rows of similar length together, up to `tokens` with padding; in random order."""
         rng = random.Random(seed)
-        order = list(range(len(self.sizes)))
+        order = list(self.used)
         rng.shuffle(order)
         out: list[list[int]] = []
         for start in range(0, len(order), 2048):
@@ -137,7 +139,7 @@ def worker(rank: int, given: argparse.Namespace) -> None:
     optimiser = torch.optim.AdamW(
         [{"params": head, "factor": 5.0}, {"params": body, "factor": 1.0}], lr=given.lr, weight_decay=0.01, foreach=True
     )
-    rows = Rows(given.pairs)
+    rows = Rows(given.pairs, tuple(given.without))
     spent, step = 0.0, 0
     if given.start:
         model.load_state_dict(torch.load(given.start, weights_only=True)["model"])
@@ -160,7 +162,8 @@ def worker(rank: int, given: argparse.Namespace) -> None:
             flag = torch.tensor([spent])
             dist.broadcast(flag, 0)
             spent = float(flag)
-            if spent >= budget:
+            progress = step / given.steps if given.steps else spent / budget
+            if progress >= 1:
                 break
             if rank == 0 and step % (given.sync * 4) == 0:
                 print(f"step {step} {spent:.0f} s, loss of a row {np.mean(losses[-300:]) if losses else 0:.4f}, "
@@ -170,7 +173,6 @@ def worker(rank: int, given: argparse.Namespace) -> None:
                 torch.save({"model": model.state_dict(), "optimiser": optimiser.state_dict(), "spent": spent,
                             "step": step, "freeze": given.freeze}, last.with_suffix(".new"))  # fmt: skip
                 last.with_suffix(".new").rename(last)
-        progress = spent / budget
         rate = given.lr * min(1.0, (step + 1) / 100, max(0.01, (1 - progress) / (1 - given.flat)))
         for part in optimiser.param_groups:
             part["lr"] = rate * part["factor"]
@@ -202,6 +204,8 @@ def main() -> None:
     ask.add_argument("--pairs", type=Path, required=True)
     ask.add_argument("--out", type=Path, required=True)
     ask.add_argument("--minutes", type=float, default=45)
+    ask.add_argument("--steps", type=int, help="of each worker, in place of a time; a multiple of --sync")
+    ask.add_argument("--without", nargs="*", default=[], help="beginnings of the names of sources to leave out")
     ask.add_argument("--workers", type=int, default=2)
     ask.add_argument("--tokens", type=int, default=2048, help="of a batch of one worker")
     ask.add_argument("--lr", type=float, default=1e-4)

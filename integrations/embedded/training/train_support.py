@@ -1,6 +1,6 @@
-"""Fits the regression behind `Models.support`, and writes it to `support.json`.
+"""Fits the regression over shared words that has a say in `Models.support`, and writes it to `support.json`.
 
-    python train_support.py --data DATA --out DIR
+    python train_support.py --data DATA --files DIR
 
 1. Features of at most --each rows of every source of the open training sets (never `nli_noncommercial`, never a
    development set).
@@ -115,7 +115,7 @@ def calibrate(table: Table, logits: np.ndarray) -> tuple[float, float]:
 def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--data", type=Path, required=True)
-    ask.add_argument("--out", type=Path, required=True)
+    ask.add_argument("--files", type=Path, required=True, help="the files that ship")
     ask.add_argument("--each", type=int, default=1500, help="rows of a source")
     ask.add_argument("--seed", type=int, default=11)
     given = ask.parse_args()
@@ -136,7 +136,7 @@ def main() -> None:
     print(f"chosen: {name}, C {strength}; threshold {edge:.3f}, slope {slope:.3f}")
     for feature, weight in sorted(zip(FEATURES, weights, strict=True), key=lambda pair: -abs(pair[1])):
         print(f"  {feature:26s} {weight:+.3f}")
-    out = given.out / "support.json"
+    out = given.files / "support.json"
     kept = json.loads(out.read_text()) if out.exists() else {}
     kept |= {
         "features": list(FEATURES),
@@ -165,6 +165,8 @@ def main() -> None:
         },
     }
     kept.setdefault("usefulness", {"slope": 1.0, "shift": 0.0})
+    kept.setdefault("directness", {"slope": 1.0, "shift": 0.0})
+    kept.setdefault("support", {"reader": 1.0, "words": 1.0, "shift": 0.0, "against": 1.0, "against_shift": 0.0})
     out.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 

@@ -4,6 +4,7 @@ from assay.inquiries.back_questions import BackQuestions, BackQuestionsFinding
 from assay.inquiries.base import Division, Inquiry, Prompt, Question, Section
 from assay.inquiries.claims import Claims
 from assay.inquiries.criterion import Criterion
+from assay.inquiries.directness import Directness
 from assay.inquiries.entities import Entities
 from assay.inquiries.key_questions import KeyQuestions
 from assay.inquiries.rating import Rated, Rating
@@ -16,6 +17,7 @@ __all__ = [
     "BackQuestionsFinding",
     "Claims",
     "Criterion",
+    "Directness",
     "Division",
     "Entities",
     "Inquiry",

@@ -17,10 +17,9 @@ from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Inquiry
 from assay.judges.asking import asked
 from assay.judges.base import Answer, BaseJudge
-from assay.judges.cascade_items import NOTHING, Band, in_doubt, joined, part, route, verdicts_of
+from assay.judges.cascade_items import NOTHING, Band, in_doubt, joined, may_escalate, part, route, verdicts_of
 from assay.judges.cascade_plan import CascadePlan, name_of
 from assay.judges.cascade_report import CascadeReport, Counts, Outcome
-from assay.judges.decision_plan import decides
 from assay.records import Usage, fingerprint
 
 #: Raise it when verdicts are divided or joined differently: stored findings are then asked for anew.
@@ -41,8 +40,9 @@ class CascadeJudge(BaseJudge):
                  takes what `first` said, does not store it, and counts it in `report`
 
     Who answers what `first` gives no probability for, or cannot answer: ratings go to `then`; texts (claims,
-    questions) are `first`'s where it writes or splits them; what `first` cannot answer, or fails on, is `then`'s.
-    A verdict is all of one judge: its cells and quotes are by whom its label is.
+    questions) are `first`'s where it writes or splits them, and so is directness, which has no band; what `first`
+    cannot answer, or fails on, is `then`'s. A verdict is all of one judge: its cells and quotes are by whom its label
+    is.
 
     It tells contradictions where both judges do, or where `then` does and the band of support begins at 0, so that
     nothing that `first` does not support is left to it. Raises InputError for arguments that cannot work, also for a
@@ -104,7 +104,7 @@ class CascadeJudge(BaseJudge):
         return self.then.tells_contradiction and (self.first.tells_contradiction or low <= 0.0 < high)
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        if decides(inquiry) or self.first.cannot(inquiry, language) is not None:
+        if may_escalate(inquiry) or self.first.cannot(inquiry, language) is not None:
             return self.then.cannot(inquiry, language)  # any verdict may come to it
         return None
 

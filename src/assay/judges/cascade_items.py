@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from assay.inquiries import Criterion, Inquiry, Support, Usefulness
+from assay.inquiries import Criterion, Directness, Inquiry, Support, Usefulness
 from assay.judges.base import BaseJudge
 from assay.judges.decision_plan import decides
 from assay.records import Verdict, fingerprint
@@ -37,18 +37,26 @@ def affirms(verdict: Verdict) -> bool:
     return verdict.label in _AFFIRMATIVE
 
 
+def may_escalate(inquiry: type[Inquiry[Any]]) -> bool:
+    """Whether inquiries of this type may come to the second judge although the first can answer them.
+
+    Every decision may but directness: it has no band, and a first judge that cannot tell says so.
+    """
+    return decides(inquiry) and not issubclass(inquiry, Directness)
+
+
 def route(inquiry: Inquiry[Any], first: BaseJudge, then: BaseJudge) -> Route:
     """Who answers: verdicts that can be divided the first judge, and the second where it is in doubt ("both").
 
-    Other decisions (ratings) the second alone: the first gives no probability to doubt. Texts (claims, questions) the
-    first where it can. What does not tell its language (similarity) the second where it can, because the first may
-    not read that language.
+    Other decisions (ratings) the second alone: the first gives no probability to doubt. Texts (claims, questions) and
+    directness the first where it can. What does not tell its language (similarity) the second where it can, because
+    the first may not read that language.
     """
     language = getattr(inquiry, "language", None)
     able = first.cannot(type(inquiry), language or "en") is None
     if isinstance(inquiry, Divisible):
         return "both" if able else "then"
-    if decides(type(inquiry)) or not able:
+    if may_escalate(type(inquiry)) or not able:
         return "then"
     return "then" if language is None and then.cannot(type(inquiry)) is None else "first"
 

@@ -1,8 +1,9 @@
 """The embedded judge: offline, on the CPU, free, with no key and no download.
 
-It splits texts into sentences for claims, decides support with the lexical model of `assay_embedded`, usefulness with
-its cross-encoder and similarity with its sentence encoder. It does not write text, so inquiries that need a language
-model are refused with the way out. What it measured against people is in `EmbeddedJudge().card`.
+It splits texts into sentences for claims; the small models of `assay_embedded` read claim and passage for support,
+question and passage for usefulness, question and answer for directness, and encode sentences for similarity. It does
+not write text, so inquiries that need a language model are refused with the way out. What it measured against people
+is in `EmbeddedJudge().card`.
 """
 
 from __future__ import annotations
@@ -15,33 +16,36 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import Cause, JudgeFailure, MissingExtra
-from assay.inquiries import Claims, Inquiry, Similarity, Support, Usefulness
+from assay.inquiries import Claims, Directness, Inquiry, Similarity, Support, Usefulness
 from assay.judges.base import Answer, BaseJudge
-from assay.judges.sentence_claims import sentence_claims
+from assay.judges.sentence_claims import refuses, sentence_claims, states_something
 from assay.records import Cell, Claim, Evidence, Span, SupportLabel, Verdict, fingerprint
+from assay.text import split_sentences
 
 if TYPE_CHECKING:
     from assay_embedded import Models, SupportReading
 
 #: What it can answer.
-INQUIRIES: tuple[type[Inquiry[Any]], ...] = (Claims, Support, Usefulness, Similarity)
+INQUIRIES: tuple[type[Inquiry[Any]], ...] = (Claims, Support, Usefulness, Directness, Similarity)
 
 #: Raise it when this file or `sentence_claims` reads texts differently: stored findings are then asked for anew.
-RULES = 1
+RULES = 2
 
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out"
+_FEWEST = 4  # words of an answer that can be judged by itself,
+_SHORTEST = 30  # or characters: not every language has spaces
 _LOCK = threading.Lock()
 _WORKER: ThreadPoolExecutor | None = None
 
 
 class EmbeddedJudge(BaseJudge):
-    """Answers claims, support, usefulness and similarity, for English, with models that ship in `assay-embedded`.
+    """Answers claims, support, usefulness, directness and similarity, for English, with the models of `assay-embedded`.
 
     threads         CPU threads of the models; None uses all cores
     any_language    also judge languages it was not measured on
 
-    Its support verdicts are supported or not_mentioned: it does not tell a contradiction from a gap. Raises
-    MissingExtra when `assay-embedded` is not installed.
+    Its support verdicts are supported, contradicted or not_mentioned; it tells the first from the others better than it
+    tells those two apart (see the card). Raises MissingExtra when `assay-embedded` is not installed.
     """
 
     budgeted = True  # it costs nothing
@@ -80,7 +84,7 @@ class EmbeddedJudge(BaseJudge):
 
     @property
     def tells_contradiction(self) -> bool:
-        return False
+        return True
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         if inquiry not in INQUIRIES:
@@ -106,8 +110,9 @@ class EmbeddedJudge(BaseJudge):
                 findings[n] = sentence_claims(inquiry.text, inquiry.language)
         findings |= self._support({n: i for n, i in enumerate(inquiries) if isinstance(i, Support)})
         findings |= self._usefulness({n: i for n, i in enumerate(inquiries) if isinstance(i, Usefulness)})
+        findings |= self._directness({n: i for n, i in enumerate(inquiries) if isinstance(i, Directness)})
         findings |= self._similarity({n: i for n, i in enumerate(inquiries) if isinstance(i, Similarity)})
-        refused = {n: self.cannot(type(i)) for n, i in enumerate(inquiries) if n not in findings}
+        refused = {n: self._refusal(i) for n, i in enumerate(inquiries) if n not in findings}
         return [
             Answer(finding=findings[n]) if n in findings else Answer(failure=refused[n]) for n in range(len(inquiries))
         ]
@@ -129,6 +134,21 @@ class EmbeddedJudge(BaseJudge):
             n: tuple(_useful(k, useful[_query(i), passage]) for k, passage in enumerate(i.passages))
             for n, i in inquiries.items()
         }
+
+    def _directness(self, inquiries: Mapping[int, Directness]) -> dict[int, Verdict]:
+        """The verdict on each answer, but for those too short to tell."""
+        silent = {n for n, i in inquiries.items() if _states_nothing(i)}
+        read = {n: (i.question, i.answer) for n, i in inquiries.items() if n not in silent and not _is_short(i.answer)}
+        pairs = _distinct(read.values())
+        direct = dict(zip(pairs, map(float, self.models.directness(pairs)), strict=True)) if pairs else {}
+        nothing = Verdict(label="indirect", probability=0.0, reason="it states nothing")
+        return dict.fromkeys(silent, nothing) | {n: _direct(direct[pair]) for n, pair in read.items()}
+
+    def _refusal(self, inquiry: Inquiry[Any]) -> JudgeFailure | None:
+        if not isinstance(inquiry, Directness):
+            return self.cannot(type(inquiry))
+        message = f"the embedded judge cannot tell whether so short an answer meets the question; {_WAY_OUT}"
+        return JudgeFailure(Cause.JUDGE_CANNOT, message)
 
     def _similarity(self, inquiries: Mapping[int, Similarity]) -> dict[int, tuple[float, ...]]:
         texts = _distinct(text for i in inquiries.values() for text in (i.text, *i.others))
@@ -161,25 +181,37 @@ def _texts(inquiry: Support) -> tuple[str, ...]:
     return (*alone, "\n".join(alone)) if len(alone) > 1 else alone
 
 
-def _label(probability: float) -> SupportLabel:
-    return "supported" if probability >= 0.5 else "not_mentioned"
+def _label(reading: SupportReading) -> SupportLabel:
+    if reading.probability >= 0.5:
+        return "supported"
+    silent = 1 - reading.probability - reading.contradiction
+    return "contradicted" if reading.contradiction > silent else "not_mentioned"
 
 
 def _verdict(claim: Claim, readings: Sequence[SupportReading], passages: Sequence[str]) -> Verdict:
+    """From what each passage says and, where there are several, all together, which comes last.
+
+    A claim stands as well as in the reading that supports it best. Where none supports it, all together say whether it
+    is contradicted: a passage about something else may look like a contradiction when it is read alone.
+    """
     alone = readings[: len(passages)]
-    best = max(range(len(alone)), key=lambda k: alone[k].probability, default=None)
-    if best is None:
+    if not alone:
         return Verdict(label="not_mentioned", probability=0.0, claim=claim, reason="there are no passages")
-    together = max(readings, key=lambda reading: reading.probability)
+    top = max(readings, key=lambda reading: reading.probability)
+    decisive = top if top.probability >= 0.5 else readings[-1]
+    label = _label(decisive)
+    best = max(
+        range(len(alone)), key=lambda k: alone[k].contradiction if label == "contradicted" else alone[k].probability
+    )
     span = Span(*alone[best].sentence)
     quote = span.of(passages[best])
     return Verdict(
-        label=_label(together.probability),
-        probability=together.probability,
+        label=label,
+        probability=top.probability,
         claim=claim,
-        reason=_reason(together),
-        cells=tuple(Cell(label=_label(reading.probability), probability=reading.probability) for reading in alone),
-        # the sentence closest to the claim: what supports it, or the best that the passages have to offer
+        reason=_reason(decisive),
+        cells=tuple(Cell(label=_label(reading), probability=reading.probability) for reading in alone),
+        # the sentence closest to the claim: what decides about it, or the best that the passages have to offer
         evidence=(Evidence(passage=best, span=span, text=quote),) if quote else (),
     )
 
@@ -195,6 +227,22 @@ def _reason(reading: SupportReading) -> str:
 
 def _useful(index: int, probability: float) -> Verdict:
     return Verdict(label="useful" if probability >= 0.5 else "not_useful", probability=probability, passage=index)
+
+
+def _is_short(answer: str) -> bool:
+    words = sum(any(map(str.isalnum, word)) for word in answer.split())
+    return words < _FEWEST and len(answer.strip()) < _SHORTEST
+
+
+def _states_nothing(inquiry: Directness) -> bool:
+    answer = inquiry.answer
+    if _is_short(answer):  # "Yes." or "Certainly!" may be just what was asked for
+        return refuses(answer) or not answer.strip()
+    return not any(states_something(span.of(answer)) for span in split_sentences(answer, inquiry.language))
+
+
+def _direct(probability: float) -> Verdict:
+    return Verdict(label="direct" if probability >= 0.5 else "indirect", probability=probability)
 
 
 def _after_fork() -> None:

@@ -12,6 +12,7 @@ from assay.inquiries import (
     BackQuestionsFinding,
     Claims,
     Criterion,
+    Directness,
     Entities,
     Inquiry,
     KeyQuestions,
@@ -35,6 +36,7 @@ class ScriptedJudge(BaseJudge):
     claims(text) -> list of claim texts (default: the sentences)
     support(claim, passage) -> "supported" / "contradicted" / "not_mentioned", or a quote of the passage that supports
     usefulness(question, passage) -> bool
+    directness(question, answer) -> bool
     back_questions(text) -> list of questions; None for a noncommittal text
     entities(passage) -> list of names that stand in the passage
     criterion(question, vote) -> bool
@@ -56,6 +58,7 @@ class ScriptedJudge(BaseJudge):
         claims: Rule | None = None,
         support: Rule | None = None,
         usefulness: Rule | None = None,
+        directness: Rule | None = None,
         back_questions: Rule | None = None,
         entities: Rule | None = None,
         criterion: Rule | None = None,
@@ -69,6 +72,7 @@ class ScriptedJudge(BaseJudge):
             "claims": claims,
             "support": support,
             "usefulness": usefulness,
+            "directness": directness,
             "back_questions": back_questions,
             "entities": entities,
             "criterion": criterion,
@@ -166,6 +170,10 @@ def _usefulness(judge: ScriptedJudge, inquiry: Usefulness) -> tuple[Verdict, ...
     return tuple(Verdict(label="useful" if yes else "not_useful", passage=n) for n, yes in enumerate(says))
 
 
+def _directness(judge: ScriptedJudge, inquiry: Directness) -> Verdict:
+    return Verdict(label="direct" if judge.rule("directness", inquiry.question, inquiry.answer) else "indirect")
+
+
 def _back_questions(judge: ScriptedJudge, inquiry: BackQuestions) -> BackQuestionsFinding:
     questions = judge.rule("back_questions", inquiry.text)
     return BackQuestionsFinding(questions=tuple(questions or ()), noncommittal=questions is None)
@@ -201,6 +209,7 @@ _READERS: dict[type[Inquiry[Any]], Callable[[ScriptedJudge, Any], Any]] = {
     Claims: _claims,
     Support: _support,
     Usefulness: _usefulness,
+    Directness: _directness,
     BackQuestions: _back_questions,
     Entities: _entities,
     Criterion: _criterion,

@@ -12,7 +12,7 @@ from assay.records import Claim, Span
 from assay.text import split_sentences
 
 #: Raise it when texts are read differently: decision judges then ask anew. The embedded judge has `RULES` of its own.
-RULES = 1
+RULES = 2
 
 _NOTHING_KNOWN = re.compile(
     r"""\b(?:
@@ -68,14 +68,15 @@ def states_something(sentence: str) -> bool:
         return False
     if _TALK.match(sentence):
         return False
-    if not _refuses(sentence):
+    if not refuses(sentence):
         return True
     # when in doubt it is a claim: one that slips through as a refusal would never be checked
     clauses = [clause for clause in _AND_YET.split(sentence) if len(_WORD.findall(clause)) >= 4]
-    return any(not _refuses(clause) and not _OFFER.match(clause) for clause in clauses)
+    return any(not refuses(clause) and not _OFFER.match(clause) for clause in clauses)
 
 
-def _refuses(text: str) -> bool:
+def refuses(text: str) -> bool:
+    """Whether a text says that something is not known, or not in its sources."""
     # two short searches rather than one pattern: the order of both parts is free
     return bool(_NOTHING_KNOWN.search(text) and _SOURCES.search(text))
 
@@ -90,8 +91,6 @@ def _without_fragments(text: str, spans: list[Span]) -> list[Span]:
             joined.append(span)
         elif joined and not text[joined[-1].end : span.start].strip():
             joined[-1] = Span(joined[-1].start, span.end)
-        elif span is not spans[-1]:
-            held = span
         else:
-            joined.append(span)
-    return joined
+            held = span
+    return joined if held is None else [*joined, held]

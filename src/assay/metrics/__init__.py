@@ -1,6 +1,7 @@
 """Metrics, one file each: what is measured, what is asked of a judge, and the pure score function."""
 
 from assay.metrics.answer_correctness import AnswerCorrectness
+from assay.metrics.answer_directness import AnswerDirectness
 from assay.metrics.answer_relevancy import AnswerRelevancy
 from assay.metrics.aspect_critique import ASPECTS, AspectCritique
 from assay.metrics.base import Metric
@@ -21,6 +22,7 @@ __all__ = [
     "ASPECTS",
     "METRICS",
     "AnswerCorrectness",
+    "AnswerDirectness",
     "AnswerRelevancy",
     "AspectCritique",
     "ContextEntityRecall",

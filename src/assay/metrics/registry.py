@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from assay.errors import InputError
 from assay.metrics.answer_correctness import AnswerCorrectness
+from assay.metrics.answer_directness import AnswerDirectness
 from assay.metrics.answer_relevancy import AnswerRelevancy
 from assay.metrics.aspect_critique import ASPECTS, AspectCritique
 from assay.metrics.base import Metric
@@ -44,6 +45,7 @@ METRICS: Mapping[str, Callable[[], Metric]] = {
     "hallucination": Hallucination,
     "hallucination_contradicted": lambda: Hallucination(kind="contradicted"),
     "answer_relevancy": AnswerRelevancy,
+    "answer_directness": AnswerDirectness,
     "answer_correctness": AnswerCorrectness,
     "semantic_similarity": SemanticSimilarity,
     "context_precision": ContextPrecision,

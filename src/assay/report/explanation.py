@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _AGAINST = {"contexts": "passage", "reference": "reference", "answer": "answer"}
-_STYLE = {"supported": "green", "useful": "green", "yes": "", "no": "", "contradicted": "bold red"}
+_STYLE = {"supported": "green", "useful": "green", "direct": "green", "yes": "", "no": "", "contradicted": "bold red"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def _score(score: Score, sample: Sample) -> list[RenderableType]:
             blocks.append(Padding(line.append(_subject(verdict, units), style="default not bold"), (0, 0, 0, 2)))
             own = len(sample.passages)
             for quote in verdict.evidence:
-                near = "" if verdict.label in ("supported", "contradicted", "useful") else "closest, "
+                near = "" if verdict.label in ("supported", "contradicted", "useful", "direct") else "closest, "
                 text = f"{near}{_where(quote, against, own)}: “{_short(quote.text)}”"
                 blocks.append(Padding(Text(text, style="dim"), (0, 0, 0, 6)))
             if verdict.reason:

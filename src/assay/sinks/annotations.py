@@ -201,7 +201,7 @@ def _verdict(verdict: Verdict, reading: str, ids: Sequence[str | None]) -> dict[
 
 def _within(evidence: Sequence[Mapping[str, Any]], limit: int) -> tuple[str, int]:
     """Those verdicts that fit, as JSON, unfavourable ones first; and how many did not fit."""
-    favourable = ("supported", "useful", "yes")
+    favourable = ("supported", "useful", "direct", "yes")
     ordered = sorted(evidence, key=lambda item: item["label"] in favourable)
     pieces: list[str] = []
     room = limit - 2

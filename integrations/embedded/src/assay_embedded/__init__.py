@@ -7,7 +7,8 @@ models.relevance([("When did the war end?", "The war ended in 1945.")])
 """
 
 from assay_embedded.errors import FileCorrupt
-from assay_embedded.runtime import Models, SupportReading, load
+from assay_embedded.runtime import Models, load
+from assay_embedded.support import SupportReading
 
 languages = ("en",)
 

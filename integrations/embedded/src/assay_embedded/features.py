@@ -192,7 +192,7 @@ class Passage:
         """Every feature of a claim against this passage, and the words that explain them."""
         tokens = words(claim)
         content = {stem(word) for word in tokens if word not in STOP}
-        weight = self._weights(content)
+        weight = self.weights(content)
         best = self._cover(content, weight)
         near: set[str] = {word for i in best for word in self.tokens[i]}
         near_stems = {stem(word) for word in near}
@@ -243,14 +243,18 @@ class Passage:
         All of the passage where that is all of it; "" where no word is shared.
         """
         content = {stem(word) for word in words(text) if word not in STOP}
-        best = self._cover(content, self._weights(content))
+        best = self._cover(content, self.weights(content))
         kept = sorted({i for at in best for i in (at - 1, at, at + 1) if 0 <= i < len(self.spans)})
         return self.text if len(kept) == len(self.spans) else " ".join(self.text[slice(*self.spans[i])] for i in kept)
 
-    def _weights(self, content: set[str]) -> dict[str, float]:
+    def weights(self, content: set[str]) -> dict[str, float]:
         """Rare words of the passage weigh more; a word it lacks weighs as much as one it has half a time."""
         total = max(1, len(self.tokens))
         return {word: math.log1p(total / (len(self._where[word]) if word in self._where else 0.5)) for word in content}
+
+    def places(self, word: str) -> Sequence[int]:
+        """The sentences, by number, that have a word of this stem."""
+        return self._where.get(word, ())
 
     def _cover(self, content: set[str], weight: Mapping[str, float]) -> tuple[int, ...]:
         """Up to three sentences that together cover the claim best, the best first; ties go to the earlier one."""

@@ -7,20 +7,21 @@ to 0.14 with the batch, and by 0.03 with the kernels of the CPU; see training/RE
 
 from __future__ import annotations
 
-import hashlib
 import json
-import math
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay_embedded.errors import FileCorrupt
-from assay_embedded.features import FEATURES, Passage
+from assay_embedded.excerpt import excerpt
+from assay_embedded.features import Passage
+from assay_embedded.files import FILES, fingerprint, verified
+from assay_embedded.support import Calibration, Logits, Regression, SupportReading, combined, judged, sigmoid
+from assay_embedded.windows import CLS, EMBEDDER_WINDOW, SEP, Window, even, length, windows_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,61 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-FILES = Path(__file__).parent / "files"
-EMBEDDER_WINDOW = 256  # tokens, with the two marks around them: what the model was made for
-# The reranker could take 512, but was trained on short passages: one answer among other text in a long window moves it
-# less than in a short one (training/README.md has the figures).
-RERANKER_WINDOW = 256  # tokens, with three marks
-QUESTION_WINDOW = 126  # of those at most for the question, so that half is left for the passage
-STRIDE_BACK = 64  # tokens that neighbouring windows of a passage share, so that no answer is cut in two
-CLS, SEP = 101, 102
-
-
-@dataclass(frozen=True, slots=True)
-class SupportReading:
-    """What a passage says of a claim, as far as words show it.
-
-    probability      that the passage supports the claim, in [0, 1]; 0.5 is the threshold measured on the card
-    sentence         offsets in the passage of the sentence that covers the claim best; (0, 0) when none shares a word
-    missing_numbers  numbers of the claim, as written there, that are nowhere in the passage
-    missing_names    the same for names
-    overlap          share of the claim's different content words that the passage has, in [0, 1]
-    """
-
-    probability: float
-    sentence: tuple[int, int]
-    missing_numbers: tuple[str, ...]
-    missing_names: tuple[str, ...]
-    overlap: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Support:
-    """The logistic regression over the features, as trained by training/train_support.py."""
-
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-    mean: tuple[float, ...]
-    scale: tuple[float, ...]
-    weights: tuple[float, ...]
-    intercept: float
-
-    @classmethod
-    def read(cls, data: Mapping[str, Any]) -> _Support:
-        if list(data["features"]) != list(FEATURES):
-            raise FileCorrupt("support.json", "its features are not those of features.py")
-        fields = {name: tuple(map(float, data[name])) for name in ("low", "high", "mean", "scale", "weights")}
-        return cls(**fields, intercept=float(data["intercept"]))
-
-    def probability(self, values: Sequence[float]) -> float:
-        """Features outside the range seen in training count as its edge."""
-        terms = (
-            weight * (min(max(value, low), high) - mean) / scale
-            for value, low, high, mean, scale, weight in zip(
-                values, self.low, self.high, self.mean, self.scale, self.weights, strict=True
-            )
-        )
-        return _sigmoid(self.intercept + math.fsum(terms))
+EXCERPT = 130  # words of a passage that a claim is read against
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +38,13 @@ class _Loaded:
 
     tokenizer: Any
     embedder: Any
-    reranker: Any
-    support: _Support
+    trunk: Any  # the layers that reading for relevance and for support share
+    relevance: Any
+    support: Any
+    regression: Regression
+    calibration: Calibration
     usefulness: tuple[float, float]
+    directness: tuple[float, float]
     card: Mapping[str, Any]
     fingerprint: str
 
@@ -121,7 +72,7 @@ class Models:
         import numpy as np
 
         distinct = list(dict.fromkeys(texts))
-        windows = [_even(self._tokens(text), EMBEDDER_WINDOW - 2) for text in distinct]
+        windows = [even(self._tokens(text), EMBEDDER_WINDOW - 2) for text in distinct]
         jobs = [window for group in windows for window in group]
         vectors = iter(self._each(self._embed_one, jobs, size=len))
         found: dict[str, NDArray[np.float32]] = {}
@@ -137,11 +88,14 @@ class Models:
         is also read in short: those that share most words with the question, and their neighbours; one answer among
         much else is easily overlooked. The best reading counts. 0 for an empty passage or question.
         """
-        import numpy as np
+        return _probabilities(self.relevance_logits(pairs), self._loaded.usefulness)
 
-        slope, shift = self._loaded.usefulness
-        found = (0.0 if logit is None else _sigmoid(slope * logit + shift) for logit in self.relevance_logits(pairs))
-        return np.fromiter(found, np.float64, len(pairs))
+    def directness(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """For each (question, answer) the probability that the answer meets the question, right or wrong, [n].
+
+        The model of `relevance` reads the answer as a passage, with a calibration of its own. 0 for an empty text.
+        """
+        return _probabilities(self.relevance_logits(pairs), self._loaded.directness)
 
     def relevance_logits(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
         """What `relevance` turns into probabilities: the reranker's best logit; None where a text is empty."""
@@ -153,11 +107,11 @@ class Models:
         )
         tokens = {text: self._tokens(text) for text in texts}
         windows = [
-            [window for text in given for window in _pairs(tokens[question], tokens[text])]
+            [window for text in given for window in windows_of(tokens[question], tokens[text])]
             for (question, _), given in zip(distinct, read, strict=True)
         ]
         jobs = [window for group in windows for window in group]
-        logits = iter(self._each(self._relevance_one, jobs, size=lambda job: len(job[0]) + len(job[1])))
+        logits = iter(self._each(self._relevance_one, jobs, size=length))
         best = {
             pair: max((next(logits) for _ in group), default=None)
             for pair, group in zip(distinct, windows, strict=True)
@@ -165,23 +119,42 @@ class Models:
         return [best[pair] for pair in pairs]
 
     def support(self, pairs: Sequence[tuple[str, str]]) -> list[SupportReading]:
-        """For each (passage, claim) what their words say; no model beyond a regression over FEATURES is asked."""
-        passages: dict[str, Passage] = {}
-        readings = []
-        for text, claim in pairs:
-            if text not in passages:
-                passages[text] = Passage(text)
-            found = passages[text].compare(claim)
-            readings.append(
-                SupportReading(
-                    probability=self._loaded.support.probability(found.values),
-                    sentence=found.sentence,
-                    missing_numbers=found.missing_numbers,
-                    missing_names=found.missing_names,
-                    overlap=found.overlap,
-                )
-            )
-        return readings
+        """For each (passage, claim) whether the passage supports the claim, says otherwise, or does not say.
+
+        The claim is read against the sentences of the whole passage that have most to do with it, 130 words of them.
+        What is still more than 256 tokens is read in windows that cover all of it, of which the one that supports the
+        claim best counts; a claim of more than 126 tokens counts by its least supported part. Probability 0 for an
+        empty passage or claim.
+        """
+        passages = {text: Passage(text) for text, _ in pairs}
+        loaded = self._loaded
+        return [
+            judged(found, passages[text].compare(claim), loaded.regression, loaded.calibration)
+            for found, (text, claim) in zip(self._support_logits(pairs, passages), pairs, strict=True)
+        ]
+
+    def word_logits(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """For each (passage, claim) the log-odds of support by shared words, numbers and names alone."""
+        passages = {text: Passage(text) for text, _ in pairs}
+        return [self._loaded.regression.logit(passages[text].compare(claim).values) for text, claim in pairs]
+
+    def support_logits(self, pairs: Sequence[tuple[str, str]]) -> list[Logits | None]:
+        """What `support` turns into probabilities: the reader's logits; None where a text is empty."""
+        return self._support_logits(pairs, {text: Passage(text) for text, _ in pairs})
+
+    def _support_logits(self, pairs: Sequence[tuple[str, str]], passages: Mapping[str, Passage]) -> list[Logits | None]:
+        distinct = list(dict.fromkeys(pairs))
+        windows: list[list[Window]] = []
+        for text, claim in distinct:
+            chosen = " ".join(text[start:end] for start, end in excerpt(passages[text], claim, EXCERPT))
+            windows.append(list(windows_of(self._tokens(claim), self._tokens(chosen))))
+        jobs = [window for group in windows for window in group]
+        logits = iter(self._each(self._support_one, jobs, size=length))
+        found: dict[tuple[str, str], Logits | None] = {}
+        for pair, group in zip(distinct, windows, strict=True):
+            parts = groupby(((part, next(logits)) for part, _ in group), key=lambda one: tuple(one[0]))
+            found[pair] = combined([[logit for _, logit in part] for _, part in parts])
+        return [found[pair] for pair in pairs]
 
     def _tokens(self, text: str) -> list[int]:
         ids: list[int] = self._loaded.tokenizer.encode(_readable(text), add_special_tokens=False).ids
@@ -192,12 +165,21 @@ class Models:
         vector: NDArray[np.float32] = self._loaded.embedder.run(None, feed)[0][0]
         return vector
 
-    def _relevance_one(self, window: tuple[Sequence[int], Sequence[int]]) -> float:
-        question, passage = window
-        ids = [CLS, *question, SEP, *passage, SEP]
-        types = [0] * (len(question) + 2) + [1] * (len(passage) + 1)
+    def _relevance_one(self, window: Window) -> float:
+        return float(self._read(self._loaded.relevance, window).reshape(-1)[0])
+
+    def _support_one(self, window: Window) -> Logits:
+        yes, against, silent = self._read(self._loaded.support, window).reshape(-1).tolist()
+        return yes, against, silent
+
+    def _read(self, head: Any, window: Window) -> NDArray[np.float32]:
+        first, passage = window
+        ids = [CLS, *first, SEP, *passage, SEP]
+        types = [0] * (len(first) + 2) + [1] * (len(passage) + 1)
         feed = _arrays(input_ids=ids, attention_mask=[1] * len(ids), token_type_ids=types)
-        return float(self._loaded.reranker.run(None, feed)[0].reshape(-1)[0])
+        hidden = self._loaded.trunk.run(None, feed)[0]
+        logits: NDArray[np.float32] = head.run(None, {"hidden": hidden, "attention_mask": feed["attention_mask"]})[0]
+        return logits
 
     def _each(self, run: Callable[[Any], T], jobs: Sequence[Any], size: Callable[[Any], int]) -> list[T]:
         """`run` over the jobs on all threads, the longest first so that none waits long at the end."""
@@ -240,7 +222,7 @@ def _cpus() -> int:
 
 
 def _open(directory: Path) -> _Loaded:
-    content = _verified(directory)
+    content = verified(directory)
     import onnxruntime
     from tokenizers import Tokenizer
 
@@ -249,50 +231,36 @@ def _open(directory: Path) -> _Loaded:
     options.log_severity_level = 3
 
     def session(name: str) -> Any:
-        return onnxruntime.InferenceSession(content[name], options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(content.pop(name), options, providers=["CPUExecutionProvider"])
 
     tokenizer = Tokenizer.from_str(content["tokenizer.json"].decode("utf-8"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    support = json.loads(content["support.json"])
+    numbers = json.loads(content["support.json"])
     return _Loaded(
         tokenizer=tokenizer,
         embedder=session("embedder.onnx"),
-        reranker=session("reranker.onnx"),
-        support=_Support.read(support),
-        usefulness=(float(support["usefulness"]["slope"]), float(support["usefulness"]["shift"])),
+        trunk=session("trunk.onnx"),
+        relevance=session("relevance.onnx"),
+        support=session("support.onnx"),
+        regression=Regression.of(numbers),
+        calibration=Calibration.of(numbers["support"]),
+        usefulness=_line(numbers["usefulness"]),
+        directness=_line(numbers["directness"]),
         card=json.loads(content["card.json"]),
-        fingerprint=_fingerprint(content["manifest.json"]),
+        fingerprint=fingerprint(content["manifest.json"]),
     )
 
 
-def _verified(directory: Path) -> dict[str, bytes]:
-    """The bytes of every file the manifest names, and of the manifest; what is checked is what is used."""
-    content = {"manifest.json": _read(directory, "manifest.json")}
-    try:
-        listed: dict[str, dict[str, Any]] = json.loads(content["manifest.json"])["files"]
-    except (ValueError, KeyError, TypeError):
-        raise FileCorrupt("manifest.json", "it is not a manifest") from None
-    for name, expected in listed.items():
-        content[name] = _read(directory, name)
-        if hashlib.sha256(content[name]).hexdigest() != expected["sha256"]:
-            raise FileCorrupt(name, "its SHA-256 is not the one in the manifest")
-    return content
+def _line(numbers: Mapping[str, Any]) -> tuple[float, float]:
+    return float(numbers["slope"]), float(numbers["shift"])
 
 
-def _read(directory: Path, name: str) -> bytes:
-    try:
-        return (directory / name).read_bytes()
-    except OSError as error:
-        raise FileCorrupt(name, f"it cannot be read ({error.strerror})") from None
+def _probabilities(logits: Sequence[float | None], calibration: tuple[float, float]) -> NDArray[np.float64]:
+    import numpy as np
 
-
-def _fingerprint(manifest: bytes) -> str:
-    return hashlib.sha256(version("assay-embedded").encode() + b"\n" + manifest).hexdigest()
-
-
-def _sigmoid(x: float) -> float:
-    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
+    slope, shift = calibration
+    return np.array([0.0 if logit is None else sigmoid(slope * logit + shift) for logit in logits], np.float64)
 
 
 def _readable(text: str) -> str:
@@ -304,24 +272,3 @@ def _arrays(**rows: Sequence[int]) -> dict[str, NDArray[np.int64]]:
     import numpy as np
 
     return {name: np.array([row], np.int64) for name, row in rows.items()}
-
-
-def _even(tokens: Sequence[int], longest: int) -> list[Sequence[int]]:
-    """All tokens, in as few windows as fit, their lengths differing by 1 at most; one empty window for no tokens."""
-    count = max(1, math.ceil(len(tokens) / longest))
-    edges = [len(tokens) * i // count for i in range(count + 1)]
-    return [tokens[edges[i] : edges[i + 1]] for i in range(count)]
-
-
-def _pairs(question: Sequence[int], passage: Sequence[int]) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
-    """Windows that show every token of both; none when one of them is empty."""
-    if not question or not passage:
-        return
-    for asked in _even(question, QUESTION_WINDOW):
-        room = RERANKER_WINDOW - 3 - len(asked)
-        start = 0
-        while True:
-            yield asked, passage[start : start + room]
-            if start + room >= len(passage):
-                break
-            start += room - STRIDE_BACK

@@ -1,11 +1,11 @@
-"""Fits what turns the reader's logits into probabilities, into `reader.json`, on documents kept out of its training.
+"""Fits what turns the reader's logits into probabilities, into `support.json`, on documents kept out of its training.
 
-    python calibrate_reader.py --data DATA --reader DIR [--words]
+    python calibrate_support.py --data DATA --files DIR
 
 Rows: supported and not supported alike often in each source, at most --each of a source and side; every source weighs
-the same. A claim of several sentences counts by the one with the lowest margin, as it does in use. With --words the
-regression over shared words (train_support.py) has a say; its weight is fitted with the rest. Where the labels tell
-contradicted from not mentioned, a slope and a shift are fitted for those.
+the same. A claim of several sentences counts by the one with the lowest margin. The regression over shared words
+(train_support.py) has a say; its weight is fitted with the rest. Where the labels tell contradicted from not
+mentioned, a slope and a shift are fitted for those; of each source both weigh the same.
 The calibration error where the source was left out of the fit is written beside it. (The regression saw these
 documents; twenty numbers from 21,851 rows do not remember one.)
 """
@@ -19,10 +19,11 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from agreement import calibration_error, claims_of, logit
-from assay_embedded import Models, load
+from agreement import calibration_error, claims_of
+from assay_embedded import Models
+from assay_embedded.runtime import load_from
+from assay_embedded.support import margin
 from prepare_reader import CONTRADICTED, NOT_MENTIONED, SUPPORTED, Pair, even, held_out, labelled
-from reader import Reader, margin
 from sklearn.linear_model import LogisticRegression
 
 STRONG = 1e6  # no regularisation to speak of: two or three numbers from hundreds of rows
@@ -41,21 +42,22 @@ def chosen(data: Path, each: int, hold: int, seed: int) -> list[Pair]:
     return out
 
 
-def columns(reader: Reader, models: Models, pairs: list[Pair]) -> tuple[np.ndarray, np.ndarray]:
+def columns(models: Models, pairs: list[Pair]) -> tuple[np.ndarray, np.ndarray]:
     """Margin and the regression's logit of each pair's worst sentence, [n, 2]; contradicted less not mentioned, [n]."""
     units = [(pair.passage, claim, i) for i, pair in enumerate(pairs) for claim in claims_of(pair.claim)]
     asked = [(passage, claim) for passage, claim, _ in units]
     found, against = np.full((len(pairs), 2), np.inf), np.zeros(len(pairs))
-    for (_, _, i), one, words in zip(units, reader.logits(asked), models.support(asked), strict=True):
+    for (_, _, i), one, words in zip(units, models.support_logits(asked), models.word_logits(asked), strict=True):
         if one is not None and margin(one) < found[i, 0]:
-            found[i], against[i] = (margin(one), float(logit(words.probability))), one[1] - one[2]
+            found[i], against[i] = (margin(one), words), one[1] - one[2]
     return found, against
 
 
-def fitted(x: np.ndarray, y: np.ndarray, sources: np.ndarray) -> LogisticRegression:
+def fitted(x: np.ndarray, y: np.ndarray, groups: np.ndarray) -> LogisticRegression:
+    """A regression in which every group weighs the same."""
     weight = np.ones(len(y))
-    for source in set(sources.tolist()):
-        here = sources == source
+    for group in set(groups.tolist()):
+        here = groups == group
         weight[here] = 1 / here.sum()
     return LogisticRegression(C=STRONG, max_iter=2000).fit(x, y, sample_weight=weight * len(y) / weight.sum())
 
@@ -63,36 +65,38 @@ def fitted(x: np.ndarray, y: np.ndarray, sources: np.ndarray) -> LogisticRegress
 def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--data", type=Path, required=True)
-    ask.add_argument("--reader", type=Path, required=True, help="what export_reader.py wrote")
+    ask.add_argument("--files", type=Path, required=True, help="the files that ship")
     ask.add_argument("--each", type=int, default=30)
     ask.add_argument("--hold", type=int, default=20)
     ask.add_argument("--seed", type=int, default=41)
-    ask.add_argument("--words", action="store_true")
     given = ask.parse_args()
     pairs = chosen(given.data, given.each, given.hold, given.seed)
-    x, against = columns(Reader(given.reader), load(), pairs)
+    x, against = columns(load_from(given.files), pairs)
     y = np.array([int(pair.label == SUPPORTED) for pair in pairs])
     sources = np.array([pair.source for pair in pairs])
-    use = x if given.words else x[:, :1]
     crossed = np.zeros(len(y))
     for source in set(sources.tolist()):
         here = sources == source
-        crossed[here] = fitted(use[~here], y[~here], sources[~here]).predict_proba(use[here])[:, 1]
-    model = fitted(use, y, sources)
-    told = np.array([pair.label in (CONTRADICTED, NOT_MENTIONED) for pair in pairs])
-    which = np.array([int(pair.label == CONTRADICTED) for pair in pairs])
-    second = fitted(against[told][:, None], which[told], sources[told])
-    kept = {
-        "reader": round(float(model.coef_[0][0]), 5),
-        "words": round(float(model.coef_[0][1]), 5) if given.words else 0.0,
-        "shift": round(float(model.intercept_[0]), 5),
-        "against": round(float(second.coef_[0][0]), 5),
-        "against_shift": round(float(second.intercept_[0]), 5),
+        crossed[here] = fitted(x[~here], y[~here], sources[~here]).predict_proba(x[here])[:, 1]
+    error, _ = calibration_error(y, crossed)
+    main_fit = fitted(x, y, sources)
+    labels = np.array([pair.label for pair in pairs])
+    cells = np.array([f"{source} {label}" for source, label in zip(sources, labels, strict=True)])
+    both = [s for s in set(sources.tolist()) if {CONTRADICTED, NOT_MENTIONED} <= set(labels[sources == s].tolist())]
+    told = np.isin(sources, both) & np.isin(labels, (CONTRADICTED, NOT_MENTIONED))
+    against_fit = fitted(against[told, None], (labels[told] == CONTRADICTED).astype(int), cells[told])
+    found = {
+        "reader": main_fit.coef_[0][0], "words": main_fit.coef_[0][1], "shift": main_fit.intercept_[0],
+        "against": against_fit.coef_[0][0], "against_shift": against_fit.intercept_[0],
+    }  # fmt: skip
+    path = given.files / "support.json"
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    kept["support"] = {name: round(float(value), 5) for name, value in found.items()} | {
         "rows": len(pairs),
-        "expected_calibration_error_of_sources_left_out": round(calibration_error(y, crossed)[0], 4),
+        "expected_calibration_error_of_sources_left_out": round(error, 4),
     }
-    (given.reader / "reader.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(kept, indent=1))
+    path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(kept["support"], indent=1))
 
 
 if __name__ == "__main__":

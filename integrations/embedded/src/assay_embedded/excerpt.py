@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from assay_embedded.english import STOP
 from assay_embedded.features import Passage, stem, words
 
@@ -41,11 +39,12 @@ def excerpt(passage: Passage, claim: str, budget: int) -> tuple[tuple[int, int],
 
 def _covering(passage: Passage, claim: str, budget: int, sizes: list[int]) -> list[int]:
     content = {stem(word) for word in words(claim) if word not in STOP}
-    stems = [{stem(word) for word in tokens} & content for tokens in passage.tokens]
-    has = {i: sorted(found) for i, found in enumerate(stems) if found}  # in one order, so that sums round alike
-    count = {word: sum(word in found for found in stems) for word in content}
-    weight = {word: math.log1p(len(stems) / times) for word, times in count.items() if times}
+    weight = {word: value for word, value in passage.weights(content).items() if passage.places(word)}
     left = dict(weight)
+    has: dict[int, list[str]] = {}
+    for word in sorted(weight):  # in one order, so that sums round alike in every process
+        for i in passage.places(word):
+            has.setdefault(i, []).append(word)
     chosen: list[int] = []
     used = 0
     while has:

@@ -1,0 +1,120 @@
+"""What a passage says of a claim: from the reader's logits and from the words that both share, as probabilities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay_embedded.errors import FileCorrupt
+from assay_embedded.features import FEATURES, Comparison
+
+Logits = tuple[float, float, float]  # supported, contradicted, not mentioned
+
+
+@dataclass(frozen=True, slots=True)
+class SupportReading:
+    """What a passage says of a claim.
+
+    probability      that the passage supports the claim, in [0, 1]; 0.5 is the threshold measured on the card
+    contradiction    that it says otherwise, in [0, 1 - probability]; what is left is that it does not say
+    sentence         offsets in the passage of the sentence that covers the claim best; (0, 0) when none shares a word
+    missing_numbers  numbers of the claim, as written there, that are nowhere in the passage
+    missing_names    the same for names
+    overlap          share of the claim's different content words that the passage has, in [0, 1]
+    """
+
+    probability: float
+    contradiction: float
+    sentence: tuple[int, int]
+    missing_numbers: tuple[str, ...]
+    missing_names: tuple[str, ...]
+    overlap: float
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """The logistic regression over the features, as trained by training/train_support.py."""
+
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    mean: tuple[float, ...]
+    scale: tuple[float, ...]
+    weights: tuple[float, ...]
+    intercept: float
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Regression:
+        if list(data["features"]) != list(FEATURES):
+            raise FileCorrupt("support.json", "its features are not those of features.py")
+        fields = {name: tuple(map(float, data[name])) for name in ("low", "high", "mean", "scale", "weights")}
+        return cls(**fields, intercept=float(data["intercept"]))
+
+    def logit(self, values: Sequence[float]) -> float:
+        """Features outside the range seen in training count as its edge."""
+        terms = (
+            weight * (min(max(value, low), high) - mean) / scale
+            for value, low, high, mean, scale, weight in zip(
+                values, self.low, self.high, self.mean, self.scale, self.weights, strict=True
+            )
+        )
+        return self.intercept + math.fsum(terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Turns logits into probabilities, as fitted by training/calibrate_support.py on documents kept out of training."""
+
+    reader: float
+    words: float
+    shift: float
+    against: float
+    against_shift: float
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Calibration:
+        return cls(*(float(data[name]) for name in ("reader", "words", "shift", "against", "against_shift")))
+
+    def probabilities(self, logits: Logits, words: float) -> tuple[float, float]:
+        """Of support and of contradiction, from the reader's logits and the regression's."""
+        yes = sigmoid(self.reader * margin(logits) + self.words * words + self.shift)
+        against = sigmoid(self.against * (logits[1] - logits[2]) + self.against_shift)
+        return yes, (1 - yes) * against
+
+
+def margin(logits: Logits) -> float:
+    """Log-odds of supported, as the reader has them."""
+    yes, *no = logits
+    top = max(no)
+    return yes - (top + math.log(sum(math.exp(x - top) for x in no)))
+
+
+def combined(parts: Sequence[Sequence[Logits]]) -> Logits | None:
+    """One for all windows: of each part of a claim the window that supports it best, of those the worst part.
+
+    None when there is nothing to read, that is, where the claim or the passage is empty.
+    """
+    best = [max(windows, key=margin) for windows in parts if windows]
+    return min(best, key=margin) if best else None
+
+
+def judged(
+    logits: Logits | None, words: Comparison, regression: Regression, calibration: Calibration
+) -> SupportReading:
+    """The reading; probability 0 where there was nothing to read."""
+    probability, contradiction = 0.0, 0.0
+    if logits is not None:
+        probability, contradiction = calibration.probabilities(logits, regression.logit(words.values))
+    return SupportReading(
+        probability=probability,
+        contradiction=contradiction,
+        sentence=words.sentence,
+        missing_numbers=words.missing_numbers,
+        missing_names=words.missing_names,
+        overlap=words.overlap,
+    )
+
+
+def sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))

@@ -1,0 +1,45 @@
+"""What the reader is trained on: labels that follow from others, even sides, documents kept out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
+from prepare_reader import CONTRADICTED, SUPPORTED, UNSUPPORTED, Pair, by_sentence, detokenised, even, held_out
+
+
+def test_sentences_of_summaries_get_the_label_that_follows_from_the_others() -> None:
+    right = "Ada was born in London. She wrote the first program."
+    wrong = "Ada was born in London. She wrote the last program."
+    pairs = [Pair("text", right, SUPPORTED, "bump"), Pair("text", wrong, UNSUPPORTED, "bump")]
+    found = {(pair.claim, pair.label) for pair in by_sentence(pairs)}
+    assert found == {
+        ("Ada was born in London.", SUPPORTED),
+        ("She wrote the first program.", SUPPORTED),
+        ("She wrote the last program.", UNSUPPORTED),
+    }
+    assert by_sentence([Pair("text", wrong, UNSUPPORTED, "bump")]) == []  # either sentence may be the wrong one
+    assert by_sentence([Pair("text", right, SUPPORTED, "snli")]) == []
+
+
+def test_no_side_of_a_source_outweighs_the_other_by_much() -> None:
+    import random
+
+    pairs = [Pair(f"p{i}", "c", SUPPORTED if i < 10 else CONTRADICTED, "a") for i in range(100)]
+    found = even(pairs, random.Random(0))
+    assert sum(pair.label == SUPPORTED for pair in found) == 10
+    assert sum(pair.label == CONTRADICTED for pair in found) == 17  # 1.6 times 10, and one
+
+
+def test_rows_of_one_document_are_kept_out_together() -> None:
+    kept = {held_out(Pair("a passage", f"claim {i}", SUPPORTED, "a"), 2) for i in range(20)}
+    assert len(kept) == 1
+    share = sum(held_out(Pair(f"passage {i}", "claim", SUPPORTED, "a"), 20) for i in range(2000)) / 2000
+    assert share == pytest.approx(1 / 20, abs=0.02)  # four standard deviations of 2,000 draws
+
+
+def test_spaces_around_punctuation_go() -> None:
+    assert detokenised("Ada -LRB- born 1815 -RRB- , of London .") == "Ada (born 1815), of London."

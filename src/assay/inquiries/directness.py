@@ -1,0 +1,117 @@
+"""Directness: does an answer meet the question that was asked, right or wrong?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+from assay.inquiries.base import (
+    TEXT,
+    Division,
+    Inquiry,
+    Prompt,
+    Question,
+    Section,
+    label_of,
+    one_of,
+    probability_of,
+    question_section,
+    record,
+    text_of,
+    whole,
+)
+from assay.records import Evidence, Span, Verdict
+from assay.text import locate_parts, windows
+
+LABELS: dict[str, str] = {
+    "direct": "the answer gives what was asked for, whether or not it is true",
+    "indirect": "it refuses or evades, is about something else, or only talks around what was asked for",
+}
+
+TASK = """\
+Decide whether the ANSWER meets the QUESTION.
+It is "direct" when it gives what was asked for. Whether that is true, complete or well put does not count here.
+It is "indirect" when it refuses or evades, says that it does not know, is about something else, or only talks around
+what was asked for.
+Give a "reason" of a few words, the "label", and a "quote": the words of the ANSWER that give what was asked for, copied
+exactly, or an empty text when it is indirect."""
+
+#: Characters of a half, at least. Halves help against a text that is too long, hardly against a reply that is.
+_HALF = 1000
+
+
+@dataclass(frozen=True)
+class Directness(Inquiry[Verdict]):
+    """Does this answer give what the question asks for?
+
+    Finding: one verdict, with the quotes of a direct answer located in it (as passage 0). A long answer is read in
+    pieces, and is direct when one of them is.
+    """
+
+    name: ClassVar[str] = "directness"
+    finding: ClassVar[Any] = Verdict
+
+    question: str
+    answer: str
+    language: str = "en"
+
+    @classmethod
+    def prompt(cls, group: Sequence[Self]) -> Prompt:
+        (inquiry,) = group
+        return Prompt(
+            material=(*question_section(inquiry.question), Section("ANSWER", inquiry.answer)),
+            task=TASK,
+            schema=record(reason=TEXT, label=one_of(*LABELS), quote=TEXT),
+            output_tokens=160,
+        )
+
+    @classmethod
+    def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[Verdict]:
+        (inquiry,) = group
+        label = label_of(reply, tuple(LABELS))
+        quote = text_of(reply, "quote") if label == "direct" else None
+        spans = locate_parts(quote, inquiry.answer) if quote else ()
+        verdict = Verdict(
+            label=label,
+            probability=probability_of(reply, "direct"),
+            reason=text_of(reply, "reason"),
+            evidence=tuple(Evidence(passage=0, span=span, text=span.of(inquiry.answer)) for span in spans),
+            unlocated=int(bool(quote) and not spans),
+        )
+        return [verdict]
+
+    def fit(self, chars: int) -> Division[Verdict] | None:
+        room = chars - len(self.question)
+        if len(self.answer) <= room:
+            return whole(self)
+        return self._divide(room) or whole(self) if room >= 200 else None
+
+    def halve(self) -> Division[Verdict] | None:
+        return self._divide(len(self.answer) // 2) if len(self.answer) >= 2 * _HALF else None
+
+    def _divide(self, room: int) -> Division[Verdict] | None:
+        """In pieces of at most `room` characters; None where white space at the ends is all that is too much."""
+        spans = windows(self.answer, room, self.language)
+        if len(spans) < 2:
+            return None
+        parts = tuple(replace(self, answer=span.of(self.answer)) for span in spans)
+        return Division(parts, lambda findings: _join(spans, findings))
+
+    def questions(self) -> tuple[Question, ...]:
+        return (Question("directness", "Does the ANSWER give what the QUESTION asks for, right or wrong?", LABELS),)
+
+    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> Verdict:
+        direct = answers["directness"].get("direct", 0.0)
+        return Verdict(label="direct" if direct >= 0.5 else "indirect", probability=direct)
+
+
+def _join(spans: Sequence[Span], findings: Sequence[Verdict]) -> Verdict:
+    """The verdict on the piece that meets the question best, with its quotes where they stand in the whole."""
+    moved = [
+        replace(
+            verdict, evidence=tuple(replace(quote, span=quote.span.shift(span.start)) for quote in verdict.evidence)
+        )
+        for span, verdict in zip(spans, findings, strict=True)
+    ]
+    return max(moved, key=lambda verdict: (verdict.label == "direct", verdict.probability or 0.0))
