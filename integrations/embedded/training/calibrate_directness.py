@@ -23,22 +23,24 @@ from assay_embedded.runtime import load_from
 from calibrate_usefulness import fit
 from sklearn.metrics import roc_auc_score
 
-SHORTEST = 4  # words; what is shorter, the judge does not answer
+from assay.judges.embedded import too_short
 
 
 def answers(data: Path) -> dict[str, list[tuple[str, str]]]:
     """(question, its answer) by source, from the training data."""
-    found: dict[str, dict[str, str]] = {"pubmedqa": {}, "qed_nq": {}}
+    found: dict[str, dict[str, str]] = {}
     for row in reading.lines(data / "train" / "qa_derived.jsonl.gz"):
         if row["label"] != 1:
             continue
-        answer = row["hypothesis"].split(" answer: ", 1)[1]
-        if row["source"] == "qed_nq":
-            text = row["premise"]
+        source, text = reading.group(row["source"]), row["premise"]
+        answer = row["hypothesis"].rpartition(" answer: ")[2]
+        if source == "qed_nq":
             answer = next((text[a:b] for a, b in sentences(text) if answer in text[a:b]), "")
-        if len(answer.split()) >= SHORTEST:
-            found[reading.group(row["source"])][row["question"]] = answer
-    return {source: sorted(pairs.items()) for source, pairs in found.items()}
+        found.setdefault(source, {})[row["question"]] = answer
+    return {
+        source: sorted((question, answer) for question, answer in pairs.items() if not too_short(answer))
+        for source, pairs in found.items()
+    }
 
 
 def nearest(models: Models, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:

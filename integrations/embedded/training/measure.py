@@ -9,7 +9,8 @@
   mean of its two lowest.
 - ragtruth: whole answers, at their own rate of labels.
 - usefulness: `context_relevance`.
-- directness: questions of `qa_gold` with their answers, and with the answer of the question most like them.
+- directness: questions of `qa_gold` with their answers, and with the answer of the question most like them; answers
+  that the judge does not take are left out.
 - robustness: `counterfactual_context`, `judge_injection`, contradicted against not mentioned.
 - evidence: how often the sentence that a verdict names is the one that decides (sentences built into others).
 
@@ -29,9 +30,11 @@ import robustness
 import rows as reading
 from agreement import Figures, calibration_error, elsewhere, figures, gain, overlap
 from assay_embedded import load
-from calibrate_directness import SHORTEST, nearest
+from calibrate_directness import nearest
 from evidence import deciding_sentence
 from signals import Signals
+
+from assay.judges.embedded import too_short
 
 GROUPS = {
     "qa": ("attributionbench", "rgb_en_fact"),
@@ -113,7 +116,7 @@ def directness(signals: Signals, data: Path, embedding: bool) -> Figures:
     found: dict[str, dict[str, str]] = {}
     for row in reading.lines(data / "qa_gold.jsonl.gz"):
         answer = row["response"] or (row["reference"] or "").split(" | ")[0]
-        if len(answer.split()) >= SHORTEST:
+        if not too_short(answer):
             found.setdefault(reading.group(row["source"]), {}).setdefault(row["question"], answer)
     own = {source: list(pairs.items())[:200] for source, pairs in found.items()}
     pairs = [(pair, 1, source) for source, listed in own.items() for pair in listed]

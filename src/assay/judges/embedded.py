@@ -33,7 +33,8 @@ RULES = 2
 
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out"
 _FEWEST = 4  # words of an answer that can be judged by itself,
-_SHORTEST = 30  # or characters: not every language has spaces
+_SENTENCE = 9  # or, where no full stop says that it is a sentence, so many,
+_SHORTEST = 30  # or so many characters: not every language has spaces
 _LOCK = threading.Lock()
 _WORKER: ThreadPoolExecutor | None = None
 
@@ -138,7 +139,7 @@ class EmbeddedJudge(BaseJudge):
     def _directness(self, inquiries: Mapping[int, Directness]) -> dict[int, Verdict]:
         """The verdict on each answer, but for those too short to tell."""
         silent = {n for n, i in inquiries.items() if _states_nothing(i)}
-        read = {n: (i.question, i.answer) for n, i in inquiries.items() if n not in silent and not _is_short(i.answer)}
+        read = {n: (i.question, i.answer) for n, i in inquiries.items() if n not in silent and not too_short(i.answer)}
         pairs = _distinct(read.values())
         direct = dict(zip(pairs, map(float, self.models.directness(pairs)), strict=True)) if pairs else {}
         nothing = Verdict(label="indirect", probability=0.0, reason="it states nothing")
@@ -229,14 +230,18 @@ def _useful(index: int, probability: float) -> Verdict:
     return Verdict(label="useful" if probability >= 0.5 else "not_useful", probability=probability, passage=index)
 
 
-def _is_short(answer: str) -> bool:
-    words = sum(any(map(str.isalnum, word)) for word in answer.split())
-    return words < _FEWEST and len(answer.strip()) < _SHORTEST
+def too_short(answer: str) -> bool:
+    """Whether an answer is too few words to tell by themselves what they answer: "1889", "the Boston Tea Party"."""
+    text = answer.strip()
+    words = sum(any(map(str.isalnum, word)) for word in text.split())
+    if words < _FEWEST:
+        return len(text) < _SHORTEST
+    return words < _SENTENCE and not text.rstrip("\"'”’)").endswith((".", "!", "。"))
 
 
 def _states_nothing(inquiry: Directness) -> bool:
     answer = inquiry.answer
-    if _is_short(answer):  # "Yes." or "Certainly!" may be just what was asked for
+    if too_short(answer):  # "Yes." or "Certainly!" may be just what was asked for
         return refuses(answer) or not answer.strip()
     return not any(states_something(span.of(answer)) for span in split_sentences(answer, inquiry.language))
 

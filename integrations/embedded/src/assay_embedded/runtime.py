@@ -93,7 +93,8 @@ class Models:
     def directness(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """For each (question, answer) the probability that the answer meets the question, right or wrong, [n].
 
-        The model of `relevance` reads the answer as a passage, with a calibration of its own. 0 for an empty text.
+        The model of `relevance` reads the answer as a passage, with a calibration of its own. 0 for an empty text. A
+        few words that are no sentence score low, whatever they answer.
         """
         return _probabilities(self.relevance_logits(pairs), self._loaded.directness)
 
