@@ -112,11 +112,12 @@ async def test_passages_that_answer_are_told_from_those_that_do_not(judge):
 
 
 async def test_answers_are_told_from_answers_to_other_questions(judge):
-    chosen = [row for row in rows("qa_gold", 200) if not too_short(text_of(row))]
+    whole = ("clapnq", "pubmedqa")  # the other sources answer in a few words, or refuse
+    chosen = [row for row in rows("qa_gold", 200) if row["source"] in whole and not too_short(text_of(row))]
     assert len(chosen) >= 50
     others = [*chosen[1:], chosen[0]]
     own = await judge.answer([Directness(row["question"], text_of(row)) for row in chosen])
     swapped = await judge.answer([Directness(a["question"], text_of(b)) for a, b in zip(chosen, others, strict=True)])
     scores = np.array([answer.finding.probability for answer in (*own, *swapped)])
     labels = np.array([1] * len(own) + [0] * len(swapped))
-    assert auroc(labels, scores) > 0.85
+    assert auroc(labels, scores) > 0.9
