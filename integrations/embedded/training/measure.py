@@ -10,7 +10,7 @@
 - ragtruth: whole answers, at their own rate of labels.
 - usefulness: `context_relevance`.
 - directness: questions of `qa_gold` with their answers, and with the answer of the question most like them; answers
-  that the judge does not take are left out.
+  that the judge does not take, and refusals, are left out.
 - robustness: `counterfactual_context`, `judge_injection`, contradicted against not mentioned.
 - evidence: how often the sentence that a verdict names is the one that decides (sentences built into others).
 
@@ -35,6 +35,7 @@ from evidence import deciding_sentence
 from signals import Signals
 
 from assay.judges.embedded import too_short
+from assay.judges.sentence_claims import sentence_claims
 
 GROUPS = {
     "qa": ("attributionbench", "rgb_en_fact"),
@@ -116,7 +117,7 @@ def directness(signals: Signals, data: Path, embedding: bool) -> Figures:
     found: dict[str, dict[str, str]] = {}
     for row in reading.lines(data / "qa_gold.jsonl.gz"):
         answer = row["response"] or (row["reference"] or "").split(" | ")[0]
-        if not too_short(answer):
+        if not too_short(answer) and sentence_claims(answer):  # refusals are known by rule
             found.setdefault(reading.group(row["source"]), {}).setdefault(row["question"], answer)
     own = {source: list(pairs.items())[:200] for source, pairs in found.items()}
     pairs = [(pair, 1, source) for source, listed in own.items() for pair in listed]

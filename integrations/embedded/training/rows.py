@@ -66,7 +66,8 @@ def development(data: Path, name: str) -> Iterator[Row]:
         contexts = tuple(row.get("contexts") or ())
         passage = "\n".join(contexts)
         if row["label"] in (0, 1) and claim and passage:
-            yield Row(passage, claim, row["label"], group(row["source"]), contexts, str(row.get("label_text") or ""))
+            source = f"ragtruth, {row['task']}" if name == "ragtruth_dev" else group(row["source"])
+            yield Row(passage, claim, row["label"], source, contexts, str(row.get("label_text") or ""))
 
 
 def sample(rows: Iterable[Row], each: int, seed: int, even: bool = False) -> list[Row]:
