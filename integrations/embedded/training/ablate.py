@@ -47,7 +47,7 @@ def scores(model: Any, rows: list[reading.Row]) -> np.ndarray:
     units = [
         (i, reading.Row(row.passage, claim, 0, "")) for i, row in enumerate(rows) for claim in claims_of(row.claim)
     ]
-    logits = torch_logits(model, inputs([unit for _, unit in units]), 16)
+    logits = torch_logits(model, [found[0] for found in inputs([unit for _, unit in units])], 16)
     margins = logits[:, 0] - np.logaddexp(logits[:, 1], logits[:, 2])
     owners = np.array([i for i, _ in units])
     return np.array([of_answer(margins[owners == i].tolist()) for i in range(len(rows))])

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-SIZE, EDGE, GAP = 220, 40, 30
+SIZE, EDGE, GAP = 220, 46, 30
 STYLE = "font-family='sans-serif' font-size='11' fill='#333'"
 
 
@@ -42,6 +42,8 @@ def panel(title: str, error: float, bins: list[dict[str, Any]], left: int) -> st
         f"<text x='{left}' y='{EDGE - 20}' font-weight='bold' {STYLE}>{title}</text>"
         f"<text x='{left}' y='{EDGE - 6}' {STYLE}>expected calibration error {error:.3f}</text>"
         f"<text x='{left + SIZE / 2:.0f}' y='{base + 30}' text-anchor='middle' {STYLE}>said probability</text>"
+        f"<text transform='translate({left - 26},{EDGE + SIZE / 2:.0f}) rotate(-90)' text-anchor='middle' {STYLE}>"
+        "share that people found so</text>"
     )
 
 

@@ -18,7 +18,7 @@ import sys
 if os.environ.get("MALLOC_MMAP_MAX_") is None:  # else glibc returns every tensor to the kernel: half the time
     os.environ.update(
         MALLOC_MMAP_MAX_="0", MALLOC_TRIM_THRESHOLD_="8000000000", MALLOC_TOP_PAD_="200000000", HF_HUB_OFFLINE="1",
-        OMP_NUM_THREADS="1", KMP_BLOCKTIME="0", MASTER_ADDR="127.0.0.1",
+        OMP_NUM_THREADS="1", KMP_BLOCKTIME="0",
     )  # fmt: skip
     os.execv(sys.executable, [sys.executable, *sys.argv])
 
@@ -127,7 +127,7 @@ def mean_of_workers(parameters: list[torch.nn.Parameter], workers: int) -> None:
 
 def worker(rank: int, given: argparse.Namespace) -> None:
     torch.set_num_threads(1)
-    os.environ["MASTER_PORT"] = str(given.port)
+    os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(given.port)}
     dist.init_process_group("gloo", rank=rank, world_size=given.workers)
     torch.manual_seed(given.seed)
     model = build(given.onnx)

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _AGAINST = {"contexts": "passage", "reference": "reference", "answer": "answer"}
+_FAVOURABLE = {
+    "not_mentioned": "supported",
+    "contradicted": "supported",
+    "not_useful": "useful",
+    "indirect": "direct",
+    "no": "yes",
+}
 _STYLE = {"supported": "green", "useful": "green", "direct": "green", "yes": "", "no": "", "contradicted": "bold red"}
 
 
@@ -125,8 +132,12 @@ def _labelled(name: str, text: str | None) -> RenderableType:
 
 
 def _label(verdict: Verdict) -> str:
+    """The label; the probability is that of the favourable one, which is named where it is another."""
     label = verdict.label.replace("_", " ")
-    return label if verdict.probability is None else f"{label} (p={verdict.probability:.2f})"
+    if verdict.probability is None:
+        return label
+    other = _FAVOURABLE.get(verdict.label)
+    return f"{label} (p{f' of {other} ' if other else '='}{verdict.probability:.2f})"
 
 
 def _subject(verdict: Verdict, units: Sequence[str]) -> str:
