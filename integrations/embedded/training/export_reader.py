@@ -18,7 +18,7 @@ from typing import Any
 
 import graphs
 import numpy as np
-from export_reranker import Quantised, read
+from export_reranker import published, read
 from train_reader import build
 
 
@@ -116,15 +116,6 @@ def main() -> None:
         "attention_mask": tokens["attention_mask"],
     }
 
-    def rebuild(weights: np.ndarray) -> Quantised | None:
-        for q, scale, zero in quantised.values():
-            for form in (q, q.T):
-                if form.shape == weights.shape and np.array_equal(
-                    (form.astype(np.float32) - np.float32(zero)) * scale, weights
-                ):
-                    return form, scale, zero
-        return None
-
     for name, module, example, result in (
         ("trunk", trunk(reranker, shared), tokens, "hidden"),
         ("relevance", top(reranker, shared), states, "relevance"),
@@ -132,7 +123,7 @@ def main() -> None:
     ):
         floating, stored = given.out / f"{name}-float.onnx", given.out / f"{name}.onnx"
         graphs.export(module, example, floating, result)
-        graphs.stored_int8(floating, stored, rebuild)
+        graphs.stored_int8(floating, stored, published(quantised))
         print(name, graphs.megabytes(floating), graphs.megabytes(stored), "packed", graphs.megabytes(pack(stored)))
 
 

@@ -11,6 +11,7 @@ very int8 values of the published file, so nothing is lost a second time.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import graphs
@@ -49,6 +50,21 @@ def read(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Quantised]]:
             where = node.name.strip("/").removesuffix("/MatMul_quant").removesuffix("/Gemm_MatMul_quant")
             take(node.input[1].removesuffix("_quantized"), where.replace("/", ".") + ".weight", turn=True)
     return floats, quantised
+
+
+def published(quantised: Mapping[str, Quantised]) -> Callable[[np.ndarray], Quantised | None]:
+    """For graphs.stored_int8: the int8 values that weights were made from, where they are the published ones."""
+
+    def found(weights: np.ndarray) -> Quantised | None:
+        for q, scale, zero in quantised.values():
+            for form in (q, q.T):
+                if form.shape == weights.shape and np.array_equal(
+                    (form.astype(np.float32) - np.float32(zero)) * scale, weights
+                ):
+                    return form, scale, zero
+        return None
+
+    return found
 
 
 def build(floats: dict[str, np.ndarray]) -> object:
@@ -92,16 +108,7 @@ def main() -> None:
     example = {n: torch.ones(2, 16, dtype=torch.long) for n in ("input_ids", "attention_mask", "token_type_ids")}
     graphs.export(build(floats), example, given.out / "float.onnx", "logit")
 
-    def rebuild(weights: np.ndarray) -> Quantised | None:
-        for q, scale, zero in quantised.values():
-            for form in (q, q.T):
-                if form.shape == weights.shape and np.array_equal(
-                    (form.astype(np.float32) - np.float32(zero)) * scale, weights
-                ):
-                    return form, scale, zero
-        return None
-
-    graphs.stored_int8(given.out / "float.onnx", given.out / "stored.onnx", rebuild)
+    graphs.stored_int8(given.out / "float.onnx", given.out / "stored.onnx", published(quantised))
     graphs.dynamic_int8(given.out / "float.onnx", given.out / "dynamic.onnx")
     graphs.blockwise_int8(given.out / "float.onnx", given.out / "blocks.onnx")
     for name in ("float", "stored", "dynamic", "blocks"):
