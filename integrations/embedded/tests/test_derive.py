@@ -16,6 +16,7 @@ import derive
 CLAIM = "In 1887 Gustave Eiffel built 3 towers in Paris."
 PASSAGE = "Gustave Eiffel built 3 towers in Paris in 1887. Victor Hugo lived in Lyon until 1885. It rained for 40 days."
 SEEDS = st.integers(0, 10_000)
+WORDS = st.sampled_from(["Paris", "The", "is", "big", "river"])
 
 
 def test_numbers_and_names() -> None:
@@ -122,3 +123,19 @@ def test_any_text_is_taken(claim: str, passage: str, seed: int) -> None:
         assert made is None or made != claim
     rest = derive.without_support(passage, claim)
     assert rest is None or len(rest.split()) < len(passage.split())
+
+
+def test_two_statements_become_one_sentence() -> None:
+    found = {derive.joined("Paris is big.", "The river is long.", random.Random(seed)) for seed in range(60)}
+    assert "Paris is big, and the river is long." in found
+    assert "The river is long; Paris is big." in found  # a name keeps its capital
+    assert len(found) == 2 * 4  # two orders, four ways to join
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(WORDS, min_size=1, max_size=6), st.lists(WORDS, min_size=1, max_size=6), SEEDS)
+def test_joining_loses_no_word(first: list[str], second: list[str], seed: int) -> None:
+    said = derive.joined(" ".join(first) + ".", " ".join(second) + ".", random.Random(seed)).lower()
+    found = sorted(said.replace(".", "").replace(",", "").replace(";", "").split())
+    want = [word.lower() for word in first + second]
+    assert found in [sorted([*want, *more]) for more in ([], ["and"], ["while"])]

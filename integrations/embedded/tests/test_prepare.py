@@ -8,7 +8,18 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
-from prepare_reader import CONTRADICTED, SUPPORTED, UNSUPPORTED, Pair, by_sentence, detokenised, even, held_out
+from prepare_reader import (
+    CONTRADICTED,
+    NOT_MENTIONED,
+    SUPPORTED,
+    UNSUPPORTED,
+    Pair,
+    by_sentence,
+    detokenised,
+    even,
+    held_out,
+    two_in_one,
+)
 
 
 def test_sentences_of_summaries_get_the_label_that_follows_from_the_others() -> None:
@@ -43,3 +54,21 @@ def test_rows_of_one_document_are_kept_out_together() -> None:
 
 def test_spaces_around_punctuation_go() -> None:
     assert detokenised("Ada -LRB- born 1815 -RRB- , of London .") == "Ada (born 1815), of London."
+
+
+def test_a_claim_and_a_sentence_in_one_hold_where_both_come_from_the_passage() -> None:
+    import random
+
+    tower = Pair("The tower has three floors made of iron. It was built by Eiffel in 1889.", "Eiffel built it.", 0, "a")
+    river = "The river flows through seven countries to the sea."
+    right = two_in_one(tower, True, [river] * 60, random.Random(3))
+    wrong = two_in_one(tower, False, [river] * 60, random.Random(3))
+    assert right is not None
+    assert right.label == SUPPORTED
+    assert "Eiffel built it" in right.claim
+    assert "floors made of iron" in right.claim
+    assert wrong is not None
+    assert wrong.label == NOT_MENTIONED
+    assert "Eiffel built it" in wrong.claim
+    assert "seven countries" in wrong.claim
+    assert two_in_one(tower, False, [tower.passage] * 60, random.Random(3)) is None  # nothing there that is strange

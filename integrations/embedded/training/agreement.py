@@ -114,3 +114,13 @@ def calibration_error(labels: np.ndarray, scores: np.ndarray, bins: int = 10) ->
             found.append({"rows": int(here.sum()), "probability": round(said, 3), "supported": round(right, 3)})
             error += here.mean() * abs(said - right)
     return float(error), found
+
+
+def error_by_chance(scores: np.ndarray, draws: int = 200) -> float:
+    """The calibration error that probabilities which are right would show on so few rows, on average.
+
+    Labels are drawn with just these probabilities, and the error is measured as ever: it is never 0.
+    """
+    rng = np.random.default_rng(0)
+    drawn = (calibration_error((rng.random(len(scores)) < scores).astype(int), scores)[0] for _ in range(draws))
+    return float(np.mean(list(drawn)))

@@ -177,3 +177,13 @@ def copied(passage: str, count: int, rng: random.Random) -> list[str]:
     fit = [text for start, end in sentences(passage) if 6 <= len((text := passage[start:end]).split()) <= 35]
     chosen = sorted(rng.sample(range(len(fit)), min(count, len(fit))))
     return [re.sub(r"\s*\([^()]*\)", "", fit[i]) if rng.random() < 0.5 else fit[i] for i in chosen]
+
+
+def joined(first: str, second: str, rng: random.Random) -> str:
+    """Two statements as one sentence, in any order; it holds where both hold."""
+    parts = [first.strip().rstrip(".!"), second.strip().rstrip(".!")]
+    rng.shuffle(parts)
+    opening, rest = parts[1].split(" ", 1) if " " in parts[1] else (parts[1], "")
+    if opening.lower() in STOP:  # else it may be a name
+        opening = opening.lower()
+    return parts[0] + rng.choice((", and ", ", while ", "; ", " and ")) + f"{opening} {rest}".strip() + "."

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 import robustness
 import rows as reading
-from agreement import Figures, calibration_error, elsewhere, figures, gain, overlap
+from agreement import Figures, calibration_error, elsewhere, error_by_chance, figures, gain, overlap
 from assay_embedded import load
 from calibrate_directness import nearest
 from evidence import deciding_sentence
@@ -75,6 +75,7 @@ def compare(signals: Signals, rows: list[reading.Row], embedding: bool) -> Figur
         }
     error, bins = calibration_error(labels, support)
     out["expected_calibration_error"], out["reliability"] = round(error, 3), bins
+    out["expected_calibration_error_by_chance"] = round(error_by_chance(support), 3)
     out["claims_per_cpu_second"] = signals.claims_per_cpu_second
     return out
 
@@ -103,6 +104,7 @@ def usefulness(signals: Signals, data: Path, embedding: bool) -> Figures:
         "word overlap": figures(labels, shared, elsewhere(labels, shared, sources), sources),
         "gain over word overlap": {"all": gain(labels, scores, shared)},
         "expected_calibration_error": round(error, 3),
+        "expected_calibration_error_by_chance": round(error_by_chance(scores), 3),
         "reliability": bins,
         "pairs_per_cpu_second": round(len(pairs) / spent, 1),
     }

@@ -34,6 +34,7 @@ CAPS = {
     "mnli": 2000, "fever-nli": 2700, "snli": 1000, "conjnli": 900, "true/paws": 1400, "ambient": 350,
     "fever_symmetric": 660, "true/dialfact": 1400, "fib_xsum": 900,
 }  # fmt: skip
+NLI = set(CAPS) - {"true/dialfact", "fib_xsum"}
 SEVERAL = ("bump", "summedits", "fib_xsum", "attributionbench", "true/dialfact", "true/q2", "faithdial_audit")
 BUDGETS = (60, 100, 130, 130, 150)  # words of the excerpt, one drawn for each row: a reader for all lengths
 WINDOW = 256
@@ -94,8 +95,11 @@ def by_sentence(pairs: Iterable[Pair]) -> list[Pair]:
     return list(out.values())
 
 
-def even(pairs: Iterable[Pair], rng: random.Random) -> list[Pair]:
-    """One round: at most CAPS of a source and side, and no side of a source more than 1.6 times the other."""
+def even(pairs: Iterable[Pair], rng: random.Random, nli: float = 1.0) -> list[Pair]:
+    """One round: at most CAPS of a source and side, and no side of a source more than 1.6 times the other.
+
+    `nli` multiplies the caps of the NLI sets.
+    """
     cells: dict[tuple[str, bool], list[Pair]] = defaultdict(list)
     for pair in pairs:
         cells[pair.source, pair.label == SUPPORTED].append(pair)
@@ -105,7 +109,8 @@ def even(pairs: Iterable[Pair], rng: random.Random) -> list[Pair]:
         least = min(len(side) for side in sides)
         for side in sides:
             rng.shuffle(side)
-            out += side[: min(CAPS.get(source, 1200), int(1.6 * least) + 1)]
+            cap = round(CAPS.get(source, 1200) * (nli if source in NLI else 1))
+            out += side[: min(cap, int(1.6 * least) + 1)]
     return out
 
 
@@ -121,7 +126,8 @@ def derived(pairs: list[Pair], count: int, rng: random.Random) -> list[Pair]:
     made: Counter[str] = Counter()
     share = {
         "number": 0.13, "name": 0.15, "exchange": 0.06, "negate": 0.06, "opposite": 0.07, "wrong passage": 0.07,
-        "without support": 0.09, "among": 0.13, "copied": 0.14, "copied, changed": 0.12,
+        "without support": 0.09, "among": 0.13, "copied": 0.14, "copied, changed": 0.12, "joined": 0.07,
+        "joined, strange": 0.07,
     }  # fmt: skip
     while len(out) < count:
         kind = min(share, key=lambda k: made[k] / share[k])
@@ -163,11 +169,13 @@ def one(
     elif kind == "opposite":
         new = derive.opposite(claim, rng)
     elif kind == "wrong passage":
-        near = max(rng.sample(passages, 60), key=lambda text: derive.shared(claim, text))
+        near = nearest(claim, passages, rng)
         return Pair(near, claim, NOT_MENTIONED, "") if near != passage and derive.shared(claim, near) < 0.7 else None
     elif kind == "without support":
         rest = derive.without_support(passage, claim)
         return Pair(rest, claim, NOT_MENTIONED, "") if rest else None
+    elif kind.startswith("joined"):
+        return two_in_one(pair, kind == "joined", passages, rng)
     elif kind == "among":
         return replace(pair, passage=derive.among(passage, rng.sample(short, rng.randint(1, 4)), rng))
     else:  # one to three sentences of a passage: all as they are, or one of them changed
@@ -183,6 +191,22 @@ def one(
     if new is None or new == claim or new in passage:
         return None
     return Pair(passage, new, CONTRADICTED, "")
+
+
+def nearest(text: str, passages: list[str], rng: random.Random) -> str:
+    """Of 60 passages the one with most of the text's words."""
+    return max(rng.sample(passages, 60), key=lambda other: derive.shared(text, other))
+
+
+def two_in_one(pair: Pair, same: bool, passages: list[str], rng: random.Random) -> Pair | None:
+    """A supported claim and a sentence in one: of the `same` passage, or else of another, which is not mentioned."""
+    passage, claim = pair.passage, pair.claim
+    parts = derive.copied(passage if same else nearest(claim, passages, rng), 1, rng)
+    if not parts or len(claim.split()) > 40 or derive.shared(parts[0], claim) > 0.5:
+        return None
+    if not same and derive.shared(parts[0], passage) > 0.6:
+        return None
+    return Pair(passage, derive.joined(claim, parts[0], rng), SUPPORTED if same else NOT_MENTIONED, "")
 
 
 def encoded(pairs: list[Pair], tokenizer: Tokenizer, rng: random.Random, attacked: float) -> dict[str, np.ndarray]:
@@ -222,6 +246,7 @@ def main() -> None:
     ask.add_argument("--tokenizer", type=Path, required=True)
     ask.add_argument("--out", type=Path, required=True)
     ask.add_argument("--rounds", type=int, default=2, help="how often the groundedness rows are gone through")
+    ask.add_argument("--nli", type=float, default=1.0, help="factor on the number of pairs from NLI sets")
     ask.add_argument("--derived", type=int, default=16000)
     ask.add_argument("--hold", type=int, default=20)
     ask.add_argument("--attacked", type=float, default=0.05, help="share of rows that get an instruction")
@@ -238,10 +263,9 @@ def main() -> None:
     pairs = [pair for pair in everything if not held_out(pair, given.hold)]
     split = [replace(pair, source=pair.source + ", sentence") for pair in sentence if not held_out(pair, given.hold)]
     rounds: list[Pair] = []
-    wide = {pair.source for pair in everything} & set(CAPS) - {"true/dialfact", "fib_xsum"}
     for turn in range(given.rounds):
-        chosen = even(pairs + split, rng)
-        rounds += [pair for pair in chosen if turn < 1 or pair.source not in wide]
+        chosen = even(pairs + split, rng, given.nli)
+        rounds += [pair for pair in chosen if turn < 1 or pair.source not in NLI]
     rounds += derived(pairs + split, given.derived, rng)
     rng.shuffle(rounds)
     for name, which in (("pairs", rounds), ("held", even(held, rng))):

@@ -63,14 +63,30 @@ def build(onnx: Path, classes: int = CLASSES) -> Any:
 
 
 class Rows:
-    """The pairs of one npz file, less those whose source begins with one of `without`."""
+    """The pairs of one npz file, less those whose source begins with one of `without`.
 
-    def __init__(self, path: Path, without: tuple[str, ...] = ()) -> None:
+    Those whose source begins with one of `of` stay in any case, and with `share` they are that share of all: repeated
+    or thinned out, in a fixed order.
+    """
+
+    def __init__(
+        self, path: Path, without: tuple[str, ...] = (), of: tuple[str, ...] = (), share: float | None = None
+    ) -> None:
         data = np.load(path)
         self.ids, self.starts, self.firsts = data["ids"], data["starts"], data["firsts"]
         self.labels = torch.tensor(data["labels"], dtype=torch.long)
         self.sizes = np.diff(self.starts)
-        self.used = [i for i, source in enumerate(data["sources"].tolist()) if not source.startswith(without)]
+        sources = data["sources"].tolist()
+        special = [i for i, source in enumerate(sources) if source.startswith(of)]
+        self.used = [i for i, source in enumerate(sources) if not source.startswith((*of, *without))]
+        if share is not None:
+            if not special or not 0 < share < 1:
+                raise ValueError(
+                    f"--share {share} wants a number between 0 and 1, and --of sources that there are: {of}"
+                )
+            count = round(len(self.used) * share / (1 - share))
+            special = random.Random(0).sample(special * -(-count // len(special)), count)
+        self.used += special
 
     def batch(self, chosen: list[int]) -> dict[str, torch.Tensor]:
         longest = int(self.sizes[chosen].max())
@@ -139,7 +155,7 @@ def worker(rank: int, given: argparse.Namespace) -> None:
     optimiser = torch.optim.AdamW(
         [{"params": head, "factor": 5.0}, {"params": body, "factor": 1.0}], lr=given.lr, weight_decay=0.01, foreach=True
     )
-    rows = Rows(given.pairs, tuple(given.without))
+    rows = Rows(given.pairs, tuple(given.without), tuple(given.of), given.share)
     spent, step = 0.0, 0
     if given.start:
         model.load_state_dict(torch.load(given.start, weights_only=True)["model"])
@@ -206,6 +222,8 @@ def main() -> None:
     ask.add_argument("--minutes", type=float, default=45)
     ask.add_argument("--steps", type=int, help="of each worker, in place of a time; a multiple of --sync")
     ask.add_argument("--without", nargs="*", default=[], help="beginnings of the names of sources to leave out")
+    ask.add_argument("--of", nargs="*", default=[], help="beginnings of the names of sources to keep in any case")
+    ask.add_argument("--share", type=float, help="share that the sources of --of are to have")
     ask.add_argument("--workers", type=int, default=2)
     ask.add_argument("--tokens", type=int, default=2048, help="of a batch of one worker")
     ask.add_argument("--lr", type=float, default=1e-4)
@@ -216,7 +234,10 @@ def main() -> None:
     ask.add_argument("--port", type=int, default=29517)
     ask.add_argument("--start", type=Path, help="weights of an earlier run to start from")
     ask.add_argument("--resume", action="store_true")
-    ask.add_argument("--float32", dest="bf16", action="store_false", help="for CPUs without bfloat16")
+    ask.add_argument(
+        "--bf16", action=argparse.BooleanOptionalAction, default=torch.backends.cpu.get_cpu_capability() != "AVX2",
+        help="bfloat16, by default where the CPU has AVX-512; without, it is many times slower than float32",
+    )  # fmt: skip
     given = ask.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
     mp.spawn(worker, args=(given,), nprocs=given.workers)
