@@ -1,0 +1,85 @@
+"""Prints the tables of ../README.md and docs/judge.md from the card, so that they say what was measured.
+
+python tables.py --files DIR
+
+`../tests/test_documents.py` holds both documents to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ANSWERS = "qa_gold, own and others' answers"
+
+# section of the card, part, signal, name in the table; a row without a signal of its own is headed by the judge
+ROWS = (
+    ("support", "agreement", "support", "**is this claim supported?** 14 sources"),
+    ("support", "agreement", "word overlap", "word overlap"),
+    ("support", "agreement", "embedding similarity", "embedding similarity"),
+    ("support", "agreement", "regression over words (the first judge)", "the first judge: a regression over words"),
+    ("support", "agreement", "reader alone", "the trained reader alone"),
+    ("support", "ragtruth", "support", "**is a whole answer supported?** RAGTruth"),
+    ("support", "ragtruth", "word overlap", "word overlap"),
+    ("support", "ragtruth", "embedding similarity", "embedding similarity"),
+    ("support", "ragtruth", "regression over words (the first judge)", "the first judge"),
+    ("relevance", "usefulness", "relevance", "**does the context answer the question?** context_relevance"),
+    ("relevance", "usefulness", "word overlap", "word overlap"),
+    ("relevance", "usefulness", "embedding similarity", "embedding similarity"),
+    (
+        "relevance",
+        "directness",
+        "directness",
+        "**does the answer meet the question?** qa_gold, own and others' answers",
+    ),
+    ("relevance", "directness", "embedding similarity", "embedding similarity"),
+)
+HEAD = ("rows", "AUROC", "balanced accuracy", "F1", "mean AUROC over sources")
+
+
+def between(edges: Sequence[float], sign: str = "") -> str:
+    """An interval as it stands in brackets."""
+    low, high = edges
+    return f"({low:{sign}.3f} to {high:{sign}.3f})" if sign else f"({low:.3f}-{high:.3f})"
+
+
+def table(card: dict[str, Any], with_f1: bool) -> list[str]:
+    """The lines of the table; docs/judge.md leaves out F1."""
+    head = [name for name in HEAD if with_f1 or name != "F1"]
+    out = ["| | " + " | ".join(head) + " |", "|---" * (len(head) + 1) + "|"]
+    for section, part, signal, name in ROWS:
+        one = card[section][part][signal]
+        first = name.startswith("**")
+        cells = [
+            str(one["rows"]) if first else "",
+            f"{one['auroc']:.3f} {between(one['auroc_95'])}",
+            f"{one['balanced_accuracy']:.3f} {between(one['balanced_accuracy_95'])}",
+            f"{one['f1_unsupported']:.3f} {between(one['f1_unsupported_95'])}",
+            f"{one['auroc_mean_over_sources']:.3f}",
+        ]
+        kept = [cell for cell, title in zip(cells, HEAD, strict=True) if with_f1 or title != "F1"]
+        out.append(f"| {name if first else '&nbsp;&nbsp;' + name} | " + " | ".join(kept) + " |")
+    return out
+
+
+def gains(card: dict[str, Any], over: str) -> list[str]:
+    """What the judge gains over a signal in AUROC, over all rows and by group."""
+    found = card["support"]["agreement"][f"gain over {over}"]
+    return [f"{group} {one['auroc_gain']:+.3f} {between(one['auroc_gain_95'], '+')}" for group, one in found.items()]
+
+
+def main() -> None:
+    ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ask.add_argument("--files", type=Path, required=True, help="the files that ship")
+    card = json.loads((ask.parse_args().files / "card.json").read_text(encoding="utf-8"))
+    for with_f1 in (True, False):
+        print("\n".join(table(card, with_f1)), end="\n\n")
+    for over in ("word overlap", "regression over words (the first judge)"):
+        print(f"over {over}:", ", ".join(gains(card, over)))
+
+
+if __name__ == "__main__":
+    main()
