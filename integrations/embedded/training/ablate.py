@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import prepare_reader
 import rows as reading
 from agreement import claims_of, figures, gain
 from measure import all_rows
@@ -28,7 +29,8 @@ from speed import inputs, torch_logits
 from train_reader import build
 
 DERIVED = ("--without", "derived/")
-NLI = ("mnli", "snli", "conjnli", "ambient", "fever", "true/paws")
+NLI = sorted(prepare_reader.NLI)
+SWAPS = ("number", "name", "exchange", "negate", "opposite")
 
 
 def with_quarter(*kinds: str) -> tuple[str, ...]:
@@ -39,14 +41,15 @@ def with_quarter(*kinds: str) -> tuple[str, ...]:
 # what train_reader.py is told
 VARIANTS: dict[str, tuple[str, ...]] = {
     "without anything derived": DERIVED,
-    "a quarter swaps": with_quarter("number", "name", "exchange", "negate", "opposite"),
+    "a quarter swaps": with_quarter(*SWAPS),
     "a quarter other passages": with_quarter("wrong", "without"),
     "a quarter among others": with_quarter("among"),
     "a quarter copied": with_quarter("copied"),
     "a quarter joined": with_quarter("joined"),
     "two fifths NLI sets": (*DERIVED, "--share", "0.4", "--of", *NLI),
     "everything": (),
-    "without NLI sets": (*DERIVED, *NLI),
+    "everything without swaps": ("--without", *(f"derived/{kind}" for kind in (*SWAPS, "copied, ch"))),
+    "everything without NLI sets": ("--without", *NLI),
     "another seed": (*DERIVED, "--seed", "24"),
 }  # fmt: skip
 
@@ -71,13 +74,7 @@ def main() -> None:
     ask.add_argument("--steps", type=int, default=300)
     ask.add_argument("--tokens", type=int, default=2048)
     ask.add_argument("--each", type=int, default=150)
-    ask.add_argument(
-        "--only",
-        nargs="+",
-        choices=VARIANTS,
-        default=list(VARIANTS),
-        help="the first is the yardstick",
-    )
+    ask.add_argument("--only", nargs="+", choices=VARIANTS, default=list(VARIANTS), help="the first is the yardstick")
     given = ask.parse_args()
     import torch
 

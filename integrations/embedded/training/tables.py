@@ -29,12 +29,7 @@ ROWS = (
     ("relevance", "usefulness", "relevance", "**does the context answer the question?** context_relevance"),
     ("relevance", "usefulness", "word overlap", "word overlap"),
     ("relevance", "usefulness", "embedding similarity", "embedding similarity"),
-    (
-        "relevance",
-        "directness",
-        "directness",
-        "**does the answer meet the question?** qa_gold, own and others' answers",
-    ),
+    ("relevance", "directness", "directness", f"**does the answer meet the question?** {ANSWERS}"),
     ("relevance", "directness", "embedding similarity", "embedding similarity"),
 )
 HEAD = ("rows", "AUROC", "balanced accuracy", "F1", "mean AUROC over sources")

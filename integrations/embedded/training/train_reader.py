@@ -235,7 +235,8 @@ def main() -> None:
     ask.add_argument("--start", type=Path, help="weights of an earlier run to start from")
     ask.add_argument("--resume", action="store_true")
     ask.add_argument(
-        "--bf16", action=argparse.BooleanOptionalAction, default=torch.backends.cpu.get_cpu_capability() != "AVX2",
+        "--bf16", action=argparse.BooleanOptionalAction,
+        default=torch.backends.cpu.get_cpu_capability().startswith("AVX512"),
         help="bfloat16, by default where the CPU has AVX-512; without, it is many times slower than float32",
     )  # fmt: skip
     given = ask.parse_args()
