@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
+from assay.budgets.budget import Prices
 from assay.cascades import calibrate
-from assay.cli import main
+from assay.cli.main import main
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.evaluation import evaluate
 from assay.judges import resolve_judge
-from assay.judges.cascade import CascadeJudge
-from assay.judges.cascade_items import EVERYTHING
-from assay.judges.cascade_plan import CascadePlan
-from assay.judges.dialect import forget_dialects
-from assay.judges.openai import OpenAIJudge
+from assay.judges.cascade.items import EVERYTHING
+from assay.judges.cascade.judge import CascadeJudge
+from assay.judges.cascade.plan import CascadePlan
 from assay.judges.scripted import ScriptedJudge
-from assay.live.budget import Prices
+from assay.judges.writing.dialect import forget_dialects
+from assay.judges.writing.openai import OpenAIJudge
 from assay.store import Store
 from tests.servers.decision_server import DecisionServer
 from tests.servers.openai_server import Call, OpenAIServer

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from assay.cli import main
+from assay.cli.main import main
 from tests.servers.openai_server import OpenAIServer
 
 ROWS = [

@@ -24,7 +24,7 @@ from assay.errors import Cause, InputError
 from assay.guarding import Guard, GuardBlocked, GuardDecision, guard, worker
 from assay.guarding.verdict import misses, outcome_of
 from assay.judges.base import Answer, BaseJudge, Judge
-from assay.judges.embedded import EmbeddedJudge
+from assay.judges.embedded.judge import EmbeddedJudge
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.base import Metric
 from assay.records import Context, Sample, Score, Unscored

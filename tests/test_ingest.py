@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from assay import ingest_cli
-from assay.cli import app
+from assay.cli.main import app
 from assay.data import RowError, named
 from assay.errors import InputError, StoreError
 from assay.ingest import FILE_NAME, OVERLAP, Cursors, IngestReport, ingest

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.judges.dialect import forget_dialects
+from assay.judges.writing.dialect import forget_dialects
 from tests.servers.decision_server import DecisionServer
 from tests.servers.openai_server import OpenAIServer
 

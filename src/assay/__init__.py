@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay import metrics as metrics
+    from assay.budgets.budget import Budget as Budget
+    from assay.budgets.budget import Prices as Prices
     from assay.capture.recording import carry_context as carry_context
     from assay.capture.recording import record_context as record_context
     from assay.cascades import calibrate as calibrate
@@ -31,15 +33,13 @@ if TYPE_CHECKING:
     from assay.guarding.guards import Guard as Guard
     from assay.guarding.guards import guard as guard
     from assay.judges.base import BaseJudge as BaseJudge
-    from assay.judges.cascade import CascadeJudge as CascadeJudge
-    from assay.judges.decisions import DecisionsJudge as DecisionsJudge
-    from assay.judges.decisions import SystemOneJudge as SystemOneJudge
-    from assay.judges.embedded import EmbeddedJudge as EmbeddedJudge
-    from assay.judges.openai import OpenAIJudge as OpenAIJudge
+    from assay.judges.cascade.judge import CascadeJudge as CascadeJudge
+    from assay.judges.deciding.judge import DecisionsJudge as DecisionsJudge
+    from assay.judges.deciding.judge import SystemOneJudge as SystemOneJudge
+    from assay.judges.embedded.judge import EmbeddedJudge as EmbeddedJudge
     from assay.judges.scripted import ScriptedJudge as ScriptedJudge
-    from assay.judges.text import TextJudge as TextJudge
-    from assay.live.budget import Budget as Budget
-    from assay.live.budget import Prices as Prices
+    from assay.judges.writing.judge import TextJudge as TextJudge
+    from assay.judges.writing.openai import OpenAIJudge as OpenAIJudge
     from assay.live.sampling import Rule as Rule
     from assay.live.sampling import Sampling as Sampling
     from assay.live.scorer import LiveScorer as LiveScorer
@@ -65,13 +65,13 @@ __version__ = "0.1.0"
 _HOMES = {
     "AssayError": "assay.errors",
     "BaseJudge": "assay.judges.base",
-    "Budget": "assay.live.budget",
-    "CascadeJudge": "assay.judges.cascade",
+    "Budget": "assay.budgets.budget",
+    "CascadeJudge": "assay.judges.cascade.judge",
     "Cause": "assay.errors",
     "Claim": "assay.records",
     "Context": "assay.records",
-    "DecisionsJudge": "assay.judges.decisions",
-    "EmbeddedJudge": "assay.judges.embedded",
+    "DecisionsJudge": "assay.judges.deciding.judge",
+    "EmbeddedJudge": "assay.judges.embedded.judge",
     "EvaluationInterrupted": "assay.evaluation",
     "Evidence": "assay.records",
     "Guard": "assay.guarding.guards",
@@ -83,8 +83,8 @@ _HOMES = {
     "JudgeFailure": "assay.errors",
     "LiveScorer": "assay.live.scorer",
     "MissingExtra": "assay.errors",
-    "OpenAIJudge": "assay.judges.openai",
-    "Prices": "assay.live.budget",
+    "OpenAIJudge": "assay.judges.writing.openai",
+    "Prices": "assay.budgets.budget",
     "Result": "assay.result",
     "Rule": "assay.live.sampling",
     "Sample": "assay.records",
@@ -95,8 +95,8 @@ _HOMES = {
     "Span": "assay.records",
     "Spool": "assay.live.spool",
     "Store": "assay.store",
-    "SystemOneJudge": "assay.judges.decisions",
-    "TextJudge": "assay.judges.text",
+    "SystemOneJudge": "assay.judges.deciding.judge",
+    "TextJudge": "assay.judges.writing.judge",
     "Unscored": "assay.records",
     "Usage": "assay.records",
     "Verdict": "assay.records",

@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from assay.budgets.budget import Budget, Prices
 from assay.data import RowError, missing_columns, open_data
 from assay.errors import InputError, JudgeFailure
 from assay.evaluation import DEFAULT_METRICS, IN_FLIGHT, aevaluate
 from assay.inquiries import Inquiry
 from assay.judges import BaseJudge, resolve_judge
-from assay.judges.agreement import Chosen, Point, at_least, choose_band, needed
 from assay.judges.base import METER, Answer, Meter
-from assay.judges.cascade_items import Divisible, affirms, in_doubt, route, texts_of, verdicts_of
-from assay.judges.cascade_plan import BandPlan, CascadePlan, Saving
-from assay.judges.desk import Desk, FindingStore
-from assay.judges.text import together
-from assay.live.budget import Budget, Prices
+from assay.judges.cache import Desk, FindingStore
+from assay.judges.cascade.agreement import Chosen, Point, at_least, choose_band, needed
+from assay.judges.cascade.items import Divisible, affirms, in_doubt, route, texts_of, verdicts_of
+from assay.judges.cascade.plan import BandPlan, CascadePlan, Saving
+from assay.judges.writing.judge import together
 from assay.metrics import Metric
 from assay.metrics.registry import resolve
 from assay.records import Sample, Usage

@@ -50,7 +50,7 @@ def _part(name: str) -> Check:
 
 
 def _embedded() -> Iterator[Check]:
-    from assay.judges.embedded import EmbeddedJudge
+    from assay.judges.embedded.judge import EmbeddedJudge
 
     try:
         began = time.perf_counter()
@@ -82,8 +82,8 @@ async def _verdict(judge: BaseJudge, text: str) -> str:
 
 
 def _endpoint(judge: BaseJudge) -> Iterator[Check]:
-    from assay.judges.decisions import DecisionJudge
-    from assay.judges.openai import OpenAIJudge
+    from assay.judges.deciding.judge import DecisionJudge
+    from assay.judges.writing.openai import OpenAIJudge
 
     if isinstance(judge, (OpenAIJudge, DecisionJudge)):
         found = run_sync(judge.probe)

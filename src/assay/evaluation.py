@@ -13,11 +13,11 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+from assay.budgets.budget import Budget, check_budget, spending
 from assay.data import Data, RowError, missing_columns, open_data
 from assay.errors import AssayError, Cause, InputError, JudgeFailure
 from assay.judges import BaseJudge, resolve_judge
-from assay.judges.desk import Desk
-from assay.live.budget import Budget, check_budget, spending
+from assay.judges.cache import Desk
 from assay.metrics import Metric
 from assay.metrics.registry import resolve
 from assay.progress import progress_for

@@ -21,7 +21,7 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable, RunnablePassthrough
 
-from assay.judges.openai import OpenAIJudge
+from assay.judges.writing.openai import OpenAIJudge
 from tests.benchmarks.bench_langchain import Model, Shelf
 from tests.servers.openai_server import Behaviour, Faults, OpenAIServer
 

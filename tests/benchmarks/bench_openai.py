@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from assay.inquiries import Claims, Inquiry, Support, Usefulness
-from assay.judges.openai import OpenAIJudge
+from assay.judges.writing.openai import OpenAIJudge
 from assay.records import Claim, Span
 from tests.servers.openai_server import subprocess_server
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.judges.agreement import Point, at_least, choose_band, design_effect, needed
-from assay.judges.cascade_items import EVERYTHING, NOTHING, in_doubt
+from assay.judges.cascade.agreement import Point, at_least, choose_band, design_effect, needed
+from assay.judges.cascade.items import EVERYTHING, NOTHING, in_doubt
 
 ENDS = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted).map(tuple)
 PROBABILITIES = st.floats(0, 1) | st.none()

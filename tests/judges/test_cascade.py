@@ -23,8 +23,8 @@ from assay.inquiries import (
     Usefulness,
 )
 from assay.judges.base import Answer, BaseJudge
-from assay.judges.cascade import CascadeJudge
-from assay.judges.desk import Desk
+from assay.judges.cache import Desk
+from assay.judges.cascade.judge import CascadeJudge
 from assay.judges.scripted import ScriptedJudge
 from assay.records import Cell, Claim, Evidence, Span, Usage, Verdict
 from assay.store import Store

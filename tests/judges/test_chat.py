@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assay.judges.chat import reply_of, usage_of
-from assay.judges.endpoint import Endpoint
+from assay.judges.endpoints.endpoint import Endpoint
+from assay.judges.writing.chat import reply_of, usage_of
 
 
 @pytest.mark.parametrize(

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from assay.budgets.budget import Budget, spending
 from assay.errors import Cause, InputError
 from assay.inquiries import BackQuestions, Claims, Criterion, Directness, Rating, Similarity, Support, Usefulness
 from assay.judges import resolve_judge
-from assay.judges.decisions import DecisionJudge, DecisionsJudge, SystemOneJudge
-from assay.judges.desk import Desk
+from assay.judges.cache import Desk
+from assay.judges.deciding.judge import DecisionJudge, DecisionsJudge, SystemOneJudge
 from assay.judges.scripted import ScriptedJudge
-from assay.live.budget import Budget, spending
 from assay.metrics.answer_directness import AnswerDirectness
 from assay.metrics.faithfulness import Faithfulness
 from assay.records import Context, Sample

@@ -12,7 +12,7 @@ from assay import JudgeFailure
 from assay.errors import Cause
 from assay.inquiries import Claims, Criterion, Inquiry
 from assay.judges.base import METER, Answer, BaseJudge, Meter
-from assay.judges.desk import Desk
+from assay.judges.cache import Desk
 from assay.records import Usage, Verdict
 
 
@@ -184,7 +184,7 @@ async def test_groups_do_not_wait_for_each_other():
 
 
 async def test_memory_is_bounded(monkeypatch):
-    monkeypatch.setattr("assay.judges.desk.MEMORY", 10)
+    monkeypatch.setattr("assay.judges.cache.MEMORY", 10)
     desk = Desk(Yes(delay=0))
     for n in range(50):
         await desk.find(ask(str(n)))

@@ -10,8 +10,8 @@ import pytest
 
 from assay.errors import Cause
 from assay.inquiries import Support
-from assay.judges.dialect import Dialect
-from assay.judges.openai import OpenAIJudge
+from assay.judges.writing.dialect import Dialect
+from assay.judges.writing.openai import OpenAIJudge
 from tests.judges.conftest import PASSAGES, ask, claims
 from tests.servers.openai_server import Call, OpenAIServer, Say
 

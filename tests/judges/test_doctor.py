@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.judges.openai import OpenAIJudge
+from assay.judges.writing.openai import OpenAIJudge
 from tests.servers.openai_server import OpenAIServer
 
 JudgeAt = Callable[..., OpenAIJudge]

@@ -24,7 +24,7 @@ from assay.inquiries import (
     Support,
     Usefulness,
 )
-from assay.judges.desk import Desk
+from assay.judges.cache import Desk
 from assay.judges.sentence_claims import sentence_claims, states_something
 from assay.records import Claim, Span
 

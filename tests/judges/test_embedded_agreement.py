@@ -12,7 +12,7 @@ import pytest
 
 from assay import EmbeddedJudge
 from assay.inquiries import Directness, Support, Usefulness
-from assay.judges.embedded import too_short
+from assay.judges.embedded.judge import too_short
 from assay.judges.sentence_claims import sentence_claims
 from assay.records import Claim, Span
 

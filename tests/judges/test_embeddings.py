@@ -8,9 +8,9 @@ import pytest
 
 from assay.errors import Cause
 from assay.inquiries import Similarity
-from assay.judges import embeddings
-from assay.judges.openai import OpenAIJudge
 from assay.judges.scripted import ScriptedJudge
+from assay.judges.writing import embeddings
+from assay.judges.writing.openai import OpenAIJudge
 from tests.judges.conftest import ask
 from tests.servers.openai_server import OpenAIServer, Say
 

@@ -27,8 +27,8 @@ from assay.inquiries import (
     Usefulness,
 )
 from assay.judges import resolve_judge
-from assay.judges.desk import Desk
-from assay.judges.openai import OpenAIJudge
+from assay.judges.cache import Desk
+from assay.judges.writing.openai import OpenAIJudge
 from assay.records import Usage
 from tests.judges.conftest import PASSAGES, ask, claims
 from tests.servers.openai_server import Behaviour, Call, Faults, OpenAIServer, Say
@@ -387,7 +387,7 @@ def test_it_is_resolved_by_name() -> None:
 
 def test_importing_and_making_one_does_not_import_the_client() -> None:
     code = (
-        "import sys; from assay.judges.openai import OpenAIJudge; OpenAIJudge('m', base_url='http://localhost:1/v1');"
+        "import sys; from assay.judges.writing.openai import OpenAIJudge; OpenAIJudge('m', base_url='http://localhost:1/v1');"
         "sys.exit(any(name in sys.modules for name in ('openai', 'httpx2', 'tenacity', 'numpy')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

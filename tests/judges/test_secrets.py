@@ -10,7 +10,7 @@ import pytest
 
 from assay.errors import InputError, JudgeFailure
 from assay.inquiries import Similarity, Support
-from assay.judges.openai import OpenAIJudge
+from assay.judges.writing.openai import OpenAIJudge
 from tests.judges.conftest import PASSAGES, ask, claims
 from tests.servers.openai_server import Call, OpenAIServer, Say
 

@@ -13,8 +13,8 @@ import pytest
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries import BackQuestions, Claims, Criterion, Entities, Inquiry, Support, Usefulness
 from assay.inquiries.base import TEXT, Prompt, Section, record
-from assay.judges.portions import MOST_ITEMS
-from assay.judges.text import Reply, Request
+from assay.judges.planning import MOST_ITEMS
+from assay.judges.writing.judge import Reply, Request
 from assay.records import Usage
 from tests.judges.conftest import PASSAGES, Says, ask, claims
 from tests.servers import brain

@@ -65,7 +65,7 @@ def worker(spool: str, scores: str, *options: str) -> None:
     judge: Any = ScriptedJudge()
     budget = None
     if "base_url" in given:
-        from assay.judges.openai import OpenAIJudge
+        from assay.judges.writing.openai import OpenAIJudge
 
         metrics, judge = "faithfulness", OpenAIJudge("fake", base_url=given["base_url"], retry_base=0.01)
         budget = Budget(calls_per_day=int(given["calls"]))

@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
+from assay.budgets.budget import is_final
+from assay.budgets.ledger import FileLedger
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.evaluation import evaluate
 from assay.inquiries.base import Inquiry
 from assay.judges.base import Answer, BaseJudge
-from assay.judges.embedded import EmbeddedJudge
-from assay.judges.openai import OpenAIJudge
+from assay.judges.embedded.judge import EmbeddedJudge
 from assay.judges.scripted import ScriptedJudge
-from assay.judges.text import Reply, Request, TextJudge
+from assay.judges.writing.judge import Reply, Request, TextJudge
+from assay.judges.writing.openai import OpenAIJudge
 from assay.live import Budget, LiveScorer, Prices, Spool
-from assay.live.budget import is_final
-from assay.live.ledger import FileLedger
 from assay.records import Context, Sample, Unscored, Usage
 from tests.servers.openai_server import Faults, OpenAIServer
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from assay.live.database import Database
+from assay.database import Database
 
 SCHEMA = "CREATE TABLE numbers (n INTEGER);; CREATE TABLE more (n INTEGER)"
 
@@ -96,7 +96,7 @@ def test_both_sides_of_a_fork_go_on(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_fork_in_the_middle_of_a_transaction_stops_nobody(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("assay.live.database.FORK_PATIENCE", 0.1)
+    monkeypatch.setattr("assay.database.FORK_PATIENCE", 0.1)
     database = Database(tmp_path / "a.db", SCHEMA, "numbers")
     inside, go_on = threading.Event(), threading.Event()
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.live.ledger import DAY, MINUTE, FileLedger, Ledger, Limit, MemoryLedger, Refusal, Spend
+from assay.budgets.ledger import DAY, MINUTE, FileLedger, Ledger, Limit, MemoryLedger, Refusal, Spend
 
 
 class Clock:

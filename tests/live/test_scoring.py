@@ -11,7 +11,7 @@ import pytest
 
 from assay.errors import Cause
 from assay.judges.base import Judge
-from assay.judges.desk import Desk
+from assay.judges.cache import Desk
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.base import Metric
 from assay.records import Sample, Score

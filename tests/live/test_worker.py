@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError, Undelivered
-from assay.judges.openai import OpenAIJudge
 from assay.judges.scripted import ScriptedJudge
+from assay.judges.writing.openai import OpenAIJudge
 from assay.live import Sampling, Spool, Worker
 from assay.live.spool_file import SpoolFile
 from assay.records import Context, Sample, Score, ScoredSample

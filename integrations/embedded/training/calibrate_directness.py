@@ -23,7 +23,7 @@ from assay_embedded.runtime import load_from
 from calibrate_usefulness import fit
 from sklearn.metrics import roc_auc_score
 
-from assay.judges.embedded import too_short
+from assay.judges.embedded.judge import too_short
 
 
 def answers(data: Path) -> dict[str, list[tuple[str, str]]]:

@@ -34,7 +34,7 @@ from calibrate_directness import nearest
 from evidence import deciding_sentence
 from signals import Signals
 
-from assay.judges.embedded import too_short
+from assay.judges.embedded.judge import too_short
 from assay.judges.sentence_claims import sentence_claims
 
 GROUPS = {

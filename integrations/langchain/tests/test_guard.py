@@ -20,7 +20,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from assay.capture import Rules
 from assay.errors import InputError
 from assay.guarding import Guard, GuardBlocked, GuardDecision, guard
-from assay.judges.embedded import EmbeddedJudge
+from assay.judges.embedded.judge import EmbeddedJudge
 from assay.judges.scripted import ScriptedJudge
 
 QUESTION = "Why do cats purr?"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.judges.openai import OpenAIJudge
+from assay.judges.writing.openai import OpenAIJudge
 from tests.servers.openai_server import Behaviour, Faults, OpenAIServer
 
 QUESTION = "Why do cats purr?"

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from assay.errors import InputError
 from assay.guarding import GuardBlocked, GuardDecision, guard
-from assay.judges.embedded import EmbeddedJudge
+from assay.judges.embedded.judge import EmbeddedJudge
 from assay.judges.scripted import ScriptedJudge
 
 QUESTION, TRUE = "Why do cats purr?", "Cats purr when calm."

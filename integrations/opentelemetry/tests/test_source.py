@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from assay import evaluate
-from assay.cli import app
+from assay.cli.main import app
 from assay.errors import InputError
 from assay.judges.scripted import ScriptedJudge
 from integrations.opentelemetry.tests.test_files import document, otlp, trace

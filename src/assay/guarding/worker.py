@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.judges.base import BaseJudge
-from assay.judges.desk import Desk
+from assay.judges.cache import Desk
 from assay.metrics.base import Metric
 from assay.records import Sample, Score
 from assay.scoring import score_sample

@@ -27,21 +27,21 @@ def resolve_judge(judge: BaseJudge | str | None = None, **options: Any) -> BaseJ
     MissingExtra when the embedded judge is meant and not installed.
     """
     if judge is None or judge == "embedded":
-        from assay.judges.embedded import EmbeddedJudge
+        from assay.judges.embedded.judge import EmbeddedJudge
 
         return EmbeddedJudge(**options)
     if isinstance(judge, str) and judge.startswith("openai:") and judge != "openai:":
-        from assay.judges.openai import OpenAIJudge
+        from assay.judges.writing.openai import OpenAIJudge
 
         return OpenAIJudge(judge.removeprefix("openai:"), **options)
     if isinstance(judge, str):
         scheme, _, name = judge.partition(":")
         if name and scheme in ("decisions", "systemone"):
-            from assay.judges.decisions import DecisionsJudge, SystemOneJudge
+            from assay.judges.deciding.judge import DecisionsJudge, SystemOneJudge
 
             return (DecisionsJudge if scheme == "decisions" else SystemOneJudge)(name, **options)
         if name and scheme == "cascade":
-            from assay.judges.cascade import CascadeJudge
+            from assay.judges.cascade.judge import CascadeJudge
 
             return CascadeJudge.of_plan(name, **options)
     if isinstance(judge, BaseJudge):

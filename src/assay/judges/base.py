@@ -22,7 +22,7 @@ from assay.records import Usage
 
 if TYPE_CHECKING:
     from assay.inquiries.base import Inquiry
-    from assay.judges.desk import Desk
+    from assay.judges.cache import Desk
 
 F = TypeVar("F")
 
@@ -136,7 +136,7 @@ class BaseJudge(ABC):
         return await self._desk().find(inquiry)
 
     def _desk(self) -> Desk:
-        from assay.judges.desk import Desk
+        from assay.judges.cache import Desk
 
         loop = asyncio.get_running_loop()
         desks: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Desk]

@@ -6,13 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from assay.live.budget import Budget as Budget
-    from assay.live.budget import Prices as Prices
+    from assay.budgets.budget import Budget as Budget
+    from assay.budgets.budget import Prices as Prices
+    from assay.budgets.ledger import FileLedger as FileLedger
     from assay.live.health import Health as Health
     from assay.live.intake import Intake as Intake
     from assay.live.intake import LiveOptions as LiveOptions
     from assay.live.intake import open_intake as open_intake
-    from assay.live.ledger import FileLedger as FileLedger
     from assay.live.report import SpoolReport as SpoolReport
     from assay.live.sampling import Rule as Rule
     from assay.live.sampling import Sampling as Sampling
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from assay.live.worker import Worker as Worker
 
 _HOMES = {
-    "Budget": "assay.live.budget",
-    "FileLedger": "assay.live.ledger",
+    "Budget": "assay.budgets.budget",
+    "FileLedger": "assay.budgets.ledger",
     "Health": "assay.live.health",
     "Intake": "assay.live.intake",
     "LiveOptions": "assay.live.intake",
     "LiveScorer": "assay.live.scorer",
-    "Prices": "assay.live.budget",
+    "Prices": "assay.budgets.budget",
     "Rule": "assay.live.sampling",
     "Sampling": "assay.live.sampling",
     "Spool": "assay.live.spool",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assay.judges.base import BaseJudge
-from assay.judges.desk import Desk, FindingStore
+from assay.judges.cache import Desk, FindingStore
 
 DESK_LIFE = 256  # samples that share one memory of findings; then it is let go, so that memory stays flat
 

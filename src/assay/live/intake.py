@@ -11,8 +11,8 @@ from assay.records import Sample, ScoredSample
 from assay.sinks.base import Sink
 
 if TYPE_CHECKING:
+    from assay.budgets.budget import Budget
     from assay.judges.base import BaseJudge
-    from assay.live.budget import Budget
     from assay.live.sampling import Sampling
     from assay.metrics.registry import MetricSpec
 

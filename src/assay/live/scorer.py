@@ -13,10 +13,10 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from assay.budgets.budget import Budget, check_budget, spending, waits_for_budget
 from assay.errors import InputError
 from assay.judges.base import BaseJudge
-from assay.judges.desk import Desk
-from assay.live.budget import Budget, check_budget, spending, waits_for_budget
+from assay.judges.cache import Desk
 from assay.live.delivery import IDLE, Delivery
 from assay.live.desks import RenewedDesk
 from assay.live.feedback import LATE, REFUSED, Choice, feedback_of

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from assay.live.database import Database
+from assay.database import Database
 from assay.live.spool_rows import Leased, Parcel, key_hash, scored_of, to_json
 from assay.records import ScoredSample
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import InputError
 from assay.judges import resolve_judge
 from assay.judges.base import BaseJudge
-from assay.judges.desk import Desk
+from assay.judges.cache import Desk
 from assay.metrics.base import Metric
 from assay.records import Sample, Score, ScoredSample
 from assay.scoring import score_sample

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli_options import BaseUrlOption, EmbeddingOption, JudgeOption, KeyOption, WindowOption, judge_of
+from assay.cli.options import BaseUrlOption, EmbeddingOption, JudgeOption, KeyOption, WindowOption, judge_of
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.live.budget import Budget
+    from assay.budgets.budget import Budget
     from assay.live.report import SpoolReport
     from assay.sinks.base import Sink
 
@@ -109,7 +109,7 @@ def _sinks(specs: list[str]) -> dict[str, Sink]:
 
 
 def _budget(limits: Mapping[str, Any], prices: Mapping[str, float | None]) -> Budget | None:
-    from assay.live.budget import Budget, Prices
+    from assay.budgets.budget import Budget, Prices
 
     given = {name: value for name, value in limits.items() if value is not None}
     priced = {name: value for name, value in prices.items() if value is not None}

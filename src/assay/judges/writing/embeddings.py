@@ -11,10 +11,10 @@ from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Similarity
 from assay.judges import fences
 from assay.judges.base import Answer
-from assay.judges.chat import usage_of
-from assay.judges.endpoint import Endpoint, Reserve
+from assay.judges.endpoints.endpoint import Endpoint, Reserve
 from assay.judges.fences import tokens_in
-from assay.judges.text import Patience, together
+from assay.judges.writing.chat import usage_of
+from assay.judges.writing.judge import Patience, together
 from assay.records import Usage
 from assay.text import windows
 

@@ -23,9 +23,9 @@ from assay.errors import AmbiguousReply, BadReply, Cause, JudgeFailure
 from assay.inquiries.base import Inquiry, Prompt
 from assay.judges import fences
 from assay.judges.base import SPENDING, Answer, BaseJudge
-from assay.judges.labels import Token, attach_probabilities
-from assay.judges.portions import DEEPEST, Limits, Plan, joined
-from assay.judges.replies import find_object, is_copied
+from assay.judges.planning import DEEPEST, Limits, Plan, joined
+from assay.judges.writing.labels import Token, attach_probabilities
+from assay.judges.writing.replies import find_object, is_copied
 from assay.records import Usage
 
 

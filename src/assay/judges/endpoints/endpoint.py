@@ -12,9 +12,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
 from assay.judges.base import SPENDING, Reservation
-from assay.judges.retries import PASSING, Retries, Trouble, cause_of_status, retry_after
-from assay.judges.text import UNCOUNTED, Patience
-from assay.judges.throttle import Throttle, shared_throttle
+from assay.judges.endpoints.retries import PASSING, Retries, Trouble, cause_of_status, retry_after
+from assay.judges.endpoints.throttle import Throttle, shared_throttle
+from assay.judges.writing.judge import UNCOUNTED, Patience
 from assay.records import Usage
 
 OPENAI = "https://api.openai.com/v1"
@@ -94,7 +94,7 @@ class Endpoint:
         `tokens` is an estimate for the throttle; a response without the key `expected` is no answer. Raises
         JudgeFailure. Its `detail` has the status and, as far as the endpoint told, `code`, `param` and `request_id`.
         """
-        from assay.judges.chat import usage_of  # that module reads what this one fetches
+        from assay.judges.writing.chat import usage_of  # that module reads what this one fetches
 
         patience = patience or Patience()
         throttle = self.throttle(model)

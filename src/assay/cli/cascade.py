@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli_options import BaseUrlOption, EmbeddingOption, KeyOption, WindowOption, column_map, options_of
+from assay.cli.options import BaseUrlOption, EmbeddingOption, KeyOption, WindowOption, column_map, options_of
 from assay.errors import InputError
 
 OK, UNSCORED = 0, 1
@@ -41,8 +41,8 @@ def cascade(
     seed: Annotated[int, typer.Option(help="Decides which rows order the bands and which test them.")] = 0,
 ) -> None:
     """Ask both judges about your rows, choose what goes to the second, and write the plan."""
+    from assay.budgets.budget import Prices
     from assay.cascades import calibrate
-    from assay.live.budget import Prices
 
     if (price_prompt is None) != (price_completion is None):
         raise InputError("--price-prompt and --price-completion: give both")

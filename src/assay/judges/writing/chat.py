@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.errors import Cause, JudgeFailure
-from assay.judges.endpoint import Body, Endpoint
-from assay.judges.labels import Token
-from assay.judges.text import Reply
+from assay.judges.endpoints.endpoint import Body, Endpoint
+from assay.judges.writing.judge import Reply
+from assay.judges.writing.labels import Token
 from assay.records import Usage
 
 

@@ -13,12 +13,12 @@ from assay.inquiries import Inquiry
 from assay.inquiries.base import Section
 from assay.judges import fences
 from assay.judges.base import SPENDING, Answer
-from assay.judges.chat import usage_of
-from assay.judges.decision_plan import DecisionPlan, Group, tokens_of
-from assay.judges.decision_wire import Asked, Outcome, Wire
-from assay.judges.endpoint import Body, Endpoint, Reserve
-from assay.judges.portions import Leaf
-from assay.judges.text import Patience, together
+from assay.judges.deciding.plan import DecisionPlan, Group, tokens_of
+from assay.judges.deciding.wire import Asked, Outcome, Wire
+from assay.judges.endpoints.endpoint import Body, Endpoint, Reserve
+from assay.judges.planning import Leaf
+from assay.judges.writing.chat import usage_of
+from assay.judges.writing.judge import Patience, together
 from assay.records import Usage
 
 #: Tokens that are set aside for one answer; endpoints count few or none.

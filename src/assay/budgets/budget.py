@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from assay.budgets.ledger import DAY, MINUTE, Ledger, Limit, MemoryLedger, Refusal, Spend
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.base import SPENDING, BaseJudge
-from assay.live.ledger import DAY, MINUTE, Ledger, Limit, MemoryLedger, Refusal, Spend
 from assay.records import Unscored, Usage
 
 log = logging.getLogger("assay.live")

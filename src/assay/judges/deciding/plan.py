@@ -12,9 +12,9 @@ from typing import Any
 
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries.base import Inquiry, Prompt, Question, Section
-from assay.judges.decision_wire import PREFACE, Asked, unfit
+from assay.judges.deciding.wire import PREFACE, Asked, unfit
 from assay.judges.fences import tokens_in
-from assay.judges.portions import DEEPEST, LEAST_CHARS, Branch, Failed, Leaf, Tree
+from assay.judges.planning import DEEPEST, LEAST_CHARS, Branch, Failed, Leaf, Tree
 
 _FENCE_TOKENS = 30  # two lines with a code, per section
 _QUESTION_TOKENS = 30  # names and punctuation, per question

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from assay.cascade_cli import cascade
-from assay.cli_options import BaseUrlOption, EmbeddingOption, JudgeOption, KeyOption, WindowOption, column_map, judge_of
+from assay.cli.cascade import cascade
+from assay.cli.ingest import ingest
+from assay.cli.live import worker
+from assay.cli.options import BaseUrlOption, EmbeddingOption, JudgeOption, KeyOption, WindowOption, column_map, judge_of
 from assay.errors import SETTLED, AssayError, Cause, InputError, JudgeFailure, MissingExtra, StoreError
-from assay.ingest_cli import ingest
-from assay.live_cli import worker
 
 if TYPE_CHECKING:
     from assay.metrics import Metric
@@ -62,7 +62,7 @@ def score(
 ) -> None:
     """Score a file of answers and print the table of means. A rerun asks only for what is missing."""
     from assay.evaluation import EvaluationInterrupted, evaluate
-    from assay.judges.cascade import CascadeJudge
+    from assay.judges.cascade.judge import CascadeJudge
     from assay.sinks.registry import resolve_sink
 
     chosen = judge_of(judge, base_url, api_key_env, embedding_model, window_tokens)
@@ -193,7 +193,7 @@ def _verdict(result: Result) -> int:
 
 
 def _judges_for(metric: Metric) -> str:
-    from assay.judges.embedded import INQUIRIES
+    from assay.judges.embedded.judge import INQUIRIES
 
     return "embedded, LLM" if set(metric.asks) <= set(INQUIRIES) and not metric.needs_contradiction else "LLM"
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from assay.inquiries import Criterion, Directness, Inquiry, Support, Usefulness
 from assay.judges.base import BaseJudge
-from assay.judges.decision_plan import decides
+from assay.judges.deciding.plan import decides
 from assay.records import Verdict, fingerprint
 
 #: From `low` up to, not including, `high`; a `high` of 1 includes 1. Equal ends are an empty band.

@@ -12,13 +12,13 @@ from assay.inquiries import Inquiry, Similarity
 from assay.inquiries.base import Prompt
 from assay.judges import fences
 from assay.judges.base import SPENDING, Answer, BaseJudge
-from assay.judges.chat import Message, reply_of
-from assay.judges.dialect import LESSONS, Dialect, shared_dialect
-from assay.judges.embeddings import Embedder
-from assay.judges.endpoint import Body, Endpoint, Reserve
+from assay.judges.endpoints.endpoint import Body, Endpoint, Reserve
+from assay.judges.endpoints.retries import Retries
 from assay.judges.fences import schema_text, tokens_in
-from assay.judges.retries import Retries
-from assay.judges.text import Reply, Request, TextJudge, together
+from assay.judges.writing.chat import Message, reply_of
+from assay.judges.writing.dialect import LESSONS, Dialect, shared_dialect
+from assay.judges.writing.embeddings import Embedder
+from assay.judges.writing.judge import Reply, Request, TextJudge, together
 from assay.records import Usage, fingerprint
 
 #: Alternatives asked for at each token: enough for a closed set of labels; some servers allow no more.
@@ -291,7 +291,7 @@ class OpenAIJudge(TextJudge):
 
     async def probe(self) -> dict[str, Any]:
         """What works: see `doctor.probe`. Never raises for what does not."""
-        from assay.judges.doctor import probe
+        from assay.judges.probe import probe
 
         return await probe(self)
 

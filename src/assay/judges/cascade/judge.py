@@ -17,9 +17,9 @@ from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Inquiry
 from assay.judges.asking import asked
 from assay.judges.base import Answer, BaseJudge
-from assay.judges.cascade_items import NOTHING, Band, in_doubt, joined, may_escalate, part, route, verdicts_of
-from assay.judges.cascade_plan import CascadePlan, name_of
-from assay.judges.cascade_report import CascadeReport, Counts, Outcome
+from assay.judges.cascade.items import NOTHING, Band, in_doubt, joined, may_escalate, part, route, verdicts_of
+from assay.judges.cascade.plan import CascadePlan, name_of
+from assay.judges.cascade.report import CascadeReport, Counts, Outcome
 from assay.records import Usage, fingerprint
 
 #: Raise it when verdicts are divided or joined differently: stored findings are then asked for anew.

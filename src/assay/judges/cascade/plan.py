@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from assay.errors import InputError
-from assay.judges.cascade_items import Band
+from assay.judges.cascade.items import Band
 from assay.records import Record
 
 FORMAT = 1

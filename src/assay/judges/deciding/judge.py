@@ -19,14 +19,14 @@ from assay.inquiries import Claims, Inquiry
 from assay.judges import fences
 from assay.judges.asking import asked as ask
 from assay.judges.base import Answer, BaseJudge
-from assay.judges.decider import Decider
-from assay.judges.decision_plan import decides
-from assay.judges.decision_wire import VERSION, Decisions, SystemOne, Wire
-from assay.judges.endpoint import Body, Endpoint
-from assay.judges.retries import Retries
+from assay.judges.deciding.decider import Decider
+from assay.judges.deciding.plan import decides
+from assay.judges.deciding.wire import VERSION, Decisions, SystemOne, Wire
+from assay.judges.endpoints.endpoint import Body, Endpoint
+from assay.judges.endpoints.retries import Retries
 from assay.judges.sentence_claims import RULES as CLAIM_RULES
 from assay.judges.sentence_claims import sentence_claims
-from assay.judges.text import together
+from assay.judges.writing.judge import together
 from assay.records import fingerprint
 
 #: The languages whose refusals and small talk are known, so that they make no claims.
@@ -212,7 +212,7 @@ class DecisionJudge(BaseJudge):
 
     async def probe(self) -> dict[str, Any]:
         """What works: see `doctor.probe_decisions`. Never raises for what does not."""
-        from assay.judges.doctor import probe_decisions
+        from assay.judges.probe import probe_decisions
 
         return await probe_decisions(self)
 

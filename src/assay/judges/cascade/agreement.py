@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
 
-from assay.judges.cascade_items import EVERYTHING, NOTHING, Band, in_doubt
+from assay.judges.cascade.items import EVERYTHING, NOTHING, Band, in_doubt
 
 #: Share of the samples that orders the bands; the others test them.
 ORDERING = 0.4

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.judges.replies import Found
+from assay.judges.writing.replies import Found
 
 #: Below this share of the mass the model was about to write something that is no label: no probability then.
 LEAST_MASS = 0.5

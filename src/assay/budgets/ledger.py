@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from assay.live.database import Database
+from assay.database import Database
 
 MINUTE, DAY = 60, 86_400
 BUCKETS: Mapping[int, int] = {MINUTE: 1, DAY: 60}

@@ -10,8 +10,8 @@ from assay.inquiries import Similarity, Support
 from assay.records import Claim, Span
 
 if TYPE_CHECKING:
-    from assay.judges.decisions import DecisionJudge
-    from assay.judges.openai import OpenAIJudge
+    from assay.judges.deciding.judge import DecisionJudge
+    from assay.judges.writing.openai import OpenAIJudge
 
 _PASSAGE = "The library opened in 1911. It holds 40,000 books and is closed on Mondays."
 _CLAIMS = {"The library opened in 1911.": "supported", "The library opened in 1950.": "contradicted"}

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.errors import AmbiguousReply, BadReply
-from assay.judges.loose_json import Broken, tidy
+from assay.judges.writing.loose_json import Broken, tidy
 
 _THINKING = re.compile(r"\s*<(think|thinking|thought|reasoning|reflection)>", re.IGNORECASE)
 

@@ -1,0 +1,1 @@
+"""What judging may cost, and what it has cost."""

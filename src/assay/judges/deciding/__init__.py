@@ -1,0 +1,1 @@
+"""Judges that answer with a probability for each label, and write nothing."""

@@ -1,0 +1,1 @@
+"""The embedded judge: offline, on the CPU, free."""

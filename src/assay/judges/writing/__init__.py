@@ -1,0 +1,1 @@
+"""Judges that answer by writing text, and reading what they wrote."""
