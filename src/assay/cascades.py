@@ -19,15 +19,15 @@ from assay.errors import InputError, JudgeFailure
 from assay.evaluation import DEFAULT_METRICS, IN_FLIGHT, aevaluate
 from assay.inquiries import Inquiry
 from assay.judges import BaseJudge, resolve_judge
+from assay.judges.asking import together
 from assay.judges.base import METER, Answer, Meter
-from assay.judges.cache import Desk, FindingStore
+from assay.judges.cache import FindingCache, FindingStore
 from assay.judges.cascade.agreement import Chosen, Point, at_least, choose_band, needed
-from assay.judges.cascade.items import Divisible, affirms, in_doubt, route, texts_of, verdicts_of
+from assay.judges.cascade.items import affirms, in_doubt, route
 from assay.judges.cascade.plan import BandPlan, CascadePlan, Saving
-from assay.judges.writing.judge import together
 from assay.metrics import Metric
 from assay.metrics.registry import resolve
-from assay.records import Sample, Usage
+from assay.records import Sample, Usage, fingerprint
 from assay.store import Store
 from assay.sync import run_sync
 
@@ -78,7 +78,10 @@ async def acalibrate(
     for name, value in {"agreement": agreement, "confidence": confidence}.items():
         if not 0.0 < value < 1.0:
             raise InputError(f"{name}: expected a share between 0 and 1, got {value!r}")
-    judges = {"first": resolve_judge(first, **first_options or {}), "then": resolve_judge(then, **then_options or {})}
+    judges = {
+        "first": resolve_judge(first, **first_options or {}).with_probabilities(),
+        "then": resolve_judge(then, **then_options or {}),
+    }
     if judges["first"].fingerprint == judges["then"].fingerprint:
         raise InputError("cascade: first and then are the same judge; it always agrees with itself")
     source = open_data(data, column_map=column_map, limit=limit)
@@ -128,7 +131,7 @@ class _Both(BaseJudge):
 
     def __init__(self, first: BaseJudge, then: BaseJudge, store: FindingStore | None) -> None:
         self._first, self._then = first, then
-        self._first_desk, self._then_desk = Desk(first, store), Desk(then, store)
+        self._first_desk, self._then_desk = FindingCache(first, store), FindingCache(then, store)
         self.budgeted = first.budgeted and then.budgeted
         self.points: dict[str, list[Point]] = {}
         self.asked: list[_Asked] = []
@@ -144,7 +147,7 @@ class _Both(BaseJudge):
         return self._then.tells_contradiction
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        if not issubclass(inquiry, Divisible) and self._first.cannot(inquiry, language) is None:
+        if not inquiry.divisible and self._first.cannot(inquiry, language) is None:
             return None
         return self._then.cannot(inquiry, language)
 
@@ -180,10 +183,10 @@ class _Both(BaseJudge):
             return Answer(failure=failure, usage=meter.usage)
 
     def _compare(self, inquiry: Inquiry[Any], ours: Any, theirs: Any, asked: _Asked) -> None:
-        sample = texts_of(inquiry)
-        pairs = zip(verdicts_of(inquiry, ours), verdicts_of(inquiry, theirs), strict=True)
+        sample = fingerprint([section.text for section in inquiry.asked.material] if inquiry.asked else [])[:16]
+        pairs = zip(inquiry.verdicts(ours), inquiry.verdicts(theirs), strict=True)
         for mine, other in pairs:
-            point = Point(sample, mine.probability, affirms(mine) == affirms(other))
+            point = Point(sample, mine.probability, affirms(inquiry, mine) == affirms(inquiry, other))
             self.points.setdefault(inquiry.name, []).append(point)
             asked.verdicts.append((inquiry.name, mine.probability))
 
@@ -191,7 +194,7 @@ class _Both(BaseJudge):
 def _chosen(metrics: Any, columns: frozenset[str]) -> Sequence[Metric]:
     """The metrics that ask for verdicts which can be divided; those given must be such."""
     wanted = resolve(DEFAULT_METRICS if metrics is None else metrics)
-    asking = [m for m in wanted if any(issubclass(inquiry, Divisible) for inquiry in m.asks)]
+    asking = [m for m in wanted if any(inquiry.divisible for inquiry in m.asks)]
     chosen = [m for m in asking if metrics is not None or not missing_columns(columns, (m,))]
     if not chosen:
         present = ", ".join(sorted(columns))

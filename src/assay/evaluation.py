@@ -17,7 +17,7 @@ from assay.budgets.budget import Budget, check_budget, spending
 from assay.data import Data, RowError, missing_columns, open_data
 from assay.errors import AssayError, Cause, InputError, JudgeFailure
 from assay.judges import BaseJudge, resolve_judge
-from assay.judges.cache import Desk
+from assay.judges.cache import FindingCache
 from assay.metrics import Metric
 from assay.metrics.registry import resolve
 from assay.progress import progress_for
@@ -130,7 +130,7 @@ async def aevaluate(
     if _started is not None:
         _started(result)
     evaluation = _Evaluation(
-        result, chosen, judge, Desk(judge, kept), concurrency, sample_deadline, score_partial, on_score, sinks
+        result, chosen, judge, FindingCache(judge, kept), concurrency, sample_deadline, score_partial, on_score, sinks
     )
     with spending(budget):
         await evaluation.run(source, deadline, progress)
@@ -145,7 +145,7 @@ class _Evaluation:
         result: Result,
         metrics: Sequence[Metric],
         judge: BaseJudge,
-        desk: Desk,
+        desk: FindingCache,
         concurrency: int,
         sample_deadline: float | None,
         score_partial: bool,

@@ -23,7 +23,7 @@ from assay.inquiries import (
     Usefulness,
 )
 from assay.judges.base import Answer, BaseJudge
-from assay.judges.cache import Desk
+from assay.judges.cache import FindingCache
 from assay.judges.cascade.judge import CascadeJudge
 from assay.judges.scripted import ScriptedJudge
 from assay.records import Cell, Claim, Evidence, Span, Usage, Verdict
@@ -280,11 +280,11 @@ async def test_a_guess_that_was_asked_for_is_counted_and_not_stored(tmp_path: An
     judge = CascadeJudge(first, then, band=(0.1, 0.9), on_failure="first")
     store = Store(tmp_path)
     then.failure = JudgeFailure(Cause.CONNECTION, "gone")
-    found = await Desk(judge, store).find(SUPPORT)
+    found = await FindingCache(judge, store).find(SUPPORT)
     assert [verdict.reason for verdict in found] == ["cheap"] * 4
     assert judge.report().kept == {"support": 2}
     then.failure = None
-    found = await Desk(judge, store).find(SUPPORT)
+    found = await FindingCache(judge, store).find(SUPPORT)
     assert [verdict.reason for verdict in found] == ["cheap", "dear", "cheap", "dear"]
     assert CascadeJudge(first, then, band=(0.1, 0.9)).fingerprint == judge.fingerprint  # what is stored is the same
 
@@ -338,7 +338,7 @@ async def test_cancelling_reaches_the_second_judge() -> None:
         return []
 
     then.answer = waits  # type: ignore[method-assign]
-    task = asyncio.create_task(Desk(CascadeJudge(first, then, band=(0.1, 0.9))).find(SUPPORT))
+    task = asyncio.create_task(FindingCache(CascadeJudge(first, then, band=(0.1, 0.9))).find(SUPPORT))
     await asked.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -348,7 +348,7 @@ async def test_cancelling_reaches_the_second_judge() -> None:
 
 async def test_equal_inquiries_are_answered_once() -> None:
     first, then = pair(SURE)
-    desk = Desk(CascadeJudge(first, then, band=(0.1, 0.9)))
+    desk = FindingCache(CascadeJudge(first, then, band=(0.1, 0.9)))
     one, two = await asyncio.gather(desk.find(SUPPORT), desk.find(SUPPORT))
     three = await desk.find(SUPPORT)
     assert one == two == three

@@ -15,7 +15,7 @@ from assay.budgets.budget import Budget, spending
 from assay.errors import Cause, InputError
 from assay.inquiries import BackQuestions, Claims, Criterion, Directness, Rating, Similarity, Support, Usefulness
 from assay.judges import resolve_judge
-from assay.judges.cache import Desk
+from assay.judges.cache import FindingCache
 from assay.judges.deciding.judge import DecisionJudge, DecisionsJudge, SystemOneJudge
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.answer_directness import AnswerDirectness
@@ -348,7 +348,7 @@ async def test_cancelling_stops_the_request(at: At) -> None:
 
     with DecisionServer(twist=slow) as server:
         judge = at(server)
-        task = asyncio.create_task(Desk(judge).find(SUPPORT))
+        task = asyncio.create_task(FindingCache(judge).find(SUPPORT))
         await started.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -401,7 +401,7 @@ async def test_a_generator_answers_the_rest(at: At) -> None:
 async def test_the_desk_asks_what_meets_in_one_request_and_each_inquiry_once(at: At) -> None:
     other = Support(claims("The bridge is 330 metres long."), PASSAGES, QUESTION)
     with DecisionServer() as server:
-        desk = Desk(at(server))
+        desk = FindingCache(at(server))
         await asyncio.gather(desk.find(SUPPORT), desk.find(other), desk.find(SUPPORT))
         await desk.find(other)
     assert [len(questions) for questions in server.asked] == [9]

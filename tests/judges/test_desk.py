@@ -12,7 +12,7 @@ from assay import JudgeFailure
 from assay.errors import Cause
 from assay.inquiries import Claims, Criterion, Inquiry
 from assay.judges.base import METER, Answer, BaseJudge, Meter
-from assay.judges.cache import Desk
+from assay.judges.cache import FindingCache
 from assay.records import Usage, Verdict
 
 
@@ -58,7 +58,7 @@ class Shelf:
 
 async def test_equal_inquiries_are_answered_once_at_the_same_time_and_later():
     judge = Yes()
-    desk = Desk(judge)
+    desk = FindingCache(judge)
     await asyncio.gather(*(desk.find(ask("a")) for _ in range(20)))
     await desk.find(ask("a"))
     assert judge.batches == [[ask("a")]]
@@ -67,7 +67,7 @@ async def test_equal_inquiries_are_answered_once_at_the_same_time_and_later():
 
 async def test_what_meets_goes_in_one_batch_even_some_turns_apart():
     judge = Yes()
-    desk = Desk(judge)
+    desk = FindingCache(judge)
 
     async def later(name: str, turns: int) -> Verdict:
         for _ in range(turns):
@@ -79,7 +79,7 @@ async def test_what_meets_goes_in_one_batch_even_some_turns_apart():
 
 
 async def test_the_one_who_asked_first_pays():
-    desk = Desk(Yes())
+    desk = FindingCache(Yes())
     costs = []
 
     async def metered() -> None:
@@ -94,24 +94,24 @@ async def test_the_one_who_asked_first_pays():
 
 async def test_findings_are_in_the_store_before_anybody_sees_them():
     shelf, judge = Shelf(), Yes()
-    await Desk(judge, shelf).find(ask("a"))
+    await FindingCache(judge, shelf).find(ask("a"))
     assert list(shelf.kept) == [ask("a").key("yes")]
     other = Yes()
-    assert (await Desk(other, shelf).find(ask("a"))).label == "yes"
+    assert (await FindingCache(other, shelf).find(ask("a"))).label == "yes"
     assert other.batches == []
 
 
 async def test_a_judge_that_is_not_durable_leaves_the_store_alone():
     shelf, judge = Shelf(), Yes()
     judge.durable = False
-    await Desk(judge, shelf).find(ask("a"))
+    await FindingCache(judge, shelf).find(ask("a"))
     assert shelf.kept == {}
 
 
 @pytest.mark.parametrize(("cause", "asked"), [(Cause.PARSE, 1), (Cause.CONTENT_FILTER, 1), (Cause.TIMEOUT, 2)])
 async def test_failures_are_remembered_only_where_asking_again_cannot_help(cause, asked):
     shelf, judge = Shelf(), Yes(fail=JudgeFailure(cause, "no", raw="raw"))
-    desk = Desk(judge, shelf)
+    desk = FindingCache(judge, shelf)
     for _ in range(2):
         with pytest.raises(JudgeFailure) as caught:
             await desk.find(ask("a"))
@@ -122,7 +122,7 @@ async def test_failures_are_remembered_only_where_asking_again_cannot_help(cause
 
 async def test_cancelling_one_of_two_who_wait_leaves_the_other_its_answer():
     judge = Yes(delay=0.05)
-    desk = Desk(judge)
+    desk = FindingCache(judge)
     first, second = (asyncio.create_task(desk.find(ask("a"))) for _ in range(2))
     await asyncio.sleep(0.02)
     first.cancel()
@@ -132,7 +132,7 @@ async def test_cancelling_one_of_two_who_wait_leaves_the_other_its_answer():
 
 async def test_cancelling_all_who_wait_cancels_the_call():
     judge = Yes(delay=10)
-    desk = Desk(judge)
+    desk = FindingCache(judge)
     tasks = [asyncio.create_task(desk.find(ask("a"))) for _ in range(2)]
     await asyncio.sleep(0.02)
     for task in tasks:
@@ -151,7 +151,7 @@ async def test_a_judge_that_raises_or_miscounts_is_a_failure_not_a_hang():
                 return [Answer(finding=Verdict(label="yes"))]
             raise KeyError("oops")
 
-    desk = Desk(Broken())
+    desk = FindingCache(Broken())
     with pytest.raises(JudgeFailure, match="KeyError") as caught:
         await desk.find(ask("a"))
     assert caught.value.cause == Cause.BUG
@@ -163,7 +163,7 @@ async def test_a_judge_that_raises_or_miscounts_is_a_failure_not_a_hang():
 async def test_a_grouping_that_loses_inquiries_loses_none(groups):
     judge = Yes()
     judge.groups = groups
-    desk = Desk(judge)
+    desk = FindingCache(judge)
     found = await asyncio.wait_for(asyncio.gather(desk.find(ask("a")), desk.find(ask("b"))), 5)
     assert [verdict.label for verdict in found] == ["yes", "yes"]
 
@@ -177,7 +177,7 @@ async def test_groups_do_not_wait_for_each_other():
             self.delay = 10 if isinstance(inquiries[0], Claims) else 0
             return await super().answer(inquiries)
 
-    desk = Desk(Slow())
+    desk = FindingCache(Slow())
     slow = asyncio.create_task(desk.find(Claims("never")))
     assert (await asyncio.wait_for(desk.find(ask("quick")), 5)).label == "yes"
     slow.cancel()
@@ -185,7 +185,7 @@ async def test_groups_do_not_wait_for_each_other():
 
 async def test_memory_is_bounded(monkeypatch):
     monkeypatch.setattr("assay.judges.cache.MEMORY", 10)
-    desk = Desk(Yes(delay=0))
+    desk = FindingCache(Yes(delay=0))
     for n in range(50):
         await desk.find(ask(str(n)))
     assert len(desk._memory) == 10

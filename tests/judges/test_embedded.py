@@ -24,7 +24,7 @@ from assay.inquiries import (
     Support,
     Usefulness,
 )
-from assay.judges.cache import Desk
+from assay.judges.cache import FindingCache
 from assay.judges.sentence_claims import sentence_claims, states_something
 from assay.records import Claim, Span
 
@@ -214,7 +214,7 @@ async def test_what_needs_a_language_model_is_refused_with_the_way_out(judge):
     with pytest.raises(JudgeFailure, match="cannot answer entities"):
         await judge.find(Entities(("Paris.",)))
     # in one batch with others, it costs the others nothing
-    desk = Desk(judge)
+    desk = FindingCache(judge)
     found = await asyncio.gather(desk.find(Claims("Paris is big, they say.")), desk.find(Entities(("Paris.",))),
                                  return_exceptions=True)  # fmt: skip
     assert len(found[0]) == 1
@@ -233,8 +233,8 @@ def test_other_languages_are_unscored_unless_the_user_insists(tmp_path):
 async def test_a_verdict_does_not_depend_on_what_else_is_asked(judge):
     row = answers()[0]
     inquiry = Support(sentence_claims(row["answer"]), tuple(row["contexts"]), row["question"])
-    alone = await Desk(judge).find(inquiry)
-    desk = Desk(judge)
+    alone = await FindingCache(judge).find(inquiry)
+    desk = FindingCache(judge)
     others = [Support(sentence_claims(r["answer"]), tuple(r["contexts"])) for r in answers()[1:6]]
     together = (await asyncio.gather(*(desk.find(i) for i in (*others, inquiry))))[-1]
     assert together == alone

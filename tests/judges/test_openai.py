@@ -27,7 +27,7 @@ from assay.inquiries import (
     Usefulness,
 )
 from assay.judges import resolve_judge
-from assay.judges.cache import Desk
+from assay.judges.cache import FindingCache
 from assay.judges.writing.openai import OpenAIJudge
 from assay.records import Usage
 from tests.judges.conftest import PASSAGES, ask, claims
@@ -81,7 +81,7 @@ async def test_the_five_usual_metrics_take_six_calls(judge_at: JudgeAt) -> None:
     """What faithfulness, answer relevancy, context precision, context recall and answer correctness ask of a sample."""
     contexts = (*PASSAGES, "Bananas are yellow.", "Rivers flow.", "The bridge is made of iron.")
     with OpenAIServer() as server:
-        desk = Desk(judge_at(server, embedding_model="e"))
+        desk = FindingCache(judge_at(server, embedding_model="e"))
         answer, reference, back, _, _ = await asyncio.gather(
             desk.find(Claims(ANSWER, QUESTION)),
             desk.find(Claims(REFERENCE, QUESTION)),

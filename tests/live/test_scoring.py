@@ -11,7 +11,7 @@ import pytest
 
 from assay.errors import Cause
 from assay.judges.base import Judge
-from assay.judges.cache import Desk
+from assay.judges.cache import FindingCache
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.base import Metric
 from assay.records import Sample, Score
@@ -51,8 +51,8 @@ class Wait(Metric):
         return self.scored(1.0)
 
 
-def desk() -> Desk:
-    return Desk(ScriptedJudge())
+def desk() -> FindingCache:
+    return FindingCache(ScriptedJudge())
 
 
 async def test_all_at_once_in_the_order_given() -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.judges.base import BaseJudge
-from assay.judges.cache import Desk
+from assay.judges.cache import FindingCache
 from assay.metrics.base import Metric
 from assay.records import Sample, Score
 from assay.scoring import score_sample
@@ -43,7 +43,7 @@ class Worker:
         process cannot start a thread."""
         self._judge = judge
         self._failed = failed
-        self._desk = Desk(judge)
+        self._desk = FindingCache(judge)
         self._served = 0
         self._silent_since: float | None = None
         self._ending = False
@@ -95,7 +95,7 @@ class Worker:
         self._silent_since = None
         self._served += 1
         if self._served % DESK_LIFE == 0:
-            self._desk = Desk(self._judge)
+            self._desk = FindingCache(self._judge)
         desk = self._desk
 
         async def one(metric: Metric) -> None:

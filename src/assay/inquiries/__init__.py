@@ -3,18 +3,20 @@
 from assay.inquiries.back_questions import BackQuestions, BackQuestionsFinding
 from assay.inquiries.base import Division, Inquiry, Prompt, Question, Section
 from assay.inquiries.claims import Claims
-from assay.inquiries.criterion import Criterion
+from assay.inquiries.criterion import Checklist, Criterion
 from assay.inquiries.directness import Directness
 from assay.inquiries.entities import Entities
 from assay.inquiries.key_questions import KeyQuestions
 from assay.inquiries.rating import Rated, Rating
 from assay.inquiries.similarity import Similarity
 from assay.inquiries.support import Support
+from assay.inquiries.useful_sentences import UsefulSentences
 from assay.inquiries.usefulness import Usefulness
 
 __all__ = [
     "BackQuestions",
     "BackQuestionsFinding",
+    "Checklist",
     "Claims",
     "Criterion",
     "Directness",
@@ -29,5 +31,6 @@ __all__ = [
     "Section",
     "Similarity",
     "Support",
+    "UsefulSentences",
     "Usefulness",
 ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from assay.errors import BadReply
-from assay.inquiries.base import TEXT, Division, Inquiry, Prompt, Section, array, record, whole
+from assay.inquiries.base import Division, Inquiry, Prompt, Rule, Section, whole
+from assay.inquiries.schemas import TEXT, array, record
 from assay.records import Record
 
 TASK = """\
@@ -37,24 +38,24 @@ class BackQuestions(Inquiry[BackQuestionsFinding]):
     count: int = 3
     language: str = "en"
 
-    @classmethod
-    def prompt(cls, group: Sequence[Self]) -> Prompt:
-        (inquiry,) = group
+    def prompt(self) -> Prompt:
         return Prompt(
-            material=(Section("ANSWER", inquiry.text),),
-            task=TASK.format(count=inquiry.count),
+            material=(Section("ANSWER", self.text),),
+            task=TASK.format(count=self.count),
             schema=record(questions=array(TEXT), noncommittal={"type": "boolean"}),
-            output_tokens=40 + 60 * inquiry.count,
+            output_tokens=40 + 60 * self.count,
         )
 
-    @classmethod
-    def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[BackQuestionsFinding]:
-        (inquiry,) = group
-        questions = questions_of(reply, inquiry.count)
+    def read(self, reply: Mapping[str, Any]) -> BackQuestionsFinding:
+        questions = questions_of(reply, self.count)
         noncommittal = reply.get("noncommittal")
         if not isinstance(noncommittal, bool):
             raise BadReply("The field 'noncommittal' must be true or false.")
-        return [BackQuestionsFinding(questions=questions, noncommittal=noncommittal)]
+        return BackQuestionsFinding(questions=questions, noncommittal=noncommittal)
+
+    def scripted(self, rule: Rule) -> BackQuestionsFinding:
+        questions = rule(self.text)
+        return BackQuestionsFinding(questions=tuple(questions or ()), noncommittal=questions is None)
 
     def fit(self, chars: int) -> Division[BackQuestionsFinding] | None:
         # questions to a part of an answer are not questions to the answer

@@ -1,26 +1,29 @@
-"""What every inquiry has: a prompt, an answer schema, and a reader that turns a reply into a finding or refuses it.
+"""What every inquiry has: what is asked, the schema of the answer, and a reader that turns a reply into a finding.
 
-An inquiry is a frozen record, and equal inquiries have equal keys: that is how metrics share findings. A new
-inquiry is a subclass with `name`, `version`, `finding`, `prompt` and `read`; every text judge can answer it at once.
-Raise `version` whenever the prompt or the reading changes, or stored findings would be taken for new ones.
+An inquiry is a frozen record, and equal inquiries have equal keys: that is how metrics share findings. A new one is a
+subclass with `name`, `finding`, `prompt` and `read`; every judge that writes can answer it at once. What else a judge
+wants to know of it (its items, its labels, how it is divided, how a script answers) it says itself, in the methods
+below: no judge has a list of inquiries.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import hashlib
+from abc import ABC
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from assay.errors import BadReply
-from assay.records import fingerprint
+from assay.records import Verdict
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 F = TypeVar("F")
+
+#: Items (claims to check, questions to answer) of one request: beyond this, models lose count.
+MOST_ITEMS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +36,14 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a text judge is asked.
+    """What a judge is asked.
 
     `material` comes first and in the same order for all inquiries on a sample (passages, question, then the rest), so
-    that prefix caches serve; `task` comes last. `schema` is the JSON schema of the whole reply, with the reason before
-    the label. `output_tokens` estimates the length of a full reply. `vote` is 0 for the judge's one best reply; votes
-    1, 2, ... are independent samples.
+    that prefix caches serve: the first `shared` sections are the same for all readings of the same passages. `task`
+    comes last, and holds no judged text. `schema` is the JSON schema of the whole reply, with the reason before the
+    label; `needed` are the keys that a reply must have, all that the schema requires where it is empty.
+    `output_tokens` estimates the length of a full reply. `vote` is 0 for the judge's one best reply; votes 1, 2, ...
+    are independent samples.
     """
 
     material: tuple[Section, ...]
@@ -46,6 +51,13 @@ class Prompt:
     schema: Mapping[str, Any]
     output_tokens: int
     vote: int = 0
+    shared: int = 0
+    needed: tuple[str, ...] = ()
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The keys that a reply must have."""
+        return self.needed or tuple(self.schema.get("required", ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +65,7 @@ class Question:
     """One decision: `name` is unique in its inquiry, `labels` the closed set of answers with what each means.
 
     Of two labels the first is the affirmative one. `ordered`: the labels are the levels of a scale, lowest first.
+    `instructions` name the sections that they speak of and hold no judged text.
     """
 
     name: str
@@ -69,35 +82,79 @@ class Division(Generic[F]):
     join: Callable[[Sequence[F]], F]
 
 
+#: A rule of a script, looked up by the inquiry's name: called with what the inquiry is about.
+Rule = Callable[..., Any]
+
+
 @dataclass(frozen=True)
 class Inquiry(ABC, Generic[F]):
-    """One typed question to a judge; `F` is the type of its finding."""
+    """One typed question to a judge; `F` is the type of its finding.
+
+    version     of the reader: raise it when replies are read differently. What is asked is hashed as it is asked
+    divisible   True where verdicts can be asked for one by one: then `verdicts`, `part` and `with_part` are there
+    most_items  items of one request, at most
+    scripted_as the rule of a script that answers it; its name where that is empty
+    unscripted  what a script's mapping says of a case that it leaves out; None: it must not leave any out
+    """
 
     name: ClassVar[str]
     version: ClassVar[str] = "1"
     finding: ClassVar[Any]
+    divisible: ClassVar[bool] = False
+    most_items: ClassVar[int] = MOST_ITEMS
+    scripted_as: ClassVar[str] = ""
+    unscripted: ClassVar[Any] = None
 
-    def key(self, judge: str) -> str:
-        """Content address of the finding by the judge with this fingerprint."""
-        return fingerprint([self.name, self.version, judge, dataclasses.asdict(self)])
+    # ---- asked in writing
 
-    def merge_key(self) -> Hashable | None:
-        """Inquiries of one type with equal keys may be asked in one call; None means never."""
+    def prompt(self) -> Prompt | None:
+        """What a judge that writes is asked, and the texts that a judge that decides reads; None: neither can."""
         return None
 
-    @classmethod
-    @abstractmethod
-    def prompt(cls, group: Sequence[Self]) -> Prompt:
-        """The prompt for one inquiry, or for several with the same merge key."""
-
-    @classmethod
-    @abstractmethod
-    def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[F]:
-        """The finding of each inquiry of the group.
+    def read(self, reply: Mapping[str, Any]) -> F:
+        """The finding in a reply.
 
         Every object with a `label` may carry `probs`, the probability of each label, where the endpoint gives them.
         Raises BadReply, in words that the judge can act on, when the reply does not answer what was asked.
         """
+        raise TypeError(f"{type(self).__name__} cannot be answered in writing")
+
+    @cached_property
+    def asked(self) -> Prompt | None:
+        """`prompt`, made once."""
+        return self.prompt()
+
+    # ---- asked as decisions
+
+    def questions(self) -> tuple[Question, ...]:
+        """The decisions that answer this inquiry, on the material of its prompt; () when none do."""
+        return ()
+
+    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> F:
+        """The finding from the probability of each label, by question name."""
+        raise TypeError(f"{type(self).__name__} cannot be answered by decisions")
+
+    # ---- its items, its labels, and how it is divided
+
+    def items(self) -> int:
+        """How many answers it takes."""
+        return 1
+
+    def labels(self) -> tuple[str, ...]:
+        """The closed set of labels of its verdicts, the affirmative one first; () where it has none."""
+        return ()
+
+    def verdicts(self, finding: F) -> tuple[Verdict, ...]:
+        """The verdicts of a finding, in order."""
+        return ()
+
+    def part(self, numbers: Sequence[int]) -> Inquiry[F]:
+        """This inquiry for these of its verdicts alone."""
+        return self
+
+    def with_part(self, finding: F, numbers: Sequence[int], of_part: F) -> F:
+        """The finding with the verdicts of the finding on `part(numbers)` in their places."""
+        return of_part
 
     def fit(self, chars: int) -> Division[F] | None:
         """This inquiry in parts whose judged text is at most `chars` long; None when it must not be divided."""
@@ -107,21 +164,47 @@ class Inquiry(ABC, Generic[F]):
         """This inquiry in parts with shorter replies; None when it cannot get smaller."""
         return None
 
-    def answered_by(self, finding: F) -> bool:
-        """Whether a finding has the shape that was asked for; a judge's own mistake is caught here, once for all."""
-        return True
+    # ---- its finding
 
-    def questions(self) -> tuple[Question, ...]:
-        """The decisions that answer this inquiry, for judges that decide instead of writing; () when none do."""
-        return ()
+    def check(self, finding: F) -> str | None:
+        """Why a finding does not answer this inquiry; None when it does. Its type has been checked.
 
-    def sections(self) -> tuple[Section, ...]:
-        """The texts that `questions` speaks of. Inquiries on the same texts are decided in one request."""
-        return type(self).prompt([self]).material
+        A judge's own mistake is caught here, once for all: a label that is in no closed set must not become a number.
+        """
+        allowed = self.labels()
+        for verdict in self.verdicts(finding) if allowed else ():
+            if verdict.label not in allowed:
+                return f"the label {verdict.label!r} is none of {', '.join(allowed)}"
+            if verdict.probability is not None and not 0.0 <= verdict.probability <= 1.0:
+                return f"the probability {verdict.probability!r} is not in [0, 1]"
+        return None
 
-    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> F:
-        """The finding from the probability of each label, by question name."""
-        raise TypeError(f"{type(self).__name__} cannot be answered by decisions")
+    def scripted(self, rule: Rule) -> F:
+        """The finding that a script's rule for this inquiry makes. See `ScriptedJudge` for the arguments of rules."""
+        raise TypeError(f"{type(self).__name__} does not say how a script answers it")
+
+    def without_rule(self) -> F:
+        """The finding of a script that has no rule for this inquiry."""
+        raise TypeError(f"{type(self).__name__} needs a rule")
+
+    # ---- its address, and its finding as JSON
+
+    def key(self, judge: str) -> str:
+        """Content address of the finding by the judge with this address: a hash of all that is asked, and of whom."""
+        prompt = self.asked
+        parts = [self.name, self.version, judge, repr(self)]
+        if prompt is not None:
+            parts += [text for section in prompt.material for text in (section.title, section.text)]
+            parts += [prompt.task, repr(prompt.schema), str(prompt.vote)]
+        # every part with its length: no two lists of parts make one text
+        blob = "".join(f"{len(part)}:{part}" for part in parts)
+        return hashlib.sha256(blob.encode("utf-8", "surrogatepass")).hexdigest()
+
+    @classmethod
+    def checked(cls, finding: Any) -> F:
+        """The finding as its type. Raises pydantic's ValidationError where it is none."""
+        valid: F = _finding_adapter(cls).validate_python(finding)
+        return valid
 
     @classmethod
     def dump(cls, finding: F) -> bytes:
@@ -147,83 +230,14 @@ def whole(inquiry: Inquiry[F]) -> Division[F]:
     return Division((inquiry,), lambda findings: findings[0])
 
 
-# ---- pieces that schemas and readers share ---------------------------------------------------------------------
-
-
-def array(items: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON schema of a list."""
-    return {"type": "array", "items": items}
-
-
-def record(**properties: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON schema of an object with exactly these keys, in this order."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def one_of(*labels: str) -> dict[str, Any]:
-    """JSON schema of a closed set of labels."""
-    return {"type": "string", "enum": list(labels)}
-
-
-TEXT: dict[str, Any] = {"type": "string"}
-
-
-def items_by_id(items: Any, key: str, expected: Sequence[str], what: str) -> dict[str, Mapping[str, Any]]:
-    """The items of a reply by their id, checked: each expected id once, and no other."""
-    if not isinstance(items, list):
-        raise BadReply(f"Expected a list of {what}s.")
-    found: dict[str, Mapping[str, Any]] = {}
-    for item in items:
-        if not isinstance(item, dict) or not isinstance(item.get(key), str):
-            raise BadReply(f"Every {what} must be an object with the text field {key!r}.")
-        name = item[key].strip().strip("[]")
-        if name not in expected:
-            raise BadReply(f"There is no {key} {name!r}; the ids are {', '.join(expected)}.")
-        if name in found:
-            raise BadReply(f"{name!r} is answered twice; give each id once.")
-        found[name] = item
-    missing = [name for name in expected if name not in found]
-    if missing:
-        raise BadReply(f"No {what} for {', '.join(missing)}; give one for each of {', '.join(expected)}.")
-    return found
-
-
-def label_of(item: Mapping[str, Any], labels: Sequence[str]) -> str:
-    """The label of an item, from the closed set."""
-    label = item.get("label")
-    if isinstance(label, str):
-        tidy = label.strip().lower().replace(" ", "_").replace("-", "_")
-        if tidy in labels:
-            return tidy
-    raise BadReply(f"The label must be one of {', '.join(labels)}, not {label!r}.")
-
-
-def text_of(item: Mapping[str, Any], key: str) -> str | None:
-    """A text field of an item; None when absent or empty."""
-    value = item.get(key)
-    if value is None or value == "":
+def halves(inquiry: Inquiry[tuple[Any, ...]], count: int) -> Division[tuple[Any, ...]] | None:
+    """A divisible inquiry with `count` verdicts in two parts of its verdicts; None where there is only one."""
+    if count < 2:
         return None
-    if not isinstance(value, str):
-        raise BadReply(f"The field {key!r} must be text.")
-    return value.strip() or None
+    numbers = (range(count // 2), range(count // 2, count))
+    parts = tuple(inquiry.part(list(half)) for half in numbers)
 
+    def join(findings: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+        return tuple(verdict for finding in findings for verdict in finding)
 
-def probability_of(item: Mapping[str, Any], label: str) -> float | None:
-    """The probability that the judge gave this label of the item, where it is known."""
-    probs = item.get("probs")
-    return None if not probs else min(1.0, max(0.0, float(probs.get(label, 0.0))))
-
-
-def passage_sections(passages: Sequence[str]) -> tuple[Section, ...]:
-    """Passages P1, P2, ... as sections, in order."""
-    return tuple(Section(f"PASSAGE P{number}", text) for number, text in enumerate(passages, 1))
-
-
-def question_section(question: str | None) -> tuple[Section, ...]:
-    """The user's question as a section, if there is one."""
-    return (Section("QUESTION", question),) if question else ()
+    return Division(parts, join)

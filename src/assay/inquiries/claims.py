@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from assay.errors import BadReply
-from assay.inquiries.base import (
-    TEXT,
-    Division,
-    Inquiry,
-    Prompt,
-    Section,
-    array,
-    items_by_id,
-    question_section,
-    record,
-    text_of,
-    whole,
-)
+from assay.inquiries.base import Division, Inquiry, Prompt, Rule, Section, whole
+from assay.inquiries.schemas import TEXT, array, one_line, question_section, record, text_of
 from assay.records import Claim, Span
 from assay.text import split_sentences, windows
 
 TASK = """\
-Break each TEXT into claims. The sentences of a text are numbered in square brackets.
+Break the TEXT into claims. Its sentences are numbered in square brackets.
 
 A claim is one statement about the world that a reader could check on its own:
 - one fact per claim; split sentences that state several;
@@ -53,26 +42,30 @@ class Claims(Inquiry[tuple[Claim, ...]]):
     question: str | None = None
     language: str = "en"
 
-    def merge_key(self) -> Hashable | None:
-        # the texts of one sample (answer, reference) share its question; without one they could be strangers
-        return (self.question, self.language) if self.question else None
-
-    @classmethod
-    def prompt(cls, group: Sequence[Self]) -> Prompt:
-        texts = tuple(Section(f"TEXT T{n}", _numbered(inquiry)) for n, inquiry in enumerate(group, 1))
-        claim = record(sentence={"type": "integer"}, claim=TEXT)
+    def prompt(self) -> Prompt:
         return Prompt(
-            material=question_section(group[0].question) + texts,
+            material=(*question_section(self.question), Section("TEXT", _numbered(self))),
             task=TASK,
-            schema=record(texts=array(record(text=TEXT, claims=array(claim)))),
-            output_tokens=120 + sum(len(inquiry.text) for inquiry in group) // 2,
+            schema=record(claims=array(record(sentence={"type": "integer"}, claim=TEXT))),
+            output_tokens=60 + len(self.text) // 2,
         )
 
-    @classmethod
-    def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[tuple[Claim, ...]]:
-        ids = [f"T{n}" for n in range(1, len(group) + 1)]
-        texts = items_by_id(reply.get("texts"), "text", ids, "text")
-        return [_claims(inquiry, texts[name].get("claims")) for inquiry, name in zip(group, ids, strict=True)]
+    def read(self, reply: Mapping[str, Any]) -> tuple[Claim, ...]:
+        return _claims(self, reply.get("claims"))
+
+    def check(self, finding: tuple[Claim, ...]) -> str | None:
+        outside = next((c for c in finding if not 0 <= c.span.start <= c.span.end <= len(self.text)), None)
+        return None if outside is None else f"the claim {outside.text[:60]!r} lies outside of the text"
+
+    def scripted(self, rule: Rule) -> tuple[Claim, ...]:
+        spans = self._sentences()
+        return tuple(Claim(text=text, span=_place(text, self.text, spans)) for text in rule(self.text))
+
+    def without_rule(self) -> tuple[Claim, ...]:
+        return tuple(Claim(text=span.of(self.text), span=span) for span in self._sentences())
+
+    def _sentences(self) -> Sequence[Span]:
+        return split_sentences(self.text, self.language) or (Span(0, len(self.text)),)
 
     def fit(self, chars: int) -> Division[tuple[Claim, ...]] | None:
         if len(self.text) <= chars:
@@ -99,12 +92,17 @@ class Claims(Inquiry[tuple[Claim, ...]]):
 
 def _numbered(inquiry: Claims) -> str:
     spans = split_sentences(inquiry.text, inquiry.language)
-    return "\n".join(f"[{n}] {span.of(inquiry.text)}" for n, span in enumerate(spans, 1))
+    return "\n".join(f"[{n}] {one_line(span.of(inquiry.text))}" for n, span in enumerate(spans, 1))
+
+
+def _place(claim: str, text: str, spans: Sequence[Span]) -> Span:
+    """The sentence that holds a claim word for word, else the whole text."""
+    return next((span for span in spans if claim in span.of(text)), Span(spans[0].start, spans[-1].end))
 
 
 def _claims(inquiry: Claims, items: Any) -> tuple[Claim, ...]:
     if not isinstance(items, list):
-        raise BadReply("Every text needs a list of claims, which may be empty.")
+        raise BadReply("The field 'claims' must be a list, which may be empty.")
     spans = split_sentences(inquiry.text, inquiry.language)
     claims: list[Claim] = []
     for item in items:

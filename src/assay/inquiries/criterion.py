@@ -1,34 +1,22 @@
-"""Criterion: does a text have a named property, yes or no?"""
+"""Criterion and Checklist: does a text have a named property, or several, yes or no?"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-from assay.inquiries.base import (
-    TEXT,
-    Division,
-    Inquiry,
-    Prompt,
-    Question,
-    Section,
-    array,
-    items_by_id,
-    label_of,
-    one_of,
-    probability_of,
-    record,
-    text_of,
-    whole,
-)
+from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, halves, whole
+from assay.inquiries.schemas import TEXT, array, items_by_id, label_of, one_of, probability_of, record, text_of
 from assay.records import Verdict
 
 LABELS: dict[str, str] = {"yes": "it does", "no": "it does not"}
 
 TASK = """\
-Answer the yes/no QUESTIONS about the other texts. For each question give a "reason" of one short sentence and then the
-"label", "yes" or "no"."""
+Answer each QUESTION (Q1, Q2, ...), yes or no, about the other texts. For each give its number as "question", a "reason"
+of one short sentence and then the "label", "yes" or "no"."""
+
+Material = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -41,49 +29,135 @@ class Criterion(Inquiry[Verdict]):
 
     name: ClassVar[str] = "criterion"
     finding: ClassVar[Any] = Verdict
+    divisible: ClassVar[bool] = True
 
     question: str
-    material: tuple[tuple[str, str], ...]
+    material: Material
     vote: int = 0
     language: str = "en"
 
-    def merge_key(self) -> Hashable | None:
-        return (self.material, self.vote, self.language)
+    def prompt(self) -> Prompt:
+        return _prompt((self.question,), self.material, self.vote)
 
-    @classmethod
-    def prompt(cls, group: Sequence[Self]) -> Prompt:
-        listed = "\n".join(f"Q{n}: {inquiry.question}" for n, inquiry in enumerate(group, 1))
-        answer = record(question=TEXT, reason=TEXT, label=one_of(*LABELS))
-        return Prompt(
-            # fenced as well: key questions are written by a model that has read the judged text
-            material=(*(Section(title, text) for title, text in group[0].material), Section("QUESTIONS", listed)),
-            task=TASK,
-            schema=record(answers=array(answer)),
-            output_tokens=40 + 60 * len(group),
-            vote=group[0].vote,
-        )
+    def read(self, reply: Mapping[str, Any]) -> Verdict:
+        return _read(reply, 1)[0]
 
-    @classmethod
-    def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[Verdict]:
-        ids = [f"Q{n}" for n in range(1, len(group) + 1)]
-        items = items_by_id(reply.get("answers"), "question", ids, "answer")
-        return [_verdict(items[name]) for name in ids]
+    def labels(self) -> tuple[str, ...]:
+        return tuple(LABELS)
+
+    def verdicts(self, finding: Verdict) -> tuple[Verdict, ...]:
+        return (finding,)
 
     def fit(self, chars: int) -> Division[Verdict] | None:
-        return whole(self) if sum(len(text) for _, text in self.material) <= chars else None
+        return whole(self) if _size(self.material) <= chars else None
 
     def questions(self) -> tuple[Question, ...]:
-        return (Question("criterion", self.question, LABELS),)
-
-    def sections(self) -> tuple[Section, ...]:
-        return tuple(Section(title, text) for title, text in self.material)
+        return _questions(1)
 
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> Verdict:
-        yes = answers["criterion"].get("yes", 0.0)
-        return Verdict(label="yes" if yes >= 0.5 else "no", probability=yes)
+        return _decided(answers["q1"])
+
+    def scripted(self, rule: Rule) -> Verdict:
+        return Verdict(label="yes" if rule(self.question, self.vote) else "no")
 
 
-def _verdict(item: Mapping[str, Any]) -> Verdict:
-    return Verdict(
-        label=label_of(item, tuple(LABELS)), probability=probability_of(item, "yes"), reason=text_of(item, "reason")
+@dataclass(frozen=True)
+class Checklist(Inquiry[tuple[Verdict, ...]]):
+    """Is the answer to each of `asking`, asked of `material`, yes or no? Always in one request, in this order.
+
+    For questions that belong together, as those on the key points of one text. Finding: one verdict per question.
+    """
+
+    name: ClassVar[str] = "checklist"
+    finding: ClassVar[Any] = tuple[Verdict, ...]
+    divisible: ClassVar[bool] = True
+    scripted_as: ClassVar[str] = "criterion"
+
+    asking: tuple[str, ...]
+    material: Material
+    language: str = "en"
+
+    def prompt(self) -> Prompt:
+        return _prompt(self.asking, self.material, 0)
+
+    def read(self, reply: Mapping[str, Any]) -> tuple[Verdict, ...]:
+        return _read(reply, len(self.asking))
+
+    def items(self) -> int:
+        return len(self.asking)
+
+    def labels(self) -> tuple[str, ...]:
+        return tuple(LABELS)
+
+    def verdicts(self, finding: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+        return finding
+
+    def part(self, numbers: Sequence[int]) -> Self:
+        return replace(self, asking=tuple(self.asking[n] for n in numbers))
+
+    def with_part(
+        self, finding: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
+    ) -> tuple[Verdict, ...]:
+        new = dict(zip(numbers, of_part, strict=True))
+        return tuple(new.get(n, verdict) for n, verdict in enumerate(finding))
+
+    def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
+        return whole(self) if _size(self.material) <= chars else None
+
+    def halve(self) -> Division[tuple[Verdict, ...]] | None:
+        return halves(self, len(self.asking))
+
+    def check(self, finding: tuple[Verdict, ...]) -> str | None:
+        if len(finding) != len(self.asking):
+            return f"expected {len(self.asking)} verdicts, got {len(finding)}"
+        return super().check(finding)
+
+    def questions(self) -> tuple[Question, ...]:
+        return _questions(len(self.asking))
+
+    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
+        return tuple(_decided(answers[f"q{n}"]) for n in range(1, len(self.asking) + 1))
+
+    def scripted(self, rule: Rule) -> tuple[Verdict, ...]:
+        return tuple(Verdict(label="yes" if rule(question, 0) else "no") for question in self.asking)
+
+
+def _prompt(questions: Sequence[str], material: Material, vote: int) -> Prompt:
+    texts = tuple(Section(title, text) for title, text in material)
+    # fenced as well: key questions are written by a model that has read the judged text
+    asked = tuple(Section(f"QUESTION Q{n}", question) for n, question in enumerate(questions, 1))
+    return Prompt(
+        material=texts + asked,
+        task=TASK,
+        schema=record(answers=array(record(question=TEXT, reason=TEXT, label=one_of(*LABELS)))),
+        output_tokens=40 + 60 * len(questions),
+        vote=vote,
+        shared=len(texts),
     )
+
+
+def _read(reply: Mapping[str, Any], count: int) -> tuple[Verdict, ...]:
+    ids = [f"Q{n}" for n in range(1, count + 1)]
+    items = items_by_id(reply.get("answers"), "question", ids, "answer")
+    return tuple(
+        Verdict(
+            label=label_of(items[name], tuple(LABELS)),
+            probability=probability_of(items[name], "yes"),
+            reason=text_of(items[name], "reason"),
+        )
+        for name in ids
+    )
+
+
+def _questions(count: int) -> tuple[Question, ...]:
+    asked = "Is the answer to QUESTION Q{}, asked of the other texts, yes?"
+    return tuple(Question(f"q{n}", asked.format(n), LABELS) for n in range(1, count + 1))
+
+
+def _decided(probabilities: Mapping[str, float]) -> Verdict:
+    yes = probabilities.get("yes", 0.0)
+    return Verdict(label="yes" if yes >= 0.5 else "no", probability=yes)
+
+
+def _size(material: Material) -> int:
+    return sum(len(text) for _, text in material)

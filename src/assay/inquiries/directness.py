@@ -4,23 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from assay.inquiries.base import (
-    TEXT,
-    Division,
-    Inquiry,
-    Prompt,
-    Question,
-    Section,
-    label_of,
-    one_of,
-    probability_of,
-    question_section,
-    record,
-    text_of,
-    whole,
-)
+from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, whole
+from assay.inquiries.schemas import TEXT, label_of, one_of, probability_of, question_section, record, text_of
+from assay.inquiries.support import misquoted
 from assay.records import Evidence, Span, Verdict
 from assay.text import locate_parts, windows
 
@@ -56,30 +44,37 @@ class Directness(Inquiry[Verdict]):
     answer: str
     language: str = "en"
 
-    @classmethod
-    def prompt(cls, group: Sequence[Self]) -> Prompt:
-        (inquiry,) = group
+    def prompt(self) -> Prompt:
         return Prompt(
-            material=(*question_section(inquiry.question), Section("ANSWER", inquiry.answer)),
+            material=(*question_section(self.question), Section("ANSWER", self.answer)),
             task=TASK,
             schema=record(reason=TEXT, label=one_of(*LABELS), quote=TEXT),
             output_tokens=160,
         )
 
-    @classmethod
-    def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[Verdict]:
-        (inquiry,) = group
+    def read(self, reply: Mapping[str, Any]) -> Verdict:
         label = label_of(reply, tuple(LABELS))
         quote = text_of(reply, "quote") if label == "direct" else None
-        spans = locate_parts(quote, inquiry.answer) if quote else ()
-        verdict = Verdict(
+        spans = locate_parts(quote, self.answer) if quote else ()
+        return Verdict(
             label=label,
             probability=probability_of(reply, "direct"),
             reason=text_of(reply, "reason"),
-            evidence=tuple(Evidence(passage=0, span=span, text=span.of(inquiry.answer)) for span in spans),
+            evidence=tuple(Evidence(passage=0, span=span, text=span.of(self.answer)) for span in spans),
             unlocated=int(bool(quote) and not spans),
         )
-        return [verdict]
+
+    def labels(self) -> tuple[str, ...]:
+        return tuple(LABELS)
+
+    def verdicts(self, finding: Verdict) -> tuple[Verdict, ...]:
+        return (finding,)
+
+    def check(self, finding: Verdict) -> str | None:
+        return super().check(finding) or misquoted(finding, (self.answer,))
+
+    def scripted(self, rule: Rule) -> Verdict:
+        return Verdict(label="direct" if rule(self.question, self.answer) else "indirect")
 
     def fit(self, chars: int) -> Division[Verdict] | None:
         room = chars - len(self.question)

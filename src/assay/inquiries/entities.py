@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from assay.errors import BadReply
-from assay.inquiries.base import TEXT, Division, Inquiry, Prompt, array, passage_sections, record, whole
+from assay.inquiries.base import Division, Inquiry, Prompt, Rule, whole
 from assay.inquiries.pieces import pack
+from assay.inquiries.schemas import TEXT, array, passage_sections, record
 from assay.records import Evidence
 from assay.text import locate
 
@@ -31,24 +32,38 @@ class Entities(Inquiry[tuple[Evidence, ...]]):
     passages: tuple[str, ...]
     language: str = "en"
 
-    @classmethod
-    def prompt(cls, group: Sequence[Self]) -> Prompt:
-        (inquiry,) = group
+    def prompt(self) -> Prompt:
+        texts = passage_sections(self.passages)
         return Prompt(
-            material=passage_sections(inquiry.passages),
+            material=texts,
             task=TASK,
             schema=record(entities=array(TEXT)),
-            output_tokens=100 + sum(map(len, inquiry.passages)) // 8,
+            output_tokens=100 + sum(map(len, self.passages)) // 8,
+            shared=len(texts),
         )
 
-    @classmethod
-    def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[tuple[Evidence, ...]]:
-        (inquiry,) = group
+    def read(self, reply: Mapping[str, Any]) -> tuple[Evidence, ...]:
         names = reply.get("entities")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise BadReply("The field 'entities' must be a list of texts.")
-        found = [_first(name, inquiry.passages) for name in dict.fromkeys(names)]
-        return [_distinct([entity for entity in found if entity is not None])]
+        found = [_first(name, self.passages) for name in dict.fromkeys(names)]
+        return _distinct([entity for entity in found if entity is not None])
+
+    def check(self, finding: tuple[Evidence, ...]) -> str | None:
+        for entity in finding:
+            inside = 0 <= entity.passage < len(self.passages)
+            if not inside or entity.span.of(self.passages[entity.passage]) != entity.text:
+                return f"the entity {entity.text[:60]!r} does not stand in passage {entity.passage + 1}"
+        return None
+
+    def scripted(self, rule: Rule) -> tuple[Evidence, ...]:
+        listed = [
+            Evidence(passage=index, span=span, text=span.of(passage))
+            for index, passage in enumerate(self.passages)
+            for name in rule(passage)
+            if (span := locate(name, passage)) is not None
+        ]
+        return tuple(listed)
 
     def fit(self, chars: int) -> Division[tuple[Evidence, ...]] | None:
         if sum(map(len, self.passages)) <= chars:

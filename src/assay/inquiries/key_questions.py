@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from assay.inquiries.back_questions import questions_of
-from assay.inquiries.base import TEXT, Division, Inquiry, Prompt, Section, array, record, whole
+from assay.inquiries.base import Division, Inquiry, Prompt, Rule, Section, whole
+from assay.inquiries.schemas import TEXT, array, record
 from assay.text import windows
 
 TASK = """\
@@ -28,20 +29,19 @@ class KeyQuestions(Inquiry[tuple[str, ...]]):
     count: int = 5
     language: str = "en"
 
-    @classmethod
-    def prompt(cls, group: Sequence[Self]) -> Prompt:
-        (inquiry,) = group
+    def prompt(self) -> Prompt:
         return Prompt(
-            material=(Section("TEXT", inquiry.text),),
-            task=TASK.format(count=inquiry.count),
+            material=(Section("TEXT", self.text),),
+            task=TASK.format(count=self.count),
             schema=record(keyphrases=array(TEXT), questions=array(TEXT)),
-            output_tokens=150 + 40 * inquiry.count,
+            output_tokens=150 + 40 * self.count,
         )
 
-    @classmethod
-    def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[tuple[str, ...]]:
-        (inquiry,) = group
-        return [tuple(dict.fromkeys(questions_of(reply, inquiry.count)))]
+    def read(self, reply: Mapping[str, Any]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(questions_of(reply, self.count)))
+
+    def scripted(self, rule: Rule) -> tuple[str, ...]:
+        return tuple(rule(self.text))
 
     def fit(self, chars: int) -> Division[tuple[str, ...]] | None:
         if len(self.text) <= chars:

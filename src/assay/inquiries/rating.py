@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from assay.inquiries.base import (
-    TEXT,
-    Division,
-    Inquiry,
-    Prompt,
-    Question,
-    Section,
-    label_of,
-    one_of,
-    record,
-    text_of,
-    whole,
-)
+from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, whole
+from assay.inquiries.schemas import TEXT, label_of, one_of, record, text_of
 from assay.records import Record
 
 TASK = """\
@@ -52,26 +41,34 @@ class Rating(Inquiry[Rated]):
     vote: int = 0
     language: str = "en"
 
-    @classmethod
-    def prompt(cls, group: Sequence[Self]) -> Prompt:
-        (inquiry,) = group
-        levels = "\n".join(f"{number}: {text}" for number, text in inquiry.levels)
+    def prompt(self) -> Prompt:
+        texts = tuple(Section(title, text) for title, text in self.material)
+        levels = "\n".join(f"{number}: {text}" for number, text in self.levels)
         return Prompt(
-            material=tuple(Section(title, text) for title, text in inquiry.material),
-            task=TASK.format(question=inquiry.question, levels=levels),
-            schema=record(reason=TEXT, label=one_of(*(str(number) for number, _ in inquiry.levels))),
+            material=texts,
+            task=TASK.format(question=self.question, levels=levels),
+            schema=record(reason=TEXT, label=one_of(*(str(number) for number, _ in self.levels))),
             output_tokens=120,
-            vote=inquiry.vote,
+            vote=self.vote,
+            shared=len(texts),
         )
 
-    @classmethod
-    def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[Rated]:
-        (inquiry,) = group
+    def read(self, reply: Mapping[str, Any]) -> Rated:
         item = {**reply, "label": str(reply.get("label", ""))}
-        level = int(label_of(item, [str(number) for number, _ in inquiry.levels]))
+        level = int(label_of(item, [str(number) for number, _ in self.levels]))
         probs = reply.get("probs")
-        expected = inquiry._expected(probs) if probs else None
-        return [Rated(level=level, expected=expected, reason=text_of(item, "reason"))]
+        return Rated(level=level, expected=self._expected(probs) if probs else None, reason=text_of(item, "reason"))
+
+    def check(self, finding: Rated) -> str | None:
+        known = [number for number, _ in self.levels]
+        if finding.level not in known:
+            return f"the level {finding.level!r} is none of {', '.join(map(str, known))}"
+        if finding.expected is not None and not min(known) <= finding.expected <= max(known):
+            return f"the expected level {finding.expected!r} is not between {min(known)} and {max(known)}"
+        return None
+
+    def scripted(self, rule: Rule) -> Rated:
+        return Rated(level=int(rule(self.question)))
 
     def fit(self, chars: int) -> Division[Rated] | None:
         return whole(self) if sum(len(text) for _, text in self.material) <= chars else None

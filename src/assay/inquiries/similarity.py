@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from assay.inquiries.base import Inquiry, Prompt
+from assay.inquiries.base import Inquiry, Rule
 
 
 @dataclass(frozen=True)
@@ -22,16 +22,14 @@ class Similarity(Inquiry[tuple[float, ...]]):
     text: str
     others: tuple[str, ...]
 
-    def merge_key(self) -> Hashable | None:
-        return "similarity"  # texts of many samples are embedded in one request
+    def items(self) -> int:
+        return len(self.others)
 
-    @classmethod
-    def prompt(cls, group: Sequence[Self]) -> Prompt:
-        raise TypeError("Similarity is answered by embeddings, not by a prompt")
+    def check(self, finding: tuple[float, ...]) -> str | None:
+        if len(finding) != len(self.others):
+            return f"expected {len(self.others)} cosines, got {len(finding)}"
+        wrong = next((c for c in finding if not math.isfinite(c) or abs(c) > 1.0 + 1e-6), None)
+        return None if wrong is None else f"{wrong!r} is no cosine"
 
-    @classmethod
-    def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[tuple[float, ...]]:
-        raise TypeError("Similarity is answered by embeddings, not by a prompt")
-
-    def answered_by(self, finding: tuple[float, ...]) -> bool:
-        return len(finding) == len(self.others)
+    def scripted(self, rule: Rule) -> tuple[float, ...]:
+        return tuple(float(rule(self.text, other)) for other in self.others)

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-from assay.errors import BadReply
-from assay.inquiries.base import (
-    TEXT,
-    Division,
-    Inquiry,
-    Prompt,
-    Question,
-    Section,
-    array,
+from assay.errors import BadReply, InputError
+from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, halves, whole
+from assay.inquiries.pieces import Piece, pack
+from assay.inquiries.schemas import (
+    READINGS,
     items_by_id,
     label_of,
-    one_of,
+    passage_index,
     passage_sections,
     probability_of,
     question_section,
-    record,
     text_of,
-    whole,
 )
-from assay.inquiries.pieces import Piece, pack
 from assay.records import Cell, Claim, Evidence, SupportLabel, Verdict
-from assay.text import locate_parts
+from assay.text import locate, locate_parts
 
 LABELS: dict[str, str] = {
     "supported": "the claim follows from the text, without outside knowledge",
@@ -36,16 +29,18 @@ LABELS: dict[str, str] = {
 }
 
 TASK = """\
-Compare each CLAIM with the PASSAGES. Use only what the passages say, even where you know better: a passage that is
-wrong about the world still supports what follows from it.
+Compare each CLAIM (C1, C2, ...) with the PASSAGES. Use only what the passages say, even where you know better: a
+passage that is wrong about the world still supports what follows from it.
 
-For each claim give, in this order:
+Give one of "items" for each claim, in this order:
+- "id": the claim, for example "C1";
 - "reason": one short sentence;
-- "label": "supported" when the claim follows from the passages (several passages may be combined), "contradicted" when
-  the passages say something that cannot be true together with it, "not_mentioned" otherwise. A claim is supported only
+- "label": "supported" when the claim follows from the passages (several may be combined), "contradicted" when the
+  passages say something that cannot be true together with it, "not_mentioned" otherwise. A claim is supported only
   when all of it is, with its numbers, names, dates and negations;
-- "passages": one entry for each passage that alone supports or alone contradicts the claim, with a "quote" copied
-  from that passage word for word, as short as decides the matter. Leave out passages that do neither."""
+- "quotes": one entry for each passage that alone supports or alone contradicts the claim, with the "quote" copied
+  from it word for word, as short as decides the matter. Leave out passages that do neither.
+"sentences" stays empty."""
 
 
 @dataclass(frozen=True)
@@ -64,36 +59,43 @@ class Support(Inquiry[tuple[Verdict, ...]]):
     question: str | None = None
     language: str = "en"
 
-    def merge_key(self) -> Hashable | None:
-        return (self.passages, self.question, self.language)
+    divisible: ClassVar[bool] = True
+    unscripted: ClassVar[Any] = "not_mentioned"
 
-    @classmethod
-    def prompt(cls, group: Sequence[Self]) -> Prompt:
-        claims = [claim for inquiry in group for claim in inquiry.claims]
-        listed = "\n".join(f"C{n}: {claim.text}" for n, claim in enumerate(claims, 1))
-        cell = record(passage=TEXT, label=one_of("supported", "contradicted"), quote=TEXT)
-        verdict = record(claim=TEXT, reason=TEXT, label=one_of(*LABELS), passages=array(cell))
-        first = group[0]
+    def prompt(self) -> Prompt:
+        texts = passage_sections(self.passages) + question_section(self.question)
+        claims = tuple(Section(f"CLAIM C{n}", claim.text) for n, claim in enumerate(self.claims, 1))
         return Prompt(
-            material=passage_sections(first.passages) + question_section(first.question) + (Section("CLAIMS", listed),),
+            material=texts + claims,
             task=TASK,
-            schema=record(verdicts=array(verdict)),
-            output_tokens=80 + len(claims) * (70 + 60 * min(len(first.passages), 3)),
+            schema=READINGS,
+            output_tokens=80 + len(self.claims) * (70 + 60 * min(len(self.passages), 3)),
+            shared=len(texts),
+            needed=("items",),
         )
 
-    @classmethod
-    def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[tuple[Verdict, ...]]:
-        total = sum(len(inquiry.claims) for inquiry in group)
-        items = items_by_id(reply.get("verdicts"), "claim", [f"C{n}" for n in range(1, total + 1)], "verdict")
-        verdicts: list[tuple[Verdict, ...]] = []
-        number = 0
-        for inquiry in group:
-            row = []
-            for claim in inquiry.claims:
-                number += 1
-                row.append(_verdict(claim, inquiry.passages, items[f"C{number}"]))
-            verdicts.append(tuple(row))
-        return verdicts
+    def read(self, reply: Mapping[str, Any]) -> tuple[Verdict, ...]:
+        ids = [f"C{n}" for n in range(1, len(self.claims) + 1)]
+        items = items_by_id(reply.get("items"), "id", ids, "claim")
+        return tuple(_verdict(claim, self.passages, items[name]) for name, claim in zip(ids, self.claims, strict=True))
+
+    def items(self) -> int:
+        return len(self.claims)
+
+    def labels(self) -> tuple[str, ...]:
+        return tuple(LABELS)
+
+    def verdicts(self, finding: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+        return finding
+
+    def part(self, numbers: Sequence[int]) -> Self:
+        return replace(self, claims=tuple(self.claims[n] for n in numbers))
+
+    def with_part(
+        self, finding: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
+    ) -> tuple[Verdict, ...]:
+        new = dict(zip(numbers, of_part, strict=True))
+        return tuple(new.get(n, verdict) for n, verdict in enumerate(finding))
 
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
         room = chars - len(self.question or "") - sum(len(claim.text) + 8 for claim in self.claims)
@@ -106,24 +108,22 @@ class Support(Inquiry[tuple[Verdict, ...]]):
         return Division(parts, lambda findings: join_passages(self.passages, groups, findings))
 
     def halve(self) -> Division[tuple[Verdict, ...]] | None:
-        if len(self.claims) < 2:
-            return None
-        middle = len(self.claims) // 2
-        parts = (replace(self, claims=self.claims[:middle]), replace(self, claims=self.claims[middle:]))
-        return Division(parts, lambda findings: tuple(findings[0]) + tuple(findings[1]))
+        return halves(self, len(self.claims))
 
-    def answered_by(self, finding: tuple[Verdict, ...]) -> bool:
-        return len(finding) == len(self.claims) and all(len(row.cells) == len(self.passages) for row in finding)
+    def check(self, finding: tuple[Verdict, ...]) -> str | None:
+        if len(finding) != len(self.claims) or any(len(row.cells) != len(self.passages) for row in finding):
+            return f"expected {len(self.claims)} verdicts of {len(self.passages)} cells each"
+        return super().check(finding) or next(filter(None, (misquoted(row, self.passages) for row in finding)), None)
+
+    def scripted(self, rule: Rule) -> tuple[Verdict, ...]:
+        return tuple(_by_rule(claim, self.passages, rule) for claim in self.claims)
 
     def questions(self) -> tuple[Question, ...]:
         return tuple(
-            Question(f"c{c}" + (f"p{p}" if p else ""), _instructions(claim, p), LABELS)
-            for c, claim in enumerate(self.claims, 1)
+            Question(f"c{c}" + (f"p{p}" if p else ""), _instructions(c, p), LABELS)
+            for c in range(1, len(self.claims) + 1)
             for p in range(len(self.passages) + 1)
         )
-
-    def sections(self) -> tuple[Section, ...]:
-        return passage_sections(self.passages) + question_section(self.question)  # each question holds its claim
 
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
         def cell(name: str) -> Cell:
@@ -189,9 +189,9 @@ def _highest(values: Sequence[float | None]) -> float | None:
     return max(known, default=None)
 
 
-def _instructions(claim: Claim, passage: int) -> str:
+def _instructions(claim: int, passage: int) -> str:
     where = f"passage P{passage} alone" if passage else "the passages together"
-    return f"Using only what {where} says, is this claim supported, contradicted or not mentioned? Claim: {claim.text}"
+    return f"Using only what {where} says, is claim C{claim} supported, contradicted or not mentioned?"
 
 
 def _verdict(claim: Claim, passages: Sequence[str], item: Mapping[str, Any]) -> Verdict:
@@ -199,9 +199,9 @@ def _verdict(claim: Claim, passages: Sequence[str], item: Mapping[str, Any]) -> 
     cells = [Cell(label="not_mentioned") for _ in passages]
     evidence: list[Evidence] = []
     unlocated = 0
-    entries = item.get("passages")
+    entries = item.get("quotes", [])
     if not isinstance(entries, list):
-        raise BadReply("Every verdict needs a list of passages, which may be empty.")
+        raise BadReply("Every claim needs a list of quotes, which may be empty.")
     for entry in entries:
         index = passage_index(entry, len(passages))
         cell_label = label_of(entry, tuple(LABELS))
@@ -224,10 +224,25 @@ def _verdict(claim: Claim, passages: Sequence[str], item: Mapping[str, Any]) -> 
     )
 
 
-def passage_index(entry: Any, count: int) -> int:
-    """The index, from 0, of the passage that an entry names as P1, P2, ..."""
-    name = entry.get("passage") if isinstance(entry, dict) else None
-    digits = str(name).strip().strip("[]").removeprefix("P") if name is not None else ""
-    if not digits.isdecimal() or not 1 <= int(digits) <= count:
-        raise BadReply(f"There is no passage {name!r}; the ids are P1 to P{count}.")
-    return int(digits) - 1
+def misquoted(verdict: Verdict, passages: Sequence[str]) -> str | None:
+    """Why a verdict's evidence is none: a quote that does not stand where it says. None where all do."""
+    for quote in verdict.evidence:
+        if not 0 <= quote.passage < len(passages) or quote.span.of(passages[quote.passage]) != quote.text:
+            return f"the quote {quote.text[:60]!r} does not stand in passage {quote.passage + 1}"
+    return None
+
+
+def _by_rule(claim: Claim, passages: Sequence[str], rule: Rule) -> Verdict:
+    """What a script says of a claim and each passage: a label, or a quote of the passage that supports it."""
+    cells, evidence = [], []
+    for index, passage in enumerate(passages):
+        says = rule(claim.text, passage)
+        if says not in LABELS:
+            span = locate(says, passage) if isinstance(says, str) else None
+            if span is None:
+                raise InputError(f"support rule: {says!r} is neither a label nor a quote of {passage!r}")
+            evidence.append(Evidence(passage=index, span=span, text=span.of(passage)))
+            says = "supported"
+        cells.append(Cell(label=says))
+    label = strongest([cell.label for cell in cells])
+    return Verdict(label=label, claim=claim, cells=tuple(cells), evidence=tuple(evidence))

@@ -6,25 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-from assay.inquiries.base import (
-    TEXT,
-    Division,
-    Inquiry,
-    Prompt,
-    Question,
-    Section,
-    array,
+from assay.errors import BadReply
+from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, halves, whole
+from assay.inquiries.pieces import Piece, pack
+from assay.inquiries.schemas import (
+    READINGS,
     items_by_id,
     label_of,
-    one_of,
     passage_sections,
     probability_of,
     question_section,
-    record,
     text_of,
-    whole,
 )
-from assay.inquiries.pieces import Piece, pack
+from assay.inquiries.support import misquoted
 from assay.records import Evidence, Verdict
 from assay.text import locate_parts
 
@@ -34,10 +28,11 @@ LABELS: dict[str, str] = {
 }
 
 TASK = """\
-Decide for each PASSAGE by itself whether it helps to answer the QUESTION{given}.
+Decide for each PASSAGE (P1, P2, ...) by itself whether it helps to answer the QUESTION{given}.
 A passage is "useful" when it states something that the answer needs; being about the same topic is not enough.
-For each passage give a "reason" of a few words, the "label", and a "quote": the words of the passage that decide,
-copied exactly, or an empty text when it is not useful."""
+Give one of "items" for each passage: its "id", for example "P1", a "reason" of a few words, the "label" ("useful" or
+"not_useful") and "quotes": where it is useful one entry with the words of the passage that decide, copied exactly; else
+none. "sentences" stays empty."""
 
 
 @dataclass(frozen=True)
@@ -56,24 +51,43 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
     given: str | None = None
     language: str = "en"
 
-    @classmethod
-    def prompt(cls, group: Sequence[Self]) -> Prompt:
-        (inquiry,) = group
-        given = (Section("EXPECTED ANSWER", inquiry.given),) if inquiry.given else ()
-        verdict = record(passage=TEXT, reason=TEXT, label=one_of(*LABELS), quote=TEXT)
+    divisible: ClassVar[bool] = True
+    unscripted: ClassVar[Any] = False
+
+    def prompt(self) -> Prompt:
+        texts = passage_sections(self.passages) + question_section(self.question)
+        given = (Section("EXPECTED ANSWER", self.given),) if self.given else ()
         return Prompt(
-            material=passage_sections(inquiry.passages) + question_section(inquiry.question) + given,
+            material=texts + given,
             task=TASK.format(given=" as the EXPECTED ANSWER does" if given else ""),
-            schema=record(passages=array(verdict)),
-            output_tokens=60 + 80 * len(inquiry.passages),
+            schema=READINGS,
+            output_tokens=60 + 80 * len(self.passages),
+            shared=len(texts),
+            needed=("items",),
         )
 
-    @classmethod
-    def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[tuple[Verdict, ...]]:
-        (inquiry,) = group
-        ids = [f"P{n}" for n in range(1, len(inquiry.passages) + 1)]
-        items = items_by_id(reply.get("passages"), "passage", ids, "verdict")
-        return [tuple(_verdict(n, passage, items[ids[n]]) for n, passage in enumerate(inquiry.passages))]
+    def read(self, reply: Mapping[str, Any]) -> tuple[Verdict, ...]:
+        ids = [f"P{n}" for n in range(1, len(self.passages) + 1)]
+        items = items_by_id(reply.get("items"), "id", ids, "passage")
+        return tuple(_verdict(n, passage, items[ids[n]]) for n, passage in enumerate(self.passages))
+
+    def items(self) -> int:
+        return len(self.passages)
+
+    def labels(self) -> tuple[str, ...]:
+        return tuple(LABELS)
+
+    def verdicts(self, finding: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+        return finding
+
+    def part(self, numbers: Sequence[int]) -> Self:
+        return replace(self, passages=tuple(self.passages[n] for n in numbers))
+
+    def with_part(
+        self, finding: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
+    ) -> tuple[Verdict, ...]:
+        new = {n: _moved(verdict, n, 0) for n, verdict in zip(numbers, of_part, strict=True)}
+        return tuple(new.get(n, verdict) for n, verdict in enumerate(finding))
 
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
         room = chars - len(self.question) - len(self.given or "")
@@ -86,25 +100,36 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
         return Division(parts, lambda findings: _join(len(self.passages), groups, findings))
 
     def halve(self) -> Division[tuple[Verdict, ...]] | None:
-        if len(self.passages) < 2:
+        count = len(self.passages)
+        division = halves(self, count)
+        if division is None:
             return None
-        pieces = [Piece(n, 0, text) for n, text in enumerate(self.passages)]
-        groups = [pieces[: len(pieces) // 2], pieces[len(pieces) // 2 :]]
-        parts = tuple(replace(self, passages=tuple(piece.text for piece in group)) for group in groups)
-        return Division(parts, lambda findings: _join(len(self.passages), groups, findings))
+        first, second = range(count // 2), range(count // 2, count)
 
-    def answered_by(self, finding: tuple[Verdict, ...]) -> bool:
-        return len(finding) == len(self.passages)
+        def join(findings: Sequence[tuple[Verdict, ...]]) -> tuple[Verdict, ...]:
+            return tuple(
+                _moved(verdict, n, 0)
+                for numbers, finding in zip((first, second), findings, strict=True)
+                for n, verdict in zip(numbers, finding, strict=True)
+            )
+
+        return replace(division, join=join)
+
+    def check(self, finding: tuple[Verdict, ...]) -> str | None:
+        if len(finding) != len(self.passages):
+            return f"expected {len(self.passages)} verdicts, got {len(finding)}"
+        return super().check(finding) or next(filter(None, (misquoted(row, self.passages) for row in finding)), None)
+
+    def scripted(self, rule: Rule) -> tuple[Verdict, ...]:
+        says = [rule(self.question, passage) for passage in self.passages]
+        return tuple(Verdict(label="useful" if yes else "not_useful", passage=n) for n, yes in enumerate(says))
 
     def questions(self) -> tuple[Question, ...]:
-        given = f" as this expected answer does: {self.given}" if self.given else ""
+        given = " as the EXPECTED ANSWER does" if self.given else ""
         return tuple(
-            Question(f"p{n}", f"Does passage P{n} help to answer the question{given}?", LABELS)
+            Question(f"p{n}", f"Does passage P{n} help to answer the QUESTION{given}?", LABELS)
             for n in range(1, len(self.passages) + 1)
         )
-
-    def sections(self) -> tuple[Section, ...]:
-        return passage_sections(self.passages) + question_section(self.question)  # the questions hold what was given
 
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
         verdicts = []
@@ -116,16 +141,27 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
 
 def _verdict(index: int, passage: str, item: Mapping[str, Any]) -> Verdict:
     label = label_of(item, tuple(LABELS))
-    quote = text_of(item, "quote") if label == "useful" else None
-    spans = locate_parts(quote, passage) if quote else ()
+    quotes = item.get("quotes", [])
+    if not isinstance(quotes, list) or not all(isinstance(quote, dict) for quote in quotes):
+        raise BadReply("Every passage needs a list of quotes, which may be empty.")
+    said = [text for quote in quotes if (text := text_of(quote, "quote"))] if label == "useful" else []
+    located = [locate_parts(text, passage) for text in said]
     return Verdict(
         label=label,
         probability=probability_of(item, "useful"),
         reason=text_of(item, "reason"),
         passage=index,
-        evidence=tuple(Evidence(passage=index, span=span, text=span.of(passage)) for span in spans),
-        unlocated=int(bool(quote) and not spans),
+        evidence=tuple(
+            Evidence(passage=index, span=span, text=span.of(passage)) for spans in located for span in spans
+        ),
+        unlocated=sum(not spans for spans in located),
     )
+
+
+def _moved(verdict: Verdict, passage: int, by: int) -> Verdict:
+    """A verdict on a passage, or a piece of one, where that is passage number `passage` and begins at `by`."""
+    quotes = tuple(replace(quote, passage=passage, span=quote.span.shift(by)) for quote in verdict.evidence)
+    return replace(verdict, passage=passage, evidence=quotes)
 
 
 def _join(
@@ -135,14 +171,7 @@ def _join(
     best: list[Verdict | None] = [None] * count
     for group, verdicts in zip(groups, findings, strict=True):
         for piece, verdict in zip(group, verdicts, strict=True):
-            moved = replace(
-                verdict,
-                passage=piece.passage,
-                evidence=tuple(
-                    replace(quote, passage=piece.passage, span=quote.span.shift(piece.start))
-                    for quote in verdict.evidence
-                ),
-            )
+            moved = _moved(verdict, piece.passage, piece.start)
             known = best[piece.passage]
             if known is None or (known.label != "useful" and moved.label == "useful"):
                 best[piece.passage] = moved

@@ -1,13 +1,16 @@
-"""Asking another judge from within a judge: what goes wrong there is an answer, too."""
+"""Asking a judge, whoever wrote it: what goes wrong there is an answer too, under its own name."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import asyncio
+from collections.abc import Awaitable, Sequence
+from typing import Any, TypeVar
 
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries.base import Inquiry
 from assay.judges.base import Answer, BaseJudge
+
+T = TypeVar("T")
 
 
 async def asked(judge: BaseJudge, inquiries: Sequence[Inquiry[Any]]) -> list[Answer]:
@@ -22,17 +25,45 @@ async def asked(judge: BaseJudge, inquiries: Sequence[Inquiry[Any]]) -> list[Ans
     except JudgeFailure as failure:
         return [Answer(failure=failure)] * len(inquiries)
     except Exception as error:  # a judge is foreign code
-        bug = JudgeFailure(Cause.BUG, f"the judge raised {type(error).__name__}: {error}")
-        bug.__cause__ = error
-        return [Answer(failure=bug)] * len(inquiries)
+        return [Answer(failure=bug(error, "the judge raised "))] * len(inquiries)
     if len(answers) != len(inquiries):
         message = f"the judge gave {len(answers)} answers to {len(inquiries)} inquiries"
         return [Answer(failure=JudgeFailure(Cause.BUG, message))] * len(inquiries)
     return [_checked(inquiry, answer) for inquiry, answer in zip(inquiries, answers, strict=True)]
 
 
+def bug(error: Exception, before: str = "") -> JudgeFailure:
+    """The failure for an exception of foreign code: an inquiry, a judge or a client of a user's own."""
+    failure = JudgeFailure(Cause.BUG, f"{before}{type(error).__name__}: {error}")
+    failure.__cause__ = error
+    return failure
+
+
 def _checked(inquiry: Inquiry[Any], answer: Answer) -> Answer:
-    if answer.failure is not None or inquiry.answered_by(answer.finding):
+    """The answer, its finding checked for type and labels: a judge's mistake is a failure and never a number."""
+    if answer.failure is not None:
         return answer
-    message = f"the judge's finding does not have the shape of its inquiry {inquiry.name}"
+    try:
+        finding = inquiry.checked(answer.finding)
+        wrong = inquiry.check(finding)
+    except Exception as error:  # pydantic's, or of an inquiry of a user's own
+        first = str(error).partition("\n")[0]
+        wrong = f"{type(error).__name__}: {first}"
+    else:
+        if wrong is None:
+            return answer if finding is answer.finding else Answer(finding, None, answer.usage, answer.keep)
+    message = f"the judge's finding does not answer its inquiry {inquiry.name}: {wrong}"
     return Answer(failure=JudgeFailure(Cause.BUG, message), usage=answer.usage)
+
+
+async def together(work: Sequence[Awaitable[T]]) -> list[T]:
+    """The results, in order. When one raises or this is cancelled, all others are cancelled and waited for."""
+    if len(work) == 1:
+        return [await work[0]]
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_awaited(one)) for one in work]
+    return [task.result() for task in tasks]
+
+
+async def _awaited(one: Awaitable[T]) -> T:
+    return await one

@@ -1,9 +1,9 @@
 """Judges: whoever answers inquiries.
 
 A judge implements `answer`, which takes a batch of inquiries of any types and returns one `Answer` for each. What a
-metric holds in its hands is the small `Judge` protocol, served by a `Desk` (memo, single flight, batches, store).
+metric holds in its hands is the small `Judge` protocol, served by a `FindingCache`: memory, store, batches.
 
-There are two ways to answer, and a judge may have one or both: *generate* structured text (see `text.TextJudge`), or
+There are two ways to answer, and a judge may have one or both: *generate* structured text (see `writing.judge.TextJudge`), or
 *decide*: a probability for each label of a closed set, many questions in one request (`Inquiry.questions`, `decided`).
 """
 
@@ -22,7 +22,6 @@ from assay.records import Usage
 
 if TYPE_CHECKING:
     from assay.inquiries.base import Inquiry
-    from assay.judges.cache import Desk
 
 F = TypeVar("F")
 
@@ -113,6 +112,18 @@ class BaseJudge(ABC):
     def fingerprint(self) -> str:
         """See `Judge.fingerprint`."""
 
+    @property
+    def address(self) -> str:
+        """All of this judge that can change a finding, for the finding's content address. Its fingerprint, if not more.
+
+        Raises whatever `fingerprint` raises.
+        """
+        return self.fingerprint
+
+    def with_probabilities(self) -> BaseJudge:
+        """This judge, set to give the probabilities of its labels where it can: they may cost more than the labels."""
+        return self
+
     @abstractmethod
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         """One answer per inquiry, in order. An inquiry that fails gets a failure; the others keep their findings."""
@@ -120,7 +131,8 @@ class BaseJudge(ABC):
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
         """Which of these inquiries, that came up together, to answer together: each group goes to `answer` by itself.
 
-        What is in one group waits for the slowest of it. The default is one group of all.
+        What is in one group waits for the slowest of it, and may be of several samples: a judge must not read one
+        inquiry in view of another. The default is one group of all.
         """
         return [inquiries]
 
@@ -133,14 +145,11 @@ class BaseJudge(ABC):
 
     async def find(self, inquiry: Inquiry[F]) -> F:
         """The finding, remembered for as long as the running event loop lives."""
-        return await self._desk().find(inquiry)
-
-    def _desk(self) -> Desk:
-        from assay.judges.cache import Desk
+        from assay.judges.cache import FindingCache
 
         loop = asyncio.get_running_loop()
-        desks: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Desk]
-        desks = self.__dict__.setdefault("_desks", weakref.WeakKeyDictionary())
-        if loop not in desks:
-            desks[loop] = Desk(self)
-        return desks[loop]
+        caches: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, FindingCache]
+        caches = self.__dict__.setdefault("_caches", weakref.WeakKeyDictionary())
+        if loop not in caches:
+            caches[loop] = FindingCache(self)
+        return await caches[loop].find(inquiry)

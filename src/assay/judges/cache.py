@@ -1,20 +1,21 @@
-"""The desk in front of a judge: equal inquiries are answered once, and inquiries that meet are answered together.
+"""The cache in front of a judge: equal inquiries are answered once, and inquiries that meet are answered together.
 
-Order of look-up: a call that is already under way (single flight), memory, the store, the judge. Findings go into the
-store before anybody sees them; failures are remembered only where asking again could not help.
+Order of look-up: memory, a call that is already under way, the store, the judge. Findings go into the store before
+anybody sees them. What one inquiry breaks is that inquiry's failure; its neighbours keep their findings.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from assay.errors import Cause, JudgeFailure
+from assay.errors import Cause, JudgeFailure, StoreError
 from assay.inquiries.base import Inquiry
+from assay.judges.asking import asked, bug
 from assay.judges.base import METER, Answer, BaseJudge
+from assay.judges.fences import SECRET
 from assay.records import Usage
 
 F = TypeVar("F")
@@ -29,7 +30,7 @@ _LASTING = frozenset(
 
 
 class FindingStore(Protocol):
-    """Where findings are kept between runs."""
+    """Where findings are kept between runs. May raise StoreError, which costs the keeping and nothing else."""
 
     def get_finding(self, key: str) -> bytes | None:
         """The finding stored under this key."""
@@ -39,36 +40,41 @@ class FindingStore(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class _Flight:
-    """One inquiry that the judge is answering, and who waits for it."""
+class _Call:
+    """One inquiry that the judge is answering, and how many wait for it."""
 
     inquiry: Inquiry[Any]
     key: str
-    landed: asyncio.Future[Answer]
+    answer: asyncio.Future[Answer]
     waiters: int = 0
     batch: _Batch | None = None
 
 
 @dataclass(slots=True, eq=False)
 class _Batch:
-    flights: list[_Flight]
+    """Calls that go to the judge together."""
+
+    calls: list[_Call]
     task: asyncio.Task[None] | None = None
 
 
 @dataclass(slots=True)
-class Desk:
+class FindingCache:
     """Serves the `Judge` protocol over one judge, within one event loop.
 
-    `usage` adds up everything asked through this desk; `reused` counts findings that cost nothing.
+    usage        adds up everything asked through this cache; `reused` counts findings that cost nothing
+    store_error  what the store said when it could not keep a finding: it was delivered all the same, and is in memory
     """
 
     judge: BaseJudge
     store: FindingStore | None = None
     usage: Usage = field(default_factory=Usage)
     reused: int = 0
+    store_error: StoreError | None = None
+    _address: str | None = None
     _memory: OrderedDict[str, Answer] = field(default_factory=OrderedDict)
-    _flying: dict[str, _Flight] = field(default_factory=dict)
-    _waiting: list[_Flight] = field(default_factory=list)
+    _calls: dict[str, _Call] = field(default_factory=dict)
+    _waiting: list[_Call] = field(default_factory=list)
 
     @property
     def fingerprint(self) -> str:
@@ -83,31 +89,58 @@ class Desk:
 
     async def find(self, inquiry: Inquiry[F]) -> F:
         """The finding on this inquiry. Raises JudgeFailure."""
-        key = inquiry.key(self.judge.fingerprint)
-        known = None if key in self._flying else self._remembered(key, inquiry)
-        if known is not None:
-            self.reused += 1
-            return _unpack(known, inquiry)
-        mine = key not in self._flying
-        flight = self._flying[key] if not mine else self._take_off(key, inquiry)
-        answer = await self._wait(flight)
-        if mine:
-            meter = METER.get()
-            if meter is not None:
+        key = self._key(inquiry)
+        for _ in range(2):
+            call = self._calls.get(key)
+            mine = call is None
+            if call is None:
+                known = self._known(key, inquiry)
+                if known is not None:
+                    self.reused += 1
+                    return _unpacked(known, inquiry)
+                call = self._begin(key, inquiry)
+            try:
+                answer = await self._wait(call)
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if not call.answer.cancelled() or (task is not None and task.cancelling()):
+                    raise
+                continue  # not this one was cancelled, but the call that it had joined
+            if not mine:
+                self.reused += 1
+            elif (meter := METER.get()) is not None:
                 meter.add(answer.usage)
-        else:
-            self.reused += 1
-        return _unpack(answer, inquiry)
+            return _unpacked(answer, inquiry)
+        raise JudgeFailure(Cause.INTERRUPTED, "the judge's call was cancelled, twice")
 
-    def _remembered(self, key: str, inquiry: Inquiry[Any]) -> Answer | None:
+    def _key(self, inquiry: Inquiry[Any]) -> str:
+        if self._address is None:
+            self._address = self.judge.address
+        try:
+            return inquiry.key(self._address)
+        except Exception as error:  # an inquiry of a user's own may be wrong
+            raise bug(error, f"{inquiry.name}: ") from error
+
+    # ---- what is known
+
+    def _known(self, key: str, inquiry: Inquiry[Any]) -> Answer | None:
         answer = self._memory.get(key)
         if answer is not None:
             self._memory.move_to_end(key)
             return answer
-        blob = self.store.get_finding(key) if self.store is not None and self.judge.durable else None
-        if blob is None:
+        if self.store is None or not self.judge.durable:
             return None
-        answer = Answer(finding=type(inquiry).load(blob))
+        try:
+            blob = self.store.get_finding(key)
+            finding = None if blob is None else type(inquiry).load(blob)
+            if blob is None or inquiry.check(finding) is not None:
+                return None
+        except StoreError as error:
+            self.store_error = error
+            return None
+        except Exception:  # what does not load is asked for again, and no error for ever
+            return None
+        answer = Answer(finding=finding)
         self._remember(key, answer)
         return answer
 
@@ -116,101 +149,112 @@ class Desk:
         if len(self._memory) > MEMORY:
             self._memory.popitem(last=False)
 
-    def _take_off(self, key: str, inquiry: Inquiry[Any]) -> _Flight:
-        loop = asyncio.get_running_loop()
-        flight = self._flying[key] = _Flight(inquiry, key, loop.create_future())
-        if not self._waiting:
-            loop.call_soon(self._flush_when_quiet, 1)
-        self._waiting.append(flight)
-        return flight
+    def _keep(self, call: _Call, answer: Answer) -> Answer:
+        """Keep a finding in memory and in the store. A finding that cannot be written is its own inquiry's failure."""
+        if self.store is not None and self.judge.durable:
+            try:
+                blob = type(call.inquiry).dump(answer.finding)
+            except Exception as error:
+                failure = bug(error, f"the judge's finding on {call.inquiry.name} is no JSON: ")
+                self._remember(call.key, Answer(failure=failure))
+                return Answer(failure=failure, usage=answer.usage)
+            try:
+                self.store.put_finding(call.key, call.inquiry.name, self.judge.fingerprint, blob)
+            except Exception as error:  # paid for is paid for: it goes on from memory
+                self.store_error = error if isinstance(error, StoreError) else StoreError(f"{error}")
+        self._remember(call.key, Answer(finding=answer.finding))
+        return answer
 
-    def _flush_when_quiet(self, seen: int) -> None:
+    # ---- asking
+
+    def _begin(self, key: str, inquiry: Inquiry[Any]) -> _Call:
+        loop = asyncio.get_running_loop()
+        call = self._calls[key] = _Call(inquiry, key, loop.create_future())
+        if not self._waiting:
+            loop.call_soon(self._send_when_quiet, 1)
+        self._waiting.append(call)
+        return call
+
+    def _send_when_quiet(self, seen: int) -> None:
         """Send the batch as soon as one turn of the loop brought no new inquiry.
 
         The metrics of a sample start in the same turn, or a few turns apart when they gather; waiting for the first
         quiet turn puts what they ask into one batch, always in the same order, at a cost of microseconds.
         """
         if len(self._waiting) > seen:
-            asyncio.get_running_loop().call_soon(self._flush_when_quiet, len(self._waiting))
+            asyncio.get_running_loop().call_soon(self._send_when_quiet, len(self._waiting))
             return
         quiet, self._waiting = self._waiting, []
-        for flights in self._groups([flight for flight in quiet if not flight.landed.done()]):
-            batch = _Batch(flights)
-            for flight in flights:
-                flight.batch = batch
+        for calls in self._groups([call for call in quiet if not call.answer.done()]):
+            batch = _Batch(calls)
+            for call in calls:
+                call.batch = batch
             batch.task = asyncio.create_task(self._answer(batch))
 
-    def _groups(self, flights: list[_Flight]) -> list[list[_Flight]]:
-        """The flights as the judge groups them. Whatever it leaves out goes last: nobody may wait for ever."""
-        left = {id(flight.inquiry): flight for flight in flights}
+    def _groups(self, calls: list[_Call]) -> list[list[_Call]]:
+        """The calls as the judge groups them. Whatever it leaves out goes last: nobody may wait for ever."""
+        left = {id(call.inquiry): call for call in calls}
         try:
-            wanted = self.judge.groups([flight.inquiry for flight in flights])
+            wanted = self.judge.groups([call.inquiry for call in calls])
             groups = [[left.pop(id(inquiry)) for inquiry in group if id(inquiry) in left] for group in wanted]
         except Exception:  # a judge is foreign code; without its grouping all go together
-            return [flights] if flights else []
+            return [calls] if calls else []
         return [group for group in [*groups, list(left.values())] if group]
 
     async def _answer(self, batch: _Batch) -> None:
+        if self.store is not None:
+            SECRET.set(getattr(self.store, "secret", None))  # this task's own context
         try:
-            answers = await self._asked(batch.flights)
-            for flight, answer in zip(batch.flights, answers, strict=True):
-                self._land(flight, answer)
+            answers = await asked(self.judge, [call.inquiry for call in batch.calls])
+            for call, answer in zip(batch.calls, answers, strict=True):
+                self._end(call, answer)
         finally:
-            for flight in batch.flights:  # after a cancellation: nobody may wait for ever
-                self._flying.pop(flight.key, None)
-                if not flight.landed.done():
-                    flight.landed.cancel()
+            for call in batch.calls:  # after a cancellation: nobody may wait for ever
+                self._forget(call)
+                if not call.answer.done():
+                    call.answer.cancel()
 
-    async def _asked(self, flights: Sequence[_Flight]) -> Sequence[Answer]:
-        try:
-            answers = await self.judge.answer([flight.inquiry for flight in flights])
-        except JudgeFailure as failure:
-            return [Answer(failure=failure)] * len(flights)
-        except Exception as error:  # a judge is foreign code; what it breaks is one batch, and it is said
-            bug = JudgeFailure(Cause.BUG, f"the judge raised {type(error).__name__}: {error}")
-            bug.__cause__ = error
-            return [Answer(failure=bug)] * len(flights)
-        if len(answers) != len(flights):
-            message = f"the judge gave {len(answers)} answers to {len(flights)} inquiries"
-            return [Answer(failure=JudgeFailure(Cause.BUG, message))] * len(flights)
-        return answers
-
-    def _land(self, flight: _Flight, answer: Answer) -> None:
+    def _end(self, call: _Call, answer: Answer) -> None:
         self.usage += answer.usage
-        if answer.failure is None and not flight.inquiry.answered_by(answer.finding):
-            message = f"the judge's finding does not have the shape of its inquiry {flight.inquiry.name}"
-            answer = Answer(failure=JudgeFailure(Cause.BUG, message), usage=answer.usage)
         if answer.failure is None and answer.keep:
-            if self.store is not None and self.judge.durable:
-                blob = type(flight.inquiry).dump(answer.finding)
-                self.store.put_finding(flight.key, flight.inquiry.name, self.judge.fingerprint, blob)
-            self._remember(flight.key, Answer(finding=answer.finding))
+            answer = self._keep(call, answer)
         elif answer.failure is not None and answer.failure.cause in _LASTING:
-            self._remember(flight.key, Answer(failure=answer.failure))
-        self._flying.pop(flight.key, None)
-        if not flight.landed.done():
-            flight.landed.set_result(answer)
+            self._remember(call.key, Answer(failure=answer.failure))
+        self._forget(call)
+        if not call.answer.done():
+            call.answer.set_result(answer)
 
-    async def _wait(self, flight: _Flight) -> Answer:
-        flight.waiters += 1
+    # ---- waiting
+
+    async def _wait(self, call: _Call) -> Answer:
+        call.waiters += 1
         try:
-            return await asyncio.shield(flight.landed)
+            return await asyncio.shield(call.answer)
         finally:
-            flight.waiters -= 1
-            if flight.waiters == 0 and not flight.landed.done():
-                self._abandon(flight)
+            call.waiters -= 1
+            if call.waiters == 0 and not call.answer.done():
+                self._abandon(call)
 
-    def _abandon(self, flight: _Flight) -> None:
-        """The last one who waited was cancelled: stop the call, unless others wait for its batch."""
-        batch = flight.batch
+    def _abandon(self, call: _Call) -> None:
+        """The last one who waited was cancelled: stop the call, unless others wait for its batch.
+
+        From here on nobody can join it: whoever asks the same begins anew, and inherits no cancellation.
+        """
+        self._forget(call)
+        batch = call.batch
         if batch is None:
-            self._flying.pop(flight.key, None)
-            flight.landed.cancel()
-        elif batch.task is not None and all(other.waiters == 0 for other in batch.flights):
+            call.answer.cancel()
+        elif batch.task is not None and all(other.waiters == 0 for other in batch.calls):
+            for other in batch.calls:
+                self._forget(other)
             batch.task.cancel()
 
+    def _forget(self, call: _Call) -> None:
+        if self._calls.get(call.key) is call:
+            del self._calls[call.key]
 
-def _unpack(answer: Answer, inquiry: Inquiry[F]) -> F:
+
+def _unpacked(answer: Answer, inquiry: Inquiry[F]) -> F:
     if answer.failure is not None:
         # a fresh exception each time: several metrics may raise it, each with its own traceback
         failure = answer.failure

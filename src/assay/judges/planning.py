@@ -1,77 +1,82 @@
-"""Cutting and merging: which inquiries go into which call, so that each call fits what the model reads and writes.
+"""Parts: an inquiry that is too large for one request is asked in several, whichever kind of judge is asked.
 
-An inquiry that is too large becomes a tree of parts; the leaves of all trees that may share a call are packed together.
+One function, for judges that write and judges that decide; they differ in what a request holds (`Room`) and in how a
+request is sent (`Ask`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries.base import Division, Inquiry, Prompt
-from assay.inquiries.claims import Claims
-from assay.inquiries.support import Support
+from assay.inquiries.base import Division, Inquiry, Section
+from assay.judges.asking import bug, together
 from assay.judges.base import Answer
-from assay.judges.fences import SYSTEM, schema_text, tokens_in
+from assay.judges.fences import tokens_in
 from assay.records import Usage
-
-#: Items (claims to check, questions to answer) in one call: beyond this, models lose count.
-MOST_ITEMS = 40
-
-#: Texts split into claims in one call.
-MOST_TEXTS = 4
 
 #: Times that one inquiry is divided, at most; an inquiry whose parts do not get smaller would never end.
 DEEPEST = 12
 
-#: Judged text in one call, at least: less is too little to judge by.
+#: Judged text in one request, at least: less is too little to judge by.
 LEAST_CHARS = 200
 
-_FENCE_TOKENS = 30  # two lines with a code, per section
-_REPLY_SLACK = 300  # tokens of a reply that the inquiry's own estimate may miss
+#: Two lines with a code, per section.
+FENCE_TOKENS = 30
 
+#: Smaller questions may avoid these.
+_SHORTER = frozenset({Cause.TRUNCATED, Cause.TOO_LONG})
 
-@dataclass(slots=True, eq=False)
-class Leaf:
-    """An inquiry that is asked as it is."""
-
-    inquiry: Inquiry[Any]
-    prompt: Prompt
-    answer: Answer = field(default_factory=Answer)
-
-    def joined(self) -> Answer:
-        return self.answer
+#: Sends one inquiry. `True`: its reply was cut and it cannot get smaller; allow about twice the length.
+Ask = Callable[[Inquiry[Any], bool], Awaitable[Answer]]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Leaves that are asked in one call, and its prompt."""
+class Need:
+    """What one request for an inquiry takes.
 
-    leaves: Sequence[Leaf]
-    prompt: Prompt
+    over    tokens by which it is too large for the window; 0 or less where it fits
+    chars   characters of judged text, of its kind, that the window holds
+    split   it asks for more answers, or a longer reply, than one request should
+    """
 
-
-@dataclass(slots=True, eq=False)
-class Failed:
-    """An inquiry that cannot be asked."""
-
-    failure: JudgeFailure
-
-    def joined(self) -> Answer:
-        return Answer(failure=self.failure)
+    over: int
+    chars: int
+    split: bool = False
 
 
-@dataclass(slots=True, eq=False)
-class Branch:
-    """An inquiry that is asked in parts."""
+class Room(Protocol):
+    """What one request to a judge holds."""
 
-    division: Division[Any]
-    parts: Sequence[Tree]
+    @property
+    def window(self) -> int:
+        """Tokens of one request, its reply included."""
 
-    def joined(self) -> Answer:
-        return joined(self.division, [part.joined() for part in self.parts])
+    def need(self, inquiry: Inquiry[Any]) -> Need:
+        """What this inquiry takes in one request. May raise JudgeFailure where no request can hold it."""
+
+
+async def ask_in_parts(inquiry: Inquiry[Any], room: Room, ask: Ask, depth: int = 0) -> Answer:
+    """The answer to an inquiry, whole or in parts. What goes wrong is an answer; only cancellation is raised."""
+    try:
+        division = _division(inquiry, room, depth)
+        if division is not None:
+            return joined(division, await _parts(division, room, ask, depth))
+        answer = await ask(inquiry, False)
+        if answer.failure is None or answer.failure.cause not in _SHORTER:
+            return answer
+        division = inquiry.halve() if depth < DEEPEST else None
+        if division is not None:
+            return _with_cost(joined(division, await _parts(division, room, ask, depth)), answer.usage)
+        if answer.failure.cause is Cause.TRUNCATED:
+            return _with_cost(await ask(inquiry, True), answer.usage)
+        return answer
+    except JudgeFailure as failure:
+        return Answer(failure=failure)
+    except Exception as error:  # an inquiry of a user's own may be wrong
+        return Answer(failure=bug(error))
 
 
 def joined(division: Division[Any], answers: Sequence[Answer]) -> Answer:
@@ -82,132 +87,43 @@ def joined(division: Division[Any], answers: Sequence[Answer]) -> Answer:
             return Answer(failure=answer.failure, usage=usage)
     try:
         return Answer(finding=division.join([answer.finding for answer in answers]), usage=usage)
-    except Exception as error:  # an inquiry of a user's own may be wrong; that is one failure, not the batch's
-        return Answer(failure=_bug(error), usage=usage)
+    except Exception as error:  # an inquiry of a user's own may be wrong; that is one failure
+        return Answer(failure=bug(error), usage=usage)
 
 
-Tree = Leaf | Branch | Failed
+def chars_for(tokens: int, sections: Sequence[Section]) -> int:
+    """Characters of text, of the kind in these sections, that so many tokens hold."""
+    # the densest section decides: parts may be made of it alone
+    density = max((tokens_in(s.text) / len(s.text) for s in sections if s.text), default=1.0)
+    return max(0, int(tokens / max(density, 0.01)))
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a model reads and writes together, and what it writes at most, in tokens."""
-
-    window: int
-    output: int | None = None
-
-    def reply(self, prompt: Prompt) -> int:
-        """Tokens to keep free for the reply."""
-        return min(prompt.output_tokens, self.output or prompt.output_tokens) + _REPLY_SLACK
-
-    def longest_reply(self) -> int:
-        """A reply may take half of the window; the rest is for reading."""
-        half = max(1, self.window // 2 - _REPLY_SLACK)
-        return min(half, self.output or half)
-
-    def reading(self, prompt: Prompt) -> int:
-        """Tokens of everything but the judged text."""
-        fixed = tokens_in(SYSTEM) + tokens_in(prompt.task) + tokens_in(schema_text(prompt.schema))
-        return fixed + _FENCE_TOKENS * (len(prompt.material) + 1)
-
-    def fits(self, prompt: Prompt) -> bool:
-        """Whether the window holds the prompt and its reply."""
-        material = sum(tokens_in(section.text) for section in prompt.material)
-        return material + self.reading(prompt) + self.reply(prompt) <= self.window
-
-    def chars(self, prompt: Prompt) -> int:
-        """Characters of judged text, of the kind in this prompt, that the window holds."""
-        tokens = self.window - self.reading(prompt) - self.reply(prompt)
-        # the densest section decides: parts may be made of it alone
-        density = max((tokens_in(s.text) / len(s.text) for s in prompt.material if s.text), default=1.0)
-        return max(0, int(tokens / max(density, 0.01)))
+def reading(sections: Sequence[Section]) -> int:
+    """Tokens of texts with their fences."""
+    return sum(tokens_in(section.text) + FENCE_TOKENS for section in sections)
 
 
-class Plan:
-    """The calls for one batch of inquiries."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._leaves: list[Leaf] = []
-
-    def add(self, inquiry: Inquiry[Any]) -> Tree:
-        """Take in an inquiry, whole or in parts. A failure (too long, a bug in the inquiry) becomes its answer."""
-        try:
-            return self._tree(inquiry, 0)
-        except JudgeFailure as failure:
-            return Failed(failure)
-        except Exception as error:  # an inquiry of a user's own may be wrong
-            return Failed(_bug(error))
-
-    def groups(self) -> list[Group]:
-        """The leaves, by call."""
-        alike: dict[tuple[Hashable, ...], list[Leaf]] = {}
-        for number, leaf in enumerate(self._leaves):
-            key = leaf.inquiry.merge_key()
-            alike.setdefault((type(leaf.inquiry), number if key is None else ("key", key)), []).append(leaf)
-        return [group for leaves in alike.values() for group in self._pack(leaves)]
-
-    def _tree(self, inquiry: Inquiry[Any], depth: int) -> Tree:
-        prompt = type(inquiry).prompt([inquiry])
-        if items(inquiry) > MOST_ITEMS or prompt.output_tokens > self._limits.longest_reply():
-            halves = inquiry.halve() if depth < DEEPEST else None
-            if halves is not None:
-                return self._branch(halves, depth)
-        if self._limits.fits(prompt):
-            return self._leaf(inquiry, prompt)
-        chars = self._limits.chars(prompt)
-        division = None
-        if depth < DEEPEST:  # hardly any room: it is the claims or the reply that must get shorter
-            division = inquiry.fit(chars) if chars >= LEAST_CHARS else inquiry.halve()
-        if division is None:
-            length = sum(len(section.text) for section in prompt.material)
-            message = f"{inquiry.name}: {length} characters do not fit a window of {self._limits.window} tokens"
-            raise JudgeFailure(
-                Cause.TOO_LONG, f"{message} and must not be cut; raise window_tokens if the model has more"
-            )
-        if len(division.parts) == 1:  # its own count says that it fits; ours is the more cautious one
-            return self._leaf(inquiry, prompt)
-        return self._branch(division, depth)
-
-    def _branch(self, division: Division[Any], depth: int) -> Branch:
-        return Branch(division, [self._tree(part, depth + 1) for part in division.parts])
-
-    def _leaf(self, inquiry: Inquiry[Any], prompt: Prompt) -> Leaf:
-        leaf = Leaf(inquiry, prompt)
-        self._leaves.append(leaf)
-        return leaf
-
-    def _pack(self, leaves: Sequence[Leaf]) -> list[Group]:
-        if (whole := self._together(leaves)) is not None:
-            return [whole]
-        groups: list[Group] = []
-        for leaf in leaves:
-            wider = self._together([*groups[-1].leaves, leaf]) if groups else None
-            if wider is None:
-                groups.append(Group([leaf], leaf.prompt))
-            else:
-                groups[-1] = wider
-        return groups
-
-    def _together(self, leaves: Sequence[Leaf]) -> Group | None:
-        """These leaves in one call, if it holds them."""
-        if len(leaves) == 1:
-            return Group(leaves, leaves[0].prompt)
-        most = MOST_TEXTS if isinstance(leaves[0].inquiry, Claims) else MOST_ITEMS
-        if sum(items(leaf.inquiry) for leaf in leaves) > most:
-            return None
-        prompt = type(leaves[0].inquiry).prompt([leaf.inquiry for leaf in leaves])
-        if prompt.output_tokens > self._limits.longest_reply() or not self._limits.fits(prompt):
-            return None
-        return Group(leaves, prompt)
+async def _parts(division: Division[Any], room: Room, ask: Ask, depth: int) -> list[Answer]:
+    return await together([ask_in_parts(part, room, ask, depth + 1) for part in division.parts])
 
 
-def items(inquiry: Inquiry[Any]) -> int:
-    """How many answers an inquiry takes."""
-    return len(inquiry.claims) if isinstance(inquiry, Support) else 1
+def _with_cost(answer: Answer, usage: Usage) -> Answer:
+    return Answer(answer.finding, answer.failure, usage + answer.usage, answer.keep)
 
 
-def _bug(error: Exception) -> JudgeFailure:
-    failure = JudgeFailure(Cause.BUG, f"{type(error).__name__}: {error}")
-    failure.__cause__ = error
-    return failure
+def _division(inquiry: Inquiry[Any], room: Room, depth: int) -> Division[Any] | None:
+    """The parts to ask for; None: all at once. Raises JudgeFailure where it is too long and must not be cut."""
+    need = room.need(inquiry)
+    if need.split and depth < DEEPEST and (halves := inquiry.halve()) is not None:
+        return halves
+    if need.over <= 0:
+        return None
+    division = None
+    if depth < DEEPEST:  # hardly any room: it is the items or the reply that must get shorter
+        division = inquiry.fit(need.chars) if need.chars >= LEAST_CHARS else inquiry.halve()
+    if division is None:
+        length = sum(len(section.text) for section in inquiry.asked.material) if inquiry.asked else 0
+        message = f"{inquiry.name}: {length} characters do not fit a window of {room.window} tokens"
+        raise JudgeFailure(Cause.TOO_LONG, f"{message} and must not be cut; raise window_tokens if the model has more")
+    # where its own count says that it fits, ours is the more cautious one
+    return division if len(division.parts) > 1 else None

@@ -6,26 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import (
-    BackQuestions,
-    BackQuestionsFinding,
-    Claims,
-    Criterion,
-    Directness,
-    Entities,
-    Inquiry,
-    KeyQuestions,
-    Rated,
-    Rating,
-    Similarity,
-    Support,
-    Usefulness,
-)
-from assay.inquiries.support import strongest
+from assay.errors import Cause, JudgeFailure
+from assay.inquiries.base import Inquiry
+from assay.judges.asking import bug
 from assay.judges.base import Answer, BaseJudge
-from assay.records import Cell, Claim, Evidence, Span, Usage, Verdict
-from assay.text import locate, split_sentences
+from assay.records import Usage
 
 Rule = Callable[..., Any] | Mapping[Any, Any]
 
@@ -43,6 +28,7 @@ class ScriptedJudge(BaseJudge):
     rating(question) -> level
     key_questions(text) -> list of questions
     similarity(text, other) -> cosine in [-1, 1]
+    rules               further rules by the name of their inquiry: {"ask": ...}
 
     A mapping may leave cases out: `support` and `usefulness` then say no, everything else is a failure that names
     the missing case. A rule that returns or raises a JudgeFailure makes that inquiry fail. `asked` counts the
@@ -65,6 +51,7 @@ class ScriptedJudge(BaseJudge):
         rating: Rule | None = None,
         key_questions: Rule | None = None,
         similarity: Rule | None = None,
+        rules: Mapping[str, Rule] | None = None,
         name: str = "scripted",
     ) -> None:
         self._name = name
@@ -79,6 +66,7 @@ class ScriptedJudge(BaseJudge):
             "rating": rating,
             "key_questions": key_questions,
             "similarity": similarity,
+            **(rules or {}),
         }
         self.asked: Counter[str] = Counter()
 
@@ -87,10 +75,13 @@ class ScriptedJudge(BaseJudge):
         return self._name
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        if self.has_rule(inquiry.name) or inquiry is Claims:
+        if self._rules.get(_rule_name(inquiry)) is not None or inquiry.without_rule is not Inquiry.without_rule:
             return None
-        message = f"this scripted judge has no rule for {inquiry.name}; pass {inquiry.name}=... to ScriptedJudge"
-        return JudgeFailure(Cause.JUDGE_CANNOT, message)
+        name = _rule_name(inquiry)
+        how = f"{name}=..." if name in self._rules else f'rules={{"{name}": ...}}'
+        return JudgeFailure(
+            Cause.JUDGE_CANNOT, f"this scripted judge has no rule for {name}; pass {how} to ScriptedJudge"
+        )
 
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
         return [[inquiry] for inquiry in inquiries]
@@ -100,120 +91,38 @@ class ScriptedJudge(BaseJudge):
 
     def _one(self, inquiry: Inquiry[Any]) -> Answer:
         self.asked[inquiry.name] += 1
-        read = _READERS.get(type(inquiry))
         try:
-            if read is None:
-                raise InputError(f"ScriptedJudge does not know the inquiry {inquiry.name!r}")
-            return Answer(finding=read(self, inquiry), usage=Usage(calls=1))
+            return Answer(finding=self._finding(inquiry), usage=Usage(calls=1))
         except JudgeFailure as failure:
             return Answer(failure=failure, usage=Usage(calls=1))
+        except Exception as error:  # a rule is the user's
+            return Answer(failure=bug(error, "the script raised "), usage=Usage(calls=1))
 
-    def has_rule(self, name: str) -> bool:
-        """Whether the script says anything about this inquiry."""
-        return self._rules.get(name) is not None
-
-    def rule(self, name: str, *args: Any, default: Any = None) -> Any:
-        """What the script says for these arguments."""
-        rule = self._rules[name]
+    def _finding(self, inquiry: Inquiry[Any]) -> Any:
+        cannot = self.cannot(type(inquiry))
+        if cannot is not None:
+            raise cannot
+        name = _rule_name(type(inquiry))
+        rule = self._rules.get(name)
         if rule is None:
-            raise JudgeFailure(Cause.JUDGE_CANNOT, f"this scripted judge has no rule for {name}")
-        if callable(rule):
-            result = rule(*args)
-        else:
-            key = args if len(args) > 1 else args[0]
-            result = rule.get(key, default)
-            if result is None and key not in rule:
-                raise JudgeFailure(Cause.JUDGE_CANNOT, f"the script's {name} has no entry for {key!r}")
-        if isinstance(result, JudgeFailure):
-            raise result
-        return result
+            return inquiry.without_rule()
+
+        def says(*arguments: Any) -> Any:
+            result = rule(*arguments) if callable(rule) else _entry(name, rule, arguments, inquiry.unscripted)
+            if isinstance(result, JudgeFailure):
+                raise result
+            return result
+
+        return inquiry.scripted(says)
 
 
-def _claims(judge: ScriptedJudge, inquiry: Claims) -> tuple[Claim, ...]:
-    spans = split_sentences(inquiry.text, inquiry.language) or (Span(0, len(inquiry.text)),)
-    if not judge.has_rule("claims"):
-        return tuple(Claim(text=span.of(inquiry.text), span=span) for span in spans)
-    claims = []
-    for text in judge.rule("claims", inquiry.text):
-        # the sentence that holds the claim word for word, else the whole text
-        span = next((s for s in spans if text in s.of(inquiry.text)), Span(spans[0].start, spans[-1].end))
-        claims.append(Claim(text=text, span=span))
-    return tuple(claims)
+def _rule_name(inquiry: type[Inquiry[Any]]) -> str:
+    return inquiry.scripted_as or inquiry.name
 
 
-def _support(judge: ScriptedJudge, inquiry: Support) -> tuple[Verdict, ...]:
-    verdicts = []
-    for claim in inquiry.claims:
-        cells, evidence = [], []
-        for index, passage in enumerate(inquiry.passages):
-            says = judge.rule("support", claim.text, passage, default="not_mentioned")
-            if says not in ("supported", "contradicted", "not_mentioned"):
-                span = locate(says, passage)
-                if span is None:
-                    raise InputError(f"support rule: {says!r} is neither a label nor a quote of {passage!r}")
-                evidence.append(Evidence(passage=index, span=span, text=span.of(passage)))
-                says = "supported"
-            cells.append(Cell(label=says))
-        verdicts.append(
-            Verdict(
-                label=strongest([cell.label for cell in cells]),
-                claim=claim,
-                cells=tuple(cells),
-                evidence=tuple(evidence),
-            )
-        )
-    return tuple(verdicts)
-
-
-def _usefulness(judge: ScriptedJudge, inquiry: Usefulness) -> tuple[Verdict, ...]:
-    says = [judge.rule("usefulness", inquiry.question, passage, default=False) for passage in inquiry.passages]
-    return tuple(Verdict(label="useful" if yes else "not_useful", passage=n) for n, yes in enumerate(says))
-
-
-def _directness(judge: ScriptedJudge, inquiry: Directness) -> Verdict:
-    return Verdict(label="direct" if judge.rule("directness", inquiry.question, inquiry.answer) else "indirect")
-
-
-def _back_questions(judge: ScriptedJudge, inquiry: BackQuestions) -> BackQuestionsFinding:
-    questions = judge.rule("back_questions", inquiry.text)
-    return BackQuestionsFinding(questions=tuple(questions or ()), noncommittal=questions is None)
-
-
-def _entities(judge: ScriptedJudge, inquiry: Entities) -> tuple[Evidence, ...]:
-    found = []
-    for index, passage in enumerate(inquiry.passages):
-        for name in judge.rule("entities", passage):
-            span = locate(name, passage)
-            if span is not None:
-                found.append(Evidence(passage=index, span=span, text=span.of(passage)))
-    return tuple(found)
-
-
-def _criterion(judge: ScriptedJudge, inquiry: Criterion) -> Verdict:
-    return Verdict(label="yes" if judge.rule("criterion", inquiry.question, inquiry.vote) else "no")
-
-
-def _rating(judge: ScriptedJudge, inquiry: Rating) -> Rated:
-    return Rated(level=int(judge.rule("rating", inquiry.question)))
-
-
-def _key_questions(judge: ScriptedJudge, inquiry: KeyQuestions) -> tuple[str, ...]:
-    return tuple(judge.rule("key_questions", inquiry.text))
-
-
-def _similarity(judge: ScriptedJudge, inquiry: Similarity) -> tuple[float, ...]:
-    return tuple(float(judge.rule("similarity", inquiry.text, other)) for other in inquiry.others)
-
-
-_READERS: dict[type[Inquiry[Any]], Callable[[ScriptedJudge, Any], Any]] = {
-    Claims: _claims,
-    Support: _support,
-    Usefulness: _usefulness,
-    Directness: _directness,
-    BackQuestions: _back_questions,
-    Entities: _entities,
-    Criterion: _criterion,
-    Rating: _rating,
-    KeyQuestions: _key_questions,
-    Similarity: _similarity,
-}
+def _entry(name: str, rule: Mapping[Any, Any], arguments: tuple[Any, ...], default: Any) -> Any:
+    """What a mapping says of a case."""
+    key = arguments if len(arguments) > 1 else arguments[0]
+    if key not in rule and default is None:
+        raise JudgeFailure(Cause.JUDGE_CANNOT, f"the script's {name} has no entry for {key!r}")
+    return rule.get(key, default)

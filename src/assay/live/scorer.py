@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from assay.budgets.budget import Budget, check_budget, spending, waits_for_budget
 from assay.errors import InputError
 from assay.judges.base import BaseJudge
-from assay.judges.cache import Desk
+from assay.judges.cache import FindingCache
 from assay.live.delivery import IDLE, Delivery
 from assay.live.desks import RenewedDesk
 from assay.live.feedback import LATE, REFUSED, Choice, feedback_of
@@ -311,7 +311,7 @@ class LiveScorer:
         if running:
             await asyncio.wait(running, timeout=STOP_GRACE / 2)
 
-    async def _one(self, number: int, submission: Submission, chosen: bool, desk: Desk) -> None:
+    async def _one(self, number: int, submission: Submission, chosen: bool, desk: FindingCache) -> None:
         scored = sample = None
         try:
             sample = submission if isinstance(submission, Sample) else submission()
@@ -353,7 +353,7 @@ class LiveScorer:
         while len(self._taken) > self._max_queue:
             self._taken.popitem(last=False)
 
-    async def _score(self, sample: Sample, desk: Desk) -> ScoredSample:
+    async def _score(self, sample: Sample, desk: FindingCache) -> ScoredSample:
         while True:
             scored = await score_sample(
                 sample, self.metrics, desk, deadline=self._deadline, score_partial=self._score_partial

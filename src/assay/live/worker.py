@@ -23,7 +23,7 @@ from assay.budgets.budget import Budget, check_budget, spending, waits_for_budge
 from assay.budgets.ledger import FileLedger, MemoryLedger
 from assay.errors import Cause, InputError
 from assay.judges.base import BaseJudge
-from assay.judges.cache import Desk
+from assay.judges.cache import FindingCache
 from assay.live.desks import RenewedDesk
 from assay.live.findings import KeptFindings
 from assay.live.health import Errors, log
@@ -253,7 +253,7 @@ class Worker:
 
     # -- one sample -----------------------------------------------------------------------------------------------
 
-    async def _one(self, leased: Leased, desk: Desk) -> None:
+    async def _one(self, leased: Leased, desk: FindingCache) -> None:
         scored = await self._scored(leased, desk)
         due = self._due_again(leased, scored)
         while True:
@@ -268,7 +268,7 @@ class Worker:
                 self._failed(error, "spool")
                 await asyncio.sleep(1.0)
 
-    async def _scored(self, leased: Leased, desk: Desk) -> ScoredSample:
+    async def _scored(self, leased: Leased, desk: FindingCache) -> ScoredSample:
         try:
             sample = Sample.from_dict(json.loads(leased.sample))
         except Exception as error:

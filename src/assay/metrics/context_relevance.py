@@ -12,22 +12,15 @@ retrieval is unscored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from assay.errors import InputError
-from assay.inquiries import Usefulness
+from assay.inquiries import Inquiry, Usefulness, UsefulSentences
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
 from assay.metrics.context_precision import share_useful
 from assay.records import Sample, Score
-from assay.text import split_sentences
-
-
-def sentences_of(passages: Sequence[str], language: str = "en") -> tuple[str, ...]:
-    """The sentences of all passages, in order."""
-    return tuple(span.of(passage) for passage in passages for span in split_sentences(passage, language))
 
 
 @dataclass(frozen=True)
@@ -39,7 +32,6 @@ class ContextRelevance(Metric):
 
     name: ClassVar[str] = "context_relevance"
     needs: ClassVar = ("question", "contexts")
-    asks: ClassVar = (Usefulness,)
 
     unit: Literal["sentence", "passage"] = "sentence"
 
@@ -48,15 +40,22 @@ class ContextRelevance(Metric):
             raise InputError(f"ContextRelevance: unit must be 'sentence' or 'passage', not {self.unit!r}")
 
     @property
+    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]
+        return (UsefulSentences,) if self.unit == "sentence" else (Usefulness,)
+
+    @property
     def label(self) -> str:
         return self.name if self.unit == "sentence" else f"{self.name}_{self.unit}"
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        by_sentence = self.unit == "sentence"
-        units = sentences_of(sample.passages, sample.language) if by_sentence else sample.passages
-        verdicts = await judge.find(Usefulness(sample.question or "", units, language=sample.language))
+        question = sample.question or ""
+        if self.unit == "passage":
+            verdicts = await judge.find(Usefulness(question, sample.passages, language=sample.language))
+            return self.scored(share_useful(verdicts), verdicts={"question/contexts": verdicts})
+        inquiry = UsefulSentences.of(question, sample.passages, sample.language)
+        verdicts = await judge.find(inquiry)
         return self.scored(
             share_useful(verdicts),
-            verdicts={"question/sentences" if by_sentence else "question/contexts": verdicts},
-            texts={"sentences": units} if by_sentence else None,
+            verdicts={"question/sentences": verdicts},
+            texts={"sentences": tuple(sentence.text for sentence in inquiry.sentences)},
         )

@@ -19,10 +19,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Criterion, KeyQuestions
+from assay.inquiries import Checklist, KeyQuestions
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import ask
 from assay.records import Sample, Score, Verdict
 
 
@@ -42,7 +41,7 @@ class SummarizationScore(Metric):
 
     name: ClassVar[str] = "summarization_score"
     needs: ClassVar = ("answer", "contexts")
-    asks: ClassVar = (KeyQuestions, Criterion)
+    asks: ClassVar = (KeyQuestions, Checklist)
 
     coeff: float = 0.5
     length_penalty: bool = True
@@ -76,6 +75,5 @@ async def key_points(sample: Sample, judge: Judge, count: int) -> tuple[tuple[st
     questions = await judge.find(KeyQuestions(text_of(sample), count, sample.language))
     if not questions:
         raise JudgeFailure(Cause.PARSE, "the judge wrote no question to this text")
-    material = (("SUMMARY", sample.answer or ""),)
-    verdicts = await ask(judge, *(Criterion(q, material, language=sample.language) for q in questions))
+    verdicts = await judge.find(Checklist(questions, (("SUMMARY", sample.answer or ""),), sample.language))
     return questions, verdicts

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import InputError
 from assay.judges import resolve_judge
 from assay.judges.base import BaseJudge
-from assay.judges.cache import Desk
+from assay.judges.cache import FindingCache
 from assay.metrics.base import Metric
 from assay.records import Sample, Score, ScoredSample
 from assay.scoring import score_sample
@@ -30,7 +30,7 @@ class Scorer:
 
     async def ascore(self, sample: Sample) -> ScoredSample:
         """The sample with its scores."""
-        return await score_sample(sample, self.metrics, Desk(self.judge))
+        return await score_sample(sample, self.metrics, FindingCache(self.judge))
 
     def score(self, sample: Sample) -> ScoredSample:
         """The same from sync code, whether or not a loop is running."""

@@ -1,25 +1,19 @@
-"""What a cascade does with an inquiry: who answers it, which of its verdicts are in doubt, and the two joined again."""
+"""What a cascade does with an inquiry: who answers it, and which of its verdicts are in doubt."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
-from assay.inquiries import Criterion, Directness, Inquiry, Support, Usefulness
+from assay.inquiries import Inquiry
+from assay.inquiries.directness import Directness
 from assay.judges.base import BaseJudge
-from assay.judges.deciding.plan import decides
-from assay.records import Verdict, fingerprint
+from assay.judges.deciding.decider import decides
+from assay.records import Verdict
 
 #: From `low` up to, not including, `high`; a `high` of 1 includes 1. Equal ends are an empty band.
 Band = tuple[float, float]
 EVERYTHING: Band = (0.0, 1.0)
 NOTHING: Band = (0.5, 0.5)
-
-#: Inquiries whose verdicts can be asked for one by one.
-Divisible = Support | Usefulness | Criterion
-
-_AFFIRMATIVE = frozenset({"supported", "useful", "yes"})
 
 Route = Literal["first", "both", "then"]
 
@@ -32,9 +26,9 @@ def in_doubt(probability: float | None, band: Band) -> bool:
     return probability is None or (low <= probability and (probability < high or high >= 1.0))
 
 
-def affirms(verdict: Verdict) -> bool:
+def affirms(inquiry: Inquiry[Any], verdict: Verdict) -> bool:
     """Whether the verdict is supported, useful or yes: what two judges agree or disagree on."""
-    return verdict.label in _AFFIRMATIVE
+    return verdict.label == inquiry.labels()[0]
 
 
 def may_escalate(inquiry: type[Inquiry[Any]]) -> bool:
@@ -54,46 +48,8 @@ def route(inquiry: Inquiry[Any], first: BaseJudge, then: BaseJudge) -> Route:
     """
     language = getattr(inquiry, "language", None)
     able = first.cannot(type(inquiry), language or "en") is None
-    if isinstance(inquiry, Divisible):
+    if inquiry.divisible:
         return "both" if able else "then"
     if may_escalate(type(inquiry)) or not able:
         return "then"
     return "then" if language is None and then.cannot(type(inquiry)) is None else "first"
-
-
-def verdicts_of(inquiry: Inquiry[Any], finding: Any) -> tuple[Verdict, ...]:
-    """The verdicts of a finding on a divisible inquiry, in order."""
-    return (finding,) if isinstance(inquiry, Criterion) else tuple(finding)
-
-
-def part(inquiry: Inquiry[Any], numbers: Sequence[int]) -> Inquiry[Any]:
-    """The inquiry for these of its verdicts alone; the inquiry itself when these are all."""
-    if isinstance(inquiry, Support) and len(numbers) < len(inquiry.claims):
-        return replace(inquiry, claims=tuple(inquiry.claims[n] for n in numbers))
-    if isinstance(inquiry, Usefulness) and len(numbers) < len(inquiry.passages):
-        return replace(inquiry, passages=tuple(inquiry.passages[n] for n in numbers))
-    return inquiry
-
-
-def joined(inquiry: Inquiry[Any], finding: Any, numbers: Sequence[int], of_part: Any) -> Any:
-    """The finding with the verdicts on `part(inquiry, numbers)` in their places."""
-    if isinstance(inquiry, Criterion):
-        return of_part if numbers else finding
-    verdicts = list(finding)
-    for n, verdict in zip(numbers, of_part, strict=True):
-        verdicts[n] = _moved(verdict, numbers) if isinstance(inquiry, Usefulness) else verdict
-    return tuple(verdicts)
-
-
-def texts_of(inquiry: Inquiry[Any]) -> str:
-    """The same for inquiries on the same texts: verdicts on one sample are not independent of each other."""
-    return fingerprint([[section.title, section.text] for section in inquiry.sections()])[:16]
-
-
-def _moved(verdict: Verdict, numbers: Sequence[int]) -> Verdict:
-    """A verdict on a passage of the part, with the number that the passage has in the whole."""
-    return replace(
-        verdict,
-        passage=None if verdict.passage is None else numbers[verdict.passage],
-        evidence=tuple(replace(quote, passage=numbers[quote.passage]) for quote in verdict.evidence),
-    )

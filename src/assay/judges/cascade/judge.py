@@ -17,7 +17,7 @@ from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Inquiry
 from assay.judges.asking import asked
 from assay.judges.base import Answer, BaseJudge
-from assay.judges.cascade.items import NOTHING, Band, in_doubt, joined, may_escalate, part, route, verdicts_of
+from assay.judges.cascade.items import NOTHING, Band, in_doubt, may_escalate, route
 from assay.judges.cascade.plan import CascadePlan, name_of
 from assay.judges.cascade.report import CascadeReport, Counts, Outcome
 from assay.records import Usage, fingerprint
@@ -25,7 +25,8 @@ from assay.records import Usage, fingerprint
 #: Raise it when verdicts are divided or joined differently: stored findings are then asked for anew.
 RULES = 1
 
-_KINDS = ("support", "usefulness", "criterion")
+#: Kinds of inquiry that one band is for, where it is not said which.
+_KINDS = ("support", "usefulness", "useful_sentences", "criterion", "checklist", "ask")
 
 
 class CascadeJudge(BaseJudge):
@@ -65,7 +66,7 @@ class CascadeJudge(BaseJudge):
         self.plan = CascadePlan.load(plan) if isinstance(plan, (str, Path)) else plan
         specs = self.plan.specs if self.plan is not None else {"first": "embedded"}
         options = self.plan.options if self.plan is not None else {}
-        self.first = _judge(first, "first", specs, options)
+        self.first = _judge(first, "first", specs, options).with_probabilities()
         self.then = _judge(then, "then", specs, options)
         self.bands = _bands(band) if self.plan is None else {name: b.band for name, b in self.plan.bands.items()}
         self.on_failure = on_failure
@@ -94,7 +95,7 @@ class CascadeJudge(BaseJudge):
     def fingerprint(self) -> str:
         if self._fingerprint is None:  # loads the models of an embedded judge
             first, then = self.first.fingerprint, self.then.fingerprint
-            hashed = fingerprint([RULES, first, then, self.bands])[:16]
+            hashed = fingerprint([RULES, self.first.address, self.then.address, self.bands])[:16]
             self._fingerprint = f"cascade/{name_of(first)}/{name_of(then)}#{hashed}"
         return self._fingerprint
 
@@ -170,10 +171,10 @@ class _Work:
         if answer.failure is not None:
             self.second = self.inquiry
         elif self.route == "both":
-            verdicts = verdicts_of(self.inquiry, answer.finding)
+            verdicts = self.inquiry.verdicts(answer.finding)
             self.doubtful = tuple(n for n, verdict in enumerate(verdicts) if in_doubt(verdict.probability, band))
             self.decided = len(verdicts) - len(self.doubtful)
-            self.second = part(self.inquiry, self.doubtful) if self.doubtful else None
+            self.second = self.inquiry.part(self.doubtful) if self.doubtful else None
 
     def take_second(self, answer: Answer, first_instead: bool) -> None:
         self.then_usage = answer.usage
@@ -184,7 +185,7 @@ class _Work:
             # of a judge that failed and one that cannot, what went wrong with the first says more
             self.answer = Answer(failure=before, usage=cost) if before and cannot else replace(answer, usage=cost)
         elif answer.failure is None:
-            finding = joined(self.inquiry, self.answer.finding, self.doubtful, answer.finding)
+            finding = self.inquiry.with_part(self.answer.finding, self.doubtful, answer.finding)
             self.answer = Answer(finding=finding, usage=cost, keep=answer.keep and self.answer.keep)
         elif first_instead:
             self.kept, self.answer = len(self.doubtful), replace(self.answer, usage=cost, keep=False)

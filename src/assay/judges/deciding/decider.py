@@ -1,142 +1,167 @@
-"""Sends the questions of verdict inquiries to a decision endpoint, and makes findings of the probabilities."""
+"""Sends the questions of inquiries to a decision endpoint, and makes findings of the probabilities."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Inquiry
-from assay.inquiries.base import Section
+from assay.inquiries.base import Inquiry, Question, Section
 from assay.judges import fences
-from assay.judges.base import SPENDING, Answer
-from assay.judges.deciding.plan import DecisionPlan, Group, tokens_of
-from assay.judges.deciding.wire import Asked, Outcome, Wire
-from assay.judges.endpoints.endpoint import Body, Endpoint, Reserve
-from assay.judges.planning import Leaf
-from assay.judges.writing.chat import usage_of
-from assay.judges.writing.judge import Patience, together
+from assay.judges.asking import bug, together
+from assay.judges.base import Answer
+from assay.judges.deciding.wire import PREFACE, Outcome, Wire, unfit
+from assay.judges.endpoints.deadlines import within
+from assay.judges.endpoints.endpoint import Body, Endpoint
+from assay.judges.endpoints.replies import usage_of
+from assay.judges.fences import tokens_in
+from assay.judges.planning import Need, ask_in_parts, chars_for, reading
 from assay.records import Usage
 
 #: Tokens that are set aside for one answer; endpoints count few or none.
 ANSWER_TOKENS = 32
 
-#: A request with several inquiries fails so where one of them is at fault: each is then asked alone, once.
-_APART = frozenset({Cause.REFUSED, Cause.CONTENT_FILTER})
+_QUESTION_TOKENS = 30  # names and punctuation, per question
+
+
+def decides(inquiry: type[Inquiry[Any]]) -> bool:
+    """Whether decisions can answer inquiries of this type."""
+    return inquiry.questions is not Inquiry.questions
+
+
+@dataclass(frozen=True, slots=True)
+class DecidingRoom:
+    """What one request holds, in tokens: the texts and at least one question. Questions may go in several requests."""
+
+    window: int
+
+    def need(self, inquiry: Inquiry[Any]) -> Need:
+        """See `planning.Room`."""
+        questions, material = inquiry.questions(), _material(inquiry)
+        wrong = next(filter(None, map(unfit, questions)), None)
+        if wrong is not None:
+            raise JudgeFailure(Cause.JUDGE_CANNOT, f"{inquiry.name}: {wrong}; name a judge that writes text")
+        fixed = tokens_in(PREFACE) + max(map(_asking, questions), default=0)
+        room = self.window - fixed - reading([replace(section, text="") for section in material])
+        return Need(over=fixed + reading(material) - self.window, chars=chars_for(room, material))
+
+    def requests(self, inquiry: Inquiry[Any], most: int) -> list[list[Question]]:
+        """The questions of an inquiry, by request."""
+        room = self.window - tokens_in(PREFACE) - reading(_material(inquiry))
+        requests: list[list[Question]] = []
+        left = 0
+        for question in inquiry.questions():
+            tokens = _asking(question)
+            if not requests or len(requests[-1]) >= most or tokens > left:
+                requests.append([])
+                left = room
+            requests[-1].append(question)
+            left -= tokens
+        return requests
 
 
 @dataclass(frozen=True, slots=True)
 class Decider:
-    """Decides inquiries of one model at one endpoint. `post` sends a body; for the rest see `DecisionJudge`."""
+    """Decides inquiries of one model at one endpoint, at `path`. For the rest see `DecisionJudge`."""
 
     model: str
     wire: Wire
     endpoint: Endpoint
-    post: Callable[[Any, Body], Awaitable[Any]]
-    window_tokens: int
+    path: str
     max_questions: int
-    deadline: float
     mask: fences.Mask | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict)
 
     async def decide(self, inquiries: Sequence[Inquiry[Any]]) -> list[Answer]:
-        """One answer per inquiry, in order. Requests run concurrently; cancelling this cancels them."""
-        plan = DecisionPlan(self.window_tokens, self.max_questions)
-        trees = [plan.tree(inquiry) for inquiry in inquiries]
-        await together([self._group(plan, group) for group in plan.groups(trees)])
-        return [tree.joined() for tree in trees]
+        """One answer per inquiry, in order. Requests run concurrently; cancelling this cancels them.
 
-    async def _group(self, plan: DecisionPlan, group: Group) -> None:
-        """Answer all leaves of a group; a leaf that was turned away together with others is asked alone, once."""
-        spent = await self._answer(plan, group)
-        if len(group.leaves) > 1:
-            refused = [leaf for leaf in group.leaves if _turned_away(leaf.answer)]
-            alone = [Group(group.sections) for _ in refused]
-            for single, leaf in zip(alone, refused, strict=True):
-                single.add(leaf)
-            spent += sum(await together([self._answer(plan, single) for single in alone]), Usage())
-        # the first of them carries the cost: sums over answers stay exact
-        first = group.leaves[0]
-        first.answer = Answer(first.answer.finding, first.answer.failure, spent)
+        What is asked twice in the same words (votes: a probability does not vary) is sent once.
+        """
+        room = DecidingRoom(self.endpoint.settings.window_tokens)
+        first: dict[str, int] = {}
+        same = [first.setdefault(words(inquiry), n) for n, inquiry in enumerate(inquiries)]
+        asked = await together([ask_in_parts(inquiries[n], room, self._ask) for n in first.values()])
+        answers = dict(zip(first.values(), asked, strict=True))
+        return [answers[n] if n == k else replace(answers[n], usage=Usage()) for k, n in enumerate(same)]
 
-    async def _answer(self, plan: DecisionPlan, group: Group) -> Usage:
+    async def _ask(self, inquiry: Inquiry[Any], more_room: bool) -> Answer:
+        """The answer of all requests for one inquiry, or the first failure among its questions."""
+        requests = DecidingRoom(self.endpoint.settings.window_tokens).requests(inquiry, self.max_questions)
         found: dict[str, Outcome] = {}
         spent = Usage()
-        for outcomes, usage in await together([self._ask(group.sections, some) for some in plan.requests(group)]):
+        for outcomes, usage in await together([self._outcomes(_material(inquiry), some) for some in requests]):
             found |= outcomes
             spent += usage
-        for leaf in group.leaves:
-            leaf.answer = _read(leaf, {name: found[asked] for name, asked in group.named(leaf).items()})
-        return spent
+        failure = next((outcome for outcome in found.values() if isinstance(outcome, JudgeFailure)), None)
+        if failure is not None:
+            return Answer(failure=failure, usage=spent)
+        try:
+            return Answer(finding=inquiry.decided(found), usage=spent)  # type: ignore[arg-type]  # no failure is left
+        except Exception as error:  # an inquiry of a user's own may be wrong
+            return Answer(failure=bug(error), usage=spent)
 
-    async def _ask(self, sections: Sequence[Section], asked: Sequence[Asked]) -> tuple[dict[str, Outcome], Usage]:
+    async def _outcomes(
+        self, material: Sequence[Section], asked: Sequence[Question]
+    ) -> tuple[dict[str, Outcome], Usage]:
         """The outcomes of one request, and of a second one for answers that could not be used."""
         found: dict[str, Outcome] = {}
         spent = Usage()
         for _ in range(2):
             try:
-                body = await self._send(sections, asked)
+                body = await self._send(material, asked)
             except JudgeFailure as failure:
-                return {**found, **{one.name: failure for one in asked}}, spent
+                return {**found, **{question.name: failure for question in asked}}, spent
             spent += usage_of(body.get("usage"))
             found |= self.wire.read(body, asked)
-            asked = [one for one in asked if _unusable(found[one.name])]
+            asked = [question for question in asked if _unusable(found[question.name])]
             if not asked:
                 break
         return found, spent
 
-    async def _send(self, sections: Sequence[Section], asked: Sequence[Asked]) -> Body:
-        body = self.body(sections, asked)
+    async def _send(self, material: Sequence[Section], asked: Sequence[Question]) -> Body:
+        body = self.body(material, asked)
+        tokens = tokens_in(PREFACE) + reading(material) + sum(map(_asking, asked))
+        reply = ANSWER_TOKENS * len(asked)
 
-        async def send(client: Any, reserve: Reserve) -> Any:
-            if SPENDING.get() is not None:
-                reserve(fences.tokens_in(json.dumps(body, ensure_ascii=False)), ANSWER_TOKENS * len(asked))
-            return await self.post(client, body)
+        async def send(deadline: Any) -> Body:
+            return await self.endpoint.call(
+                self.model,
+                self.path,
+                lambda: body,
+                tokens=tokens,
+                reply=reply,
+                deadline=deadline,
+                expected="answers",
+                most=lambda body: reply,
+            )
 
-        patience, tokens = Patience(), tokens_of(sections, asked)
-        try:
-            async with asyncio.timeout(self.deadline) as timeout:
-                patience = Patience(timeout)
-                return await self.endpoint.call(self.model, send, tokens=tokens, patience=patience, expected="answers")
-        except TimeoutError:
-            pass
-        trouble = f"; last: {patience.trouble}" if patience.trouble else ""
-        raise JudgeFailure(Cause.TIMEOUT, f"no decisions within the deadline of {self.deadline:g} s{trouble}")
+        return await within(self.endpoint.settings.deadline, "decisions", send)
 
-    def body(self, sections: Sequence[Section], asked: Sequence[Asked]) -> Body:
+    def body(self, material: Sequence[Section], asked: Sequence[Question]) -> Body:
         """The body of the request for these questions on these texts."""
-        texts = "\n\n".join(fences.enclose(sections, self.mask))
-        return {**self.wire.body(self.model, texts, [self._masked(one) for one in asked]), **self.extra}
+        texts = "\n\n".join(fences.enclose(material, self.mask))
+        extra = self.endpoint.settings.extra_body
+        return {**self.wire.body(self.model, texts, [self._masked(question) for question in asked]), **extra}
 
-    def _masked(self, asked: Asked) -> Asked:
-        # questions hold claims, and so pieces of judged texts
-        question = asked.question
+    def _masked(self, question: Question) -> Question:
+        # ours hold no judged text; those of an inquiry of a user's own may
         instructions = fences.clean(self.mask(question.instructions) if self.mask else question.instructions)
-        return Asked(asked.name, type(question)(question.name, instructions, question.labels, question.ordered))
+        return replace(question, instructions=instructions)
 
 
-def _read(leaf: Leaf, outcomes: Mapping[str, Outcome]) -> Answer:
-    """The finding from the outcomes of all its questions, or the first failure among them."""
-    for outcome in outcomes.values():
-        if isinstance(outcome, JudgeFailure):
-            return Answer(failure=outcome)
-    decided: Callable[[Any], Any] = leaf.inquiry.decided
-    try:
-        return Answer(finding=decided(outcomes))
-    except Exception as error:  # an inquiry of a user's own may be wrong
-        failure = JudgeFailure(Cause.BUG, f"{type(error).__name__}: {error}")
-        failure.__cause__ = error
-        return Answer(failure=failure)
+def words(inquiry: Inquiry[Any]) -> str:
+    """The same for inquiries that are asked in the same words of the same texts."""
+    return repr((_material(inquiry), inquiry.questions()))
 
 
-def _unusable(outcome: Outcome) -> bool:
+def _material(inquiry: Inquiry[Any]) -> tuple[Section, ...]:
+    return inquiry.asked.material if inquiry.asked is not None else ()
+
+
+def _asking(question: Question) -> int:
+    labels = sum(tokens_in(label) + tokens_in(text) for label, text in question.labels.items())
+    return tokens_in(question.instructions) + labels + _QUESTION_TOKENS
+
+
+def _unusable(outcome: Outcome | Mapping[str, float]) -> bool:
     return isinstance(outcome, JudgeFailure) and outcome.cause in (Cause.PARSE, Cause.AMBIGUOUS)
-
-
-def _turned_away(answer: Answer) -> bool:
-    """Whether the request was refused as a whole; a refusal of one question has no status."""
-    failure = answer.failure
-    return failure is not None and failure.cause in _APART and "status" in failure.detail

@@ -3,34 +3,44 @@
     SystemOneJudge("jev-latest", base_url="https://api.typesafe.ai/v1", api_key=...)    # or llama.cpp, Ollama, vLLM
     DecisionsJudge("gpt-6-luna")                                                        # OpenAI's own shape
 
-Verdicts on the same texts (support of the answer's and of the reference's claims, usefulness of the passages) go in
-one request. What needs text written (back-questions, key questions, entities) is for a `generator`.
+All questions of one inquiry (each claim against each passage) go in one request. What needs text written
+(back-questions, key questions, entities) is for a `generator`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal, Unpack
 from urllib.parse import urlsplit
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Claims, Inquiry
 from assay.judges import fences
-from assay.judges.asking import asked as ask
+from assay.judges.asking import asked, together
 from assay.judges.base import Answer, BaseJudge
-from assay.judges.deciding.decider import Decider
-from assay.judges.deciding.plan import decides
+from assay.judges.deciding.decider import Decider, decides, words
 from assay.judges.deciding.wire import VERSION, Decisions, SystemOne, Wire
-from assay.judges.endpoints.endpoint import Body, Endpoint
-from assay.judges.endpoints.retries import Retries
+from assay.judges.endpoints.client import Address
+from assay.judges.endpoints.endpoint import Endpoint
+from assay.judges.endpoints.options import EndpointOptions, Settings
 from assay.judges.sentence_claims import RULES as CLAIM_RULES
 from assay.judges.sentence_claims import sentence_claims
-from assay.judges.writing.judge import together
 from assay.records import fingerprint
 
 #: The languages whose refusals and small talk are known, so that they make no claims.
 LANGUAGES = ("en",)
+
+
+class DecisionOptions(EndpointOptions, total=False):
+    """Options of both kinds of decision judge, besides model and address: see `DecisionJudge`."""
+
+    api_key: str | None
+    generator: BaseJudge | None
+    claims: Literal["sentences", "generator"] | None
+    any_language: bool
+    max_questions: int
+    mask: fences.Mask | None
 
 
 class DecisionJudge(BaseJudge):
@@ -43,10 +53,9 @@ class DecisionJudge(BaseJudge):
     claims              who finds the claims of a text: "sentences" (by rule: each sentence is a claim, English only) or
                         "generator"; None: the generator where there is one
     any_language        take sentences as claims in other languages too, where refusals are not recognised
-    window_tokens       what one request may hold; longer texts are asked about in parts and the verdicts joined
     max_questions       questions in one request, at most
-    timeout, deadline, max_attempts, retry_base, max_concurrency, requests_per_minute, tokens_per_minute, extra_body,
-    headers, mask       as `OpenAIJudge` has them
+    mask                applied to all judged text before it leaves the process
+    options             timeouts, attempts, limits, window, headers: see `EndpointOptions`
 
     Its verdicts have probabilities and no quotes. Votes are one and the same: a probability does not vary. Raises
     InputError for arguments that cannot work; nothing is sent before the first inquiry.
@@ -66,80 +75,45 @@ class DecisionJudge(BaseJudge):
         generator: BaseJudge | None = None,
         claims: Literal["sentences", "generator"] | None = None,
         any_language: bool = False,
-        window_tokens: int = 32_000,
         max_questions: int = 64,
-        timeout: float = 60.0,
-        deadline: float = 120.0,
-        max_attempts: int = 5,
-        retry_base: float = 0.5,
-        max_concurrency: int = 32,
-        requests_per_minute: int | None = None,
-        tokens_per_minute: int | None = None,
-        extra_body: Mapping[str, Any] | None = None,
-        headers: Mapping[str, str] | None = None,
         mask: fences.Mask | None = None,
+        **options: Unpack[EndpointOptions],
     ) -> None:
         if not model:
             raise InputError("model: name the model, as the endpoint calls it")
-        counts = {"max_attempts": max_attempts, "max_concurrency": max_concurrency, "max_questions": max_questions}
-        for name, value in counts.items():
-            if value < 1:
-                raise InputError(f"{name} must be at least 1, not {value!r}")
-        if window_tokens < 1000:
-            raise InputError(f"window_tokens must be at least 1000, not {window_tokens!r}")
+        if max_questions < 1:
+            raise InputError(f"max_questions must be at least 1, not {max_questions!r}")
+        settings = Settings.of(options)
         if claims not in (None, "sentences", "generator"):
             raise InputError(f"claims: expected 'sentences' or 'generator', got {claims!r}")
         if claims == "generator" and generator is None:
             raise InputError("claims='generator' needs generator=..., a judge that writes text")
         self.model = model
         self.generator = generator
-        self.window_tokens = window_tokens
         self.mask = mask
         self.budgeted = generator is None or generator.budgeted
         self.durable = generator is None or generator.durable
         self._by_sentence = claims == "sentences" or generator is None
         self._any_language = any_language
-        address, self._path = _address(base_url, self.path)
-        self.endpoint = Endpoint(
-            base_url=address,
-            api_key=api_key or "none",  # the client insists on one; servers without keys ignore it
-            headers=headers,
-            timeout=timeout,
-            retries=Retries(max_attempts, retry_base),
-            limits={
-                "maximum": max_concurrency,
-                "requests_per_minute": requests_per_minute,
-                "tokens_per_minute": tokens_per_minute,
-            },
-        )
-        self._decider = Decider(
-            model=model,
-            wire=self.wire,
-            endpoint=self.endpoint,
-            post=self._post,
-            window_tokens=window_tokens,
-            max_questions=max_questions,
-            deadline=deadline,
-            mask=mask,
-            extra=dict(extra_body or {}),
-        )
-        self._fingerprint = self._describe()
+        url, path = _address(base_url, self.path)
+        # the client insists on a key; servers without keys ignore it
+        self.endpoint = Endpoint(Address.of(url, api_key or "none", settings.headers), settings)
+        self._decider = Decider(model, self.wire, self.endpoint, path, max_questions, mask)
+        self._mask_name = fences.name_of_mask(mask)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r}, base_url={self.endpoint.name!r})"
 
     @property
     def fingerprint(self) -> str:
-        return self._fingerprint
-
-    def _describe(self) -> str:
         parts = [
-            *(VERSION, fences.VERSION, self.window_tokens, self._decider.extra),
+            *(VERSION, fences.VERSION, self.endpoint.settings.window_tokens, self._decider.max_questions),
             CLAIM_RULES if self._by_sentence else None,
-            None if self.generator is None else self.generator.fingerprint,
-            getattr(self.mask, "__qualname__", "mask") if self.mask is not None else None,
+            None if self.generator is None else self.generator.address,
+            self._mask_name,
+            self.endpoint.identity,
         ]
-        return f"{self.scheme}/{self.model}@{self.endpoint.name}{self._path}#{fingerprint(parts)[:16]}"
+        return f"{self.scheme}/{self.model}@{self.endpoint.title}{self._decider.path}#{fingerprint(parts)[:16]}"
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         if decides(inquiry):
@@ -166,12 +140,12 @@ class DecisionJudge(BaseJudge):
             await self.generator.release()
 
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
-        """Verdicts on the same texts go together; what the generator answers goes as it wants it."""
-        alike: dict[Hashable, list[Inquiry[Any]]] = {}
+        """Each alone, but for what is asked in the same words; what the generator answers goes as it wants it."""
+        alike: dict[str, list[Inquiry[Any]]] = {}
         others: list[Inquiry[Any]] = []
         for inquiry in inquiries:
             if decides(type(inquiry)):
-                alike.setdefault(inquiry.sections(), []).append(inquiry)
+                alike.setdefault(words(inquiry), []).append(inquiry)
             else:
                 others.append(inquiry)
         apart = [[inquiry] for inquiry in others] if self.generator is None else self.generator.groups(others)
@@ -191,7 +165,7 @@ class DecisionJudge(BaseJudge):
         answers: list[Answer | None] = [self._here(inquiry) for inquiry in inquiries]
         if self.generator is not None:
             left = [n for n, answer in enumerate(answers) if answer is None]
-            for n, answer in zip(left, await ask(self.generator, [inquiries[n] for n in left]), strict=True):
+            for n, answer in zip(left, await asked(self.generator, [inquiries[n] for n in left]), strict=True):
                 answers[n] = answer
         return [
             Answer(failure=self.cannot(type(inquiry))) if answer is None else answer
@@ -205,10 +179,6 @@ class DecisionJudge(BaseJudge):
         if refusal is not None:
             return Answer(failure=refusal)
         return Answer(finding=sentence_claims(inquiry.text, inquiry.language))
-
-    async def _post(self, client: Any, body: Body) -> Any:
-        options = {"headers": {"X-Stainless-Raw-Response": "true"}}  # as the client's own `with_raw_response` does it
-        return await client.post(self._path, cast_to=object, body=body, options=options)
 
     async def probe(self) -> dict[str, Any]:
         """What works: see `doctor.probe_decisions`. Never raises for what does not."""
@@ -228,13 +198,13 @@ class SystemOneJudge(DecisionJudge):
     wire = SystemOne()
     path = "/systemone"
 
-    def __init__(self, model: str, **options: Any) -> None:
-        if options.get("base_url") is None:
+    def __init__(self, model: str, *, base_url: str | None = None, **options: Unpack[DecisionOptions]) -> None:
+        if base_url is None:
             raise InputError(
                 "base_url: systemone needs the address of its endpoint, for example http://127.0.0.1:8080/v1 or "
                 "https://api.typesafe.ai/v1"
             )
-        super().__init__(model, **options)
+        super().__init__(model, base_url=base_url, **options)
 
 
 class DecisionsJudge(DecisionJudge):
@@ -248,8 +218,8 @@ class DecisionsJudge(DecisionJudge):
     wire = Decisions()
     path = "/decisions"
 
-    def __init__(self, model: str, **options: Any) -> None:
-        if options.get("base_url") is None and options.get("api_key") is None:
+    def __init__(self, model: str, *, base_url: str | None = None, **options: Unpack[DecisionOptions]) -> None:
+        if base_url is None and options.get("api_key") is None:
             options["api_key"] = os.environ.get("OPENAI_API_KEY")
             if not options["api_key"]:
                 raise InputError(
@@ -257,14 +227,7 @@ class DecisionsJudge(DecisionJudge):
                 )
         if options.setdefault("max_questions", 400) > 400:
             raise InputError(f"max_questions: the endpoint takes 400 at most, not {options['max_questions']!r}")
-        super().__init__(model, **options)
-
-    async def _post(self, client: Any, body: Body) -> Any:
-        decisions = getattr(client, "decisions", None)
-        if decisions is None or self._path != self.path:  # openai 2, or another path
-            return await super()._post(client, body)
-        # extra_body takes the place of the arguments, which the client would copy, deeply
-        return await decisions.with_raw_response.create(model=self.model, input="", questions=[], extra_body=body)
+        super().__init__(model, base_url=base_url, **options)
 
 
 def _address(base_url: str | None, path: str) -> tuple[str | None, str]:

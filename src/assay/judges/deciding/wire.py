@@ -11,14 +11,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries.base import Question
 
 #: Part of every fingerprint: raise it when requests are worded or laid out differently.
-VERSION = "1"
+VERSION = "2"
 
 PREFACE = """\
 The texts to judge stand in sections, each between a line <data-CODE title="..."> and a line </data-CODE> with the same
@@ -40,21 +39,13 @@ _RAW = 1000  # characters of an unusable answer that are kept
 Outcome = Mapping[str, float] | JudgeFailure
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One question of a request, under the name that it has there."""
-
-    name: str
-    question: Question
-
-
 class Wire(Protocol):
     """One way to write requests and to read answers."""
 
-    def body(self, model: str, texts: str, asked: Sequence[Asked]) -> dict[str, Any]:
+    def body(self, model: str, texts: str, asked: Sequence[Question]) -> dict[str, Any]:
         """The body of the request; `texts` are fenced."""
 
-    def read(self, body: Mapping[str, Any], asked: Sequence[Asked]) -> dict[str, Outcome]:
+    def read(self, body: Mapping[str, Any], asked: Sequence[Question]) -> dict[str, Outcome]:
         """The outcome of each question, by its name in the request."""
 
 
@@ -75,11 +66,11 @@ def _kind(question: Question) -> str:
 class SystemOne:
     """`POST /v1/systemone`: questions and answers by name, levels by number."""
 
-    def body(self, model: str, texts: str, asked: Sequence[Asked]) -> dict[str, Any]:
+    def body(self, model: str, texts: str, asked: Sequence[Question]) -> dict[str, Any]:
         return {
             "model": model,
             "state": f"{PREFACE}\n\n{texts}",
-            "questions": {one.name: self._question(one.question) for one in asked},
+            "questions": {one.name: self._question(one) for one in asked},
         }
 
     def _question(self, question: Question) -> dict[str, Any]:
@@ -93,11 +84,11 @@ class SystemOne:
         options = {label: text or None for label, text in criteria.items()}
         return {"type": "choice", "instructions": question.instructions, "criteria": options}
 
-    def read(self, body: Mapping[str, Any], asked: Sequence[Asked]) -> dict[str, Outcome]:
+    def read(self, body: Mapping[str, Any], asked: Sequence[Question]) -> dict[str, Outcome]:
         answers = body.get("answers")
         if not isinstance(answers, Mapping):
             return {one.name: _unusable("the answers are not given by name", answers) for one in asked}
-        return {one.name: _outcome(one.question, answers.get(one.name), self._shares) for one in asked}
+        return {one.name: _outcome(one, answers.get(one.name), self._shares) for one in asked}
 
     def _shares(self, question: Question, kind: str, answer: Mapping[str, Any]) -> dict[str, Any]:
         if kind == "predicate":
@@ -116,11 +107,11 @@ class SystemOne:
 class Decisions:
     """OpenAI's `POST /v1/decisions`: questions and answers in a list, each with its name."""
 
-    def body(self, model: str, texts: str, asked: Sequence[Asked]) -> dict[str, Any]:
+    def body(self, model: str, texts: str, asked: Sequence[Question]) -> dict[str, Any]:
         return {
             "model": model,
             "input": [{"role": "developer", "content": PREFACE}, {"role": "user", "content": texts}],
-            "questions": [{"name": one.name, **self._question(one.question)} for one in asked],
+            "questions": [{"name": one.name, **self._question(one)} for one in asked],
         }
 
     def _question(self, question: Question) -> dict[str, Any]:
@@ -132,7 +123,7 @@ class Decisions:
         listed = [{name: label} | ({"description": text} if text else {}) for label, text in labels.items()]
         return {"type": kind, "instructions": question.instructions, key: listed}
 
-    def read(self, body: Mapping[str, Any], asked: Sequence[Asked]) -> dict[str, Outcome]:
+    def read(self, body: Mapping[str, Any], asked: Sequence[Question]) -> dict[str, Outcome]:
         answers = body.get("answers")
         if not isinstance(answers, list) or not all(isinstance(answer, Mapping) for answer in answers):
             return {one.name: _unusable("the answers are no list of objects", answers) for one in asked}
@@ -145,7 +136,7 @@ class Decisions:
             if len(mine) > 1:
                 found[one.name] = _unusable("the question is answered twice", mine)
             else:
-                found[one.name] = _outcome(one.question, mine[0] if mine else None, self._shares)
+                found[one.name] = _outcome(one, mine[0] if mine else None, self._shares)
         return found
 
     def _shares(self, question: Question, kind: str, answer: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import Cause, JudgeFailure, MissingExtra
-from assay.inquiries import Claims, Directness, Inquiry, Similarity, Support, Usefulness
+from assay.inquiries import Claims, Directness, Inquiry, Similarity, Support, Usefulness, UsefulSentences
 from assay.judges.base import Answer, BaseJudge
 from assay.judges.sentence_claims import refuses, sentence_claims, states_something
 from assay.records import Cell, Claim, Evidence, Span, SupportLabel, Verdict, fingerprint
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from assay_embedded import Models, SupportReading
 
 #: What it can answer.
-INQUIRIES: tuple[type[Inquiry[Any]], ...] = (Claims, Support, Usefulness, Directness, Similarity)
+INQUIRIES: tuple[type[Inquiry[Any]], ...] = (Claims, Support, Usefulness, UsefulSentences, Directness, Similarity)
 
 #: Raise it when this file or `sentence_claims` reads texts differently: stored findings are then asked for anew.
 RULES = 2
@@ -110,7 +110,9 @@ class EmbeddedJudge(BaseJudge):
             if isinstance(inquiry, Claims):
                 findings[n] = sentence_claims(inquiry.text, inquiry.language)
         findings |= self._support({n: i for n, i in enumerate(inquiries) if isinstance(i, Support)})
-        findings |= self._usefulness({n: i for n, i in enumerate(inquiries) if isinstance(i, Usefulness)})
+        findings |= self._usefulness(
+            {n: i for n, i in enumerate(inquiries) if isinstance(i, (Usefulness, UsefulSentences))}
+        )
         findings |= self._directness({n: i for n, i in enumerate(inquiries) if isinstance(i, Directness)})
         findings |= self._similarity({n: i for n, i in enumerate(inquiries) if isinstance(i, Similarity)})
         refused = {n: self._refusal(i) for n, i in enumerate(inquiries) if n not in findings}
@@ -128,11 +130,11 @@ class EmbeddedJudge(BaseJudge):
             for n, i in inquiries.items()
         }
 
-    def _usefulness(self, inquiries: Mapping[int, Usefulness]) -> dict[int, tuple[Verdict, ...]]:
-        pairs = _distinct((_query(i), passage) for i in inquiries.values() for passage in i.passages)
+    def _usefulness(self, inquiries: Mapping[int, Usefulness | UsefulSentences]) -> dict[int, tuple[Verdict, ...]]:
+        pairs = _distinct((_query(i), text) for i in inquiries.values() for text in _units(i))
         useful = dict(zip(pairs, map(float, self.models.relevance(pairs)), strict=True)) if pairs else {}
         return {
-            n: tuple(_useful(k, useful[_query(i), passage]) for k, passage in enumerate(i.passages))
+            n: tuple(_useful(k, useful[_query(i), text]) for k, text in enumerate(_units(i)))
             for n, i in inquiries.items()
         }
 
@@ -172,8 +174,14 @@ def _distinct(items: Iterable[Any]) -> list[Any]:
     return list(dict.fromkeys(items))
 
 
-def _query(inquiry: Usefulness) -> str:
-    return f"{inquiry.question} {inquiry.given}" if inquiry.given else inquiry.question
+def _query(inquiry: Usefulness | UsefulSentences) -> str:
+    given = inquiry.given if isinstance(inquiry, Usefulness) else None
+    return f"{inquiry.question} {given}" if given else inquiry.question
+
+
+def _units(inquiry: Usefulness | UsefulSentences) -> Sequence[str]:
+    """The texts that get a verdict each."""
+    return inquiry.passages if isinstance(inquiry, Usefulness) else [sentence.text for sentence in inquiry.sentences]
 
 
 def _texts(inquiry: Support) -> tuple[str, ...]:

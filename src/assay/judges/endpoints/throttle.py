@@ -1,6 +1,6 @@
 """How fast one endpoint may be asked: adaptive concurrency, requests and tokens a minute, pauses it asked for.
 
-There is one throttle for each endpoint, key and model in an event loop, shared by every judge and metric there.
+There is one throttle for each endpoint and key in an event loop, shared by every judge and metric there.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ START = 8  # calls in flight before anything is known of the endpoint
 class Throttle:
     """Lets calls through, in the order they came.
 
-    maximum              calls in flight at most. The throttle starts at 8 (or `maximum`), allows one more after each
-                         full round of successes, and half as many after a refusal for rate (429), at least 1
+    maximum              calls in flight at most. The throttle starts at 8 (or `maximum`) and allows twice as many after
+                         each full round of successes; after a refusal for rate (429) half as many, at least 1, and from
+                         then on one more a round
     requests_per_minute  calls begun in any 60 s; None for no limit
     tokens_per_minute    tokens asked for in any 60 s, estimated before the call and corrected after it
     period               seconds of that minute; shorter in tests
@@ -34,6 +35,7 @@ class Throttle:
     limit: int = field(init=False)
     in_flight: int = field(init=False, default=0)
     refusals: int = field(init=False, default=0)  # since the last success
+    _refused: bool = field(init=False, default=False)  # ever
     _successes: int = field(init=False, default=0)
     _waiting: deque[asyncio.Future[None]] = field(init=False, default_factory=deque)
     _begun: deque[Pass] = field(init=False, default_factory=deque)
@@ -67,13 +69,14 @@ class Throttle:
             self._successes += 1
             if self._successes >= self.limit and self.limit < self.maximum:
                 self._successes = 0
-                self.limit += 1
+                self.limit = self.limit + 1 if self._refused else min(2 * self.limit, self.maximum)
         self._free()
 
     def refused(self, turn: Pass, pause: float) -> None:
         """The endpoint refused this call for its rate: nobody asks for `pause` seconds, and then fewer at a time."""
         now = _now()
         self.refusals += 1
+        self._refused = True
         self._paused_until = max(self._paused_until, now + pause)
         self._successes = 0
         if turn.begun > self._halved_at:  # one burst of refusals halves once, not once per call in it

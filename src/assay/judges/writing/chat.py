@@ -8,9 +8,9 @@ from typing import Any
 
 from assay.errors import Cause, JudgeFailure
 from assay.judges.endpoints.endpoint import Body, Endpoint
+from assay.judges.endpoints.replies import usage_of
 from assay.judges.writing.judge import Reply
 from assay.judges.writing.labels import Token
-from assay.records import Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,29 +36,6 @@ def reply_of(body: Body, endpoint: Endpoint) -> Message:
         what = f"{endpoint.name}: the content filter stopped the reply"
         raise JudgeFailure(Cause.CONTENT_FILTER, what, raw=text, detail={"usage": usage})
     return Message(Reply(text, ended == "length", usage, _tokens(choice.get("logprobs"), text)), ended)
-
-
-def usage_of(usage: Any) -> Usage:
-    """The usage block of one call, in the shapes that providers use; what they leave out is unknown, not 0."""
-    if not isinstance(usage, Mapping):
-        usage = {}
-    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details") or {}
-    return Usage(
-        calls=1,
-        prompt_tokens=_count(usage, "prompt_tokens", "input_tokens"),
-        completion_tokens=_count(usage, "completion_tokens", "output_tokens"),
-        cached_tokens=_count(
-            {**usage, **details}, "cached_tokens", "cache_read_input_tokens", "prompt_cache_hit_tokens"
-        ),
-    )
-
-
-def _count(usage: Mapping[str, Any], *names: str) -> int | None:
-    for name in names:
-        value = usage.get(name)
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
-            return int(value)
-    return None
 
 
 def _text(content: Any) -> str:

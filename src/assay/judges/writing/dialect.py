@@ -113,6 +113,37 @@ class Dialect:
             log.debug("%s: learned %s", name, learned)
 
 
+class Trial:
+    """One request on its way to an answer: what it began with, and what it tries instead."""
+
+    def __init__(self, known: Dialect, name: str) -> None:
+        self._known = known
+        self._name = name
+        self._began = known.copy()
+        self.dialect = known.copy()
+        self._fresh = True
+
+    def now(self) -> Dialect:
+        """What to send now: where another request has learned something meanwhile, that."""
+        if self._fresh or self._began.version != self._known.version:
+            self._began, self.dialect = self._known.copy(), self._known.copy()
+        return self.dialect
+
+    def learn(self, detail: Mapping[str, Any], sent: Mapping[str, Any]) -> bool:
+        """Whether another attempt makes sense after this refusal."""
+        self._fresh = False
+        if self._began.version != self._known.version:
+            return True
+        lesson = self.dialect.learn(detail, sent)
+        if lesson == "certain":
+            self.adopt()
+        return lesson is not None
+
+    def adopt(self) -> None:
+        """Keep what was learned: the endpoint took it."""
+        self._known.adopt(self.dialect, self._began, self._name)
+
+
 _DIALECTS: dict[tuple[str, ...], Dialect] = {}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Similarity
 from assay.judges import fences
+from assay.judges.asking import together
 from assay.judges.base import Answer
-from assay.judges.endpoints.endpoint import Endpoint, Reserve
+from assay.judges.endpoints.deadlines import Deadline, within
+from assay.judges.endpoints.endpoint import Body, Endpoint
+from assay.judges.endpoints.replies import usage_of
 from assay.judges.fences import tokens_in
-from assay.judges.writing.chat import usage_of
-from assay.judges.writing.judge import Patience, together
 from assay.records import Usage
 from assay.text import windows
 
@@ -69,36 +69,27 @@ class Embedder:
             return [text]
         return [span.of(text) for span in windows(text, max(1, len(text) * WINDOW_TOKENS // tokens))]
 
-    async def _batch(self, texts: Sequence[str], deadline: float) -> tuple[list[np.ndarray], Usage]:
-        patience = Patience()
-        try:
-            async with asyncio.timeout(deadline) as timeout:
-                patience = Patience(timeout)
-                return await self._embed(texts, patience)
-        except TimeoutError:
-            pass
-        trouble = f"; last: {patience.trouble}" if patience.trouble else ""
-        raise JudgeFailure(Cause.TIMEOUT, f"no embeddings within the deadline of {deadline:g} s{trouble}")
+    async def _batch(self, texts: Sequence[str], seconds: float) -> tuple[list[np.ndarray], Usage]:
+        return await within(seconds, "embeddings", lambda deadline: self._embed(texts, deadline))
 
-    async def _embed(self, texts: Sequence[str], patience: Patience) -> tuple[list[np.ndarray], Usage]:
+    async def _embed(self, texts: Sequence[str], deadline: Deadline) -> tuple[list[np.ndarray], Usage]:
         import numpy as np
 
         encoding = self._format
 
-        async def send(client: Any, reserve: Reserve) -> Any:
-            reserve(tokens, 0)
-            return await client.embeddings.with_raw_response.create(
-                model=self._model, input=list(texts), encoding_format=encoding
+        async def call(encoding: str) -> Body:
+            body = {"model": self._model, "input": list(texts), "encoding_format": encoding}
+            return await self._endpoint.call(
+                self._model, "/embeddings", lambda: body, tokens=tokens, reply=0, deadline=deadline, expected="data"
             )
 
         tokens = sum(map(tokens_in, texts))
         try:
-            body = await self._endpoint.call(self._model, send, tokens=tokens, patience=patience, expected="data")
+            body = await call(encoding)
         except JudgeFailure as failure:
             if failure.cause is not Cause.BAD_REQUEST or encoding == "float":
                 raise
-            encoding = "float"
-            body = await self._endpoint.call(self._model, send, tokens=tokens, patience=patience, expected="data")
+            body = await call("float")
             self._format = "float"
         rows: list[np.ndarray | None] = [None] * len(texts)
         for position, entry in enumerate(body["data"]):

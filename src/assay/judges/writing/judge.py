@@ -6,27 +6,32 @@
         async def generate(self, request):
             return Reply(await my_model(self.system(request), self.user(request)))
 
-Inquiries on the same texts are asked in one call; what does not fit the window is asked in parts; a reply that is cut
-is asked for in smaller pieces; a reply that cannot be used is asked for once more, with the reason.
+One inquiry is one request, so that nothing is read in view of anything else; what does not fit the window is asked in
+parts; a reply that is cut is asked for in smaller pieces; one that cannot be used is asked for again, with the reason.
 """
 
 from __future__ import annotations
 
-import asyncio
 from abc import abstractmethod
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.errors import AmbiguousReply, BadReply, Cause, JudgeFailure
 from assay.inquiries.base import Inquiry, Prompt
 from assay.judges import fences
+from assay.judges.asking import bug, together
 from assay.judges.base import SPENDING, Answer, BaseJudge
-from assay.judges.planning import DEEPEST, Limits, Plan, joined
+from assay.judges.endpoints.deadlines import Deadline, within
+from assay.judges.endpoints.replies import UNCOUNTED
+from assay.judges.planning import Need, ask_in_parts, chars_for, reading
 from assay.judges.writing.labels import Token, attach_probabilities
-from assay.judges.writing.replies import find_object, is_copied
-from assay.records import Usage
+from assay.judges.writing.prefixes import Prefixes
+from assay.judges.writing.replies import cleaned, find_object, is_copied
+from assay.records import Usage, fingerprint
+
+_REPLY_SLACK = 300  # tokens of a reply that the inquiry's own estimate may miss
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +40,6 @@ class Correction:
 
     reply: str
     message: str
-
-
-#: One call whose tokens nobody counted.
-UNCOUNTED = Usage(calls=1, prompt_tokens=None, completion_tokens=None, cached_tokens=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,54 +52,18 @@ class Reply:
     tokens: Sequence[Token] = ()
 
 
-#: Several inquiries in one call fail so where one of them is at fault: each is then asked alone, once.
-_APART = frozenset({Cause.PARSE, Cause.REFUSED, Cause.CONTENT_FILTER})
-
-#: Smaller questions may avoid these.
-_SHORTER = frozenset({Cause.TRUNCATED, Cause.TOO_LONG})
-
-
-class Patience:
-    """The deadline of one request; it stands still while the request waits for its turn."""
-
-    __slots__ = ("_timeout", "trouble")
-
-    def __init__(self, timeout: asyncio.Timeout | None = None) -> None:
-        self._timeout = timeout
-        #: the last thing that went wrong on the way, for the message when time is up
-        self.trouble: str | None = None
-
-    def note(self, trouble: str) -> None:
-        """Remember what went wrong last."""
-        self.trouble = trouble
-
-    @contextmanager
-    def stopped(self) -> Iterator[None]:
-        """The time within does not count: what a judge waits for its own limits is no fault of the endpoint."""
-        timeout, loop = self._timeout, asyncio.get_running_loop()
-        due = timeout.when() if timeout is not None else None
-        if timeout is None or due is None or timeout.expired():
-            yield
-            return
-        left = due - loop.time()
-        timeout.reschedule(None)
-        try:
-            yield
-        finally:
-            timeout.reschedule(loop.time() + left)
-
-
 @dataclass(frozen=True, slots=True)
 class Request:
     """One thing to generate. After a reply that could not be used, `correction` holds it.
 
-    `more_room`: the last reply was cut and the question cannot get smaller; allow about twice the length.
+    `more_room`: the last reply was cut and the question cannot get smaller; allow about twice the length. `deadline`
+    stands still while a request waits for its turn.
     """
 
     prompt: Prompt
     correction: Correction | None = None
     more_room: bool = False
-    patience: Patience = field(default_factory=Patience)
+    deadline: Deadline = field(default_factory=Deadline)
 
 
 class TextJudge(BaseJudge):
@@ -109,6 +74,7 @@ class TextJudge(BaseJudge):
     deadline            seconds for one request with all its attempts, without the time it waits for its turn
     mask                applied to all judged text before `generate` sees it. Quotes of what it changed can no longer
                         be found in the passages, and so are no evidence; claims and reasons speak of masked text
+    prefix_cache        let the first of several requests that begin alike go ahead, so that the model's cache serves
     reserves            True where `generate` takes each request that it sends from the budget (`SPENDING`) itself;
                         otherwise each `generate` is taken from it as one call
     """
@@ -117,8 +83,28 @@ class TextJudge(BaseJudge):
     max_output_tokens: int | None = None
     deadline: float = 120.0
     mask: fences.Mask | None = None
+    prefix_cache: bool = False
     reserves: bool = False
     budgeted = True
+
+    @property
+    def address(self) -> str:
+        """The fingerprint, and what of the prompts is decided here."""
+        parts = [fences.VERSION, fences.SYSTEM, self.window_tokens, self.max_output_tokens, self._mask_name()]
+        return f"{self.fingerprint}+{fingerprint(parts)[:16]}"
+
+    def _mask_name(self) -> str | None:
+        # found out once: a mask without a name gets one that nobody else has
+        known: tuple[Any, str | None] | None = self.__dict__.get("_named_mask")
+        if known is None or known[0] is not self.mask:
+            known = self.__dict__["_named_mask"] = (self.mask, fences.name_of_mask(self.mask))
+        return known[1]
+
+    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        """See `BaseJudge.cannot`: it answers what can be asked in writing."""
+        if inquiry.prompt is not Inquiry.prompt:
+            return None
+        return _not_in_writing(inquiry.name)
 
     @abstractmethod
     async def generate(self, request: Request) -> Reply:
@@ -150,64 +136,46 @@ class TextJudge(BaseJudge):
         return messages
 
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
-        """What may share a call goes together, everything else alone: no sample waits for the call of another."""
-        alike: dict[Hashable, list[Inquiry[Any]]] = {}
-        for number, inquiry in enumerate(inquiries):
-            key = inquiry.merge_key()
-            alike.setdefault((type(inquiry), number if key is None else ("key", key)), []).append(inquiry)
-        return list(alike.values())
+        """Each alone: nobody waits for the call of another."""
+        return [[inquiry] for inquiry in inquiries]
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         """See `BaseJudge.answer`. Calls run concurrently; cancelling this cancels them."""
-        plan = Plan(Limits(self.window_tokens, self.max_output_tokens))
-        trees = [plan.add(inquiry) for inquiry in inquiries]
-        groups = plan.groups()
-        answers = await together([self._ask([leaf.inquiry for leaf in g.leaves], g.prompt) for g in groups])
-        for group, of_group in zip(groups, answers, strict=True):
-            for leaf, answer in zip(group.leaves, of_group, strict=True):
-                leaf.answer = answer
-        return [tree.joined() for tree in trees]
+        room = WritingRoom(self.window_tokens, self.max_output_tokens)
+        return await together([ask_in_parts(inquiry, room, self._ask) for inquiry in inquiries])
 
-    async def _ask(
-        self,
-        members: Sequence[Inquiry[Any]],
-        prompt: Prompt | None = None,
-        *,
-        tries: int = 2,
-        depth: int = 0,
-        more_room: bool = False,
-    ) -> list[Answer]:
-        """Ask for all members in one call. Never raises for what went wrong: it becomes the members' failure."""
+    async def _ask(self, inquiry: Inquiry[Any], more_room: bool) -> Answer:
+        """The answer of one call, or of a second one. Never raises for what went wrong: it becomes the failure."""
         tally = _Tally()
         try:
-            prompt = prompt or type(members[0]).prompt(members)
-            findings = await self._converse(members, prompt, tries, tally, more_room)
-            return tally.carried([Answer(finding=finding) for finding in findings])
-        except JudgeFailure as error:
-            failure = error
-            tally.usage += failure.detail.pop("usage", Usage())
+            prompt = inquiry.asked
+            assert prompt is not None  # `need` has looked
+            async with self._turn(prompt):
+                finding = await self._converse(inquiry, prompt, tally, more_room)
+            return Answer(finding=finding, usage=tally.usage)
+        except JudgeFailure as failure:
+            return Answer(failure=failure, usage=tally.usage + failure.detail.pop("usage", Usage()))
         except Exception as error:  # foreign code: the model's client, an inquiry's reader
-            failure = JudgeFailure(Cause.BUG, f"{type(error).__name__}: {error}", raw=tally.raw)
-            failure.__cause__ = error
-        answers = None if more_room else await self._smaller(members, failure, depth)
-        return tally.carried(answers or [Answer(failure=failure) for _ in members])
+            broken = bug(error)
+            broken.raw = tally.raw
+            return Answer(failure=broken, usage=tally.usage)
 
-    async def _converse(
-        self, members: Sequence[Inquiry[Any]], prompt: Prompt, tries: int, tally: _Tally, more_room: bool
-    ) -> list[Any]:
-        """The findings of one call, or of a second one after a reply that could not be used."""
+    def _turn(self, prompt: Prompt) -> AbstractAsyncContextManager[None]:
+        if not self.prefix_cache:
+            return nullcontext()
+        prefixes: Prefixes = self.__dict__.setdefault("_prefixes", Prefixes())
+        return prefixes.turn(prompt)
+
+    async def _converse(self, inquiry: Inquiry[Any], prompt: Prompt, tally: _Tally, more_room: bool) -> Any:
+        """The finding of one call, or of a second one after a reply that could not be used."""
         correction: Correction | None = None
-        for _ in range(tries):
+        for _ in range(2):
             reply = await self._reserved(Request(prompt, correction, more_room))
             tally.add(reply)
             if reply.truncated:
                 raise JudgeFailure(Cause.TRUNCATED, "the reply was cut at the token limit", raw=reply.text)
             try:
-                data = self._read(prompt, reply)
-                findings = type(members[0]).read(members, data)
-                if len(findings) != len(members):
-                    raise TypeError(f"{type(members[0]).__name__}.read gave {len(findings)} for {len(members)}")
-                return findings
+                return inquiry.read(self._read(prompt, reply))
             except AmbiguousReply as error:
                 raise JudgeFailure(Cause.AMBIGUOUS, f"the reply contradicts itself: {error}", raw=reply.text) from None
             except BadReply as error:
@@ -236,46 +204,47 @@ class TextJudge(BaseJudge):
             reservation.settle(usage)
 
     async def _generate(self, request: Request) -> Reply:
-        patience = request.patience
-        try:
-            async with asyncio.timeout(self.deadline) as timeout:
-                patience = Patience(timeout)
-                return await self.generate(replace(request, patience=patience))
-        except TimeoutError:
-            pass
-        trouble = f"; last: {patience.trouble}" if patience.trouble else ""
-        raise JudgeFailure(Cause.TIMEOUT, f"no reply within the deadline of {self.deadline:g} s{trouble}")
+        return await within(self.deadline, "reply", lambda deadline: self.generate(replace(request, deadline=deadline)))
 
     def _read(self, prompt: Prompt, reply: Reply) -> Mapping[str, Any]:
-        found = find_object(reply.text, prompt.schema)
+        found = find_object(reply.text, prompt.required)
         if is_copied(found, [fences.clean(s.text) for s in prompt.material if "{" in s.text]):
             raise BadReply("The JSON object is copied from the texts; give your own.")
         if reply.tokens:
             attach_probabilities(found, prompt.schema, reply.text, reply.tokens)
-        return found.data
+        return cleaned(found)
 
-    async def _smaller(self, members: Sequence[Inquiry[Any]], failure: JudgeFailure, depth: int) -> list[Answer] | None:
-        """The answers to smaller questions, where that may help; None when there are none."""
-        if failure.cause not in _APART | _SHORTER:
-            return None
-        if len(members) == 1:
-            return await self._alone(members[0], failure, depth)
-        if failure.cause in _APART:
-            asked = [self._ask([member], tries=1, depth=DEEPEST) for member in members]
-        else:
-            middle = len(members) // 2
-            asked = [self._ask(half, depth=depth + 1) for half in (members[:middle], members[middle:])]
-        return [answer for answers in await together(asked) for answer in answers]
 
-    async def _alone(self, inquiry: Inquiry[Any], failure: JudgeFailure, depth: int) -> list[Answer] | None:
-        """The answer to one inquiry in smaller parts, or, where it has none and was cut, with more room."""
-        if failure.cause not in _SHORTER:
-            return None
-        division = inquiry.halve() if depth < DEEPEST else None
-        if division is None:
-            return await self._ask([inquiry], more_room=True) if failure.cause is Cause.TRUNCATED else None
-        asked = await together([self._ask([part], depth=depth + 1) for part in division.parts])
-        return [joined(division, [answer for answers in asked for answer in answers])]
+@dataclass(frozen=True, slots=True)
+class WritingRoom:
+    """What a model reads and writes together, and what it writes at most, in tokens."""
+
+    window: int
+    output: int | None = None
+
+    def need(self, inquiry: Inquiry[Any]) -> Need:
+        """See `planning.Room`."""
+        prompt = inquiry.asked
+        if prompt is None:
+            raise JudgeFailure(
+                Cause.JUDGE_CANNOT, f"{inquiry.name} is not answered in writing; name a judge that embeds"
+            )
+        fixed = (
+            fences.tokens_in(fences.SYSTEM)
+            + fences.tokens_in(prompt.task)
+            + fences.tokens_in(fences.schema_text(prompt.schema))
+            + min(prompt.output_tokens, self.output or prompt.output_tokens)
+            + _REPLY_SLACK
+        )
+        texts = reading(prompt.material)
+        half = max(1, self.window // 2 - _REPLY_SLACK)  # a reply may take half of the window; the rest is for reading
+        split = inquiry.items() > inquiry.most_items or prompt.output_tokens > min(half, self.output or half)
+        room = self.window - fixed - reading([replace(section, text="") for section in prompt.material])
+        return Need(over=fixed + texts - self.window, chars=chars_for(room, prompt.material), split=split)
+
+
+def _not_in_writing(name: str) -> JudgeFailure:
+    return JudgeFailure(Cause.JUDGE_CANNOT, f"{name} is not answered in writing; name a judge that embeds")
 
 
 class _Tally:
@@ -290,17 +259,3 @@ class _Tally:
     def add(self, reply: Reply) -> None:
         self.usage += reply.usage
         self.raw = reply.text
-
-    def carried(self, answers: list[Answer]) -> list[Answer]:
-        """The answers, the first of them with this cost added: sums over answers stay exact."""
-        first = answers[0]
-        return [replace(first, usage=self.usage + first.usage), *answers[1:]]
-
-
-async def together(coroutines: Sequence[Any]) -> list[Any]:
-    """The results, in order. When one raises or this is cancelled, all others are cancelled and waited for."""
-    if len(coroutines) == 1:
-        return [await coroutines[0]]
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(coroutine) for coroutine in coroutines]
-    return [task.result() for task in tasks]

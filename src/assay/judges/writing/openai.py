@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import json
+import copy
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Inquiry, Similarity
 from assay.inquiries.base import Prompt
 from assay.judges import fences
-from assay.judges.base import SPENDING, Answer, BaseJudge
-from assay.judges.endpoints.endpoint import Body, Endpoint, Reserve
-from assay.judges.endpoints.retries import Retries
+from assay.judges.asking import together
+from assay.judges.base import Answer, BaseJudge
+from assay.judges.endpoints.client import Address
+from assay.judges.endpoints.endpoint import Body, Endpoint
+from assay.judges.endpoints.options import EndpointOptions, Settings
 from assay.judges.fences import schema_text, tokens_in
 from assay.judges.writing.chat import Message, reply_of
-from assay.judges.writing.dialect import LESSONS, Dialect, shared_dialect
+from assay.judges.writing.dialect import LESSONS, Dialect, Trial, shared_dialect
 from assay.judges.writing.embeddings import Embedder
-from assay.judges.writing.judge import Reply, Request, TextJudge, together
+from assay.judges.writing.judge import Reply, Request, TextJudge
 from assay.records import Usage, fingerprint
 
 #: Alternatives asked for at each token: enough for a closed set of labels; some servers allow no more.
@@ -33,23 +35,21 @@ class OpenAIJudge(TextJudge):
     base_url            where; None means OpenAI itself. The environment's OPENAI_BASE_URL is not used
     api_key             the key. Without it, OPENAI_API_KEY is used for OpenAI itself, and nothing for another base_url
     azure_endpoint      an Azure OpenAI resource instead of base_url, with `api_version`; `model` is the deployment
+    client              an `openai.AsyncOpenAI` of your own instead of all of these: its keys, proxies and headers stay.
+                        Its retries are not used; attempts are counted here
     embedding_model     for Similarity. At OpenAI itself text-embedding-3-small; elsewhere there is no default
     similarity          a judge that answers Similarity instead
     temperature, seed   of the one best reply; votes are sampled at `vote_temperature`, with seeds of their own
-    window_tokens       what the model reads and writes together; longer material is asked about in parts
     max_output_tokens   what it writes at most; None lets each request set a generous limit
-    timeout             seconds of one attempt; `deadline`: of all attempts at one request, without waiting for turns
-    max_attempts        attempts, of which refusals for rate (429) do not count, up to 20 of them
-    retry_base          seconds before the second attempt, doubled each time
-    max_concurrency     calls in flight at most, adapted below that; shared by all judges on the same endpoint and key
-    requests_per_minute, tokens_per_minute      limits to keep within; None for none
     structured          True: enforce the schema; False: state it in the prompt only; "auto": find out
-    logprobs            whether to ask for label probabilities; "auto": ask once whether they come
-    extra_body, headers sent along with every chat call, with every call
+    logprobs            label probabilities: True asks for them always, False never, None where something uses them (a
+                        cascade); they make replies a hundred times larger
+    prefix_cache        let the first of several requests that begin alike go ahead, so that the endpoint's cache serves
     mask                applied to all judged text before it leaves the process; see `TextJudge`
+    options             timeouts, attempts, limits, window, headers: see `EndpointOptions`
 
-    Nothing is sent, and `openai` is not imported, before the first inquiry. Raises InputError for arguments that
-    cannot work.
+    Nothing is sent, and `openai` is not imported, before the first inquiry. Redirects are not followed. Raises
+    InputError for arguments that cannot work.
     """
 
     reserves = True  # the endpoint does, for each attempt
@@ -62,40 +62,30 @@ class OpenAIJudge(TextJudge):
         api_key: str | None = None,
         azure_endpoint: str | None = None,
         api_version: str | None = None,
+        client: Any = None,
         embedding_model: str | None = None,
         similarity: BaseJudge | None = None,
         temperature: float = 0.0,
         vote_temperature: float = 0.7,
         seed: int | None = 7,
-        window_tokens: int = 32_000,
         max_output_tokens: int | None = None,
-        timeout: float = 60.0,
-        deadline: float = 120.0,
-        max_attempts: int = 5,
-        retry_base: float = 0.5,
-        max_concurrency: int = 32,
-        requests_per_minute: int | None = None,
-        tokens_per_minute: int | None = None,
         structured: bool | Literal["auto"] = "auto",
-        logprobs: bool | Literal["auto"] = "auto",
-        extra_body: Mapping[str, Any] | None = None,
-        headers: Mapping[str, str] | None = None,
+        logprobs: bool | None = None,
+        prefix_cache: bool = True,
         mask: fences.Mask | None = None,
+        **options: Unpack[EndpointOptions],
     ) -> None:
         if not model:
             raise InputError("model: name the model, as the endpoint calls it")
-        for name, value in {"max_attempts": max_attempts, "max_concurrency": max_concurrency}.items():
-            if value < 1:
-                raise InputError(f"{name} must be at least 1, not {value!r}")
-        if window_tokens < 1000:
-            raise InputError(f"window_tokens must be at least 1000, not {window_tokens!r}")
-        itself = base_url is None and azure_endpoint is None
-        if api_key is None and itself:
-            api_key = os.environ.get("OPENAI_API_KEY")
-            if not api_key:
-                raise InputError(
-                    "no key: pass api_key=... or set OPENAI_API_KEY; for another endpoint pass base_url=..."
-                )
+        settings = Settings.of(options)
+        itself = base_url is None and azure_endpoint is None and client is None
+        if client is not None:
+            if base_url or api_key or azure_endpoint or settings.headers:
+                raise InputError("client: it has an address, a key and headers of its own; give those to it")
+            address = _address_of(client)
+        else:
+            key = api_key or _key(itself)
+            address = Address.of(base_url, key, settings.headers, azure_endpoint, api_version)
         self.model = model
         self.embedding_model = embedding_model or (_DEFAULT_EMBEDDINGS if itself else None)
         self.similarity = similarity
@@ -103,27 +93,15 @@ class OpenAIJudge(TextJudge):
         self.temperature = temperature
         self.vote_temperature = vote_temperature
         self.seed = seed
-        self.window_tokens = window_tokens
+        self.window_tokens = settings.window_tokens
         self.max_output_tokens = max_output_tokens
-        self.deadline = deadline
+        self.deadline = settings.deadline
+        self.prefix_cache = prefix_cache
         self.mask = mask
-        self._logprobs = logprobs
-        self._extra = dict(extra_body or {})
-        limits = {
-            "maximum": max_concurrency,
-            "requests_per_minute": requests_per_minute,
-            "tokens_per_minute": tokens_per_minute,
-        }
-        self.endpoint = Endpoint(
-            base_url=base_url,
-            api_key=api_key or "none",  # the client insists on one; servers without keys ignore it
-            azure_endpoint=azure_endpoint,
-            api_version=api_version,
-            headers=headers,
-            timeout=timeout,
-            retries=Retries(max_attempts, retry_base),
-            limits=limits,
-        )
+        self.endpoint = Endpoint(address, settings, client)
+        self._structured = structured
+        self._wants_logprobs = logprobs
+        self._logprobs = bool(logprobs)
         first = Dialect(
             structured="json_schema" if structured else "plain",
             fixed=structured != "auto",
@@ -132,28 +110,30 @@ class OpenAIJudge(TextJudge):
         )
         self.dialect = shared_dialect((self.endpoint.name, model, str(structured)), first)
         self._embedder = Embedder(self.endpoint, self.embedding_model, mask=mask) if self.embedding_model else None
-        self._fingerprint = self._describe(structured)
 
     def __repr__(self) -> str:
         return f"OpenAIJudge({self.model!r}, base_url={self.endpoint.name!r})"
 
     @property
     def fingerprint(self) -> str:
-        return self._fingerprint
-
-    def _describe(self, structured: bool | str) -> str:
         parts = [
-            *(fences.VERSION, fences.SYSTEM, self.temperature, self.vote_temperature, self.seed),
-            *(self.window_tokens, self.max_output_tokens, structured, self._logprobs),
-            self.embedding_model if self.similarity is None else self.similarity.fingerprint,
-            self._extra,
-            getattr(self.mask, "__qualname__", "mask") if self.mask is not None else None,
+            *(self.temperature, self.vote_temperature, self.seed, self._structured, self._logprobs),
+            self.embedding_model if self.similarity is None else self.similarity.address,
+            self.endpoint.identity,
         ]
-        return f"openai/{self.model}@{self.endpoint.name}#{fingerprint(parts)[:16]}"
+        return f"openai/{self.model}@{self.endpoint.title}#{fingerprint(parts)[:16]}"
+
+    def with_probabilities(self) -> OpenAIJudge:
+        if self._logprobs or self._wants_logprobs is False:
+            return self
+        twin = copy.copy(self)
+        twin.__dict__.pop("_caches", None)
+        twin._logprobs = True
+        return twin
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         if not issubclass(inquiry, Similarity):
-            return None
+            return super().cannot(inquiry, language)
         if self.similarity is not None:
             return self.similarity.cannot(inquiry, language)
         if self._embedder is not None:
@@ -168,6 +148,12 @@ class OpenAIJudge(TextJudge):
         await self.endpoint.release()
         if self.similarity is not None:
             await self.similarity.release()
+
+    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+        """Each alone; but vectors of many texts are fetched together, because none depends on another."""
+        similar = [inquiry for inquiry in inquiries if isinstance(inquiry, Similarity)]
+        alone = [[inquiry] for inquiry in inquiries if not isinstance(inquiry, Similarity)]
+        return [*alone, similar] if similar else alone
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         similar = [n for n, inquiry in enumerate(inquiries) if isinstance(inquiry, Similarity)]
@@ -208,49 +194,42 @@ class OpenAIJudge(TextJudge):
         return reply
 
     async def _complete(self, request: Request, *, double: bool = False) -> Message:
-        began = trial = self.dialect
-        body: Body = {}
+        trial = Trial(self.dialect, f"{self.model} at {self.endpoint.name}")
+        sent: Body = {}
 
-        async def send(client: Any, reserve: Reserve) -> Any:
+        def make() -> Body:
             # made when its turn has come: by then another call may have learned something
-            nonlocal began, trial, body
-            if trial is self.dialect or began.version != self.dialect.version:
-                began, trial = self.dialect.copy(), self.dialect.copy()
-            body = self._body(request, trial, double)
-            if SPENDING.get() is not None:
-                reserve(tokens_in(json.dumps(body, ensure_ascii=False)), self._most(body))
-            # extra_body takes the place of the arguments; the client checks and copies arguments, deeply, and that is
-            # a quarter of the CPU of a call
-            chat = client.chat.completions.with_raw_response
-            return await chat.create(model=self.model, messages=[], extra_body={**body, **self._extra})
+            sent.clear()
+            sent.update(self._body(request, trial.now(), double))
+            return {**sent, **self.endpoint.settings.extra_body}
 
-        name = f"{self.model} at {self.endpoint.name}"
-        tokens = tokens_asked(request.prompt)
         for lesson in range(LESSONS):
             try:
-                answer = await self.endpoint.call(self.model, send, tokens=tokens, patience=request.patience)
+                answer = await self.endpoint.call(
+                    self.model,
+                    "/chat/completions",
+                    make,
+                    tokens=tokens_asked(request.prompt),
+                    reply=request.prompt.output_tokens,
+                    deadline=request.deadline,
+                    most=self._most,
+                )
                 break
             except JudgeFailure as failure:
                 refused = failure.cause is Cause.BAD_REQUEST and failure.detail.get("status") in (400, 422)
-                if not refused or lesson == LESSONS - 1:
+                if not refused or lesson == LESSONS - 1 or not trial.learn(failure.detail, sent):
                     raise
-                if began.version == self.dialect.version:  # else another call has learned meanwhile
-                    lesson_learned = trial.learn(failure.detail, body)
-                    if not lesson_learned:
-                        raise
-                    if lesson_learned == "certain":
-                        self.dialect.adopt(trial, began, name)
-                request.patience.note(failure.message)
+                request.deadline.note(failure.message)
         message = reply_of(answer, self.endpoint)
-        if "logprobs" in body and self._logprobs == "auto":
-            trial.logprobs = bool(message.reply.tokens) or not message.reply.text
-        trial.confirmed = trial.confirmed or "response_format" in body
-        self.dialect.adopt(trial, began, name)
+        if "logprobs" in sent and self._wants_logprobs is None:
+            trial.dialect.logprobs = bool(message.reply.tokens) or not message.reply.text
+        trial.dialect.confirmed = trial.dialect.confirmed or "response_format" in sent
+        trial.adopt()
         return message
 
     def _most(self, body: Body) -> int:
         """The tokens that a reply to this call can have at most."""
-        limits = [{**body, **self._extra}.get(name) for name in ("max_tokens", "max_completion_tokens")]
+        limits = [body.get(name) for name in ("max_tokens", "max_completion_tokens")]
         stated = [limit for limit in limits if isinstance(limit, int)]
         return max(stated) if stated else self.max_output_tokens or self.window_tokens
 
@@ -290,10 +269,29 @@ class OpenAIJudge(TextJudge):
         return max(16, min([wanted, *(limit for limit in limits if limit is not None)]))
 
     async def probe(self) -> dict[str, Any]:
-        """What works: see `doctor.probe`. Never raises for what does not."""
+        """What works: see `judges.probe`. Never raises for what does not."""
         from assay.judges.probe import probe
 
         return await probe(self)
+
+
+def _key(itself: bool) -> str:
+    if not itself:
+        return "none"  # the client insists on one; servers without keys ignore it
+    key = os.environ.get("OPENAI_API_KEY")
+    if not key:
+        raise InputError("no key: pass api_key=... or set OPENAI_API_KEY; for another endpoint pass base_url=...")
+    return key
+
+
+def _address_of(client: Any) -> Address:
+    """The address of a client that was handed over."""
+    if type(client).__name__ in ("OpenAI", "AzureOpenAI"):
+        raise InputError(f"client: expected an openai.AsyncOpenAI, got the sync {type(client).__name__}")
+    if not hasattr(client, "post") or not hasattr(client, "base_url"):
+        raise InputError(f"client: expected an openai.AsyncOpenAI, got {client!r}")
+    key = getattr(client, "api_key", None)
+    return Address.of(str(client.base_url), key if isinstance(key, str) and key else "none", {})
 
 
 def tokens_asked(prompt: Prompt) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ from assay.errors import AmbiguousReply, BadReply
 from assay.judges.writing.loose_json import Broken, tidy
 
 _THINKING = re.compile(r"\s*<(think|thinking|thought|reasoning|reflection)>", re.IGNORECASE)
+
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 _ASIDE = dict.fromkeys(map(ord, " \t\n\r\u00a0\\\"'\u201c\u201d\u2018\u2019"))
 
@@ -36,8 +38,8 @@ class Found:
     start: int | None
 
 
-def find_object(text: str, schema: Mapping[str, Any]) -> Found:
-    """The object in a reply that has the keys which the schema requires at its top level, and its place.
+def find_object(text: str, required: Sequence[str]) -> Found:
+    """The object in a reply that has these keys at its top level, and its place.
 
     Reads past reasoning at the start, prose and code fences, and mends trailing commas, single or typographic quotes,
     bare keys, comments and Python's literals. NaN and infinities become None. Raises BadReply when there is no such
@@ -45,8 +47,7 @@ def find_object(text: str, schema: Mapping[str, Any]) -> Found:
     """
     start = _after_thinking(text)
     if text[start:].lstrip().startswith('"'):
-        return _in_a_string(text[start:], schema)
-    required = tuple(schema.get("required", ()))
+        return _in_a_string(text[start:], required)
     answers = [answer for found in _objects(text, start) if (answer := _unwrap(found, required)) is not None]
     if not answers:
         raise BadReply(f"There is no JSON object with the keys {', '.join(required)} in it.")
@@ -64,6 +65,24 @@ def is_copied(found: Found, texts: Iterable[str]) -> bool:
     return any(needle in text.translate(_ASIDE) for text in texts)
 
 
+def cleaned(found: Found) -> Object:
+    """The data, with no half of a character in any text: JSON may hold one, and no UTF-8 can."""
+    if "\\u" not in found.text and found.text.isascii():
+        return found.data
+    data: Object = _well_formed(found.data)
+    return data
+
+
+def _well_formed(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode() if _SURROGATE.search(value) else value
+    if isinstance(value, list):
+        return [_well_formed(item) for item in value]
+    if isinstance(value, dict):
+        return {_well_formed(key): _well_formed(item) for key, item in value.items()}
+    return value
+
+
 def _after_thinking(text: str) -> int:
     """Where the reply proper begins. Only a block that opens the reply is reasoning, and its first end tag ends it.
 
@@ -78,7 +97,7 @@ def _after_thinking(text: str) -> int:
     return closing.end()
 
 
-def _in_a_string(text: str, schema: Mapping[str, Any]) -> Found:
+def _in_a_string(text: str, required: Sequence[str]) -> Found:
     """The answer of a reply that is, as a whole, one JSON string with the object as its text."""
     try:
         inner = json.loads(text, strict=False)
@@ -86,11 +105,11 @@ def _in_a_string(text: str, schema: Mapping[str, Any]) -> Found:
         inner = None
     if not isinstance(inner, str) or inner.lstrip().startswith('"'):
         raise BadReply("The reply begins with a text in quotes, not with a JSON object.")
-    found = find_object(inner, schema)
+    found = find_object(inner, required)
     return Found(found.data, found.text, None)
 
 
-def _unwrap(found: Found, required: tuple[str, ...]) -> Found | None:
+def _unwrap(found: Found, required: Sequence[str]) -> Found | None:
     """The object if it answers; the object in it if that answers and is all there is ({"result": {...}})."""
     if all(key in found.data for key in required):
         return found

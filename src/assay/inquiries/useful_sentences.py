@@ -1,0 +1,163 @@
+"""UsefulSentences: which sentences of the passages help to answer the question?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+from assay.errors import BadReply
+from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, halves, whole
+from assay.inquiries.pieces import Piece, pack
+from assay.inquiries.schemas import READINGS, passage_sections, question_section
+from assay.inquiries.usefulness import LABELS
+from assay.records import Evidence, Span, Verdict
+from assay.text import split_sentences
+
+TASK = """\
+Find the sentences of the PASSAGES that help to answer the QUESTION: those that state something which the answer needs;
+being about the same topic is not enough. SENTENCES numbers them; each entry gives the passage, and how the sentence
+begins. Give the numbers of the useful ones as "sentences", an empty list where there are none. "items" stays empty."""
+
+#: Words by which the list shows a sentence; the whole of it stands in its passage.
+BEGINNING = 4
+
+
+@dataclass(frozen=True)
+class UsefulSentences(Inquiry[tuple[Verdict, ...]]):
+    """Which of `sentences` are useful for the question, read where they stand in `passages`?
+
+    `sentences` say where each stands. Finding: one verdict per sentence, in order; `passage` of a verdict counts the
+    sentences, from 0. A useful sentence is its own evidence, so no reason and no quote is asked for.
+    """
+
+    name: ClassVar[str] = "useful_sentences"
+    finding: ClassVar[Any] = tuple[Verdict, ...]
+    divisible: ClassVar[bool] = True
+    scripted_as: ClassVar[str] = "usefulness"
+    unscripted: ClassVar[Any] = False
+    most_items: ClassVar[int] = 120  # a list of numbers, not a verdict for each
+
+    question: str
+    passages: tuple[str, ...]
+    sentences: tuple[Evidence, ...]
+    language: str = "en"
+
+    @classmethod
+    def of(cls, question: str, passages: Sequence[str], language: str = "en") -> Self:
+        """The inquiry on all sentences of these passages."""
+        sentences = tuple(
+            Evidence(passage=index, span=span, text=span.of(passage))
+            for index, passage in enumerate(passages)
+            for span in split_sentences(passage, language)
+        )
+        return cls(question, tuple(passages), sentences, language)
+
+    def prompt(self) -> Prompt:
+        texts = passage_sections(self.passages) + question_section(self.question)
+        listed = "\n".join(f"{n} P{s.passage + 1} {_beginning(s.text)}" for n, s in enumerate(self.sentences, 1))
+        return Prompt(
+            material=(*texts, Section("SENTENCES", listed)),
+            task=TASK,
+            schema=READINGS,
+            output_tokens=30 + 2 * len(self.sentences),
+            shared=len(texts),
+            needed=("sentences",),
+        )
+
+    def read(self, reply: Mapping[str, Any]) -> tuple[Verdict, ...]:
+        numbers = reply.get("sentences")
+        count = len(self.sentences)
+        if not isinstance(numbers, list):
+            raise BadReply("The field 'sentences' must be a list of numbers, which may be empty.")
+        for number in numbers:
+            if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= count:
+                raise BadReply(f"There is no sentence {number!r}; the numbers are 1 to {count}.")
+        useful = frozenset(numbers)
+        return tuple(_verdict(n, n + 1 in useful, None) for n in range(count))
+
+    def items(self) -> int:
+        return len(self.sentences)
+
+    def labels(self) -> tuple[str, ...]:
+        return tuple(LABELS)
+
+    def verdicts(self, finding: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+        return finding
+
+    def part(self, numbers: Sequence[int]) -> Self:
+        return replace(self, sentences=tuple(self.sentences[n] for n in numbers))
+
+    def with_part(
+        self, finding: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
+    ) -> tuple[Verdict, ...]:
+        new = {n: replace(verdict, passage=n) for n, verdict in zip(numbers, of_part, strict=True)}
+        return tuple(new.get(n, verdict) for n, verdict in enumerate(finding))
+
+    def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
+        beginnings = sum(min(len(sentence.text), 40) for sentence in self.sentences)
+        room = chars - len(self.question) - beginnings
+        if sum(map(len, self.passages)) <= room:
+            return whole(self)
+        if room < 200:
+            return self.halve()
+        groups = [group for group in pack(self.passages, room, self.language) if self._within(group)]
+        parts = tuple(self._of_group(group) for group in groups)
+        numbers = [n for group in groups for n, _ in self._within(group)]
+        return Division(parts, lambda findings: _in_order(numbers, findings, len(self.sentences)))
+
+    def halve(self) -> Division[tuple[Verdict, ...]] | None:
+        division = halves(self, len(self.sentences))
+        count = len(self.sentences)
+        return division and replace(division, join=lambda findings: _in_order(range(count), findings, count))
+
+    def _within(self, group: Sequence[Piece]) -> list[tuple[int, Piece]]:
+        """The numbers of the sentences that begin within these pieces of the passages, each with its piece."""
+        return [
+            (n, piece)
+            for piece in group
+            for n, sentence in enumerate(self.sentences)
+            if sentence.passage == piece.passage and 0 <= sentence.span.start - piece.start < len(piece.text)
+        ]
+
+    def _of_group(self, group: Sequence[Piece]) -> Self:
+        places = {id(piece): index for index, piece in enumerate(group)}
+        sentences = []
+        for n, piece in self._within(group):
+            span = self.sentences[n].span
+            moved = Span(span.start - piece.start, min(span.end - piece.start, len(piece.text)))
+            sentences.append(Evidence(passage=places[id(piece)], span=moved, text=moved.of(piece.text)))
+        return replace(self, passages=tuple(piece.text for piece in group), sentences=tuple(sentences))
+
+    def check(self, finding: tuple[Verdict, ...]) -> str | None:
+        if len(finding) != len(self.sentences):
+            return f"expected {len(self.sentences)} verdicts, got {len(finding)}"
+        return super().check(finding)
+
+    def questions(self) -> tuple[Question, ...]:
+        asked = "Does sentence {} of SENTENCES help to answer the QUESTION?"
+        return tuple(Question(f"s{n}", asked.format(n), LABELS) for n in range(1, len(self.sentences) + 1))
+
+    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
+        shares = [answers[f"s{n}"].get("useful", 0.0) for n in range(1, len(self.sentences) + 1)]
+        return tuple(_verdict(n, share >= 0.5, share) for n, share in enumerate(shares))
+
+    def scripted(self, rule: Rule) -> tuple[Verdict, ...]:
+        says = [rule(self.question, sentence.text) for sentence in self.sentences]
+        return tuple(_verdict(n, bool(yes), None) for n, yes in enumerate(says))
+
+
+def _verdict(number: int, useful: bool, probability: float | None) -> Verdict:
+    return Verdict(label="useful" if useful else "not_useful", probability=probability, passage=number)
+
+
+def _beginning(sentence: str) -> str:
+    words = sentence.split(None, BEGINNING)
+    return " ".join(words[:BEGINNING])[:60] + (" ..." if len(words) > BEGINNING else "")
+
+
+def _in_order(numbers: Sequence[int], findings: Sequence[tuple[Verdict, ...]], count: int) -> tuple[Verdict, ...]:
+    """The verdicts of all parts, where the first is on sentence `numbers[0]` of the whole, and so on."""
+    verdicts = [verdict for finding in findings for verdict in finding]
+    found = {n: replace(verdict, passage=n) for n, verdict in zip(numbers, verdicts, strict=True)}
+    return tuple(found.get(n, _verdict(n, False, None)) for n in range(count))

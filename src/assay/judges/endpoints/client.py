@@ -1,0 +1,148 @@
+"""The HTTP client of an endpoint: the `openai` package through its public interface, or the client that a user hands over.
+
+Nothing of the environment goes to an endpoint that is not OpenAI's: the client would take an organisation, a project
+and headers from there. Redirects are not followed: texts and keys go to the address that was given, or nowhere.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+from assay.errors import InputError, MissingExtra
+
+OPENAI = "https://api.openai.com/v1"
+
+#: Headers that a request needs, whatever the environment says. The client's own begin with x-stainless.
+_NEEDED = frozenset(
+    {"host", "accept", "accept-encoding", "connection", "content-type", "content-length", "user-agent", "authorization"}
+)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where an endpoint is, and what opens it.
+
+    `url` is up to the version, without user, password and query; `path_of` the path of a request there.
+    """
+
+    url: str
+    key: str
+    query: tuple[tuple[str, str], ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
+    azure: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        base_url: str | None,
+        key: str,
+        headers: Mapping[str, str],
+        azure_endpoint: str | None = None,
+        api_version: str | None = None,
+    ) -> Address:
+        """The address that these arguments mean. Raises InputError for what is none."""
+        if azure_endpoint is not None and base_url is not None:
+            raise InputError("base_url and azure_endpoint exclude each other")
+        if azure_endpoint is not None and api_version is None:
+            raise InputError("azure_endpoint needs api_version")
+        parts = urlsplit(azure_endpoint or base_url or OPENAI)
+        if not parts.scheme or not parts.hostname:
+            raise InputError(f"base_url: expected an address like http://localhost:8000/v1, got {base_url!r}")
+        query = parse_qsl(parts.query, keep_blank_values=True)
+        if api_version is not None:
+            query.append(("api-version", api_version))
+        path = parts.path.rstrip("/") + ("/openai" if azure_endpoint is not None else "")
+        host = _host(parts.hostname, parts.port)
+        credentials = ((parts.username or "") + ":" + (parts.password or "") + "@") if parts.username else ""
+        url = urlunsplit((parts.scheme, credentials + host, path, "", ""))
+        return cls(url, key, tuple(query), tuple(headers.items()), azure_endpoint is not None)
+
+    @cached_property
+    def name(self) -> str:
+        """The address as people read it, without credentials."""
+        parts = urlsplit(self.url)
+        return urlunsplit((parts.scheme, _host(parts.hostname or "", parts.port), parts.path, "", ""))
+
+    @cached_property
+    def whole(self) -> str:
+        """All of the address that can change what answers: with its query. Headers and keys are not in it."""
+        return f"{self.name}?{urlencode(self.query)}" if self.query else self.name
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must not stand in any message."""
+        parts = urlsplit(self.url)
+        return tuple(text for text in (self.key, parts.password, *(value for _, value in self.headers)) if text)
+
+    def path_of(self, model: str, path: str) -> str:
+        """The path of a request about this model."""
+        return f"/deployments/{model}{path}" if self.azure else path
+
+    def client(self, timeout: float) -> Any:
+        """An `openai.AsyncOpenAI` for this address."""
+        openai = _openai()
+        own = {name.lower() for name, _ in self.headers} | ({"api-key"} if self.azure else set())
+
+        async def strip(request: Any) -> None:
+            for name in [name for name in request.headers if name not in _NEEDED and name not in own]:
+                if not name.startswith("x-stainless"):
+                    del request.headers[name]
+            if self.azure:
+                request.headers.pop("authorization", None)
+            elif "authorization" not in own and not request.headers.get("authorization", "").startswith("Basic "):
+                request.headers["authorization"] = f"Bearer {self.key}"
+
+        headers = dict(self.headers) | ({"api-key": self.key} if self.azure else {})
+        hooks = {} if self.url == OPENAI else {"request": [strip]}
+        return openai.AsyncOpenAI(
+            api_key=self.key,
+            base_url=self.url,
+            default_headers=headers,
+            default_query=dict(self.query),
+            max_retries=0,
+            timeout=timeout,
+            http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False, event_hooks=hooks),
+        )
+
+
+async def post(client: Any, path: str, body: Mapping[str, Any], seconds: float) -> Any:
+    """The response to one request, unread: its `content`, `headers` and `status_code`. Raises the client's errors."""
+    options = {"max_retries": 0, "timeout": seconds, "follow_redirects": False}
+    return await client.post(path, cast_to=_response_type(), body=body, options=options)
+
+
+def _openai() -> Any:
+    try:
+        import openai
+    except ImportError as error:
+        raise MissingExtra("OpenAI-compatible judges need the openai package: pip install 'openai>=2'") from error
+    return openai
+
+
+def _response_type() -> Any:
+    """The response class of the HTTP library that the client is built on: asked for, a response comes as it is."""
+    if int(_openai().__version__.partition(".")[0]) >= 3:
+        import httpx2
+
+        return httpx2.Response
+    import httpx
+
+    return httpx.Response
+
+
+def _host(name: str, port: int | None) -> str:
+    name = f"[{name}]" if ":" in name else name
+    return name if port is None else f"{name}:{port}"
+
+
+def body_of(response: Any) -> Any:
+    """The JSON of a response; None where it holds none."""
+    try:
+        return json.loads(response.content)
+    except ValueError:
+        return None
