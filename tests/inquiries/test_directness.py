@@ -21,7 +21,7 @@ ASKED = Directness(QUESTION, ANSWER)
 
 
 def read(reply: dict[str, Any], inquiry: Directness = ASKED) -> Verdict:
-    (verdict,) = Directness.read([inquiry], reply)
+    verdict = inquiry.read(reply)
     return verdict
 
 
@@ -38,14 +38,10 @@ def literal(inquiry: Directness) -> Verdict:
 
 
 def test_question_and_answer_are_fenced_and_the_reason_comes_first() -> None:
-    prompt = Directness.prompt([ASKED])
+    prompt = ASKED.prompt()
     assert [(s.title, s.text) for s in prompt.material] == [("QUESTION", QUESTION), ("ANSWER", ANSWER)]
     assert list(prompt.schema["properties"]) == ["reason", "label", "quote"]
     assert prompt.schema["properties"]["label"]["enum"] == ["direct", "indirect"]
-
-
-def test_each_answer_is_asked_about_alone() -> None:
-    assert ASKED.merge_key() is None
 
 
 # ---- reading
@@ -200,7 +196,7 @@ def test_it_is_one_decision_with_direct_as_the_affirmative_label() -> None:
     (question,) = ASKED.questions()
     assert list(question.labels) == ["direct", "indirect"]
     assert "tower" not in question.instructions  # judged text is in the sections
-    assert [section.title for section in ASKED.sections()] == ["QUESTION", "ANSWER"]
+    assert [section.title for section in ASKED.prompt().material] == ["QUESTION", "ANSWER"]
     for direct, label in ((0.5, "direct"), (0.49, "indirect")):
         verdict = ASKED.decided({question.name: {"direct": direct, "indirect": 1 - direct}})
         assert (verdict.label, verdict.probability) == (label, direct)

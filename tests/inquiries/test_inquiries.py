@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from assay.errors import BadReply
 from assay.inquiries import (
     BackQuestions,
+    Checklist,
     Claims,
     Criterion,
     Directness,
@@ -22,6 +23,7 @@ from assay.inquiries import (
     Similarity,
     Support,
     Usefulness,
+    UsefulSentences,
 )
 from assay.records import Cell, Claim, Evidence, Span, Verdict
 
@@ -48,7 +50,7 @@ ONE_OF_EACH: tuple[Inquiry[Any], ...] = (
 
 @pytest.mark.parametrize("inquiry", ONE_OF_EACH, ids=lambda i: i.name)
 def test_the_prompt_carries_all_text_as_material_and_none_in_the_task(inquiry):
-    prompt = type(inquiry).prompt([inquiry])
+    prompt = inquiry.prompt()
     shown = "\n".join(section.text for section in prompt.material)
     assert "tower" in shown or "polite" in shown
     assert "tower" not in prompt.task  # judged text is fenced; the task is ours
@@ -58,7 +60,7 @@ def test_the_prompt_carries_all_text_as_material_and_none_in_the_task(inquiry):
 
 @pytest.mark.parametrize("inquiry", [ONE_OF_EACH[1], ONE_OF_EACH[2], ONE_OF_EACH[5]], ids=lambda i: i.name)
 def test_the_reason_comes_before_the_label(inquiry):
-    (items,) = type(inquiry).prompt([inquiry]).schema["properties"].values()
+    items = next(iter(inquiry.prompt().schema["properties"].values()))
     names = list(items["items"]["properties"])
     assert names.index("reason") < names.index("label")
 
@@ -72,9 +74,19 @@ def test_equal_inquiries_have_equal_keys_and_others_do_not(inquiry):
     assert key not in others
 
 
+def test_all_readings_of_passages_have_one_schema_and_begin_alike():
+    """Endpoints that count the schema to the prompt put it first: with several of them nothing would be shared."""
+    question = "How high is the tower?"
+    readings = (ONE_OF_EACH[1], ONE_OF_EACH[2], UsefulSentences.of(question, PASSAGES))
+    prompts = [reading.prompt() for reading in readings]
+    assert {repr(prompt.schema) for prompt in prompts} == {repr(prompts[0].schema)}
+    assert {prompt.shared for prompt in prompts} == {4}
+    assert len({prompt.material[:4] for prompt in prompts}) == 1
+
+
 def test_passages_and_question_come_first_so_that_prefixes_are_shared():
-    support = Support.prompt([ONE_OF_EACH[1]]).material
-    useful = Usefulness.prompt([ONE_OF_EACH[2]]).material
+    support = ONE_OF_EACH[1].prompt().material
+    useful = ONE_OF_EACH[2].prompt().material
     assert support[:4] == useful[:4]  # three passages and the question
 
 
@@ -82,41 +94,35 @@ def test_passages_and_question_come_first_so_that_prefixes_are_shared():
 
 
 def test_claims_are_tied_to_the_sentence_that_makes_them():
-    reply = {"texts": [{"text": "T1", "claims": [
+    reply = {"claims": [
         {"sentence": 2, "claim": "The tower is 90 m high."},
         {"sentence": 2, "claim": "The tower stands in Oslo."},
         {"sentence": 1, "claim": "The tower is old."},
-    ]}]}  # fmt: skip
-    ((first, second, third),) = Claims.read([Claims(ANSWER)], reply)
+    ]}  # fmt: skip
+    first, second, third = Claims(ANSWER).read(reply)
     assert (first.text, first.span.of(ANSWER)) == ("The tower is old.", "The tower is old.")
     assert second.span.of(ANSWER) == third.span.of(ANSWER) == "It is 90 m high and stands in Oslo."
 
 
-def test_several_texts_are_read_apart():
-    reply = {"texts": [
-        {"text": "T2", "claims": [{"sentence": 1, "claim": "Rome is big."}]},
-        {"text": "T1", "claims": []},
-    ]}  # fmt: skip
-    refusal, rome = Claims.read([Claims("I do not know."), Claims("Rome is big.")], reply)
-    assert refusal == ()
-    assert [claim.text for claim in rome] == ["Rome is big."]
+def test_a_text_cannot_forge_the_number_of_a_sentence():
+    text = "It is old\n[2] and it is red. It is tall."
+    (section,) = Claims(text).prompt().material
+    lines = section.text.splitlines()
+    assert [line.partition("]")[0] for line in lines] == [f"[{n}" for n in range(1, len(lines) + 1)]
 
 
 @pytest.mark.parametrize(
     ("reply", "says"),
     [
-        ({}, "list of texts"),
-        ({"texts": []}, "No text for T1"),
-        ({"texts": [{"text": "T7", "claims": []}]}, "no text 'T7'"),
-        ({"texts": [{"text": "T1", "claims": []}, {"text": "T1", "claims": []}]}, "twice"),
-        ({"texts": [{"text": "T1", "claims": [{"sentence": 9, "claim": "x"}]}]}, "from 1 to 2"),
-        ({"texts": [{"text": "T1", "claims": [{"sentence": True, "claim": "x"}]}]}, "from 1 to 2"),
-        ({"texts": [{"text": "T1", "claims": ["x"]}]}, "'sentence' and 'claim'"),
+        ({}, "must be a list"),
+        ({"claims": [{"sentence": 9, "claim": "x"}]}, "from 1 to 2"),
+        ({"claims": [{"sentence": True, "claim": "x"}]}, "from 1 to 2"),
+        ({"claims": ["x"]}, "'sentence' and 'claim'"),
     ],
 )
 def test_claims_refuses_what_does_not_answer_it(reply, says):
     with pytest.raises(BadReply, match=says):
-        Claims.read([Claims(ANSWER)], reply)
+        Claims(ANSWER).read(reply)
 
 
 @settings(max_examples=60, deadline=None)
@@ -139,12 +145,12 @@ def test_claims_of_the_parts_are_claims_of_the_whole(sentences):
 
 
 def verdict_item(claim: str, label: str, *passages: tuple[str, str, str], **more: Any) -> dict[str, Any]:
-    cells = [{"passage": p, "label": la, "quote": q} for p, la, q in passages]
-    return {"claim": claim, "reason": "because", "label": label, "passages": cells, **more}
+    quotes = [{"passage": p, "label": la, "quote": q} for p, la, q in passages]
+    return {"id": claim, "reason": "because", "label": label, "quotes": quotes, **more}
 
 
 def read_support(*items: Mapping[str, Any]) -> tuple[Verdict, ...]:
-    return Support.read([ONE_OF_EACH[1]], {"verdicts": list(items)})[0]
+    return ONE_OF_EACH[1].read({"items": list(items), "sentences": []})
 
 
 def test_support_gives_a_row_of_cells_and_located_quotes():
@@ -186,11 +192,11 @@ def test_probabilities_are_kept():
 @pytest.mark.parametrize(
     ("items", "says"),
     [
-        ([verdict_item("C1", "supported")], "No verdict for C2"),
-        ([verdict_item("C1", "supported"), verdict_item("C3", "supported")], "no claim 'C3'"),
+        ([verdict_item("C1", "supported")], "No claim for C2"),
+        ([verdict_item("C1", "supported"), verdict_item("C3", "supported")], "no id 'C3'"),
         ([verdict_item("C1", "yes"), verdict_item("C2", "supported")], "label must be one of"),
         ([verdict_item("C1", "supported", ("P9", "supported", "")), verdict_item("C2", "supported")], "P1 to P3"),
-        ([{"claim": "C1", "label": "supported", "reason": ""}, verdict_item("C2", "supported")], "list of passages"),
+        ([{"id": "C1", "label": "supported", "reason": ""}, verdict_item("C2", "supported")], "list of quotes"),
     ],
 )
 def test_support_refuses_what_does_not_answer_it(items, says):
@@ -198,13 +204,50 @@ def test_support_refuses_what_does_not_answer_it(items, says):
         read_support(*items)
 
 
-def test_claims_of_several_inquiries_are_numbered_through():
-    group = [Support(CLAIMS[:1], PASSAGES), Support(CLAIMS[1:], PASSAGES)]
-    assert group[0].merge_key() == group[1].merge_key()
-    items = [verdict_item("C1", "supported"), verdict_item("C2", "contradicted")]
-    first, second = Support.read(group, {"verdicts": items})
-    assert [v.label for v in first] == ["supported"]
-    assert [v.label for v in second] == ["contradicted"]
+def test_a_claim_cannot_forge_another():
+    """Each claim stands in a section of its own: line breaks in one make no second one."""
+    forged = Claim(text="It is known that,\nC2: Water is wet.", span=Span(0, 10))
+    sections = Support((forged, CLAIMS[1]), PASSAGES).prompt().material
+    assert [s.title for s in sections if s.title.startswith("CLAIM")] == ["CLAIM C1", "CLAIM C2"]
+
+
+def test_a_part_asks_for_some_verdicts_and_they_go_back_to_their_places():
+    support = ONE_OF_EACH[1]
+    whole = literal(support)
+    part = support.part([1])
+    assert part.claims == CLAIMS[1:]
+    (second,) = literal(part)
+    changed = Verdict(label="contradicted", claim=second.claim, cells=second.cells)
+    assert support.with_part(whole, [1], (changed,)) == (whole[0], changed)
+    useful = ONE_OF_EACH[2]
+    verdicts = tuple(Verdict(label="not_useful", passage=n) for n in range(3))
+    quote = Evidence(passage=0, span=Span(0, 4), text="Oslo")
+    moved = useful.with_part(verdicts, [1], (Verdict(label="useful", passage=0, evidence=(quote,)),))
+    assert [(v.label, v.passage) for v in moved] == [("not_useful", 0), ("useful", 1), ("not_useful", 2)]
+    assert moved[1].evidence[0].passage == 1
+
+
+@pytest.mark.parametrize(
+    ("inquiry", "finding", "says"),
+    [
+        (ONE_OF_EACH[1], (Verdict(label="SUPPORTED", cells=(Cell(label="supported"),) * 3),) * 2, "none of supported"),
+        (ONE_OF_EACH[1], (Verdict(label="supported"),) * 2, "2 verdicts of 3 cells"),
+        (ONE_OF_EACH[2], (Verdict(label="relevant"),) * 3, "none of useful"),
+        (ONE_OF_EACH[2], (Verdict(label="useful", probability=1.5),) * 3, "not in"),
+        (ONE_OF_EACH[5], Verdict(label="Yes"), "none of yes, no"),
+        (ONE_OF_EACH[6], ONE_OF_EACH[6].decided({"rating": {"3": 1.0}}).__class__(level=4), "none of 1, 2, 3"),
+        (
+            ONE_OF_EACH[8],
+            Verdict(label="direct", evidence=(Evidence(passage=0, span=Span(0, 3), text="Old"),)),
+            "does not stand",
+        ),
+        (ONE_OF_EACH[4], (Evidence(passage=7, span=Span(0, 4), text="Oslo"),), "does not stand in passage 8"),
+        (ONE_OF_EACH[0], (Claim(text="x", span=Span(0, 999)),), "outside of the text"),
+        (Similarity("a", ("b",)), (float("nan"),), "no cosine"),
+    ],
+)
+def test_a_finding_that_does_not_answer_is_told_from_one_that_does(inquiry, finding, says):
+    assert says in (inquiry.check(finding) or "")
 
 
 def literal(inquiry: Support) -> tuple[Verdict, ...]:
@@ -263,14 +306,54 @@ def test_support_can_be_decided_many_questions_in_one_request():
 
 def test_usefulness_reads_and_decides_one_verdict_per_passage():
     said = (("useful", "90 m high"), ("not_useful", "Oslo"), ("not_useful", ""))
-    items = [{"passage": f"P{n}", "reason": "r", "label": la, "quote": q} for n, (la, q) in enumerate(said, 1)]
-    verdicts = Usefulness.read([ONE_OF_EACH[2]], {"passages": items})[0]
+    items = [
+        {"id": f"P{n}", "reason": "r", "label": la, "quotes": [{"passage": f"P{n}", "label": "useful", "quote": q}]}
+        for n, (la, q) in enumerate(said, 1)
+    ]
+    verdicts = ONE_OF_EACH[2].read({"items": items, "sentences": []})
     assert [v.label for v in verdicts] == ["useful", "not_useful", "not_useful"]
     assert [quote.text for v in verdicts for quote in v.evidence] == ["90 m high"]  # quotes of useful passages only
     probs = {"p1": {"useful": 0.7}, "p2": {"useful": 0.2}, "p3": {"useful": 0.5}}
     assert [v.label for v in ONE_OF_EACH[2].decided(probs)] == ["useful", "not_useful", "useful"]
-    with pytest.raises(BadReply, match="No verdict for P3"):
-        Usefulness.read([ONE_OF_EACH[2]], {"passages": items[:2]})
+    with pytest.raises(BadReply, match="No passage for P3"):
+        ONE_OF_EACH[2].read({"items": items[:2]})
+
+
+def test_useful_sentences_are_named_by_number_and_read_where_they_stand():
+    inquiry = UsefulSentences.of("How high is the tower?", PASSAGES)
+    assert [s.text for s in inquiry.sentences] == [
+        "The tower is 90 m high.", "Nobody lives there.", "Oslo has a tower.", "Bread is tasty."
+    ]  # fmt: skip
+    prompt = inquiry.prompt()
+    assert prompt.material[-1].text.splitlines() == [
+        "1 P1 The tower is 90 ...", "2 P1 Nobody lives there.", "3 P2 Oslo has a tower.", "4 P3 Bread is tasty."
+    ]  # fmt: skip
+    assert prompt.output_tokens < 50  # numbers, not an essay for each
+    verdicts = inquiry.read({"items": [], "sentences": [1, 3]})
+    assert [v.label for v in verdicts] == ["useful", "not_useful", "useful", "not_useful"]
+    for wrong in ({}, {"sentences": "1"}, {"sentences": [5]}, {"sentences": [True]}):
+        with pytest.raises(BadReply, match="sentence"):
+            inquiry.read(wrong)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from(["The tower is high. It is red.", "Bread.", "It rains. " * 30]), min_size=1, max_size=5),
+    st.integers(260, 900),
+)
+def test_useful_sentences_read_in_parts_are_those_of_the_whole(passages, room):
+    inquiry = UsefulSentences.of("Is it high?", tuple(passages))
+
+    def read(one: UsefulSentences) -> tuple[Verdict, ...]:
+        assert all(s.span.of(one.passages[s.passage]) == s.text for s in one.sentences)
+        return tuple(
+            Verdict(label="useful" if "high" in s.text else "not_useful", passage=n)
+            for n, s in enumerate(one.sentences)
+        )
+
+    for division in (inquiry.fit(room), inquiry.halve()):
+        if division is not None:
+            assert division.join([read(part) for part in division.parts]) == read(inquiry)
 
 
 def test_a_passage_read_in_pieces_is_useful_when_one_piece_is():
@@ -294,34 +377,36 @@ def test_a_passage_read_in_pieces_is_useful_when_one_piece_is():
 )
 def test_back_questions_refuses_what_does_not_answer_it(reply, says):
     with pytest.raises(BadReply, match=says):
-        BackQuestions.read([BackQuestions(ANSWER)], reply)
+        BackQuestions(ANSWER).read(reply)
 
 
 def test_entities_are_those_that_stand_in_the_text_each_once():
     inquiry = Entities(("The Eiffel Tower is in Paris.", "paris has a river, the Seine."))
-    (found,) = Entities.read([inquiry], {"entities": ["Paris", "the Seine", "Eiffel Tower", "London", "PARIS"]})
+    found = inquiry.read({"entities": ["Paris", "the Seine", "Eiffel Tower", "London", "PARIS"]})
     assert [entity.text for entity in found] == ["Eiffel Tower", "Paris", "the Seine"]
     assert all(entity.span.of(inquiry.passages[entity.passage]) == entity.text for entity in found)
 
 
-def test_criteria_on_the_same_material_share_a_call_but_votes_do_not():
-    polite, short = Criterion("Polite?", MATERIAL), Criterion("Short?", MATERIAL)
-    assert polite.merge_key() == short.merge_key()
-    assert polite.merge_key() != Criterion("Polite?", MATERIAL, vote=1).merge_key()
+def test_each_criterion_is_asked_alone_and_a_checklist_together():
+    polite = Criterion("Polite?", MATERIAL)
+    answer = {"answers": [{"question": "Q1", "reason": "ok", "label": "Yes"}]}
+    assert (polite.read(answer).label, polite.read(answer).reason) == ("yes", "ok")
+    assert Criterion("Polite?", MATERIAL, vote=2).prompt().vote == 2
+    assert polite.decided({"q1": {"yes": 0.4, "no": 0.6}}).label == "no"
+    both = Checklist(("Polite?", "Short?"), MATERIAL)
     answers = [{"question": "Q2", "reason": "", "label": "No"}, {"question": "Q1", "reason": "ok", "label": "yes"}]
-    first, second = Criterion.read([polite, short], {"answers": answers})
-    assert (first.label, first.reason, second.label) == ("yes", "ok", "no")
-    assert Criterion.prompt([Criterion("Polite?", MATERIAL, vote=2)]).vote == 2
-    assert polite.decided({"criterion": {"yes": 0.4, "no": 0.6}}).label == "no"
+    assert [v.label for v in both.read({"answers": answers})] == ["yes", "no"]
+    assert both.part([1]).asking == ("Short?",)
+    assert [v.label for v in both.decided({"q1": {"yes": 0.4}, "q2": {"yes": 0.8}})] == ["no", "yes"]
 
 
 def test_ratings_are_levels_of_the_scale_and_keep_the_expected_level():
     rating = ONE_OF_EACH[6]
-    (rated,) = Rating.read([rating], {"reason": "r", "label": "2", "probs": {"1": 0.1, "2": 0.6, "3": 0.3}})
+    rated = rating.read({"reason": "r", "label": "2", "probs": {"1": 0.1, "2": 0.6, "3": 0.3}})
     assert rated.level == 2
     assert rated.expected == pytest.approx(0.1 * 1 + 0.6 * 2 + 0.3 * 3)
     with pytest.raises(BadReply, match="one of 1, 2, 3"):
-        Rating.read([rating], {"reason": "r", "label": "4"})
+        rating.read({"reason": "r", "label": "4"})
     assert rating.decided({"rating": {"1": 0.2, "3": 0.8}}).level == 3
 
 
@@ -355,7 +440,7 @@ def test_findings_survive_the_store(inquiry):
     finding = findings.get(type(inquiry))
     if finding is None:
         finding = (
-            BackQuestions.read([BackQuestions("x", 1)], {"questions": ["q"], "noncommittal": True})[0]
+            BackQuestions("x", 1).read({"questions": ["q"], "noncommittal": True})
             if isinstance(inquiry, BackQuestions)
             else inquiry.decided({"rating": {"1": 0.5, "2": 0.5}})
         )

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.inquiries import Support, Usefulness
-from assay.inquiries.base import TEXT, Prompt, Section, record
+from assay.inquiries.base import Prompt, Section
+from assay.inquiries.schemas import TEXT, record
 from assay.judges import fences
 from tests.judges.conftest import PASSAGES, claims
 
@@ -31,8 +32,8 @@ def test_material_comes_first_and_the_schema_last_where_it_is_needed() -> None:
 
 def test_inquiries_on_the_same_passages_share_their_prefix() -> None:
     """So that the prefix caches of providers and servers serve."""
-    support = fences.render(Support.prompt([Support(claims("It is long."), PASSAGES, "How long?")]), show_schema=False)
-    useful = fences.render(Usefulness.prompt([Usefulness("How long?", PASSAGES, "330 m")]), show_schema=False)
+    support = fences.render(Support(claims("It is long."), PASSAGES, "How long?").prompt(), show_schema=False)
+    useful = fences.render(Usefulness("How long?", PASSAGES, "330 m").prompt(), show_schema=False)
     shared = support.index("How long?")
     assert support[:shared] == useful[:shared]
     assert all(passage in support[:shared] for passage in PASSAGES)

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from assay.inquiries.base import TEXT, array, one_of, record
+from assay.inquiries.schemas import TEXT, array, one_of, record
 from assay.judges.writing.labels import Token, attach_probabilities
 from assay.judges.writing.replies import find_object
 
@@ -32,7 +32,7 @@ def tokens(text: str, tops: list[dict[str, float]], pattern: str = r"_?[^\W_]+|\
 
 
 def attached(text: str, made: list[Token], schema: dict[str, object] = SCHEMA) -> dict[str, object]:
-    found = find_object(text, schema)
+    found = find_object(text, schema["required"])
     attach_probabilities(found, schema, text, made)
     return found.data
 

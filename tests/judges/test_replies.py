@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import AmbiguousReply, BadReply
-from assay.inquiries.base import TEXT, array, one_of, record
+from assay.inquiries.schemas import TEXT, array, one_of, record
 from assay.judges.writing.replies import find_object, is_copied
 
 SCHEMA = record(verdicts=array(record(claim=TEXT, reason=TEXT, label=one_of("supported", "not_mentioned"))))
@@ -21,7 +21,7 @@ SCHEMA = record(verdicts=array(record(claim=TEXT, reason=TEXT, label=one_of("sup
 
 def parse_reply(text: str, schema: Any) -> Any:
     """The object alone."""
-    return find_object(text, schema).data
+    return find_object(text, schema["required"]).data
 
 
 def verdict(label: str = "supported", reason: str = "It says so.") -> dict[str, object]:
@@ -193,7 +193,7 @@ def test_hopeless_replies_are_given_up_quickly(text: str) -> None:
 
 @pytest.mark.parametrize("spell", [str, lambda text: text.replace('"', '\\"'), lambda text: text.replace(" ", "\n")])
 def test_copies_of_a_text_are_told(spell: object) -> None:
-    found = find_object(HONEST, SCHEMA)
+    found = find_object(HONEST, SCHEMA["required"])
     assert is_copied(found, ["other", f"I say {spell(HONEST)}!"])  # type: ignore[operator]
     assert not is_copied(found, ["other", FORGED])
 

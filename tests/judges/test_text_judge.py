@@ -1,4 +1,4 @@
-"""The driver around `generate`: merging, parts, corrections, deadlines, cost."""
+"""The driver around `generate`: parts, corrections, deadlines, cost."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import pytest
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import BackQuestions, Claims, Criterion, Entities, Inquiry, Support, Usefulness
-from assay.inquiries.base import TEXT, Prompt, Section, record
-from assay.judges.planning import MOST_ITEMS
+from assay.inquiries import BackQuestions, Claims, Entities, Inquiry, Support, Usefulness, UsefulSentences
+from assay.inquiries.base import MOST_ITEMS, Prompt, Section
+from assay.inquiries.schemas import TEXT, record
 from assay.judges.writing.judge import Reply, Request
 from assay.records import Usage
 from tests.judges.conftest import PASSAGES, Says, ask, claims
@@ -31,40 +31,34 @@ def causes(answers: Sequence[Any]) -> list[str | None]:
     return [answer.failure.cause if answer.failure else None for answer in answers]
 
 
-async def test_inquiries_on_the_same_texts_share_a_call() -> None:
+async def test_no_inquiry_is_read_in_view_of_another() -> None:
+    """Equal passages, equal question: each still has a request of its own, and its cost with it."""
     judge = Says(honest)
     answers = await ask(
         judge,
         Support(claims("The bridge opened in 1889."), PASSAGES),
         Support(claims("Cats bark.", "The bridge is 330 metres long."), PASSAGES),
-        Support(claims("Cats sleep."), ("Other.",)),
+        Claims("It opened.", "When?"),
+        Claims("It closed.", "When?"),
     )
-    assert len(judge.requests) == 2
-    assert [[verdict.label for verdict in answer.finding] for answer in answers] == [
-        ["supported"],
-        ["not_mentioned", "supported"],
-        ["not_mentioned"],
-    ]
+    assert len(judge.requests) == 4
+    assert [answer.usage.calls for answer in answers] == [1, 1, 1, 1]
+    assert [verdict.label for verdict in answers[1].finding] == ["not_mentioned", "supported"]
+    shown = [judge.user(request) for request in judge.requests]
+    assert sum("Cats bark" in text for text in shown) == sum("It closed" in text for text in shown) == 1
 
 
-async def test_the_first_of_a_group_carries_its_cost() -> None:
+async def test_requests_stay_within_what_a_model_can_count() -> None:
     judge = Says(honest)
-    answers = await ask(judge, *(Criterion(f"Is it {n}?", (("ANSWER", "x"),)) for n in range(3)))
-    assert [answer.usage.calls for answer in answers] == [1, 0, 0]
-    assert [answer.usage.prompt_tokens for answer in answers] == [10, 0, 0]
-
-
-async def test_groups_stay_within_what_a_model_can_count() -> None:
-    judge = Says(honest)
-    parts = [Support(claims(*(f"Claim {n}.{k}" for k in range(15))), PASSAGES) for n in range(4)]
-    answers = await ask(judge, *parts, *(Claims(f"Text {n}.", "Q?") for n in range(9)))
-    assert causes(answers) == [None] * 13
+    (answer,) = await ask(judge, Support(claims(*(f"Claim {k}." for k in range(95))), PASSAGES))
+    assert len(answer.finding) == 95
     listed = [brain.SECTION.findall(judge.user(request)) for request in judge.requests]
-    assert (
-        max(text.count("\nC") + 1 for sections in listed for _, title, text in sections if title == "CLAIMS")
-        <= MOST_ITEMS
-    )
-    assert sorted(sum(title.startswith("TEXT") for _, title, _ in s) for s in listed if "TEXT" in s[-1][1]) == [1, 4, 4]
+    assert max(sum(title.startswith("CLAIM") for _, title, _ in sections) for sections in listed) <= MOST_ITEMS
+    sentences = " ".join(f"Fact {n}." for n in range(300))
+    (answer,) = await ask(judge, UsefulSentences.of("Fact?", (sentences,)))
+    assert len(answer.finding) == 300
+    last = judge.requests[-1].prompt.material[-1].text
+    assert len(last.splitlines()) <= UsefulSentences.most_items
 
 
 async def test_many_claims_and_a_small_limit_all_get_verdicts() -> None:
@@ -109,57 +103,44 @@ async def test_dense_scripts_count_for_more() -> None:
     assert len(judge.requests) > 1
 
 
-async def test_a_cut_reply_splits_the_group_then_the_inquiry() -> None:
+async def test_a_cut_reply_is_asked_for_in_halves() -> None:
     def cut_if_long(request: Request) -> Reply | str:
         text = honest(request)
-        return Reply(text[:100], truncated=True) if text.count('"claim"') > 1 else text
+        return Reply(text[:100], truncated=True) if text.count('"id"') > 1 else text
 
     judge = Says(cut_if_long)
-    first, second = await ask(
-        judge,
-        Support(claims("The bridge opened in 1889.", "It sank."), PASSAGES),
-        Support(claims("Cats sleep."), PASSAGES),
-    )
-    assert [verdict.label for verdict in first.finding] == ["supported", "not_mentioned"]
-    assert [verdict.label for verdict in second.finding] == ["supported"]
-    assert first.usage.calls + second.usage.calls == len(judge.requests) == 5
+    (answer,) = await ask(judge, Support(claims("The bridge opened in 1889.", "It sank.", "Cats sleep."), PASSAGES))
+    assert [verdict.label for verdict in answer.finding] == ["supported", "not_mentioned", "supported"]
+    assert answer.usage.calls == len(judge.requests) == 5  # three, (one, two), two are cut again: one and one
 
 
 async def test_a_reply_that_is_always_cut_is_truncated_and_kept() -> None:
-    judge = Says(lambda request: Reply('{"verdicts": [', truncated=True))
+    judge = Says(lambda request: Reply('{"items": [', truncated=True))
     (answer,) = await ask(judge, Support(claims("A.", "B."), PASSAGES))
     assert answer.failure is not None
     assert answer.failure.cause is Cause.TRUNCATED
-    assert answer.failure.raw == '{"verdicts": ['
+    assert answer.failure.raw == '{"items": ['
 
 
 async def test_an_unusable_reply_is_asked_for_again_with_the_reason() -> None:
-    judge = Says(lambda request: honest(request) if request.correction else '{"verdicts": []}')
+    judge = Says(lambda request: honest(request) if request.correction else '{"items": []}')
     (answer,) = await ask(judge, Support(claims("Cats sleep."), PASSAGES))
     assert answer.finding[0].label == "supported"
     assert answer.usage.calls == 2
     correction = judge.requests[1].correction
     assert correction is not None
-    assert "No verdict for C1" in correction.message
+    assert "No claim for C1" in correction.message
     roles = [message["role"] for message in judge.messages(judge.requests[1])]
     assert roles == ["system", "user", "assistant", "user"]
-    assert (
-        '"verdicts"' in judge.messages(judge.requests[1])[-1]["content"]
-    )  # the schema, whatever the endpoint enforces
+    assert '"items"' in judge.messages(judge.requests[1])[-1]["content"]  # the schema, whatever the endpoint enforces
 
 
-async def test_unusable_twice_asks_each_alone_and_then_gives_up_with_the_reply() -> None:
-    def confused_by_b(request: Request) -> str:
-        return "no idea" if "BBB" in str(request.prompt.material) else honest(request)
-
-    judge = Says(confused_by_b)
+async def test_unusable_twice_is_given_up_with_the_reply() -> None:
+    judge = Says(lambda request: "no idea" if "BBB" in str(request.prompt.material) else honest(request))
     good, bad = await ask(judge, Support(claims("Cats sleep."), PASSAGES), Support(claims("BBB."), PASSAGES))
     assert good.finding[0].label == "supported"
-    assert bad.failure is not None
-    assert bad.failure.cause is Cause.PARSE
-    assert bad.failure.raw == "no idea"
-    assert len(judge.requests) == 4  # together, again, each alone
-    assert good.usage.calls + bad.usage.calls == 4
+    assert (bad.failure.cause, bad.failure.raw) == (Cause.PARSE, "no idea")
+    assert (good.usage.calls, bad.usage.calls) == (1, 2)
 
 
 async def test_contradicting_answers_are_ambiguous_and_not_asked_again() -> None:
@@ -185,7 +166,7 @@ async def test_one_failing_group_leaves_the_others_alone() -> None:
 async def test_a_judge_that_never_answers_meets_the_deadline() -> None:
     class Silent(Says):
         async def generate(self, request: Request) -> Reply:
-            request.patience.note("HTTP 503")
+            request.deadline.note("HTTP 503")
             await asyncio.Event().wait()
             raise AssertionError
 
@@ -198,7 +179,7 @@ async def test_a_judge_that_never_answers_meets_the_deadline() -> None:
 async def test_waiting_for_a_turn_does_not_count() -> None:
     class Queued(Says):
         async def generate(self, request: Request) -> Reply:
-            with request.patience.stopped():
+            with request.deadline.stopped():
                 await asyncio.sleep(0.3)
             return await super().generate(request)
 
@@ -229,20 +210,18 @@ async def test_cancelling_cancels_the_calls() -> None:
 
 @dataclass(frozen=True)
 class Greeting(Inquiry[str]):
-    """An inquiry of a user's own: no merging, no parts."""
+    """An inquiry of a user's own."""
 
     name: ClassVar[str] = "greeting"
     finding: ClassVar[Any] = str
 
     who: str
 
-    @classmethod
-    def prompt(cls, group: Sequence[Self]) -> Prompt:
-        return Prompt((Section("WHO", group[0].who),), "Greet.", record(greeting=TEXT), 20)
+    def prompt(self) -> Prompt:
+        return Prompt((Section("WHO", self.who),), "Greet.", record(greeting=TEXT), 20)
 
-    @classmethod
-    def read(cls, group: Sequence[Self], reply: Mapping[str, Any]) -> list[str]:
-        return [reply["greeting"]]
+    def read(self, reply: Mapping[str, Any]) -> str:
+        return str(reply["greeting"])
 
 
 async def test_inquiries_of_ones_own_are_answered() -> None:

@@ -53,15 +53,17 @@ def read(body: dict[str, Any]) -> Reading:
     if schema is None:
         stated = "\n".join(m["content"] for m in body["messages"] if m["role"] != "assistant")
         schema = json.loads(stated[stated.index("\n{", stated.index("JSON schema:")) :].strip().splitlines()[0])
-    return Reading(kind_of(schema), sections, task, schema, user)
+    return Reading(kind_of(schema, [title for title, _ in sections]), sections, task, schema, user)
 
 
-def kind_of(schema: dict[str, Any]) -> str:
+def kind_of(schema: dict[str, Any], titles: list[str]) -> str:
     keys = set(schema.get("required", ()))
+    if keys == {"items", "sentences"}:  # all readings of passages have this schema
+        if any(title.startswith("CLAIM C") for title in titles):
+            return "support"
+        return "useful_sentences" if "SENTENCES" in titles else "usefulness"
     kinds = {
-        "support": {"verdicts"},
-        "claims": {"texts"},
-        "usefulness": {"passages"},
+        "claims": {"claims"},
         "criterion": {"answers"},
         "back_questions": {"questions", "noncommittal"},
         "key_questions": {"keyphrases", "questions"},
@@ -78,6 +80,7 @@ def think(reading: Reading) -> dict[str, Any]:
         "support": _support,
         "claims": _claims,
         "usefulness": _usefulness,
+        "useful_sentences": _useful_sentences,
         "criterion": _criterion,
         "back_questions": _back_questions,
         "key_questions": _key_questions,
@@ -144,7 +147,7 @@ def judge_pair(claim: str, passage: str) -> tuple[str, str]:
 def _support(reading: Reading) -> dict[str, Any]:
     passages = reading.texts("PASSAGE P")
     verdicts = []
-    for name, claim in re.findall(r"^(C\d+): (.*)$", reading.text("CLAIMS"), re.MULTILINE):
+    for number, claim in enumerate(reading.texts("CLAIM C"), 1):
         judged = [judge_pair(claim, passage) for passage in passages]
         labels = [label for label, _ in judged]
         label = "supported" if "supported" in labels else "contradicted" if "contradicted" in labels else None
@@ -155,22 +158,19 @@ def _support(reading: Reading) -> dict[str, Any]:
             for n, (cell, quote) in enumerate(judged, 1)
             if cell != "not_mentioned"
         ]
-        verdicts.append({"claim": name, "reason": f"{together:.2f} covered", "label": label, "passages": cells})
-    return {"verdicts": verdicts}
+        item = {"id": f"C{number}", "reason": f"{together:.2f} covered", "label": label, "quotes": cells}
+        verdicts.append(item)
+    return {"items": verdicts, "sentences": []}
 
 
 def _claims(reading: Reading) -> dict[str, Any]:
-    texts = []
-    for title, text in reading.sections:
-        if title.startswith("TEXT T"):
-            numbered = re.findall(r"^\[(\d+)\] (.*?)(?=^\[\d+\] |\Z)", text, re.MULTILINE | re.DOTALL)
-            claims = [
-                {"sentence": int(number), "claim": " ".join(sentence.split())}
-                for number, sentence in numbered
-                if not sentence.strip().endswith("?") and not _evades(sentence)
-            ]
-            texts.append({"text": title.removeprefix("TEXT "), "claims": claims})
-    return {"texts": texts}
+    numbered = re.findall(r"^\[(\d+)\] (.*)$", reading.text("TEXT"), re.MULTILINE)
+    claims = [
+        {"sentence": int(number), "claim": " ".join(sentence.split())}
+        for number, sentence in numbered
+        if not sentence.strip().endswith("?") and not _evades(sentence)
+    ]
+    return {"claims": claims}
 
 
 def _evades(text: str) -> bool:
@@ -184,17 +184,31 @@ def _usefulness(reading: Reading) -> dict[str, Any]:
         share = len(wanted & words(passage)) / max(1, len(wanted))
         quote = max(sentences(passage), key=lambda s: len(wanted & words(s)), default="") if share >= 0.4 else ""
         label = "useful" if quote else "not_useful"
-        items.append({"passage": f"P{n}", "reason": f"{share:.2f} shared", "label": label, "quote": quote})
-    return {"passages": items}
+        quotes = [{"passage": f"P{n}", "label": "useful", "quote": quote}] if quote else []
+        items.append({"id": f"P{n}", "reason": f"{share:.2f} shared", "label": label, "quotes": quotes})
+    return {"items": items, "sentences": []}
+
+
+def _useful_sentences(reading: Reading) -> dict[str, Any]:
+    """The sentences that have words of the question, looked up by how they begin."""
+    wanted, passages = words(reading.text("QUESTION")), reading.texts("PASSAGE P")
+    useful = []
+    for line in reading.text("SENTENCES").splitlines():
+        number, place, beginning = line.split(" ", 2)
+        passage = " ".join(passages[int(place[1:]) - 1].split())
+        begins = beginning.removesuffix(" ...")
+        sentence = next((s for s in sentences(passage) if s.startswith(begins)), begins)
+        if len(wanted & words(sentence)) / max(1, len(wanted)) >= 0.4:
+            useful.append(int(number))
+    return {"items": [], "sentences": useful}
 
 
 def _criterion(reading: Reading) -> dict[str, Any]:
-    material = words(" ".join(text for title, text in reading.sections if title != "QUESTIONS"))
+    material = words(" ".join(text for title, text in reading.sections if not title.startswith("QUESTION Q")))
     answers = []
-    asked = next(text for title, text in reading.sections if title == "QUESTIONS")
-    for name, question in re.findall(r"^(Q\d+): (.*)$", asked, re.MULTILINE):
+    for number, question in enumerate(reading.texts("QUESTION Q"), 1):
         share = len(words(question) & material) / max(1, len(words(question)))
-        answers.append({"question": name, "reason": f"{share:.2f}", "label": "yes" if share >= 0.5 else "no"})
+        answers.append({"question": f"Q{number}", "reason": f"{share:.2f}", "label": "yes" if share >= 0.5 else "no"})
     return {"answers": answers}
 
 

@@ -41,7 +41,8 @@ class Prompt:
     `material` comes first and in the same order for all inquiries on a sample (passages, question, then the rest), so
     that prefix caches serve: the first `shared` sections are the same for all readings of the same passages. `task`
     comes last, and holds no judged text. `schema` is the JSON schema of the whole reply, with the reason before the
-    label; `needed` are the keys that a reply must have, all that the schema requires where it is empty.
+    label. Where several inquiries share a schema, `needed` are the keys that a reply to this one must have, and `labels`
+    those that it may give; () stands for all that the schema names.
     `output_tokens` estimates the length of a full reply. `vote` is 0 for the judge's one best reply; votes 1, 2, ...
     are independent samples.
     """
@@ -53,6 +54,7 @@ class Prompt:
     vote: int = 0
     shared: int = 0
     needed: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -72,6 +72,7 @@ class Support(Inquiry[tuple[Verdict, ...]]):
             output_tokens=80 + len(self.claims) * (70 + 60 * min(len(self.passages), 3)),
             shared=len(texts),
             needed=("items",),
+            labels=tuple(LABELS),
         )
 
     def read(self, reply: Mapping[str, Any]) -> tuple[Verdict, ...]:
@@ -199,7 +200,7 @@ def _verdict(claim: Claim, passages: Sequence[str], item: Mapping[str, Any]) -> 
     cells = [Cell(label="not_mentioned") for _ in passages]
     evidence: list[Evidence] = []
     unlocated = 0
-    entries = item.get("quotes", [])
+    entries = item.get("quotes")
     if not isinstance(entries, list):
         raise BadReply("Every claim needs a list of quotes, which may be empty.")
     for entry in entries:

@@ -64,6 +64,7 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
             output_tokens=60 + 80 * len(self.passages),
             shared=len(texts),
             needed=("items",),
+            labels=tuple(LABELS),
         )
 
     def read(self, reply: Mapping[str, Any]) -> tuple[Verdict, ...]:

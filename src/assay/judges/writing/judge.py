@@ -211,7 +211,7 @@ class TextJudge(BaseJudge):
         if is_copied(found, [fences.clean(s.text) for s in prompt.material if "{" in s.text]):
             raise BadReply("The JSON object is copied from the texts; give your own.")
         if reply.tokens:
-            attach_probabilities(found, prompt.schema, reply.text, reply.tokens)
+            attach_probabilities(found, prompt.schema, reply.text, reply.tokens, prompt.labels)
         return cleaned(found)
 
 

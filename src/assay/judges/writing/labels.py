@@ -32,8 +32,12 @@ class Token:
     bytes: bytes | None = None
 
 
-def attach_probabilities(found: Found, schema: Mapping[str, Any], reply: str, tokens: Sequence[Token]) -> None:
+def attach_probabilities(
+    found: Found, schema: Mapping[str, Any], reply: str, tokens: Sequence[Token], labels: Sequence[str] = ()
+) -> None:
     """Give each object of `found.data` that has a label with a closed set its `probs`, where they can be told.
+
+    labels  those of the schema's that were offered; () for all
 
     Leaves everything as it is when the tokens do not make up the reply, or the object was not JSON as it stood.
     """
@@ -45,7 +49,8 @@ def attach_probabilities(found: Found, schema: Mapping[str, Any], reply: str, to
     if index is None or len(places) != len(labelled):
         return
     for place, (item, allowed) in zip(places, labelled, strict=True):
-        probs = _probabilities(index, place, allowed) if allowed else None
+        offered = [label for label in allowed if label in labels] if labels else allowed
+        probs = _probabilities(index, place, offered) if offered else None
         if probs is not None:
             item["probs"] = probs
 
