@@ -35,15 +35,15 @@ def judge_at(server: OpenAIServer, **how: Any) -> OpenAIJudge:
     return OpenAIJudge("fake", base_url=server.base_url, embedding_model="fake-embed", retry_base=0.01, **how)
 
 
-def test_five_metrics_on_a_sample_with_five_contexts_need_at_most_six_chat_calls(tmp_path):
+def test_five_metrics_on_a_sample_with_five_contexts_need_eight_chat_calls(tmp_path):
     with OpenAIServer() as server:
         result = evaluate([row(1)], FIVE, judge_at(server), store=tmp_path)
     assert {name: summary.scored for name, summary in result.metrics.items()} == dict.fromkeys(FIVE, 1)
-    # claims of answer and reference; both against the contexts; answer against reference, reference against answer;
-    # usefulness of the contexts; questions back from the answer
-    assert len(server.chats) == 6
+    # claims of answer and reference; each against the contexts; answer against reference, reference against answer;
+    # usefulness of the contexts; questions back from the answer. None shares a request: what one metric asks must not
+    # change with what others ask
     assert sorted(call.kind for call in server.chats) == sorted(
-        ["claims", "support", "support", "support", "usefulness", "back_questions"]
+        ["claims"] * 2 + ["support"] * 4 + ["usefulness", "back_questions"]
     )
 
 
@@ -51,7 +51,7 @@ def test_calls_do_not_depend_on_how_many_samples_are_in_flight(tmp_path):
     rows = [row(n) for n in range(20)]
     with OpenAIServer() as server:
         evaluate(rows, FIVE, judge_at(server), store=tmp_path, concurrency=16)
-    assert len(server.chats) == 6 * 20
+    assert len(server.chats) == 8 * 20
 
 
 def test_the_cost_of_a_run_is_counted_and_unknown_tokens_stay_unknown(tmp_path):
@@ -177,7 +177,7 @@ def test_a_rerun_asks_only_for_what_is_missing(faulted):
         judge = judge_at(server, timeout=2.0, deadline=12.0, max_attempts=4)
         again = evaluate([row(n) for n in range(ROWS)], FIVE, judge, store=folder, concurrency=24)
     assert again.failures == []
-    # per hopeless row: its claims, and the three support readings that waited for them; nothing else
-    assert len(server.chats) == 4 * len(HOPELESS)
+    # per hopeless row: its claims (of answer and reference) and the four readings that waited for them; nothing else
+    assert len(server.chats) == 6 * len(HOPELESS)
     questions = str([call.body["messages"] for call in server.chats])
     assert "in record 18?" not in questions

@@ -27,7 +27,7 @@ class Cause(StrEnum):
     PARTIAL = "partial"  # an abandoned, cancelled or failed answer, and partial ones were not asked for
     JUDGE_CANNOT = "judge_cannot"  # this kind of judge does not answer this kind of inquiry
     LANGUAGE = "language"  # the judge does not read the sample's language
-    PARSE = "parse"  # the reply did not fit the schema, twice
+    PARSE = "parse"  # the reply did not fit the schema, again and again
     AMBIGUOUS = "ambiguous"  # the reply held several verdicts that contradict each other
     TRUNCATED = "truncated"  # cut at the token limit, even after splitting
     TOO_LONG = "too_long"  # does not fit the judge's window and must not be cut

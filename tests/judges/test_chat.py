@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from assay.judges.endpoints.client import Address
 from assay.judges.endpoints.endpoint import Endpoint
-from assay.judges.writing.chat import reply_of, usage_of
+from assay.judges.endpoints.options import Settings
+from assay.judges.endpoints.replies import usage_of
+from assay.judges.writing.chat import reply_of
 
 
 @pytest.mark.parametrize(
@@ -51,5 +54,5 @@ def test_usage_is_read_exactly_and_what_is_missing_is_unknown(block: Any, counts
     ],
 )
 def test_content_in_its_forms(message: Any, text: str) -> None:
-    endpoint = Endpoint(base_url="http://localhost:1/v1", api_key="k")
+    endpoint = Endpoint(Address.of("http://localhost:1/v1", "k", {}), Settings())
     assert reply_of({"choices": [{"message": message, "finish_reason": "stop"}]}, endpoint).reply.text == text

@@ -62,10 +62,10 @@ def on(name: str, change: Callable[[Said], Said | None]) -> Callable[[int, list[
     return twist
 
 
-async def test_five_verdict_inquiries_on_one_sample_are_three_requests(at: At) -> None:
-    """Support twice and usefulness are about the same texts: one request. Criterion and rating have texts of their own.
+async def test_each_inquiry_is_one_request_of_all_its_questions(at: At) -> None:
+    """2 claims x (together + 2 passages) = 6 questions, 1 claim x 3, 2 passages, a criterion, a rating.
 
-    The first holds 2 claims x (together + 2 passages) + 1 claim x 3 + 2 passages = 11 questions.
+    None is read in view of another's claims, although three of them are about the same texts.
     """
     inquiries = [
         SUPPORT,
@@ -77,7 +77,7 @@ async def test_five_verdict_inquiries_on_one_sample_are_three_requests(at: At) -
     with DecisionServer() as server:
         answers = await ask(at(server), *inquiries)
     assert server.problems == []
-    assert sorted(map(len, server.asked)) == [1, 1, 11]
+    assert sorted(map(len, server.asked)) == [1, 1, 2, 3, 6]
     assert [answer.failure for answer in answers] == [None] * 5
     first, second, third, fourth, fifth = [answer.finding for answer in answers]
     assert [verdict.label for verdict in first] == ["supported", "contradicted"]
@@ -91,7 +91,7 @@ async def test_five_verdict_inquiries_on_one_sample_are_three_requests(at: At) -
     assert fifth.level == 3
     assert fifth.expected == pytest.approx(1 * 0.1 + 2 * 0.1 + 3 * 0.8)
     usages = [answer.usage for answer in answers]
-    assert sum(usage.calls for usage in usages) == 3
+    assert [usage.calls for usage in usages] == [1] * 5
     assert sum(usage.prompt_tokens or 0 for usage in usages) == sum(len(json.dumps(b)) // 4 for b in server.bodies)
     for inquiry, answer in zip(inquiries, answers, strict=True):
         assert type(inquiry).load(type(inquiry).dump(answer.finding)) == answer.finding
@@ -104,7 +104,7 @@ async def test_directness_is_a_predicate_on_question_and_answer(at: At) -> None:
         answers = await ask(judge, met, evaded)
         score = await AnswerDirectness().score(Sample(question=QUESTION, answer=met.answer), judge)
     assert server.problems == []
-    # two answers are two texts, and what a judge is asked past its desk is not remembered: the metric asks again
+    # two answers are two texts, and what a judge is asked past its cache is not remembered: the metric asks again
     assert [[question.kind for question in questions] for questions in server.asked] == [["predicate"]] * 3
     assert [(a.finding.label, a.finding.probability) for a in answers] == [("direct", 0.9), ("indirect", 0.1)]
     assert (score.value, score.parts) == (0.9, {"probability": 0.9})
@@ -182,12 +182,12 @@ async def test_texts_that_exceed_the_window_are_read_in_parts(at: At) -> None:
 
 async def test_a_refused_question_fails_its_inquiry_and_no_other(at: At) -> None:
     other = Support(claims("The bridge is 330 metres long."), PASSAGES, QUESTION)
-    with DecisionServer(twist=on("q2", lambda said: replace(said, shares=None))) as server:
+    with DecisionServer(twist=on("c2p1", lambda said: replace(said, shares=None))) as server:
         first, second = await ask(at(server), SUPPORT, other)
     assert first.failure is not None
     assert first.failure.cause is Cause.REFUSED
     assert second.finding[0].label == "supported"
-    assert len(server.requests) == 1  # a refusal is an answer: nobody asks again
+    assert len(server.requests) == 2  # a refusal is an answer: nobody asks again
 
 
 UNUSABLE: list[tuple[str, Callable[[Said], Said | None], str]] = [
@@ -206,14 +206,14 @@ async def test_an_unusable_answer_is_asked_for_once_more_and_then_fails_alone(
     at: At, what: str, change: Callable[[Said], Said | None], says: str
 ) -> None:
     other = Support(claims("The bridge is 330 metres long."), PASSAGES, QUESTION)
-    with DecisionServer(twist=on("q1", change)) as server:
+    with DecisionServer(twist=on("c2", change)) as server:
         first, second = await ask(at(server), SUPPORT, other)
     assert first.failure is not None
     assert first.failure.cause is Cause.PARSE
     assert says in first.failure.message
     assert second.finding[0].label == "supported"
     # 6 + 3 questions, and then the one that could not be read
-    assert [len(questions) for questions in server.asked] == [9, 1]
+    assert sorted(len(questions) for questions in server.asked) == [1, 3, 6]
     assert first.usage.calls == 2
 
 
@@ -309,9 +309,9 @@ async def test_a_wrong_key_and_a_wrong_path_say_so(at: At) -> None:
     assert lost.failure.cause is Cause.NO_MODEL
 
 
-async def test_a_filtered_request_is_asked_in_its_inquiries(at: At) -> None:
+async def test_a_filtered_request_fails_its_inquiry_alone(at: At) -> None:
     def filters(number: int, said: list[Said]) -> list[Said] | Reply:
-        if any("1950" in one.question.instructions for one in said):
+        if "1950" in json.dumps(server.bodies[number]):
             return Reply(400, {"error": {"message": "The prompt was filtered.", "code": "content_filter"}})
         return said
 
@@ -321,7 +321,7 @@ async def test_a_filtered_request_is_asked_in_its_inquiries(at: At) -> None:
     assert first.failure is not None
     assert first.failure.cause is Cause.CONTENT_FILTER
     assert second.finding[0].label == "supported"
-    assert len(server.requests) == 3  # both together, then each alone
+    assert len(server.requests) == 2
 
 
 async def test_a_budget_is_kept(at: At) -> None:
@@ -398,13 +398,13 @@ async def test_a_generator_answers_the_rest(at: At) -> None:
     assert writer.asked == {"claims": 1, "back_questions": 1}
 
 
-async def test_the_desk_asks_what_meets_in_one_request_and_each_inquiry_once(at: At) -> None:
+async def test_each_inquiry_is_asked_once(at: At) -> None:
     other = Support(claims("The bridge is 330 metres long."), PASSAGES, QUESTION)
     with DecisionServer() as server:
         desk = FindingCache(at(server))
         await asyncio.gather(desk.find(SUPPORT), desk.find(other), desk.find(SUPPORT))
         await desk.find(other)
-    assert [len(questions) for questions in server.asked] == [9]
+    assert sorted(len(questions) for questions in server.asked) == [3, 6]
     assert desk.reused == 2
 
 
@@ -413,10 +413,18 @@ def test_fingerprints_tell_apart_what_changes_findings() -> None:
         return SystemOneJudge("m", **{"base_url": "http://127.0.0.1:1/v1", **options}).fingerprint
 
     plain = of()
-    assert plain == of(timeout=5.0, max_questions=10)  # how it is asked, not what
-    changed = [of(window_tokens=8000), of(extra_body={"x": 1}), of(generator=ScriptedJudge()), of(mask=str.lower)]
+    assert plain == of(timeout=5.0, max_concurrency=3)  # how it is asked, not what
+    changed = [
+        of(window_tokens=8000),
+        of(max_questions=10),
+        of(base_url="http://127.0.0.1:1/v1?deployment=a"),
+        of(headers={"x-model": "a"}),
+        of(extra_body={"x": 1}),
+        of(generator=ScriptedJudge()),
+        of(mask=str.lower),
+    ]
     changed += [of(base_url="http://127.0.0.1:2/v1"), of(base_url="http://127.0.0.1:1/api/decisions")]
-    assert len({plain, *changed}) == 7
+    assert len({plain, *changed}) == 10
 
 
 def test_names_and_addresses() -> None:

@@ -189,4 +189,4 @@ async def test_memory_is_bounded(monkeypatch):
     for n in range(50):
         await desk.find(ask(str(n)))
     assert len(desk._memory) == 10
-    assert desk._flying == {}
+    assert desk._calls == {}

@@ -64,12 +64,12 @@ ENDPOINTS: dict[str, tuple[dict[str, Any], int, Callable[[dict[str, Any]], bool]
 async def test_every_endpoint_ends_in_a_verdict(judge_at: JudgeAt, name: str) -> None:
     behaviour, calls, sent = ENDPOINTS[name]
     with OpenAIServer(**behaviour) as server:
-        (first,) = await ask(judge_at(server), support(1))
+        (first,) = await ask(judge_at(server).with_probabilities(), support(1))
         assert first.failure is None, first.failure
         assert first.finding[0].label == "supported"
         assert len(server.calls) == calls
         # another judge on the same model knows it already
-        (second,) = await ask(judge_at(server), support(2))
+        (second,) = await ask(judge_at(server).with_probabilities(), support(2))
         assert second.failure is None
         assert len(server.calls) == calls + 1
         assert sent(server.calls[-1].body)
@@ -148,15 +148,17 @@ async def test_a_format_that_is_not_enforced_is_stated_as_well(judge_at: JudgeAt
         assert len(server.calls) == 3
 
 
-async def test_logprobs_are_asked_for_where_there_are_labels(judge_at: JudgeAt) -> None:
+async def test_logprobs_are_asked_for_where_something_uses_them_and_there_are_labels(judge_at: JudgeAt) -> None:
     from assay.inquiries import Claims
 
     with OpenAIServer() as server:
         judge = judge_at(server)
-        await ask(judge, Claims("The bridge opened.", "Q?"))
-        await ask(judge, support())
-        await ask(judge_at(server, logprobs=False), support(2))
-        assert ["logprobs" in call.body for call in server.calls] == [False, True, False]
+        await ask(judge, support(1))
+        await ask(judge.with_probabilities(), Claims("The bridge opened.", "Q?"))
+        await ask(judge.with_probabilities(), support())
+        await ask(judge_at(server, logprobs=False).with_probabilities(), support(2))
+        await ask(judge_at(server, logprobs=True), support(3))
+        assert ["logprobs" in call.body for call in server.calls] == [False, False, True, False, True]
 
 
 async def test_extra_parameters_go_along_and_are_not_judged(judge_at: JudgeAt) -> None:

@@ -28,6 +28,7 @@ from assay.inquiries import (
 )
 from assay.judges import resolve_judge
 from assay.judges.cache import FindingCache
+from assay.judges.endpoints.throttle import Throttle, shared_throttle
 from assay.judges.writing.openai import OpenAIJudge
 from assay.records import Usage
 from tests.judges.conftest import PASSAGES, ask, claims
@@ -38,6 +39,10 @@ JudgeAt = Callable[..., OpenAIJudge]
 QUESTION = "When did the bridge open and how long is it?"
 ANSWER = "The bridge opened in 1889. It is 330 metres long. It was painted green."
 REFERENCE = "The bridge opened in 1889. It is 330 metres long."
+
+
+def throttle_of(judge: OpenAIJudge) -> Throttle:
+    return shared_throttle((judge.endpoint.name, judge.endpoint.address.key), **judge.endpoint.settings.limits)
 
 
 def support(n: int = 0) -> Support:
@@ -58,12 +63,13 @@ async def test_every_inquiry_is_answered(judge_at: JudgeAt) -> None:
         Directness(QUESTION, ANSWER),
     ]
     with OpenAIServer() as server:
-        answers = await ask(judge_at(server, embedding_model="e"), *inquiries)
+        answers = await ask(judge_at(server, embedding_model="e", logprobs=True), *inquiries)
     assert [answer.failure for answer in answers] == [None] * len(inquiries)
     found = [answer.finding for answer in answers]
     assert [claim.text for claim in found[0]] == ANSWER.replace(". ", ".|").split("|")
     assert found[1][0].label == "supported"
-    assert found[1][0].probability == pytest.approx(0.8 / 0.95)  # what the server's tokens say
+    # by the server's tokens 0.15 is shared by "contradicted", "not" and "useful", the last of which was not offered
+    assert found[1][0].probability == pytest.approx(0.8 / (0.8 + 0.15 * 2 / 3))
     assert [verdict.label for verdict in found[2]] == ["useful", "not_useful"]
     assert len(found[3].questions) == 3
     assert found[5].label == "yes"
@@ -77,7 +83,7 @@ async def test_every_inquiry_is_answered(judge_at: JudgeAt) -> None:
         assert type(inquiry).load(type(inquiry).dump(finding)) == finding
 
 
-async def test_the_five_usual_metrics_take_six_calls(judge_at: JudgeAt) -> None:
+async def test_the_five_usual_metrics_take_eight_calls(judge_at: JudgeAt) -> None:
     """What faithfulness, answer relevancy, context precision, context recall and answer correctness ask of a sample."""
     contexts = (*PASSAGES, "Bananas are yellow.", "Rivers flow.", "The bridge is made of iron.")
     with OpenAIServer() as server:
@@ -96,7 +102,7 @@ async def test_the_five_usual_metrics_take_six_calls(judge_at: JudgeAt) -> None:
             desk.find(Support(answer, (REFERENCE,), QUESTION)),
             desk.find(Support(reference, (ANSWER,), QUESTION)),
         )
-        assert len(server.chats) <= 6
+        assert len(server.chats) == 8  # two texts in claims, four matrices, usefulness, back-questions
         assert server.count("embeddings") == 1
         assert desk.usage.calls == len(server.chats) + 1
 
@@ -155,7 +161,7 @@ async def test_a_mixture_of_faults_scores_what_can_be_scored(judge_at: JudgeAt) 
         answers = await ask(judge_at(server), *(support(n) for n in range(60)))
         again = len(server.calls) - 60
     causes = {answer.failure.cause for answer in answers if answer.failure}
-    assert causes <= {Cause.CONTENT_FILTER, Cause.REFUSED, Cause.TRUNCATED}
+    assert causes <= {Cause.CONTENT_FILTER, Cause.REFUSED, Cause.TRUNCATED, Cause.PARSE}
     assert sum(answer.failure is None for answer in answers) >= 40
     assert {answer.finding[0].label for answer in answers if not answer.failure} == {"supported"}
     assert 0 < again <= 60
@@ -167,8 +173,8 @@ async def test_calls_that_never_end_cost_their_own_inquiry_only(judge_at: JudgeA
 
     with OpenAIServer(plan=three_hang) as server:
         started = time.monotonic()
-        answers = await ask(judge_at(server, deadline=1.0), *(support(n) for n in range(100)))
-        assert time.monotonic() - started < 1.0 * 3 + 8
+        answers = await ask(judge_at(server, deadline=3.0), *(support(n) for n in range(100)))
+        assert time.monotonic() - started < 3.0 * 3 + 8
     failed = [n for n, answer in enumerate(answers) if answer.failure]
     assert failed == [3, 30, 60]
     assert {answers[n].failure.cause for n in failed} == {Cause.TIMEOUT}  # type: ignore[union-attr]
@@ -341,12 +347,12 @@ async def test_cancelling_closes_what_was_under_way(judge_at: JudgeAt) -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert judge.endpoint.throttle("fake").in_flight == 0
+        assert throttle_of(judge).in_flight == 0
 
 
 def test_fingerprints_tell_apart_what_judges_differently() -> None:
     def made(**options: Any) -> str:
-        return OpenAIJudge("m", **{"base_url": "http://localhost:1/v1", **options}).fingerprint
+        return OpenAIJudge("m", **{"base_url": "http://localhost:1/v1", **options}).address
 
     others = [
         *(made(temperature=1.0), made(seed=1), made(embedding_model="e"), made(extra_body={"top_p": 0.5})),
@@ -354,9 +360,13 @@ def test_fingerprints_tell_apart_what_judges_differently() -> None:
             made(base_url="http://localhost:2/v1"),
             made(mask=str.lower),
             made(structured=False),
+            made(logprobs=True),
             made(window_tokens=9999),
+            made(base_url="http://localhost:1/v1?deployment=b"),
+            made(headers={"x-model": "b"}),
+            made(identity="the same, wherever it runs"),
         ),
-        OpenAIJudge("n", base_url="http://localhost:1/v1").fingerprint,
+        OpenAIJudge("n", base_url="http://localhost:1/v1").address,
     ]
     assert len({made(), *others}) == len(others) + 1
     assert made() == made(api_key="another", timeout=1, max_concurrency=2, max_attempts=1)

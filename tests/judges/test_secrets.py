@@ -33,7 +33,6 @@ async def test_keys_that_an_endpoint_repeats_are_not_passed_on(judge_at: JudgeAt
 
     with OpenAIServer(plan=repeats) as server:
         judge = judge_at(server, api_key=KEY, headers={"x-token": "another-secret"}, max_attempts=1)
-        judge.endpoint.throttle("fake")
         (answer,) = await ask(judge, SUPPORT) if status != 429 else await _once(judge)
     assert answer.failure is not None
     for secret in (KEY, "another-secret"):

@@ -135,12 +135,12 @@ async def test_an_unusable_reply_is_asked_for_again_with_the_reason() -> None:
     assert '"items"' in judge.messages(judge.requests[1])[-1]["content"]  # the schema, whatever the endpoint enforces
 
 
-async def test_unusable_twice_is_given_up_with_the_reply() -> None:
+async def test_unusable_three_times_is_given_up_with_the_reply() -> None:
     judge = Says(lambda request: "no idea" if "BBB" in str(request.prompt.material) else honest(request))
     good, bad = await ask(judge, Support(claims("Cats sleep."), PASSAGES), Support(claims("BBB."), PASSAGES))
     assert good.finding[0].label == "supported"
     assert (bad.failure.cause, bad.failure.raw) == (Cause.PARSE, "no idea")
-    assert (good.usage.calls, bad.usage.calls) == (1, 2)
+    assert (good.usage.calls, bad.usage.calls) == (1, 3)
 
 
 async def test_contradicting_answers_are_ambiguous_and_not_asked_again() -> None:

@@ -34,7 +34,7 @@ async def test_concurrency_starts_low_and_grows_with_success() -> None:
 
     await asyncio.gather(*(watched() for _ in range(8)))
     assert most == 8
-    # one more after each full round: 8 successes make 9, 9 more make 10
+    # twice as many after each full round, 10 at most
     await asyncio.gather(*(watched() for _ in range(60)))
     assert most == throttle.limit == 10
     assert throttle.in_flight == 0

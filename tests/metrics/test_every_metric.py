@@ -294,7 +294,7 @@ async def test_failed_judge_is_unscored_with_its_cause(name: str, cause: Cause) 
 async def test_one_failed_inquiry_is_never_a_number(name: str, rule: str) -> None:
     metric = METRICS[name]()
     score = await metric.score(SAMPLE, judge(**{rule: lambda *_: JudgeFailure(Cause.TIMEOUT, "too slow")}))
-    assert (score.value is None) == (rule in {inquiry.name for inquiry in metric.asks})
+    assert (score.value is None) == (rule in {inquiry.scripted_as or inquiry.name for inquiry in metric.asks})
 
 
 @every_metric
@@ -361,13 +361,15 @@ async def test_all_metrics_together_ask_each_thing_once() -> None:
     assert scripted.asked == {
         "claims": 2,
         "support": 4,
-        "usefulness": 4,
+        "usefulness": 3,
+        "useful_sentences": 1,
         "directness": 1,
         "back_questions": 1,
         "similarity": 2,
         "entities": 2,
         "key_questions": 1,
-        "criterion": len(ASPECTS) + 2,
+        "criterion": len(ASPECTS),
+        "checklist": 1,
     }
     assert sum(score.usage.calls for score in scored.scores.values()) == scripted.asked.total()
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Criterion
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import (
     AnswerCorrectness,
@@ -203,11 +202,6 @@ def test_material_shows_what_is_there_in_the_usual_order() -> None:
     )
     assert material_of(Sample(answer="Said."), every) == (("ANSWER", "Said."),)
     assert material_of(SAMPLE, ("answer",)) == (("ANSWER", "Said."),)
-
-
-def test_presets_are_asked_in_one_call() -> None:
-    inquiries = [Criterion(aspect.definition, material_of(SAMPLE, aspect.include)) for aspect in ASPECTS.values()]
-    assert len({inquiry.merge_key() for inquiry in inquiries}) == 1
 
 
 def test_presets_say_which_end_is_good() -> None:

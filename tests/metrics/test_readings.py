@@ -35,7 +35,7 @@ class Batches(ScriptedJudge):
         ("answer_correctness", [["claims", "claims", "similarity"], ["support", "support"]]),
         ("noise_sensitivity_relevant", [["claims", "claims"], ["support", "support", "support"]]),
         ("context_entity_recall", [["entities", "entities"]]),
-        ("summarization_score", [["key_questions"], ["criterion", "criterion"]]),
+        ("summarization_score", [["key_questions"], ["checklist"]]),
     ],
 )
 async def test_what_can_be_asked_together_is(name: str, batches: list[list[str]]) -> None:
@@ -105,4 +105,5 @@ async def test_cosines_just_outside_the_range_are_rounding(given: float, expecte
 async def test_cosine_that_is_no_number_is_a_failure(given: float) -> None:
     with pytest.raises(JudgeFailure) as caught:
         await cosines("a", ("b",), ScriptedJudge(similarity=lambda *_: given))
-    assert caught.value.cause == Cause.PARSE
+    assert caught.value.cause == Cause.BUG
+    assert "no cosine" in caught.value.message

@@ -190,17 +190,22 @@ def _usefulness(reading: Reading) -> dict[str, Any]:
 
 
 def _useful_sentences(reading: Reading) -> dict[str, Any]:
-    """The sentences that have words of the question, looked up by how they begin."""
-    wanted, passages = words(reading.text("QUESTION")), reading.texts("PASSAGE P")
+    listed = reading.text("SENTENCES")
+    return {"items": [], "sentences": useful_sentences(reading.text("QUESTION"), reading.texts("PASSAGE P"), listed)}
+
+
+def useful_sentences(question: str, passages: list[str], listed: str) -> list[int]:
+    """The numbers of sentences that have words of the question, looked up by how they begin."""
+    wanted = words(question)
     useful = []
-    for line in reading.text("SENTENCES").splitlines():
+    for line in listed.splitlines():
         number, place, beginning = line.split(" ", 2)
         passage = " ".join(passages[int(place[1:]) - 1].split())
         begins = beginning.removesuffix(" ...")
         sentence = next((s for s in sentences(passage) if s.startswith(begins)), begins)
         if len(wanted & words(sentence)) / max(1, len(wanted)) >= 0.4:
             useful.append(int(number))
-    return {"items": [], "sentences": useful}
+    return useful
 
 
 def _criterion(reading: Reading) -> dict[str, Any]:

@@ -146,23 +146,30 @@ def _think(question: Question, texts: str) -> dict[str, float]:
     sections = [(title, text) for _, title, text in brain.SECTION.findall(texts)]
     passages = [text for title, text in sections if title.startswith("PASSAGE P")]
     asked = question.instructions.partition("\nTrue: ")[0]
-    claim = re.search(r"Claim: (.*)", asked, re.DOTALL)
+    named = dict(sections)
+    claim = re.search(r"is claim (C\d+) supported", asked)
     if claim is not None:
         place = re.search(r"what passage P(\d+) alone", asked)
-        label = _support(claim[1], [passages[int(place[1]) - 1]] if place else passages)
+        label = _support(named[f"CLAIM {claim[1]}"], [passages[int(place[1]) - 1]] if place else passages)
         others = [other for other in LABELS if other != label]
         return dict(zip([label, *others], SURE, strict=True))
     if asked.startswith("Does the ANSWER give what the QUESTION asks for"):
-        named = dict(sections)
         return {"true": 0.9 if brain.directly(named["QUESTION"], named["ANSWER"]) else 0.1}
     passage = re.search(r"Does passage P(\d+) help", asked)
+    sentence = re.search(r"Does sentence (\d+) of SENTENCES help", asked)
+    criterion = re.search(r"Is the answer to QUESTION (Q\d+)", asked)
     if passage is not None:
-        wanted = brain.words(next(text for title, text in sections if title == "QUESTION"))
-        wanted |= brain.words(asked.partition("expected answer does:")[2])
+        wanted = brain.words(named["QUESTION"])
+        if "EXPECTED ANSWER" in asked:
+            wanted |= brain.words(named["EXPECTED ANSWER"])
         share = len(wanted & brain.words(passages[int(passage[1]) - 1])) / max(1, len(wanted))
+    elif sentence is not None:
+        useful = brain.useful_sentences(named["QUESTION"], passages, named["SENTENCES"])
+        share = float(int(sentence[1]) in useful)
     else:
-        wanted = brain.words(asked)
-        share = len(wanted & brain.words(" ".join(text for _, text in sections))) / max(1, len(wanted))
+        wanted = brain.words(named[f"QUESTION {criterion[1]}"] if criterion else asked)
+        others = [text for title, text in sections if not title.startswith("QUESTION Q")]
+        share = len(wanted & brain.words(" ".join(others))) / max(1, len(wanted))
     if question.kind == "predicate":
         return {"true": 0.9 if share >= 0.4 else 0.1}
     chosen = min(len(question.labels) - 1, int(share * len(question.labels)))

@@ -41,8 +41,8 @@ class Prompt:
     `material` comes first and in the same order for all inquiries on a sample (passages, question, then the rest), so
     that prefix caches serve: the first `shared` sections are the same for all readings of the same passages. `task`
     comes last, and holds no judged text. `schema` is the JSON schema of the whole reply, with the reason before the
-    label. Where several inquiries share a schema, `needed` are the keys that a reply to this one must have, and `labels`
-    those that it may give; () stands for all that the schema names.
+    label. Where several inquiries share a schema, `needed` are the keys that a reply to this one must have and `labels`
+    those that it may give, () for all of the schema.
     `output_tokens` estimates the length of a full reply. `vote` is 0 for the judge's one best reply; votes 1, 2, ...
     are independent samples.
     """

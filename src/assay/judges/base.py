@@ -3,7 +3,7 @@
 A judge implements `answer`, which takes a batch of inquiries of any types and returns one `Answer` for each. What a
 metric holds in its hands is the small `Judge` protocol, served by a `FindingCache`: memory, store, batches.
 
-There are two ways to answer, and a judge may have one or both: *generate* structured text (see `writing.judge.TextJudge`), or
+There are two ways to answer, and a judge may have one or both: *generate* structured text (see `writing.judge`), or
 *decide*: a probability for each label of a closed set, many questions in one request (`Inquiry.questions`, `decided`).
 """
 

@@ -30,6 +30,7 @@ async def probe(judge: OpenAIJudge) -> dict[str, Any]:
     latency                seconds for one small verdict with all attempts; None without one
     verdict                "right"; "wrong: ..."; or why there is none
     """
+    judge = judge.with_probabilities()
     report = await _one_verdict(judge, {"structured": None, "logprobs": None})
     if report["latency"] is not None:
         report["structured"] = judge.dialect.structured

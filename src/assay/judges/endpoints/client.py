@@ -1,4 +1,4 @@
-"""The HTTP client of an endpoint: the `openai` package through its public interface, or the client that a user hands over.
+"""The HTTP client of an endpoint: the `openai` package through its public interface, or a client of the user's own.
 
 Nothing of the environment goes to an endpoint that is not OpenAI's: the client would take an organisation, a project
 and headers from there. Redirects are not followed: texts and keys go to the address that was given, or nowhere.

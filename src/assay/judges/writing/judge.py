@@ -31,6 +31,9 @@ from assay.judges.writing.prefixes import Prefixes
 from assay.judges.writing.replies import cleaned, find_object, is_copied
 from assay.records import Usage, fingerprint
 
+#: Replies to one request that may be unusable before it is given up.
+TRIES = 3
+
 _REPLY_SLACK = 300  # tokens of a reply that the inquiry's own estimate may miss
 
 
@@ -145,7 +148,7 @@ class TextJudge(BaseJudge):
         return await together([ask_in_parts(inquiry, room, self._ask) for inquiry in inquiries])
 
     async def _ask(self, inquiry: Inquiry[Any], more_room: bool) -> Answer:
-        """The answer of one call, or of a second one. Never raises for what went wrong: it becomes the failure."""
+        """The answer of one call, or of a few. Never raises for what went wrong: it becomes the failure."""
         tally = _Tally()
         try:
             prompt = inquiry.asked
@@ -167,9 +170,9 @@ class TextJudge(BaseJudge):
         return prefixes.turn(prompt)
 
     async def _converse(self, inquiry: Inquiry[Any], prompt: Prompt, tally: _Tally, more_room: bool) -> Any:
-        """The finding of one call, or of a second one after a reply that could not be used."""
+        """The finding of one call, or of another one after a reply that could not be used."""
         correction: Correction | None = None
-        for _ in range(2):
+        for _ in range(TRIES):
             reply = await self._reserved(Request(prompt, correction, more_room))
             tally.add(reply)
             if reply.truncated:
