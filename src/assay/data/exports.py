@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from assay.data.files import from_path
+from assay.data.files import from_path, json_of_file
 from assay.data.rows import RowError
 from assay.data.sources import Bad
 from assay.errors import InputError
@@ -142,12 +142,9 @@ def _single(path: Path) -> Record | None:
     """The object that a file of JSON holds, where it holds no rows; None where it does not."""
     if ".json" not in path.suffixes[-2:] or not path.is_file():
         return None
-    import gzip
-
     try:
-        data = path.read_bytes()
-        found = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
-    except (ValueError, OSError, EOFError, RecursionError):
+        found = json_of_file(path)
+    except InputError:
         return None
     return found if isinstance(found, dict) else None
 
