@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from assay.data.opening import DAMAGED, TextLines, TooLong, first_lines, lines_of, open_bytes, whole_of
+from assay.data.opening import DAMAGED, TextLines, TooLong, TooMuch, first_lines, lines_of, open_bytes, whole_of
 from assay.data.sources import BATCH, Bad, Source, from_mapping, from_sequence, listed, unique
 from assay.errors import InputError, MissingExtra
 from assay.fields import describe
@@ -70,12 +70,14 @@ def _json_lines(path: Path) -> Source:
                     if not line.isspace():
                         yield _json_row(line, number)
             except DAMAGED as error:
-                yield Bad(f"after line {number} {_damage(path)}, and what follows is lost: {error}")
+                yield Bad(f"after line {number} {_damage(path, error)}, and what follows is lost: {error}")
 
     return Source(what=repr(path.name), open=rows)
 
 
-def _damage(path: Path) -> str:
+def _damage(path: Path, error: BaseException) -> str:
+    if isinstance(error, TooMuch):
+        return "the gzip file is not read further"
     return "the gzip file is damaged" if path.suffix.lower() == ".gz" else "the file cannot be read"
 
 
@@ -154,7 +156,7 @@ def _csv(path: Path, delimiter: str | None = None) -> Source:
                 except csv.Error as error:
                     yield Bad(f"line {first} is no CSV: {error}{_lost(first, lines.number)}")
                 except DAMAGED as error:
-                    yield Bad(f"from line {first} on {_damage(path)}, and what follows is lost: {error}")
+                    yield Bad(f"from line {first} on {_damage(path, error)}, and what follows is lost: {error}")
                     return
                 else:
                     if cells:
