@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import sys
+from dataclasses import dataclass
+from typing import Annotated
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
+from assay.budgets.budget import Budget, Prices
+from assay.cli.groups import grouped
+from assay.cli.live import BudgetOptions
 from assay.cli.main import main
+from assay.errors import InputError
 from tests.servers.openai_server import OpenAIServer
 
 ROWS = [
@@ -150,3 +159,84 @@ def test_an_unreachable_judge_is_exit_code_1_with_every_cause(assay, data):
     assert code == 1
     assert "0/2" in out
     assert "connection 2" in out
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "says"),
+    [
+        (sqlite3.OperationalError("disk I/O error"), 2, "OperationalError: disk I/O error"),
+        (OSError(28, "No space left on device", "out.jsonl"), 2, "No space left on device: 'out.jsonl'"),
+        (KeyError("rows"), 4, "a fault in assay: KeyError: 'rows'; with ASSAY_DEBUG=1 in the environment"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+)
+@pytest.mark.parametrize("debug", ["", "0", "1"])
+def test_what_nobody_expected_is_one_line_too(assay, monkeypatch, error, code, says, debug):
+    """The traceback comes with ASSAY_DEBUG alone."""
+
+    def fail():
+        raise error
+
+    monkeypatch.setattr("assay.cli.main.app", fail)
+    monkeypatch.setenv("ASSAY_DEBUG", debug)
+    found, out, err = assay("explain")
+    assert (found, out) == (code, "")
+    assert err.splitlines()[-1].startswith("assay: error: ")
+    assert says in err.splitlines()[-1]
+    assert (len(err.splitlines()) == 1) is (debug != "1")
+    assert ("Traceback" in err) is (debug == "1")
+
+
+def test_debug_shows_where_an_error_came_from(assay, monkeypatch):
+    monkeypatch.setenv("ASSAY_DEBUG", "0")
+    code, _, err = assay("--debug", "score", "missing.jsonl")
+    assert code == 2
+    assert err.startswith("Traceback")
+    assert "there is no file" in err.splitlines()[-1]
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(assay, data, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    code, _, err = assay("score", data, "--metrics", "faithfulness", "--out", "taken/scores.jsonl")
+    assert code == 2
+    assert len(err.strip().splitlines()) == 1
+
+
+@dataclass(frozen=True)
+class Size:
+    """A group of options."""
+
+    width: Annotated[int, typer.Option(help="How wide.")] = 3
+    height: int = 4
+
+
+def test_options_that_belong_together_are_options_of_their_own(assay, data, tmp_path):
+    """`grouped` hands them on under their names, with their defaults and help."""
+
+    seen = []
+
+    @grouped
+    def draw(what: str, *, size: Size, colour: str = "red") -> None:
+        """Draw it."""
+        seen.append((what, size, colour))
+
+    app = typer.Typer()
+    app.command()(draw)
+    shown = CliRunner().invoke(app, ["--help"]).stdout
+    assert "How wide." in shown
+    assert shown.index("--width") < shown.index("--height") < shown.index("--colour")
+    assert CliRunner().invoke(app, ["a", "--width", "7"]).exit_code == 0
+    assert CliRunner().invoke(app, ["b", "--colour", "blue", "--height", "1"]).exit_code == 0
+    assert seen == [("a", Size(7, 4), "red"), ("b", Size(3, 1), "blue")]
+
+
+def test_a_budget_is_made_of_its_options():
+    assert BudgetOptions().resolve() is None
+    prices = {"budget_price_prompt": 1.0, "budget_price_completion": 2.0}
+    budget = BudgetOptions(budget_calls_per_day=7, budget_dollars_per_minute=1.5, **prices).resolve()
+    assert repr(budget) == repr(Budget(calls_per_day=7, dollars_per_minute=1.5, prices=budget.prices))
+    assert budget.prices == Prices(prompt=1.0, completion=2.0)
+    with pytest.raises(InputError, match="give both"):
+        BudgetOptions(budget_calls_per_day=7, budget_price_prompt=1.0).resolve()
+    with pytest.raises(InputError, match="prices go with a limit"):
+        BudgetOptions(**prices).resolve()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from assay.errors import AssayError
 from assay.inquiries import Claims, Support
+from assay.judges.probe import CLAIMS, PASSAGE
 from assay.sync import run_sync
 
 if TYPE_CHECKING:
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
 
 _PARTS = ("assay", "assay-embedded", "assay-langchain", "assay-llama-index", "langchain-core", "llama-index-core",
           "openai", "pyarrow", "pandas")  # fmt: skip
-#: A claim, and a passage that settles it: what every judge must get right.
-_PASSAGE = "The first Super Bowl was played on January 15, 1967, at the Los Angeles Memorial Coliseum."
-_KNOWN = (("The first Super Bowl was played on January 15, 1967.", "supported"),
-          ("The first Super Bowl was played on March 3, 1982, in Chicago.", "not supported"))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +61,25 @@ def _embedded() -> Iterator[Check]:
 
 
 def known_verdicts(judge: BaseJudge) -> Check:
-    """Ask for two verdicts that are beyond doubt."""
+    """Ask for two verdicts that are beyond doubt. A judge may lack the word for "contradicted"."""
     try:
-        wrong = [claim for claim, expected in _KNOWN if run_sync(lambda: _verdict(judge, claim)) != expected]  # noqa: B023
+        wrong = [
+            claim
+            for claim, label in CLAIMS.items()
+            if (run_sync(lambda: _label(judge, claim)) == "supported") != (label == "supported")  # noqa: B023
+        ]
     except AssayError as error:
         return Check("known verdicts", False, str(error))
     return Check("known verdicts", not wrong, f"wrong on: {'; '.join(wrong)}" if wrong else "both right")
 
 
-async def _verdict(judge: BaseJudge, text: str) -> str:
+async def _label(judge: BaseJudge, text: str) -> str:
     try:
         claims = await judge.find(Claims(text))
-        (verdict,) = await judge.find(Support(claims[:1], (_PASSAGE,)))
+        (verdict,) = await judge.find(Support(claims[:1], (PASSAGE,)))
     finally:
         await judge.release()
-    return "supported" if verdict.label == "supported" else "not supported"
+    return verdict.label
 
 
 def _endpoint(judge: BaseJudge) -> Iterator[Check]:

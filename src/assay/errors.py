@@ -16,6 +16,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
+from assay.terminal import printable
+
 
 class Cause(StrEnum):
     """Why a score has no value. Stable, machine readable."""
@@ -60,7 +62,10 @@ SETTLED = frozenset(
 
 
 class AssayError(Exception):
-    """Base of all errors raised by assay."""
+    """Base of all errors raised by assay. Texts of others in the message cannot steer the terminal that shows it."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class InputError(AssayError, ValueError):

@@ -87,12 +87,9 @@ def each_once(contexts: Iterable[Context]) -> tuple[Context, ...]:
 
 def _without_later(children: Children, trace: Trace, answering: Run, answer: str | None) -> Children:
     """The runs without those that began when the answer had been given, and found nothing of what it was given from."""
-    calls = calls_of(trace)
-    shared = shared_text(calls, answer)
-    ends = [run.ended for run in calls if run.id in shared or run is answering]
-    if not answering.prompt or None in ends:
+    over = _answered_at(trace, answering, answer)
+    if over is None or not answering.prompt:
         return children
-    over = max(end for end in ends if end is not None)
     raw = "\n".join(answering.prompt)
     prompt = spaced(raw)
 
@@ -101,6 +98,15 @@ def _without_later(children: Children, trace: Trace, answering: Run, answer: str
         return bool(found) and run.started > over and not any(stands_in(item.text, prompt, raw) for item in found)
 
     return {above: [run for run in runs if not later(run)] for above, runs in children.items()}
+
+
+def _answered_at(trace: Trace, answering: Run, answer: str | None) -> float | None:
+    """When the last call that wrote of the answer ended; None where one of them has not."""
+    calls = calls_of(trace)
+    shared = shared_text(calls, answer)
+    ends = [run.ended for run in calls if run.id in shared or run is answering]
+    known = [end for end in ends if end is not None]
+    return max(known, default=None) if len(known) == len(ends) else None
 
 
 def _after(run: Run, children: Children, before: list[Found]) -> list[Found]:
@@ -117,17 +123,23 @@ def _after(run: Run, children: Children, before: list[Found]) -> list[Found]:
 
 
 def _delivered(run: Run, before: list[Found], after: list[Found]) -> list[Found]:
+    """What stands once a step has delivered its documents; `after` is `before` and what was found below the step."""
     documents = list(run.documents or ())
-    delivered = {found.text for found in documents}
+    delivered, known = _texts(documents), _texts(before)
     given = {text for texts in (run.given or {}).values() for text in texts}
-    known = {found.text for found in before}
-    own = after is not before and after != before  # something was found below this step
-    rewritten = given <= known and not own
-    if given and (given & delivered or rewritten or run.kind == "reranker"):
+    searched = after is not before and after != before
+    reranks = run.kind == "reranker"
+    # It was handed documents, and gives some of them back, or rewrites what was known, or reranks: these replace those.
+    if given and (given & delivered or (given <= known and not searched) or reranks):
         return _replaced(before, given, documents)
-    if not own and (run.kind == "reranker" or (documents and delivered <= known)):
-        return documents  # chosen from all that was found
-    return before + documents
+    # Nobody says what it was handed, and it brings nothing new: it chose from all that was found.
+    if not searched and (reranks or (documents and delivered <= known)):
+        return documents
+    return before + documents  # it found them
+
+
+def _texts(found: Iterable[Found]) -> set[str]:
+    return {item.text for item in found}
 
 
 def _replaced(before: list[Found], given: set[str], documents: list[Found]) -> list[Found]:
@@ -139,9 +151,10 @@ def _replaced(before: list[Found], given: set[str], documents: list[Found]) -> l
 def _given_to(answering: Run, trace: Trace, children: Children) -> Sequence[str] | None:
     """The documents that the step around the answering call was given, if it was, and found none by itself."""
     for run in (answering, *trace.above(answering)):
-        if run is trace.root or (run is not answering and _finds(run, children)):
+        around = run is not answering
+        if run is trace.root or (around and _finds(run, children)):
             return None
-        if run.given:
+        if run.given:  # under several keys, nobody knows which of them went into the prompt
             return next(iter(run.given.values())) if len(run.given) == 1 else None
     return None
 

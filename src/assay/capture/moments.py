@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
+from typing import Any
 
 from assay.errors import InputError
 
 Moment = datetime | str | float
 
 
-def seconds_at(moment: Moment | None, name: str) -> float | None:
-    """Seconds since 1970 of a datetime, of a text in ISO 8601 or of such seconds; without a zone it is UTC.
+def seconds_at(moment: Any, name: str) -> float | None:
+    """Seconds since 1970 of a `Moment`: a datetime, a text in ISO 8601, or such seconds; without a zone it is UTC.
 
-    Raises InputError, which calls the argument `name`.
+    None stays None. Raises InputError, which calls the argument or column `name`, for anything else.
     """
+    if moment is None:
+        return None
     if isinstance(moment, str):
         try:
             moment = datetime.fromisoformat(moment)
         except ValueError:
             raise InputError(
-                f"{name}: expected a time such as 2026-11-21 or 2026-11-21T08:30:00Z, got {moment!r}"
+                f"{name}: expected a time such as 2026-11-21 or 2026-11-21T08:30:00Z, got {moment[:60]!r}"
             ) from None
     if isinstance(moment, datetime):
         return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
-    if moment is not None and (isinstance(moment, bool) or not isinstance(moment, (int, float))):
-        raise InputError(f"{name}: expected a datetime, a text or seconds, got {type(moment).__name__}")
-    return moment
+    if isinstance(moment, bool) or not isinstance(moment, (int, float)) or not math.isfinite(moment):
+        raise InputError(f"{name}: expected a datetime, a text in ISO 8601 or seconds since 1970, got {moment!r:.60}")
+    return float(moment)
 
 
 def iso(seconds: float) -> str:

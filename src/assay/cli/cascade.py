@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from assay.cli.options import BaseUrlOption, EmbeddingOption, KeyOption, WindowOption, column_map, options_of
+from assay.cli.output import say
 from assay.errors import InputError
 
 OK, UNSCORED = 0, 1
@@ -67,6 +68,6 @@ def cascade(
         seed=seed,
     )
     plan.save(out)
-    print(plan.text())
-    print(f"written: {out}; use it with --judge cascade:{out}")
+    say(plan.text())
+    say(f"written: {out}; use it with --judge cascade:{out}")
     raise typer.Exit(UNSCORED if plan.failures else OK)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from assay.cli.output import say, say_json
 from assay.errors import InputError, MissingExtra, StoreError
 
 if TYPE_CHECKING:
@@ -77,17 +76,17 @@ def _pass(source: str, spool: Spool, options: dict[str, Any], *, again: bool) ->
     except Exception as error:
         if not again:
             raise
-        print(f"assay: {type(error).__name__} while reading {source.partition(':')[0]}: {error}", file=sys.stderr)
+        say(f"assay: {type(error).__name__} while reading {source.partition(':')[0]}: {error}", aside=True)
         return None
 
 
 def _print(report: IngestReport, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(report.to_dict(), ensure_ascii=False), flush=True)
+        say_json(report.to_dict())
     else:
-        print(report.text(), flush=True)
+        say(report.text())
     for message in report.errors:
-        print(f"assay: {message}", file=sys.stderr)
+        say(f"assay: {message}", aside=True)
 
 
 def _seconds(text: str, name: str) -> float:

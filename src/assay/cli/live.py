@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.options import BaseUrlOption, EmbeddingOption, JudgeOption, KeyOption, WindowOption, judge_of
+from assay.cli.groups import grouped
+from assay.cli.options import JudgeOptions, MetricsOption
+from assay.cli.output import say, say_json
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,40 +21,58 @@ if TYPE_CHECKING:
 OK, UNSETTLED = 0, 1
 
 
+@dataclass(frozen=True)
+class WorkOptions:
+    """How samples are scored: options of `assay.live.Worker`, by their names."""
+
+    concurrency: Annotated[int, typer.Option(help="Samples scored at the same time.")] = 4
+    deadline: Annotated[float, typer.Option(help="Seconds for one sample.")] = 120.0
+    patience: Annotated[
+        float, typer.Option(help="Seconds for which a sample is tried again while the judge cannot be reached.")
+    ] = 600.0
+    score_partial: Annotated[bool, typer.Option("--score-partial", help="Score answers that were cut off too.")] = False
+
+
+@dataclass(frozen=True)
+class BudgetOptions:
+    """What scoring may cost: the limits of a `Budget` and the `Prices` for it, by their names."""
+
+    budget_calls_per_minute: Annotated[int | None, typer.Option(help="Judge calls in any minute.")] = None
+    budget_calls_per_day: Annotated[int | None, typer.Option(help="Judge calls in any 24 hours.")] = None
+    budget_tokens_per_minute: Annotated[int | None, typer.Option(help="Tokens in any minute.")] = None
+    budget_tokens_per_day: Annotated[int | None, typer.Option(help="Tokens in any 24 hours.")] = None
+    budget_dollars_per_minute: Annotated[float | None, typer.Option(help="Dollars in any minute; needs prices.")] = None
+    budget_dollars_per_day: Annotated[float | None, typer.Option(help="Dollars in any 24 hours; needs prices.")] = None
+    budget_price_prompt: Annotated[float | None, typer.Option(help="Dollars per million prompt tokens.")] = None
+    budget_price_completion: Annotated[float | None, typer.Option(help="Dollars per million completion tokens.")] = None
+    budget_price_cached: Annotated[float | None, typer.Option(help="Dollars per million cached tokens.")] = None
+
+    def resolve(self) -> Budget | None:
+        """The budget that they mean. Raises InputError for prices that are incomplete, or without a limit."""
+        from assay.budgets.budget import Budget, Prices
+
+        given = {name.removeprefix("budget_"): value for name, value in asdict(self).items() if value is not None}
+        prices = {name.removeprefix("price_"): given.pop(name) for name in tuple(given) if name.startswith("price_")}
+        if prices and not {"prompt", "completion"} <= set(prices):
+            raise InputError("--budget-price-prompt and --budget-price-completion: give both")
+        if prices and not given:
+            raise InputError("--budget-price-…: prices go with a limit, for example --budget-dollars-per-day")
+        return Budget(**given, prices=Prices(**prices) if prices else None) if given else None
+
+
+@grouped
 def worker(
     spool: Annotated[Path, typer.Argument(help="The folder of the spool.")],
-    metrics: Annotated[str | None, typer.Option(help="Names, separated by commas; `assay metrics` lists them.")] = None,
-    judge: JudgeOption = "embedded",
-    base_url: BaseUrlOption = None,
-    api_key_env: KeyOption = None,
-    embedding_model: EmbeddingOption = None,
-    window_tokens: WindowOption = None,
+    *,
+    metrics: MetricsOption = None,
+    judge: JudgeOptions,
     sink: Annotated[
         list[str] | None,
         typer.Option(help="NAME:ADDRESS, where scores go, for example jsonl:scores.jsonl. Repeatable."),
     ] = None,
     until_empty: Annotated[bool, typer.Option("--until-empty", help="End when all is scored and delivered.")] = False,
-    concurrency: Annotated[int, typer.Option(help="Samples scored at the same time.")] = 4,
-    deadline: Annotated[float, typer.Option(help="Seconds for one sample.")] = 120.0,
-    patience: Annotated[
-        float, typer.Option(help="Seconds for which a sample is tried again while the judge cannot be reached.")
-    ] = 600.0,
-    score_partial: Annotated[
-        bool, typer.Option("--score-partial", help="Score answers that were cut off too.")
-    ] = False,
-    budget_calls_per_minute: Annotated[int | None, typer.Option(help="Judge calls in any minute.")] = None,
-    budget_calls_per_day: Annotated[int | None, typer.Option(help="Judge calls in any 24 hours.")] = None,
-    budget_tokens_per_minute: Annotated[int | None, typer.Option(help="Tokens in any minute.")] = None,
-    budget_tokens_per_day: Annotated[int | None, typer.Option(help="Tokens in any 24 hours.")] = None,
-    budget_dollars_per_minute: Annotated[
-        float | None, typer.Option(help="Dollars in any minute; needs prices.")
-    ] = None,
-    budget_dollars_per_day: Annotated[float | None, typer.Option(help="Dollars in any 24 hours; needs prices.")] = None,
-    budget_price_prompt: Annotated[float | None, typer.Option(help="Dollars per million prompt tokens.")] = None,
-    budget_price_completion: Annotated[
-        float | None, typer.Option(help="Dollars per million completion tokens.")
-    ] = None,
-    budget_price_cached: Annotated[float | None, typer.Option(help="Dollars per million cached tokens.")] = None,
+    work: WorkOptions,
+    budget: BudgetOptions,
     retry_parked: Annotated[bool, typer.Option("--retry-parked", help="First make parked scores due again.")] = False,
     status: Annotated[bool, typer.Option("--status", help="Only print what stands in the spool.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
@@ -67,7 +85,7 @@ def worker(
             f"spool: there is none in {str(spool)!r}; the application makes it with assay.live.Spool(PATH)"
         )
     if retry_parked:
-        print(f"parked scores due again: {SpoolFile(spool).retry_parked()}", file=sys.stderr)
+        say(f"parked scores due again: {SpoolFile(spool).retry_parked()}", aside=True)
     if status:
         from assay.live.report import report_of
 
@@ -75,25 +93,8 @@ def worker(
         raise typer.Exit(OK)
     from assay.live.worker import Worker
 
-    limits = {
-        "calls_per_minute": budget_calls_per_minute,
-        "calls_per_day": budget_calls_per_day,
-        "tokens_per_minute": budget_tokens_per_minute,
-        "tokens_per_day": budget_tokens_per_day,
-        "dollars_per_minute": budget_dollars_per_minute,
-        "dollars_per_day": budget_dollars_per_day,
-    }
-    prices = {"prompt": budget_price_prompt, "completion": budget_price_completion, "cached": budget_price_cached}
     report = Worker(
-        spool,
-        metrics,
-        judge_of(judge, base_url, api_key_env, embedding_model, window_tokens),
-        sinks=_sinks(sink or []),
-        budget=_budget(limits, prices),
-        concurrency=concurrency,
-        deadline=deadline,
-        patience=patience,
-        score_partial=score_partial,
+        spool, metrics, judge.resolve(), sinks=_sinks(sink or []), budget=budget.resolve(), **asdict(work)
     ).run(until_empty)
     _print(report, as_json)
     raise typer.Exit(UNSETTLED if report.parked or report.undelivered or report.pending else OK)
@@ -108,36 +109,24 @@ def _sinks(specs: list[str]) -> dict[str, Sink]:
     return {spec: resolve_sink(spec) for spec in specs}
 
 
-def _budget(limits: Mapping[str, Any], prices: Mapping[str, float | None]) -> Budget | None:
-    from assay.budgets.budget import Budget, Prices
-
-    given = {name: value for name, value in limits.items() if value is not None}
-    priced = {name: value for name, value in prices.items() if value is not None}
-    if priced and not {"prompt", "completion"} <= set(priced):
-        raise InputError("--budget-price-prompt and --budget-price-completion: give both")
-    if priced and not given:
-        raise InputError("--budget-price-…: prices go with a limit, for example --budget-dollars-per-day")
-    return Budget(**given, prices=Prices(**priced) if priced else None) if given else None
-
-
 def _print(report: SpoolReport, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(report.to_dict(), ensure_ascii=False))
+        say_json(report.to_dict())
         return
     dropped = ", ".join(f"{n} {reason}" for reason, n in report.dropped.items()) or "0"
     causes = ", ".join(f"{n} {cause}" for cause, n in report.causes.items())
-    print(
+    say(
         f"submitted   {report.submitted}: {report.appended} appended, {report.duplicates} duplicates, "
         f"{report.sampled_out} sampled out, {report.skipped} skipped, dropped {dropped}, {report.unwritten} not written"
     )
-    print(
+    say(
         f"appended    {report.appended}: {report.scored} scored, {report.unscored} unscored, {report.waiting} waiting, "
         f"{report.in_work} in work" + (f"; the oldest waits for {report.oldest:.0f} s" if report.oldest else "")
     )
-    print(f"scores      {report.scores}" + (f"; missing for: {causes}" if causes else ""))
-    print(
+    say(f"scores      {report.scores}" + (f"; missing for: {causes}" if causes else ""))
+    say(
         f"deliveries  {report.delivered} delivered, {report.undelivered} under way, {report.parked} parked; scores: "
         f"{report.confirmed} confirmed, {report.unconfirmed} unconfirmed"
     )
     for parked in report.parked_samples:
-        print(f"parked      {parked.key} after {parked.tries} tries: {parked.error}")
+        say(f"parked      {parked.key} after {parked.tries} tries: {parked.error}")

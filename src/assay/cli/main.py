@@ -1,61 +1,82 @@
-"""The command line: score, explain, metrics, doctor, demo, worker, ingest.
+"""The command line: score, explain, metrics, doctor, demo, worker, cascade, ingest.
 
-Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input;
-3 the judge cannot be used (missing extra, key refused, endpoint unreachable); 130 interrupted.
-Results go to stdout, everything else to stderr; an error is one line with the way out.
+Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input, or
+a file or store that cannot be read or written; 3 the judge cannot be used (missing extra, key refused, endpoint
+unreachable); 4 a fault in assay; 130 interrupted.
+Results go to stdout, everything else to stderr; an error is one line with the way out. `assay --debug COMMAND`, or
+ASSAY_DEBUG=1 in the environment, shows where it came from.
 """
 
 from __future__ import annotations
 
-import json
-import sys
+import os
+import sqlite3
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from assay.cli.cascade import cascade
+from assay.cli.groups import grouped
 from assay.cli.ingest import ingest
 from assay.cli.live import worker
-from assay.cli.options import BaseUrlOption, EmbeddingOption, JudgeOption, KeyOption, WindowOption, column_map, judge_of
+from assay.cli.options import ColumnsOption, JudgeOptions, MetricsOption, column_map
+from assay.cli.output import say, say_json, width
 from assay.errors import SETTLED, AssayError, Cause, InputError, JudgeFailure, MissingExtra, StoreError
 
 if TYPE_CHECKING:
     from assay.metrics import Metric
     from assay.result import Result
 
-OK, UNSCORED, USAGE, JUDGE, INTERRUPTED = 0, 1, 2, 3, 130
+OK, UNSCORED, USAGE, JUDGE, FAULT, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+#: Exit codes of errors; the first that fits. What is none of these is a fault in assay.
+EXITS: tuple[tuple[tuple[type[BaseException], ...], int], ...] = (
+    ((InputError, StoreError), USAGE),
+    ((MissingExtra, JudgeFailure), JUDGE),
+    ((AssayError,), UNSCORED),
+    ((OSError, sqlite3.Error), USAGE),
+)
+DEBUG = "ASSAY_DEBUG"
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Score retrieval-augmented answers with located evidence.",
-    epilog="Exit codes: 0 fine, 1 some judging or delivery failed, 2 wrong input, 3 judge unusable, 130 interrupted.",
+    epilog="Exit codes: 0 fine, 1 some judging or delivery failed, 2 wrong input, 3 judge unusable, 4 a fault "
+    "in assay, 130 interrupted.",
 )
+
+
+@app.callback()
+def options(
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+) -> None:
+    """Options of all commands."""
+    if debug:
+        os.environ[DEBUG] = "1"
+
 
 StoreOption = Annotated[Path, typer.Option(help="Folder that keeps findings and runs.")]
 
 
 @app.command()
+@grouped
 def score(
     data: Annotated[
         str, typer.Argument(help="JSONL, JSON, CSV, TSV or Parquet; or traces: NAME:ADDRESS, as otel:spans.jsonl.")
     ],
-    metrics: Annotated[str | None, typer.Option(help="Names, separated by commas; `assay metrics` lists them.")] = None,
-    judge: JudgeOption = "embedded",
-    base_url: BaseUrlOption = None,
-    api_key_env: KeyOption = None,
-    embedding_model: EmbeddingOption = None,
-    window_tokens: WindowOption = None,
+    *,
+    metrics: MetricsOption = None,
+    judge: JudgeOptions,
     out: Annotated[Path | None, typer.Option(help="Write every row with scores and evidence as JSONL.")] = None,
     store: StoreOption = Path(".assay"),
     sink: Annotated[
         list[str] | None, typer.Option(help="NAME:ADDRESS of a trace store to write scores to; may be repeated.")
     ] = None,
-    columns: Annotated[
-        list[str] | None, typer.Option("--map", help="FIELD=COLUMN, where a column has a name of your own.")
-    ] = None,
+    columns: ColumnsOption = None,
     limit: Annotated[int | None, typer.Option(help="Read at most this many rows.")] = None,
     concurrency: Annotated[int, typer.Option(help="Rows in flight at the same time.")] = 16,
     deadline: Annotated[float | None, typer.Option(help="Seconds for the whole run.")] = None,
@@ -65,7 +86,7 @@ def score(
     from assay.judges.cascade.judge import CascadeJudge
     from assay.sinks.registry import resolve_sink
 
-    chosen = judge_of(judge, base_url, api_key_env, embedding_model, window_tokens)
+    chosen = judge.resolve()
     sinks = [resolve_sink(spec) for spec in sink or ()]
     try:
         result = evaluate(
@@ -81,11 +102,11 @@ def score(
         )
     except EvaluationInterrupted as interrupted:
         _print_result(interrupted.result, out)
-        print("assay: interrupted; the rows above are complete. Run the same command to go on.", file=sys.stderr)
+        say("assay: interrupted; the rows above are complete. Run the same command to go on.", aside=True)
         raise typer.Exit(INTERRUPTED) from None
     _print_result(result, out)
     if isinstance(chosen, CascadeJudge):
-        print(chosen.report().text(), file=sys.stderr)
+        say(chosen.report().text(), aside=True)
     raise typer.Exit(_verdict(result))
 
 
@@ -104,9 +125,9 @@ def explain(
         raise InputError(f"store: there is none in {str(store)!r}; name yours with --store, or score something first")
     result = Result.load(run, store)
     if as_json:
-        print(json.dumps(result.row(row).to_dict(), ensure_ascii=False, indent=2))
+        say_json(result.row(row).to_dict(), indent=2)
     else:
-        print(result.explain(row, metric).text(_width()))
+        say(result.explain(row, metric).text(width()))
 
 
 @app.command()
@@ -130,27 +151,22 @@ def metrics() -> None:
             metric.direction,
             _judges_for(metric),
         )
-    Console(width=_width()).print(table)
+    Console(width=width()).print(table)
 
 
 @app.command()
+@grouped
 def doctor(
-    judge: JudgeOption = "embedded",
-    base_url: BaseUrlOption = None,
-    api_key_env: KeyOption = None,
-    embedding_model: EmbeddingOption = None,
-    window_tokens: WindowOption = None,
+    judge: JudgeOptions,
 ) -> None:
     """Check what works here: installed parts, the embedded judge, and what a judge endpoint supports."""
     from assay.doctor import examine
 
-    options = (base_url, api_key_env, embedding_model, window_tokens)
-    chosen = None if judge == "embedded" and not any(options) else judge_of(judge, *options)
     fine = True
-    for check in examine(chosen):
+    for check in examine(None if judge == JudgeOptions() else judge.resolve()):
         fine = fine and check.fine is not False
         mark = {True: "ok  ", False: "FAIL", None: "–   "}[check.fine]
-        print(f"{mark} {check.name}: {check.text}")
+        say(f"{mark} {check.name}: {check.text}")
     raise typer.Exit(OK if fine else JUDGE)
 
 
@@ -161,28 +177,27 @@ def demo(store: StoreOption = Path(".assay")) -> None:
     from assay.evaluation import evaluate
 
     result = evaluate(answers(), store=store)
-    print(result)
+    say(result)
     worst = result.worst("faithfulness")
     if worst is not None:
-        print(
-            f"\nThe least faithful answer, row {worst.number} (people said: {worst.scored.sample.metadata['human']})\n"
-        )
-        print(result.explain(worst.number, "faithfulness").text(_width()))
-    print("\nMore: assay explain last ROW --store", store)
+        said = worst.scored.sample.metadata["human"]
+        say(f"\nThe least faithful answer, row {worst.number} (people said: {said})\n")
+        say(result.explain(worst.number, "faithfulness").text(width()))
+    say(f"\nMore: assay explain last ROW --store {store}")
 
 
-app.command()(worker)
-app.command()(cascade)
-app.command()(ingest)
+# the commands that have files of their own
+for command in (worker, cascade, ingest):
+    app.command()(command)
 
 
 def _print_result(result: Result, out: Path | None) -> None:
     from assay.report.table import as_text
 
-    print(as_text(result, _width()))
+    say(as_text(result, width()))
     if out is not None:
         result.to_jsonl(out)
-        print(f"rows with evidence: {out}", file=sys.stderr)
+        say(f"rows with evidence: {out}", aside=True)
 
 
 def _verdict(result: Result) -> int:
@@ -198,30 +213,27 @@ def _judges_for(metric: Metric) -> str:
     return "embedded, LLM" if set(metric.asks) <= set(INQUIRIES) and not metric.needs_contradiction else "LLM"
 
 
-def _width() -> int:
-    from shutil import get_terminal_size
-
-    return max(80, min(140, get_terminal_size((110, 24)).columns))
-
-
-def _fail(code: int, error: BaseException) -> NoReturn:
-    message = " ".join(str(error).split())
-    print(f"assay: error: {message}", file=sys.stderr)
-    raise SystemExit(code)
-
-
 def main() -> None:
-    """Entry point: turns assay's errors into one line and an exit code."""
+    """Entry point: turns errors into one line and an exit code."""
     try:
         app()
-    except (InputError, StoreError) as error:
-        _fail(USAGE, error)
-    except (MissingExtra, JudgeFailure) as error:
-        _fail(JUDGE, error)
-    except AssayError as error:
-        _fail(UNSCORED, error)
-    except KeyboardInterrupt as error:
-        _fail(INTERRUPTED, error)
+    except KeyboardInterrupt:
+        _fail(INTERRUPTED, "interrupted")
+    except Exception as error:
+        code = next((code for kinds, code in EXITS if isinstance(error, kinds)), FAULT)
+        message = str(error)
+        if not isinstance(error, (AssayError, OSError)):
+            message = f"{type(error).__name__}: {message}"
+        if code == FAULT:
+            message = f"a fault in assay: {message}; with {DEBUG}=1 in the environment it shows where"
+        _fail(code, message)
+
+
+def _fail(code: int, message: str) -> NoReturn:
+    if os.environ.get(DEBUG, "0") not in ("", "0"):
+        say(traceback.format_exc(), aside=True)
+    say(f"assay: error: {' '.join(message.split())}", aside=True)
+    raise SystemExit(code)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +13,10 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from assay.judges import BaseJudge
 
+MetricsOption = Annotated[str | None, typer.Option(help="Names, separated by commas; `assay metrics` lists them.")]
+ColumnsOption = Annotated[
+    list[str] | None, typer.Option("--map", help="FIELD=COLUMN, where a column has a name of your own.")
+]
 JudgeOption = Annotated[
     str,
     typer.Option(
@@ -26,6 +31,21 @@ WindowOption = Annotated[
     int | None,
     typer.Option(help="Tokens that the model reads and writes together; some servers cut longer texts silently."),
 ]
+
+
+@dataclass(frozen=True)
+class JudgeOptions:
+    """The options of a command that uses one judge."""
+
+    judge: JudgeOption = "embedded"
+    base_url: BaseUrlOption = None
+    api_key_env: KeyOption = None
+    embedding_model: EmbeddingOption = None
+    window_tokens: WindowOption = None
+
+    def resolve(self) -> BaseJudge:
+        """The judge that they mean. Raises InputError for options that do not go together."""
+        return judge_of(self.judge, self.base_url, self.api_key_env, self.embedding_model, self.window_tokens)
 
 
 def judge_of(

@@ -49,41 +49,15 @@ class Data:
         self._source = source
         self._limit = limit
         self._spent = False
-        rows = source.open()
-        head = list(islice(rows, source.head))
-        self._rows = chain(head, rows) if source.once else None
-        close = None if source.once else getattr(rows, "close", None)
-        if close is not None:
-            close()  # lets go of the file
-        if source.total == 0 or (source.head and not head):
-            raise InputError(f"{source.what} has no rows")
+        head, self._rows = _opened(source)
         total = source.total if source.total is not None or len(head) == source.head else len(head)
         self.total = min(total, limit) if total is not None and limit is not None else total
-
-        items = [item if isinstance(item, (Bad, RowError)) else as_row(item) for item in head]
-        if items and source.names is None and not any(isinstance(item, (Mapping, Sample)) for item in items):
-            found = head[0]
-            raise InputError(
-                f"{source.what}: {found.message if isinstance(found, (Bad, RowError)) else _no_row(found)}"
-            )
-        names = dict.fromkeys(source.names or ())
-        present: set[str] = set()
-        for item in items:
-            if isinstance(item, Sample):
-                present.update(name for name in _MAY_LACK if getattr(item, name) is not None)
-                present.update(name for name in ("history", "id") if getattr(item, name))
-            elif isinstance(item, Mapping) and source.names is None:
-                names.update(dict.fromkeys(map(str, item)))
+        names, filled = _names_and_fields(source, head)
         self._names = names.keys()
         self._columns = find_columns(names, column_map)
-        self.columns = frozenset(present | self._columns.keys())
+        self.columns = frozenset(filled | self._columns.keys())
         if not self.columns & set(_MAY_LACK):
-            raise InputError(
-                f"{source.what}: no column is known as a field of a sample. The columns are "
-                f"{', '.join(map(repr, names)) or 'none'}; accepted are "
-                f"{', '.join(f'{field} ({ACCEPTED[field][1]}, …)' for field in _MAY_LACK)}. "
-                'Name others with column_map={"question": "your column"}'
-            )
+            raise InputError(_none_known(source, names))
 
     def __iter__(self) -> Iterator[tuple[int, Sample | RowError]]:
         if self._spent:
@@ -121,6 +95,49 @@ class Data:
             message = str(error)
             named = message if message.startswith("row ") else f"row {number}: {message}"
             return RowError(number=number, id=_id_of(row, columns), message=named)
+
+
+def _opened(source: Source) -> tuple[list[object], Iterator[object] | None]:
+    """The first rows of a source, looked at to learn its columns; and, where it is read once, all of its rows.
+
+    Raises InputError for a source without rows.
+    """
+    rows = source.open()
+    head = list(islice(rows, source.head))
+    close = None if source.once else getattr(rows, "close", None)
+    if close is not None:
+        close()  # lets go of the file
+    if source.total == 0 or (source.head and not head):
+        raise InputError(f"{source.what} has no rows")
+    return head, chain(head, rows) if source.once else None
+
+
+def _names_and_fields(source: Source, head: list[object]) -> tuple[dict[str, None], set[str]]:
+    """The names of the columns, in order, as far as a header, a schema or the first rows tell; and, where those are
+    Samples, the fields that have values. Raises InputError where none of the rows can be read.
+    """
+    items = [item if isinstance(item, (Bad, RowError)) else as_row(item) for item in head]
+    names = dict.fromkeys(source.names or ())
+    if source.names is None:
+        if items and not any(isinstance(item, (Mapping, Sample)) for item in items):
+            found = head[0]
+            why = found.message if isinstance(found, (Bad, RowError)) else _no_row(found)
+            raise InputError(f"{source.what}: {why}")
+        names = dict.fromkeys(str(name) for item in items if isinstance(item, Mapping) for name in item)
+    filled: set[str] = set()
+    for sample in (item for item in items if isinstance(item, Sample)):
+        filled.update(name for name in _MAY_LACK if getattr(sample, name) is not None)
+        filled.update(name for name in ("history", "id") if getattr(sample, name))
+    return names, filled
+
+
+def _none_known(source: Source, names: Iterable[str]) -> str:
+    return (
+        f"{source.what}: no column is known as a field of a sample. The columns are "
+        f"{', '.join(map(repr, names)) or 'none'}; accepted are "
+        f"{', '.join(f'{field} ({ACCEPTED[field][1]}, …)' for field in _MAY_LACK)}. "
+        'Name others with column_map={"question": "your column"}'
+    )
 
 
 def _no_row(item: object) -> str:

@@ -7,11 +7,12 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from assay.data.files import from_path
+from assay.capture.moments import seconds_at
+from assay.data.files import from_path, json_of_file
 from assay.data.rows import RowError
 from assay.data.sources import Bad
 from assay.errors import InputError
@@ -83,22 +84,6 @@ def by_trace(
     yield from (traces[trace] for trace in sorted(traces, key=lambda trace: (starts.get(trace, 0.0), trace)))
 
 
-def time_of(value: Any, name: str = "time") -> float | None:
-    """Seconds since 1970 of a number of seconds, a datetime or an ISO text; a time without a zone is UTC."""
-    if value is None or value == "":
-        return None
-    if isinstance(value, str):
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            raise InputError(f"{name}: expected seconds since 1970 or an ISO date, found {describe(value)}") from None
-    if isinstance(value, datetime):
-        return (value if value.tzinfo is not None else value.replace(tzinfo=UTC)).timestamp()
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
-        raise InputError(f"{name}: expected seconds since 1970 or an ISO date, found {describe(value)}")
-    return float(value)
-
-
 def json_of(value: Any) -> Any:
     """What a text of JSON spells, as stores write it into columns; anything else as it is, texts that are none too."""
     if isinstance(value, str) and value[:1] in ("{", "[", '"'):
@@ -116,7 +101,7 @@ def within(
     limit: int | None = None,
 ) -> Iterator[Sample | RowError]:
     """Those samples that ended at or after `since` and before `until`, at most `limit` of them; errors are kept."""
-    low, high = time_of(since, "since"), time_of(until, "until")
+    low, high = seconds_at(since, "since"), seconds_at(until, "until")
     if limit is not None and limit < 1:
         raise InputError(f"limit: expected at least 1, found {limit}")
     found = (item for item in samples if isinstance(item, RowError) or _ended_within(item, low, high))
@@ -142,12 +127,9 @@ def _single(path: Path) -> Record | None:
     """The object that a file of JSON holds, where it holds no rows; None where it does not."""
     if ".json" not in path.suffixes[-2:] or not path.is_file():
         return None
-    import gzip
-
     try:
-        data = path.read_bytes()
-        found = json.loads(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
-    except (ValueError, OSError, EOFError, RecursionError):
+        found = json_of_file(path)
+    except InputError:
         return None
     return found if isinstance(found, dict) else None
 

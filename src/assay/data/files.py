@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import csv
-import gzip
-import io
 import json
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
-from assay.data.sources import BATCH, Bad, Source, from_mapping, from_sequence
+from assay.data.opening import DAMAGED, TextLines, TooLong, TooMuch, first_lines, lines_of, open_bytes, whole_of
+from assay.data.sources import BATCH, Bad, Source, from_mapping, from_sequence, listed, unique
 from assay.errors import InputError, MissingExtra
 from assay.fields import describe
-
-_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 def from_path(path: Path) -> Source:
     """The source in a file, chosen by its extension. Raises InputError for a file that cannot be opened as rows."""
-    path = path.expanduser()
+    try:
+        path = path.expanduser()
+        return _reader_for(path)(path)
+    except (OSError, RuntimeError, ValueError) as error:  # no such home, too long a name, no right to look, a NUL
+        if isinstance(error, (InputError, MissingExtra)):
+            raise
+        raise InputError(f"{str(path)!r} cannot be opened: {error}") from None
+
+
+def _reader_for(path: Path) -> Callable[[Path], Source]:
     if "://" in str(path) or str(path).startswith(("http:/", "https:/", "s3:/", "hf:/")):
         raise InputError(f"{str(path)!r} is an address; download the file and give its path")
     if path.is_dir():
@@ -37,7 +42,7 @@ def from_path(path: Path) -> Source:
         )
     if path.stat().st_size == 0:
         raise InputError(f"{path.name!r} is empty")
-    return reader(path)
+    return reader
 
 
 def _reader_of(path: Path) -> Callable[[Path], Source] | None:
@@ -49,41 +54,31 @@ def _reader_of(path: Path) -> Callable[[Path], Source] | None:
     return None if zipped and kind == ".parquet" else _READERS.get(kind)
 
 
-def _open(path: Path) -> BinaryIO:
-    """The file's bytes, unpacked. Refuses UTF-16, which spreadsheets like to write, by its first bytes."""
-    try:
-        zipped = path.suffix.lower() == ".gz"
-        file = cast(BinaryIO, gzip.open(path, "rb") if zipped else path.open("rb"))  # noqa: SIM115  # the caller closes
-    except OSError as error:
-        raise InputError(f"{path.name!r} cannot be opened: {error.strerror}") from None
-    try:
-        start = file.read(2)
-        file.seek(0)
-    except _DAMAGED as error:
-        file.close()
-        raise InputError(f"{path.name!r} is no sound gzip file: {error}") from None
-    if start in (b"\xff\xfe", b"\xfe\xff"):
-        file.close()
-        raise InputError(f"{path.name!r} is UTF-16; save it as UTF-8")
-    return file
-
-
 def _json_lines(path: Path) -> Source:
-    if any(line == b"[" or line.startswith(b"[{") for line in _first_lines(path, 1)):
+    if any(line == b"[" or line.startswith(b"[{") for line in first_lines(path, 1)):
         raise InputError(f"{path.name!r} holds one JSON list, not an object per line; name it {path.stem}.json")
 
     def rows() -> Iterator[object]:
         number = 0
-        with _open(path) as file:
+        with open_bytes(path) as file:
             try:
-                for number, line in enumerate(file, 1):
+                for number, line in enumerate(lines_of(file), 1):
+                    if isinstance(line, TooLong):
+                        yield Bad(f"line {number} is {line}")
+                        continue
                     line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
                     if not line.isspace():
                         yield _json_row(line, number)
-            except _DAMAGED as error:
-                yield Bad(f"after line {number} the gzip file is damaged, and what follows is lost: {error}")
+            except DAMAGED as error:
+                yield Bad(f"after line {number} {_damage(path, error)}, and what follows is lost: {error}")
 
     return Source(what=repr(path.name), open=rows)
+
+
+def _damage(path: Path, error: BaseException) -> str:
+    if isinstance(error, TooMuch):
+        return "the gzip file is not read further"
+    return "the gzip file is damaged" if path.suffix.lower() == ".gz" else "the file cannot be read"
 
 
 def _json_row(line: bytes, number: int) -> Mapping[str, Any] | Bad:
@@ -104,15 +99,7 @@ def _json(path: Path) -> Source:
     """A list of objects, an object of lists, or JSON lines under the wrong name. The first two are held in memory."""
     if _is_json_lines(path):
         return _json_lines(path)
-    try:
-        with _open(path) as file:
-            data = json.loads(file.read().decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise InputError(f"{path.name!r} is not UTF-8; save it as UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path.name!r} is no JSON: {error.msg} in line {error.lineno}") from None
-    except (ValueError, RecursionError, *_DAMAGED) as error:
-        raise InputError(f"{path.name!r} cannot be read as JSON: {error}") from None
+    data = json_of_file(path)
     if isinstance(data, list):
         return from_sequence(data, repr(path.name))
     if isinstance(data, dict):
@@ -125,72 +112,86 @@ def _json(path: Path) -> Source:
     raise InputError(f"{path.name!r}: expected a list of objects, found {describe(data)}")
 
 
+def json_of_file(path: Path) -> Any:
+    """What a file of JSON holds, all of it in memory. Raises InputError."""
+    try:
+        return json.loads(whole_of(path).decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise InputError(f"{path.name!r} is not UTF-8; save it as UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path.name!r} is no JSON: {error.msg} in line {error.lineno}") from None
+    except (ValueError, RecursionError, *DAMAGED) as error:
+        raise InputError(f"{path.name!r} cannot be read as JSON: {error}") from None
+
+
 def _is_json_lines(path: Path) -> bool:
     """Whether the first two lines that are not blank are objects, as `Dataset.to_json` of Hugging Face writes them."""
-    lines = _first_lines(path, 2)
+    lines = first_lines(path, 2)
     # a list on one line may be long: look at the brackets first
     return len(lines) == 2 and all(
         line.startswith(b"{") and line.endswith(b"}") and not isinstance(_json_row(line, 1), Bad) for line in lines
     )
 
 
-def _first_lines(path: Path, count: int) -> list[bytes]:
-    """Up to `count` lines that are not blank, stripped; damage further on is left to the reader."""
-    with _open(path) as file:
-        lines: list[bytes] = []
-        try:
-            for line in file:
-                stripped = line.removeprefix(b"\xef\xbb\xbf").strip()
-                if stripped:
-                    lines.append(stripped)
-                if len(lines) == count:
-                    break
-        except _DAMAGED:
-            pass
-        return lines
-
-
 def _csv(path: Path, delimiter: str | None = None) -> Source:
     # The limit is one for the whole process. It is only ever raised; 2**31 - 1 is the most that Windows takes.
     if csv.field_size_limit() < 2**31 - 1:
         csv.field_size_limit(2**31 - 1)
-    with _open(path) as file:
-        try:
-            first = file.readline().decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise InputError(f"{path.name!r} is not UTF-8; save it as UTF-8 (CSV UTF-8 in spreadsheets)") from None
-    delimiter = delimiter or max(",;\t", key=lambda mark: len(next(csv.reader([first], delimiter=mark), [])))
+    mark = delimiter or _delimiter(path)
 
     def rows() -> Iterator[object]:
-        with _open(path) as file:
-            text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
-            reader = csv.reader(text, delimiter=delimiter, strict=True)
+        with open_bytes(path) as file:
+            lines = TextLines(file)
+            reader = csv.reader(lines, delimiter=mark, strict=True)
             header = _header(reader, path)
             while True:
-                line = reader.line_num + 1
+                lines.begin()
+                first = lines.number + 1
                 try:
                     cells = next(reader)
                 except StopIteration:
                     return
+                except TooLong as error:
+                    yield Bad(f"line {first}: the row is {error}")
                 except csv.Error as error:
-                    yield Bad(f"line {line} is no CSV: {error}")
-                    continue
-                except _DAMAGED as error:
-                    yield Bad(f"from line {line} on the gzip file is damaged, and what follows is lost: {error}")
+                    yield Bad(f"line {first} is no CSV: {error}{_lost(first, lines.number)}")
+                except DAMAGED as error:
+                    yield Bad(f"from line {first} on {_damage(path, error)}, and what follows is lost: {error}")
                     return
-                if cells:
-                    yield _csv_row(cells, header, line)
+                else:
+                    if cells:
+                        yield _csv_row(cells, header, first)
 
-    with _open(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
-        names = _header(csv.reader(text, delimiter=delimiter, strict=True), path)
+    with open_bytes(path) as file:
+        names = _header(csv.reader(TextLines(file), delimiter=mark, strict=True), path)
     return Source(what=repr(path.name), open=rows, names=tuple(name for name in names if name))
+
+
+def _delimiter(path: Path) -> str:
+    """The mark that makes the most cells of the first line."""
+    with open_bytes(path) as file:
+        try:
+            first = next(TextLines(file), "")
+            first.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{path.name!r} is not UTF-8; save it as UTF-8 (CSV UTF-8 in spreadsheets)") from None
+        except (TooLong, *DAMAGED) as error:
+            raise InputError(f"{path.name!r}: the first line is no CSV header: {error}") from None
+    return max(",;\t", key=lambda mark: len(next(csv.reader([first], delimiter=mark), [])))
+
+
+def _lost(first: int, last: int) -> str:
+    """What went with a row that is no CSV: where a quote is opened and not closed, the lines up to the next quote."""
+    return "" if last <= first else f"; a quote is opened there, and the lines up to {last} are lost with it"
 
 
 def _header(reader: Iterator[list[str]], path: Path) -> list[str]:
     try:
         header = [name.strip() for name in next((cells for cells in reader if cells), [])]
-    except (csv.Error, *_DAMAGED) as error:
+        "".join(header).encode()
+    except UnicodeEncodeError:
+        raise InputError(f"{path.name!r} is not UTF-8; save it as UTF-8 (CSV UTF-8 in spreadsheets)") from None
+    except (csv.Error, TooLong, *DAMAGED) as error:
         raise InputError(f"{path.name!r}: the first line is no CSV header: {error}") from None
     twice = sorted({name for name in header if name and header.count(name) > 1})
     if twice:
@@ -211,7 +212,6 @@ def _csv_row(cells: list[str], header: list[str], line: int) -> Mapping[str, Any
 
 def _parquet(path: Path) -> Source:
     try:
-        import pyarrow
         import pyarrow.parquet as parquet
     except ImportError:
         raise MissingExtra("reading Parquet needs pyarrow: pip install 'assay[parquet]'") from None
@@ -220,19 +220,19 @@ def _parquet(path: Path) -> Source:
             total = opened.metadata.num_rows
             # pandas stores an index without a name under this prefix; it only counts the rows
             names = [name for name in opened.schema_arrow.names if not name.startswith("__index_level_")]
-    except (pyarrow.ArrowException, OSError) as error:
+    except Exception as error:  # damaged bytes make pyarrow raise errors of many types
         raise InputError(f"{path.name!r} is no sound Parquet file: {error}") from None
 
     def rows() -> Iterator[object]:
-        # page by page: the default holds the whole row group, often the whole file
-        with parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as opened:
-            try:
+        try:
+            # page by page: the default holds the whole row group, often the whole file
+            with parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as opened:
                 for batch in opened.iter_batches(batch_size=BATCH, columns=names):
-                    yield from batch.to_pylist()
-            except (pyarrow.ArrowException, OSError) as error:
-                yield Bad(f"the Parquet file is damaged, and what follows is lost: {error}")
+                    yield from listed(batch)
+        except Exception as error:
+            yield Bad(f"the Parquet file is damaged, and what follows is lost: {error}")
 
-    return Source(what=repr(path.name), open=rows, names=tuple(names), total=total)
+    return Source(what=repr(path.name), open=rows, names=unique(names), total=total)
 
 
 _READERS: dict[str, Callable[[Path], Source]] = {

@@ -10,26 +10,18 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from assay.data.rows import RowError
 from assay.data.sources import HEAD, Source
-from assay.errors import InputError, MissingExtra
+from assay.errors import InputError
+from assay.plugins import EXTRAS, load
 from assay.records import Sample
 
 GROUP = "assay.sources"
-
-#: Names whose package may be missing, and what to install for them.
-EXTRAS = {
-    "otel": "opentelemetry",
-    "phoenix": "phoenix",
-    "mlflow": "mlflow",
-    "langsmith": "langsmith",
-    "langfuse": "langfuse",
-}
 
 #: Two letters at least: C:\answers.csv is a path. Two slashes make an address of the web.
 _SPEC = re.compile(r"([a-z][a-z0-9_-]+):(?!//)(.*)", re.DOTALL)
@@ -52,11 +44,9 @@ def open_named(spec: str, **options: Any) -> Iterator[Sample | RowError]:
     if found is None:
         raise InputError(f"source {spec!r}: expected NAME:ADDRESS with a NAME of {_listed(points)}")
     name, address = found.groups()
-    if name not in points:
-        if name in EXTRAS:
-            raise MissingExtra(_missing(name))
+    make: Callable[..., Iterable[Sample | RowError]] | None = load("source", name, points)
+    if make is None:
         raise InputError(f"there is no file {spec!r}, and no source {name!r}; the sources are {_listed(points)}")
-    make = _load(points[name])
     given = {key: value for key, value in options.items() if value is not None}
     parameters = inspect.signature(make).parameters
     unknown = [key for key in given if key not in parameters]
@@ -70,20 +60,6 @@ def from_name(spec: str, limit: int | None = None) -> Source:
     head = HEAD if limit is None else min(HEAD, limit)
     samples = open_named(spec, limit=limit)
     return Source(what=repr(spec), open=lambda: islice(samples, limit), head=head, once=True)
-
-
-def _load(point: EntryPoint) -> Callable[..., Iterable[Sample | RowError]]:
-    try:
-        make: Callable[..., Iterable[Sample | RowError]] = point.load()
-    except ImportError as error:
-        if point.name in EXTRAS:
-            raise MissingExtra(f"{_missing(point.name)} ({error})") from error
-        raise
-    return make
-
-
-def _missing(name: str) -> str:
-    return f"source {name!r} needs a package: pip install 'assay[{EXTRAS[name]}]'"
 
 
 def _listed(points: Iterable[str]) -> str:

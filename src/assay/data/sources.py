@@ -144,36 +144,50 @@ def _polars_lazy(frame: Any) -> Source:
 def _arrow(table: Any) -> Source:
     def rows() -> Iterator[object]:
         for batch in table.to_batches(max_chunksize=BATCH):
-            yield from batch.to_pylist()
+            yield from listed(batch)
 
-    return Source(what="the Table", open=rows, names=_unique(table.schema.names), total=table.num_rows)
+    return Source(what="the Table", open=rows, names=unique(table.schema.names), total=table.num_rows)
 
 
 def _arrow_batch(batch: Any) -> Source:
     def rows() -> Iterator[object]:
         for start in range(0, batch.num_rows, BATCH):
-            yield from batch.slice(start, BATCH).to_pylist()
+            yield from listed(batch.slice(start, BATCH))
 
-    return Source(what="the RecordBatch", open=rows, names=_unique(batch.schema.names), total=batch.num_rows)
+    return Source(what="the RecordBatch", open=rows, names=unique(batch.schema.names), total=batch.num_rows)
 
 
 def _arrow_reader(reader: Any) -> Source:
     def rows() -> Iterator[object]:
         for batch in reader:
-            yield from batch.to_pylist()
+            yield from listed(batch)
 
-    return Source(what="the RecordBatchReader", open=rows, names=_unique(reader.schema.names), head=0, once=True)
+    return Source(what="the RecordBatchReader", open=rows, names=unique(reader.schema.names), head=0, once=True)
 
 
 def _arrow_dataset(dataset: Any) -> Source:
     def rows() -> Iterator[object]:
         for batch in dataset.to_batches(batch_size=BATCH):
-            yield from batch.to_pylist()
+            yield from listed(batch)
 
-    return Source(what="the Dataset", open=rows, names=_unique(dataset.schema.names), head=0)
+    return Source(what="the Dataset", open=rows, names=unique(dataset.schema.names), head=0)
 
 
-def _unique(names: Iterable[str]) -> tuple[str, ...]:
+def listed(batch: Any) -> Iterator[object]:
+    """The rows of an arrow batch as dicts; Bad for one whose values Python cannot hold (a text that is no UTF-8)."""
+    try:
+        rows = batch.to_pylist()
+    except Exception as error:
+        if batch.num_rows > 1:
+            for start in range(batch.num_rows):
+                yield from listed(batch.slice(start, 1))
+            return
+        rows = [Bad(f"a value cannot be read: {error}")]
+    yield from rows
+
+
+def unique(names: Iterable[str]) -> tuple[str, ...]:
+    """The names of columns. Raises InputError where two have the same."""
     names = tuple(names)
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

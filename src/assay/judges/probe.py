@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from assay.judges.deciding.judge import DecisionJudge
     from assay.judges.writing.openai import OpenAIJudge
 
-_PASSAGE = "The library opened in 1911. It holds 40,000 books and is closed on Mondays."
-_CLAIMS = {"The library opened in 1911.": "supported", "The library opened in 1950.": "contradicted"}
+#: A passage, and claims that it settles beyond doubt: what every judge must get right.
+PASSAGE = "The library opened in 1911. It holds 40,000 books and is closed on Mondays."
+CLAIMS = {"The library opened in 1911.": "supported", "The library opened in 1950.": "contradicted"}
 
 #: The model was there, and wrote something.
 _REPLIED = frozenset({Cause.PARSE, Cause.AMBIGUOUS, Cause.TRUNCATED, Cause.REFUSED, Cause.CONTENT_FILTER})
@@ -47,9 +48,9 @@ async def probe_decisions(judge: DecisionJudge) -> dict[str, Any]:
 async def _one_verdict(judge: OpenAIJudge | DecisionJudge, unknown: dict[str, Any]) -> dict[str, Any]:
     report: dict[str, Any] = {"endpoint": judge.endpoint.name, "model_name": judge.model}
     report |= {"reachable": True, "model": True, **unknown, "latency": None}
-    claims = tuple(Claim(text=text, span=Span(0, len(text))) for text in _CLAIMS)
+    claims = tuple(Claim(text=text, span=Span(0, len(text))) for text in CLAIMS)
     started = time.monotonic()
-    (answer,) = await judge.answer([Support(claims, (_PASSAGE,))])
+    (answer,) = await judge.answer([Support(claims, (PASSAGE,))])
     if answer.failure is None:
         report["latency"] = time.monotonic() - started
         report["verdict"] = _compared([verdict.label for verdict in answer.finding])
@@ -66,7 +67,7 @@ async def _one_verdict(judge: OpenAIJudge | DecisionJudge, unknown: dict[str, An
 def _compared(labels: list[str]) -> str:
     wrong = [
         f"{claim!r} is {right}, the judge says {label}"
-        for (claim, right), label in zip(_CLAIMS.items(), labels, strict=True)
+        for (claim, right), label in zip(CLAIMS.items(), labels, strict=True)
         if label != right
     ]
     return "wrong: " + "; ".join(wrong) if wrong else "right"

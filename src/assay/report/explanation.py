@@ -98,7 +98,8 @@ def verdict_in_words(verdict: Verdict, reading: str, units: Sequence[str], own: 
 
 def _score(score: Score, sample: Sample) -> list[RenderableType]:
     from rich.padding import Padding
-    from rich.text import Text
+
+    from assay.report.seen import SeenText as Text
 
     blocks: list[RenderableType] = [Text(""), Text(headline(score), style="bold")]
     for reading, verdicts in score.verdicts.items():
@@ -126,7 +127,7 @@ def _score(score: Score, sample: Sample) -> list[RenderableType]:
 
 
 def _labelled(name: str, text: str | None) -> RenderableType:
-    from rich.text import Text
+    from assay.report.seen import SeenText as Text
 
     return Text(f"{name}: ", style="bold").append(text if text is not None else "–", style="not bold")
 

@@ -7,6 +7,7 @@ import io
 from typing import TYPE_CHECKING
 
 from assay.summary import Summary
+from assay.terminal import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -53,7 +54,8 @@ def as_rich(result: Result) -> RenderableType:
     from rich.box import SIMPLE_HEAD
     from rich.console import Group
     from rich.table import Table
-    from rich.text import Text
+
+    from assay.report.seen import SeenText as Text
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for n, title in enumerate(_HEAD):
@@ -74,10 +76,14 @@ def as_text(result: Result, width: int = 110) -> str:
 
 def as_html(result: Result) -> str:
     """The table as an HTML fragment; every text is escaped."""
-    head = "".join(f"<th>{html.escape(title)}</th>" for title in _HEAD)
+    head = "".join(f"<th>{_escaped(title)}</th>" for title in _HEAD)
     body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in cells(summary)) + "</tr>"
+        "<tr>" + "".join(f"<td>{_escaped(cell)}</td>" for cell in cells(summary)) + "</tr>"
         for summary in result.metrics.values()
     )
-    foot = html.escape(footer(result)).replace("\n", "<br>")
+    foot = _escaped(footer(result)).replace("\n", "<br>")
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{foot}</p>"
+
+
+def _escaped(text: str) -> str:
+    return html.escape(printable(text))

@@ -8,19 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.metadata import entry_points
 
-from assay.errors import InputError, MissingExtra
+from assay.errors import InputError
+from assay.plugins import load
 from assay.sinks.base import Sink
 
 GROUP = "assay.sinks"
-
-#: Names whose package may be missing, and what to install for them.
-EXTRAS = {
-    "otel": "opentelemetry",
-    "phoenix": "phoenix",
-    "mlflow": "mlflow",
-    "langsmith": "langsmith",
-    "langfuse": "langfuse",
-}
 
 
 def resolve_sink(spec: str) -> Sink:
@@ -30,19 +22,7 @@ def resolve_sink(spec: str) -> Sink:
     """
     name, _, address = spec.partition(":")
     found = {point.name: point for point in entry_points(group=GROUP)}
-    if name not in found:
-        if name in EXTRAS:
-            raise MissingExtra(_missing(name))
-        # the address may hold a password
+    make: Callable[[str], Sink] | None = load("sink", name, found)
+    if make is None:  # the address may hold a password
         raise InputError(f"sink {name!r}: expected NAME:ADDRESS with a NAME of {', '.join(sorted(found))}")
-    try:
-        make: Callable[[str], Sink] = found[name].load()
-    except ImportError as error:
-        if name in EXTRAS:
-            raise MissingExtra(f"{_missing(name)} ({error})") from error
-        raise
     return make(address)
-
-
-def _missing(name: str) -> str:
-    return f"sink {name!r} needs a package: pip install 'assay[{EXTRAS[name]}]'"

@@ -9,7 +9,8 @@ from typing import Any
 
 from assay_opentelemetry.spans import Event, SpanData
 
-from assay.data.exports import json_of, time_of
+from assay.capture.moments import seconds_at
+from assay.data.exports import json_of
 from assay.errors import InputError
 
 #: The type of an exception at the start of a status message.
@@ -52,7 +53,7 @@ def span_of(record: Mapping[str, Any], of_trace: Mapping[str, Any] | None = None
 
     of_trace  attributes of the trace that it is a part of: tags, session, user
     """
-    started = time_of(_get(record, "start_time"), "startTime")
+    started = seconds_at(_get(record, "start_time") or None, "startTime")
     if started is None:
         raise InputError(f"observation {record.get('id')!r}: expected a startTime")
     parent = _get(record, "parent_observation_id")
@@ -64,7 +65,7 @@ def span_of(record: Mapping[str, Any], of_trace: Mapping[str, Any] | None = None
         parent_id=str(parent) if parent else None,
         name=str(record.get("name") or ""),
         started=started,
-        ended=time_of(_get(record, "end_time"), "endTime"),
+        ended=seconds_at(_get(record, "end_time") or None, "endTime"),
         attributes={**(of_trace or {}), **_trace_attributes(record), **_attributes(record)},
         events=_exception(message) if failed else (),
         status="ERROR" if failed else "UNSET",
@@ -79,9 +80,11 @@ def is_otel(trace_id: str, span_id: str) -> bool:
 def _of_trace_itself(
     record: Mapping[str, Any], trace_id: str, observations: Sequence[Mapping[str, Any]], of_trace: Mapping[str, Any]
 ) -> SpanData:
-    starts = [time for one in observations if (time := time_of(_get(one, "start_time"), "startTime")) is not None]
-    ends = [time for one in observations if (time := time_of(_get(one, "end_time"), "endTime")) is not None]
-    started = time_of(record.get("timestamp"), "timestamp")
+    starts = [
+        time for one in observations if (time := seconds_at(_get(one, "start_time") or None, "startTime")) is not None
+    ]
+    ends = [time for one in observations if (time := seconds_at(_get(one, "end_time") or None, "endTime")) is not None]
+    started = seconds_at(record.get("timestamp") or None, "timestamp")
     if started is None and not starts:
         raise InputError(f"trace {trace_id!r}: expected a timestamp")
     return SpanData(

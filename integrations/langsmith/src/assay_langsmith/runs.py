@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.capture.copies import found_of
 from assay.capture.messages import artifacts_in
+from assay.capture.moments import seconds_at
 from assay.capture.serialised import (
     given_in,
     messages_in,
@@ -18,7 +19,7 @@ from assay.capture.serialised import (
     texts_sent,
 )
 from assay.capture.tree import Found, Kind, Run
-from assay.data.exports import json_of, time_of
+from assay.data.exports import json_of
 from assay.errors import InputError
 
 _KINDS: dict[str, Kind] = {
@@ -57,7 +58,7 @@ def trace_of(record: Mapping[str, Any]) -> str:
 
 def start_of(record: Mapping[str, Any]) -> float:
     """When a run started, in seconds since 1970."""
-    found = time_of(record.get("start_time"), "start_time")
+    found = seconds_at(record.get("start_time") or None, "start_time")
     if found is None:
         raise InputError(f"run {record.get('id')!r}: expected a start_time")
     return found
@@ -77,7 +78,7 @@ def run_of(record: Mapping[str, Any]) -> Run:
         record.get("name") or None,
         error=_error(record),
         started=start_of(record),
-        ended=time_of(record.get("end_time"), "end_time"),
+        ended=seconds_at(record.get("end_time") or None, "end_time"),
         tags=tuple(str(tag) for tag in tags) if isinstance(tags, (list, tuple)) else (),
         metadata=dict(metadata) if isinstance(metadata, Mapping) else {},
         ids={name: str(value) for name, value in ids.items() if value},
