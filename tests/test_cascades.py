@@ -18,7 +18,7 @@ from assay.evaluation import evaluate
 from assay.judges import resolve_judge
 from assay.judges.cascade.items import EVERYTHING
 from assay.judges.cascade.judge import CascadeJudge
-from assay.judges.cascade.plan import CascadePlan
+from assay.judges.cascade.plan import CascadePlan, Saving, host_of
 from assay.judges.scripted import ScriptedJudge
 from assay.judges.writing.dialect import forget_dialects
 from assay.judges.writing.openai import OpenAIJudge
@@ -136,12 +136,69 @@ def test_a_plan_survives_the_disk(tmp_path: Path) -> None:
         assert CascadePlan.load(path) == plan
         assert "very-secret" not in path.read_text()
         assert plan.options["then"] == {"base_url": server.base_url}
-        judge = resolve_judge(f"cascade:{path}", api_key="sk-very-secret")
+        judge = resolve_judge(f"cascade:{path}", api_key="sk-very-secret", base_url=server.base_url)
         assert isinstance(judge, CascadeJudge)
         assert judge.bands == {name: band.band for name, band in plan.bands.items()}
         assert judge.fingerprint == CascadeJudge(plan=plan).fingerprint
     assert set(plan.bands) == {"support", "usefulness"}
     assert "target: agree with openai/fake on 95% of verdicts; 30 rows" in plan.text()
+
+
+EVIL = "https://user:word@elsewhere.example:8443/v1"
+
+
+def written(tmp_path: Path, then: str = "openai:fake", **options: str) -> str:
+    """A plan as anybody might send it: where it points is for whoever uses it to find out."""
+    plan = CascadePlan(
+        first="a",
+        then="b",
+        target=0.95,
+        confidence=0.95,
+        rows=1,
+        bands={},
+        saving=Saving(calls_alone=0, calls=0),
+        specs={"first": "embedded", "then": then},
+        options={"then": options},
+    )
+    plan.save(tmp_path / "sent.json")
+    return f"cascade:{tmp_path / 'sent.json'}"
+
+
+@pytest.mark.parametrize("key", [{"api_key": "sk-mine"}, {"headers": {"X-Api-Key": "mine"}}])
+@pytest.mark.parametrize("address", ["base_url", "azure_endpoint"])
+def test_a_file_does_not_decide_where_a_key_goes(tmp_path: Path, key: dict[str, Any], address: str) -> None:
+    spec = written(tmp_path, **{address: EVIL})
+    with pytest.raises(InputError, match="would send your key to elsewhere\\.example:8443; .*base_url= or --base-url"):
+        resolve_judge(spec, **key)
+    with pytest.raises(InputError, match="would send your key"):  # one plan in another
+        (tmp_path / "outer").mkdir()
+        resolve_judge(written(tmp_path / "outer", spec), **key)
+    with pytest.raises(InputError, match="was made for a as first judge"):  # the address is confirmed: one step further
+        resolve_judge(spec, **key, base_url=EVIL)
+    with pytest.raises(InputError, match="was made for a as first judge"):  # without a key nothing is given away
+        resolve_judge(spec)
+
+
+def test_the_users_own_address_comes_before_that_of_the_plan(tmp_path: Path) -> None:
+    written(tmp_path, base_url=EVIL, embedding_model="e")
+    plan = CascadePlan.load(tmp_path / "sent.json")
+    given = {"api_key": "k", "base_url": "http://127.0.0.1:1/v1"}
+    assert plan.with_given("then", given) == {**given, "embedding_model": "e"}
+    written(tmp_path, azure_endpoint=EVIL)
+    plan = CascadePlan.load(tmp_path / "sent.json")
+    with pytest.raises(InputError, match="would send your key to elsewhere"):  # both would be there
+        plan.with_given("then", given)
+    assert plan.with_given("then", {"api_key": "k", "base_url": EVIL}) == {"azure_endpoint": EVIL, "api_key": "k"}
+
+
+def test_a_plan_holds_no_options_but_its_own(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="options that no plan may: extra_body, headers"):
+        resolve_judge(written(tmp_path, headers="x", extra_body="y"))
+
+
+@pytest.mark.parametrize("host", ["http://\x1b[2Jx/v1", "http://[::1/v1", "nowhere"])
+def test_a_host_is_safe_to_print(host: str) -> None:
+    assert host_of(host).isprintable()
 
 
 def test_addresses_with_a_password_stay_out_of_the_plan() -> None:
@@ -246,7 +303,7 @@ def assay(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
     return run
 
 
-def test_calibrate_and_score_from_the_command_line(assay: Any, tmp_path: Path) -> None:
+def test_calibrate_and_score_from_the_command_line(assay: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = tmp_path / "rows.jsonl"
     data.write_text("\n".join(map(json.dumps, rows(60))))
     with OpenAIServer() as server:
@@ -261,6 +318,15 @@ def test_calibrate_and_score_from_the_command_line(assay: Any, tmp_path: Path) -
         assert "faithfulness ↑" in out
         assert "verdicts" in err
         assert "calls saved" in err
+        monkeypatch.setenv("MY_KEY", "sk-mine")
+        keyed = ("score", str(data), "--judge", "cascade:c.json", "--api-key-env", "MY_KEY")
+        code, _, err = assay(*keyed)
+        assert (code, len(err.splitlines())) == (2, 1)
+        host = server.base_url.removeprefix("http://").removesuffix("/v1")
+        assert f"would send your key to {host}" in err
+        code, out, err = assay(*keyed, "--base-url", server.base_url, "--metrics", "faithfulness")
+        assert code == 0, err
+        assert f"the key of MY_KEY goes to {host}" in err
 
 
 def test_a_decision_endpoint_from_the_command_line(assay: Any, tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def test_what_cannot_be_shown_is_not_claimed():
 
 @given(
     st.lists(
-        st.builds(Point, sample=st.integers(0, 9).map(str), probability=PROBABILITIES, agrees=st.booleans()),
+        st.builds(Point, row=st.integers(0, 9).map(str), probability=PROBABILITIES, agrees=st.booleans()),
         max_size=60,
     ),
     st.floats(0.5, 0.999),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -34,7 +35,12 @@ def judge_of(
     """The judge that these options mean. Raises InputError for options that do not go together."""
     from assay.judges import resolve_judge
 
-    return resolve_judge(judge, **options_of(judge, base_url, api_key_env, embedding_model, window_tokens))
+    resolved = resolve_judge(judge, **options_of(judge, base_url, api_key_env, embedding_model, window_tokens))
+    if api_key_env is not None and judge.startswith("cascade:"):
+        from assay.judges.cascade.plan import host_of
+
+        print(f"the key of {api_key_env} goes to {host_of(base_url or 'https://api.openai.com')}", file=sys.stderr)
+    return resolved
 
 
 def options_of(
