@@ -170,7 +170,7 @@ def _effect(sizes: Mapping[str, int], wrong: Mapping[str, int], unseen: int = 0)
         return weight
     rows = [(n, wrong.get(row, 0)) for row, n in sizes.items()] + ([(unseen, unseen)] if unseen else [])
     total, bad = sum(n for n, _ in rows), sum(w for _, w in rows)
-    explained = sum(w * w / n for n, w in rows)
+    explained = math.fsum(w * w / n for n, w in rows)  # the same in any order
     between = (explained - bad * bad / total) / (len(rows) - 1)
     within = (bad - explained) / (total - len(rows))
     size = (total - sum(n * n for n, _ in rows) / total) / (len(rows) - 1)

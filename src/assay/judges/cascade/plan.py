@@ -112,8 +112,10 @@ class CascadePlan(Record):
             raise InputError(f"cascade plan: cannot read {str(path)!r}: {error.strerror}") from None
         except ValueError:
             raise InputError(f"cascade plan: {str(path)!r} is no JSON file") from None
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise InputError(f"cascade plan: {str(path)!r} is no plan that this version of assay reads")
+        known = data.get("format") if isinstance(data, dict) else None
+        if known != FORMAT:
+            again = "; it showed less than a plan does now: calibrate again" if known == 1 else ""
+            raise InputError(f"cascade plan: {str(path)!r} is no plan that this version of assay reads{again}")
         plan = cls.from_dict(data)
         strange = sorted({name for options in plan.options.values() for name in options} - set(OPEN))
         if strange:
