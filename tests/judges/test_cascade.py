@@ -104,7 +104,7 @@ def both_kinds(sure: Mapping[str, float | None]) -> list[Inquiry[Any]]:
 
 
 @given(cases())
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_each_verdict_is_in_its_place_and_by_the_judge_that_the_band_says(
     case: tuple[dict[str, float | None], tuple[float, float]],
 ) -> None:
@@ -122,7 +122,7 @@ def test_each_verdict_is_in_its_place_and_by_the_judge_that_the_band_says(
 
 
 @given(cases())
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_the_widest_band_gives_the_second_judges_findings_and_the_empty_one_the_firsts(
     case: tuple[dict[str, float | None], tuple[float, float]],
 ) -> None:
@@ -139,7 +139,7 @@ def test_the_widest_band_gives_the_second_judges_findings_and_the_empty_one_the_
 
 
 @given(cases(), cases())
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_a_wider_band_never_asks_for_less(
     one: tuple[dict[str, float | None], tuple[float, float]], two: tuple[dict[str, float | None], tuple[float, float]]
 ) -> None:
@@ -168,7 +168,7 @@ class Company(Sure):
 
 
 @given(cases())
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_a_second_judge_that_reads_each_claim_by_itself_says_of_a_part_what_it_said_of_all(
     case: tuple[dict[str, float | None], tuple[float, float]],
 ) -> None:
