@@ -65,10 +65,10 @@ async def acalibrate(
     store          folder that keeps the findings of both judges: calibrating again costs nothing
     seed           decides which rows order the bands and which test them
 
-    The rows must be like those that the cascade will score. Fewer than some 50 show nothing, 100 or more what there is; where no band can be
-    shown to reach the target, its reason says so and everything goes to `then`. All verdicts on one row are one
-    cluster, and so are rows of which two ask the same. Raises InputError for arguments that
-    cannot work and where there was nothing to compare, JudgeFailure when a judge cannot be used at all.
+    The rows must be like those that the cascade will score; fewer than some 50 show nothing. All verdicts on a row are
+    one cluster, and so are rows that ask the same. Where no band can be shown to reach the target, its reason says so
+    and everything goes to `then`. Raises InputError for arguments that cannot work and where there was nothing to
+    compare, JudgeFailure when a judge cannot be used at all.
     """
     for name, value in {"agreement": agreement, "confidence": confidence}.items():
         if not 0.0 < value < 1.0:
