@@ -7,39 +7,33 @@ evaluate("answers.jsonl", judge="cascade:cascade.json")
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, TypeVar
 
 from assay.budgets.budget import Budget, Prices
 from assay.data import RowError, missing_columns, open_data
 from assay.errors import InputError, JudgeFailure
 from assay.evaluation import DEFAULT_METRICS, IN_FLIGHT, aevaluate
 from assay.inquiries import Inquiry
-from assay.judges import BaseJudge, resolve_judge
+from assay.judges import BaseJudge, Judge, resolve_judge
 from assay.judges.asking import together
 from assay.judges.base import METER, Answer, Meter
 from assay.judges.cache import FindingCache, FindingStore
-from assay.judges.cascade.agreement import Chosen, Point, at_least, choose_band, needed
+from assay.judges.cascade.agreement import Point, choose_band, clusters
 from assay.judges.cascade.items import affirms, in_doubt, route
-from assay.judges.cascade.plan import BandPlan, CascadePlan, Saving
+from assay.judges.cascade.plan import BandPlan, CascadePlan, Saving, open_options
 from assay.metrics import Metric
-from assay.metrics.registry import resolve
-from assay.records import Sample, Usage, fingerprint
+from assay.metrics.registry import MetricSpec, resolve
+from assay.records import Sample, Score, Usage
 from assay.store import Store
-from assay.sync import run_sync
+from assay.sync import facade
+
+F = TypeVar("F")
 
 LIMIT = 300  # rows
-
-#: Options of a judge that a plan may hold; keys and headers never go into a file.
-_OPEN = ("base_url", "embedding_model", "window_tokens", "max_questions", "azure_endpoint", "api_version")
-
-
-def calibrate(data: Any, then: BaseJudge | str, first: BaseJudge | str = "embedded", **options: Any) -> CascadePlan:
-    """The plan of a cascade, from the user's own rows. See `acalibrate` for the arguments."""
-    return run_sync(lambda: acalibrate(data, then, first, **options))
 
 
 async def acalibrate(
@@ -49,7 +43,7 @@ async def acalibrate(
     *,
     agreement: float = 0.95,
     confidence: float = 0.95,
-    metrics: Any = None,
+    metrics: MetricSpec | None = None,
     first_options: Mapping[str, Any] | None = None,
     then_options: Mapping[str, Any] | None = None,
     prices: Prices | None = None,
@@ -71,9 +65,10 @@ async def acalibrate(
     store          folder that keeps the findings of both judges: calibrating again costs nothing
     seed           decides which rows order the bands and which test them
 
-    The rows must be like those that the cascade will score. Fewer than some 50 cannot show much; where no band can be
-    shown to reach the target, its reason says so and everything goes to `then`. Raises InputError for arguments that
-    cannot work and where there was nothing to compare, JudgeFailure when a judge cannot be used at all.
+    The rows must be like those that the cascade will score; fewer than some 50 show nothing. All verdicts on a row are
+    one cluster, and so are rows that ask the same. Where no band can be shown to reach the target, its reason says so
+    and everything goes to `then`. Raises InputError for arguments that cannot work and where there was nothing to
+    compare, JudgeFailure when a judge cannot be used at all.
     """
     for name, value in {"agreement": agreement, "confidence": confidence}.items():
         if not 0.0 < value < 1.0:
@@ -90,16 +85,14 @@ async def acalibrate(
     rows: list[Sample] = [row for row in read if not isinstance(row, RowError)]
     if not rows:
         raise InputError("data: none of the rows can be read")
-    kept = store if isinstance(store, Store) or store is None else Store(store)
-    both = _Both(judges["first"], judges["then"], kept)
-    await aevaluate(rows, chosen, both, store=None, budget=budget, concurrency=concurrency, progress=progress)
-    if not both.points:
+    both = _Both(judges["first"], judges["then"], store if isinstance(store, Store) or store is None else Store(store))
+    watched = [_by_row(metric, both.rows) for metric in chosen]
+    await aevaluate(rows, watched, both, store=None, budget=budget, concurrency=concurrency, progress=progress)
+    points = both.points()
+    if not points:
         said = f": {both.trouble}" if both.trouble else ""
         raise InputError(f"cascade: there are no verdicts of both judges to compare ({both.failures} failed){said}")
-    bands = {
-        kind: _band(points, choose_band(points, agreement, confidence, seed), agreement, confidence)
-        for kind, points in sorted(both.points.items())
-    }
+    bands = {kind: choose_band(of_kind, agreement, confidence, seed) for kind, of_kind in sorted(points.items())}
     return CascadePlan(
         first=judges["first"].fingerprint,
         then=judges["then"].fingerprint,
@@ -112,8 +105,11 @@ async def acalibrate(
         unreadable=len(read) - len(rows),
         seed=seed,
         specs={role: name for role, name in (("first", first), ("then", then)) if isinstance(name, str)},
-        options={"first": _open(first_options), "then": _open(then_options)},
+        options={"first": open_options(first_options), "then": open_options(then_options)},
     )
+
+
+calibrate = facade("calibrate", acalibrate)
 
 
 @dataclass(slots=True)
@@ -125,18 +121,32 @@ class _Asked:
 
 
 class _Both(BaseJudge):
-    """Asks both judges for every verdict, goes on with what the second says, and keeps what both said."""
+    """Asks both judges for every verdict, goes on with what the second says, and keeps what both said.
+
+    rows      the rows that asked each inquiry, by its key (see `_by_row`)
+    compared  for each kind: the key of the inquiry, the first judge's probability, whether the two agree
+    """
 
     durable = False  # the findings go into the store under the names of the two
 
     def __init__(self, first: BaseJudge, then: BaseJudge, store: FindingStore | None) -> None:
         self._first, self._then = first, then
-        self._first_desk, self._then_desk = FindingCache(first, store), FindingCache(then, store)
+        self._first_cache, self._then_cache = FindingCache(first, store), FindingCache(then, store)
         self.budgeted = first.budgeted and then.budgeted
-        self.points: dict[str, list[Point]] = {}
+        self.rows: dict[str, set[str]] = {}
+        self.compared: dict[str, list[tuple[str, float | None, bool]]] = {}
         self.asked: list[_Asked] = []
         self.failures = 0
         self.trouble: str | None = None
+
+    def points(self) -> dict[str, list[Point]]:
+        """What both said, by kind, each verdict in its row's cluster."""
+        cluster = clusters(self.rows.values())
+        of = {key: cluster[next(iter(rows))] for key, rows in self.rows.items()}
+        return {
+            kind: [Point(of[key], probability, agrees) for key, probability, agrees in compared]
+            for kind, compared in self.compared.items()
+        }
 
     @property
     def fingerprint(self) -> str:
@@ -166,32 +176,82 @@ class _Both(BaseJudge):
         return answers
 
     async def _one(self, inquiry: Inquiry[Any], asked: _Asked) -> Answer:
-        meter = Meter()
-        METER.set(meter)  # the caller's meter gets the cost with the answer
         to = route(inquiry, self._first, self._then)
-        try:
-            if to == "first":
-                return Answer(finding=await self._first_desk.find(inquiry), usage=meter.usage)
-            finding = await self._then_desk.find(inquiry)
-            if to == "both":
-                asked.usage += meter.usage
-                self._compare(inquiry, await self._first_desk.find(inquiry), finding, asked)
-            return Answer(finding=finding, usage=meter.usage)
-        except JudgeFailure as failure:
-            if to == "both":
-                self.failures, self.trouble = self.failures + 1, failure.message
-            return Answer(failure=failure, usage=meter.usage)
+        if to == "first":
+            return await _answer(self._first_cache, inquiry)
+        theirs = await _answer(self._then_cache, inquiry)
+        if to == "then":
+            return theirs
+        ours = await _answer(self._first_cache, inquiry) if theirs.failure is None else Answer()
+        usage, failure = theirs.usage + ours.usage, theirs.failure or ours.failure
+        if failure is not None:
+            self.failures, self.trouble = self.failures + 1, failure.message
+            return Answer(failure=failure, usage=usage)
+        asked.usage += theirs.usage
+        self._compare(inquiry, ours.finding, theirs.finding, asked)
+        return replace(theirs, usage=usage)
 
     def _compare(self, inquiry: Inquiry[Any], ours: Any, theirs: Any, asked: _Asked) -> None:
-        sample = fingerprint([section.text for section in inquiry.asked.material] if inquiry.asked else [])[:16]
-        pairs = zip(inquiry.verdicts(ours), inquiry.verdicts(theirs), strict=True)
-        for mine, other in pairs:
-            point = Point(sample, mine.probability, affirms(inquiry, mine) == affirms(inquiry, other))
-            self.points.setdefault(inquiry.name, []).append(point)
+        key = inquiry.key(_ROWS)
+        for mine, other in zip(inquiry.verdicts(ours), inquiry.verdicts(theirs), strict=True):
+            said = (key, mine.probability, affirms(inquiry, mine) == affirms(inquiry, other))
+            self.compared.setdefault(inquiry.name, []).append(said)
             asked.verdicts.append((inquiry.name, mine.probability))
 
 
-def _chosen(metrics: Any, columns: frozenset[str]) -> Sequence[Metric]:
+async def _answer(cache: FindingCache, inquiry: Inquiry[Any]) -> Answer:
+    """The finding or the failure, and what it cost now: nothing where it was at hand."""
+    meter = Meter()
+    token = METER.set(meter)
+    try:
+        return Answer(finding=await cache.find(inquiry), usage=meter.usage)
+    except JudgeFailure as failure:
+        return Answer(failure=failure, usage=meter.usage)
+    finally:
+        METER.reset(token)
+
+
+#: In place of a judge, in the keys by which inquiries are told apart here.
+_ROWS = "rows"
+
+
+@dataclass(frozen=True, slots=True)
+class _RowsJudge:
+    """A judge as the metrics of one row see it: it notes that the row asked. What a batch of many rows holds, and what
+    two rows ask at once and is answered once, has its rows all the same."""
+
+    judge: Judge
+    row: str
+    rows: dict[str, set[str]]
+
+    @property
+    def fingerprint(self) -> str:
+        return self.judge.fingerprint
+
+    @property
+    def tells_contradiction(self) -> bool:
+        return self.judge.tells_contradiction
+
+    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        return self.judge.cannot(inquiry, language)
+
+    async def find(self, inquiry: Inquiry[F]) -> F:
+        self.rows.setdefault(inquiry.key(_ROWS), set()).add(self.row)
+        return await self.judge.find(inquiry)
+
+
+def _by_row(metric: Metric, rows: dict[str, set[str]]) -> Metric:
+    """The same metric, in all but this: it notes in `rows` which row it asks what for."""
+
+    async def score(sample: Sample, judge: Judge) -> Score:
+        return await metric.score(sample, _RowsJudge(judge, sample.key(), rows))
+
+    watched = copy.copy(metric)
+    object.__setattr__(watched, "score", score)  # metrics are frozen
+    return watched
+
+
+def _chosen(metrics: MetricSpec | None, columns: frozenset[str]) -> Sequence[Metric]:
     """The metrics that ask for verdicts which can be divided; those given must be such."""
     wanted = resolve(DEFAULT_METRICS if metrics is None else metrics)
     asking = [m for m in wanted if any(inquiry.divisible for inquiry in m.asks)]
@@ -200,31 +260,6 @@ def _chosen(metrics: Any, columns: frozenset[str]) -> Sequence[Metric]:
         present = ", ".join(sorted(columns))
         raise InputError(f"metrics: none asks for verdicts that two judges can be compared by; the data has {present}")
     return chosen
-
-
-def _band(points: Sequence[Point], found: Chosen, target: float, confidence: float) -> BandPlan:
-    low, high = found.band
-    reason = None
-    if not found.reached and at_least(0, found.effective, confidence) < target:
-        reason = (
-            f"{found.tested} of {len(points)} verdicts could test a band, as much as {found.effective} independent "
-            f"ones; {needed(target, confidence)} independent verdicts or more are needed to show {target:.0%}"
-        )
-    elif not found.reached:
-        reason = f"even where the first judge is surest, agreement on {target:.0%} could not be shown"
-    return BandPlan(
-        low=low,
-        high=high,
-        reached=found.reached,
-        reason=reason,
-        agreement=found.agreement,
-        at_least=found.at_least,
-        alone=found.alone,
-        escalated=sum(in_doubt(point.probability, found.band) for point in points) / len(points),
-        verdicts=len(points),
-        tested=found.tested,
-        effective=found.effective,
-    )
 
 
 def _saving(asked: Sequence[_Asked], bands: Mapping[str, BandPlan], prices: Prices | None) -> Saving:
@@ -270,13 +305,3 @@ def _dollars(usage: Usage, prices: Prices | None) -> float | None:
     if prices is None or usage.prompt_tokens is None or usage.completion_tokens is None:
         return None
     return prices.of(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens or 0) / 1e9
-
-
-def _open(options: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The options that may stand in a file. An address with a user, a password or a query may not."""
-    known = {name: value for name, value in (options or {}).items() if name in _OPEN and value is not None}
-    for name in ("base_url", "azure_endpoint"):
-        parts = urlsplit(known.get(name, ""))
-        if parts.username or parts.password or parts.query:
-            known.pop(name)
-    return known

@@ -6,8 +6,10 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from contextvars import copy_context
-from typing import Generic, TypeVar
+from functools import wraps
+from typing import Generic, ParamSpec, TypeVar
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -31,6 +33,17 @@ def run_sync(make: Callable[[], Awaitable[T]]) -> T:
     if not in_loop:
         return asyncio.run(main())
     return _Elsewhere(main).wait()
+
+
+def facade(name: str, function: Callable[P, Awaitable[T]]) -> Callable[P, T]:
+    """The same function for callers without a loop, under this name: same arguments, same types, same words."""
+
+    @wraps(function)
+    def sync(*args: P.args, **kwargs: P.kwargs) -> T:
+        return run_sync(lambda: function(*args, **kwargs))
+
+    sync.__name__ = sync.__qualname__ = name
+    return sync
 
 
 class _Elsewhere(Generic[T]):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.judges.cascade.agreement import Point, at_least, choose_band, design_effect, needed
+from assay.judges.cascade.agreement import Point, _split, at_least, choose_band, clusters, design_effect, needed
 from assay.judges.cascade.items import EVERYTHING, NOTHING, in_doubt
 
 ENDS = st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted).map(tuple)
@@ -50,7 +51,7 @@ def test_the_bound_is_the_exact_one(wrong: int, count: int, confidence: float, e
 
 
 @given(st.integers(1, 400), st.data())
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 def test_the_bound_leaves_five_percent_to_chance(count: int, data: st.DataObject):
     """At a true agreement equal to the bound, so few disagreements or fewer come up in 5 % of cases, by definition."""
     wrong = data.draw(st.integers(0, count - 1))
@@ -66,6 +67,65 @@ def test_verdicts_that_resemble_each_other_count_for_fewer():
     assert design_effect(apart) == 1.0
     assert design_effect([Point("s", 0.5, n % 2 == 0) for n in range(10)]) == 10.0  # one sample is one
     assert design_effect([]) == 1.0
+
+
+def test_that_no_disagreement_was_seen_is_not_taken_for_independence():
+    """30 rows of 10 verdicts that all agree: a row that is wrong throughout may not have come up yet."""
+    points = [Point(f"r{n // 10}", n % 10 / 10, True) for n in range(300)]
+    assert design_effect(points) == pytest.approx(10.0)
+    found = choose_band(points, 0.95)
+    assert (found.tested, found.effective, found.reached) == (180, 18, False)
+    assert found.reason is not None
+    assert "as much as 18 independent ones" in found.reason
+
+
+def test_many_disagreements_apart_show_that_rows_are_not_alike():
+    """The one row that is counted in weighs little against many that were seen."""
+    rng = random.Random(4)
+    points = [Point(f"r{n // 5}", rng.random(), rng.random() > 0.1) for n in range(2000)]
+    assert design_effect(points) < 1.3
+
+
+def test_verdicts_outside_a_band_may_be_more_alike_than_all_are():
+    """Wrong each by itself in the middle, which hides that a few rows are wrong throughout where the judge is sure."""
+    rng = random.Random(1)
+    points = []
+    for row in range(200):
+        odd = row % 50 == 0
+        for _ in range(10):
+            probability = rng.random()
+            middle = 0.3 < probability < 0.7
+            points.append(Point(f"r{row}", probability, rng.random() >= 0.3 if middle else not odd))
+    found = choose_band(points, 0.95)
+    assert found.reached
+    assert found.effective < 0.6 * found.tested / design_effect(points)
+
+
+@given(st.lists(st.sets(st.integers(0, 12).map(str), min_size=1, max_size=3), max_size=12), st.randoms())
+def test_rows_that_share_an_inquiry_are_one_cluster(shared: list[set[str]], rng: random.Random):
+    found = clusters(shared)
+    assert set(found) == {row for rows in shared for row in rows}
+    for rows in shared:
+        assert len({found[row] for row in rows}) == 1
+    for row, cluster in found.items():  # and no others are
+        seen = {row}
+        while more := {other for rows in shared if rows & seen for other in rows} - seen:
+            seen |= more
+        assert {other for other, theirs in found.items() if theirs == cluster} == seen
+        assert cluster == min(seen)
+    assert clusters(rng.sample(shared, len(shared))) == found  # in any order
+
+
+POINTS = st.lists(
+    st.builds(Point, row=st.integers(0, 9).map(str), probability=PROBABILITIES, agrees=st.booleans()), max_size=60
+)
+
+
+@given(POINTS, st.integers(0, 3))
+def test_no_cluster_falls_into_both_halves(points: list[Point], seed: int):
+    ordering, testing = _split(points, seed)
+    assert not {point.row for point in ordering} & {point.row for point in testing}
+    assert Counter(ordering + testing) == Counter(points)
 
 
 def test_many_verdicts_on_few_samples_show_little():
@@ -154,14 +214,11 @@ def test_what_cannot_be_shown_is_not_claimed():
 
 
 @given(
-    st.lists(
-        st.builds(Point, sample=st.integers(0, 9).map(str), probability=PROBABILITIES, agrees=st.booleans()),
-        max_size=60,
-    ),
+    POINTS,
     st.floats(0.5, 0.999),
     st.integers(0, 3),
 )
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 def test_any_points_give_a_band_within_0_and_1(points: list[Point], target: float, seed: int):
     found = choose_band(points, target, seed=seed)
     assert 0.0 <= found.band[0] <= found.band[1] <= 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -103,7 +104,7 @@ def both_kinds(sure: Mapping[str, float | None]) -> list[Inquiry[Any]]:
 
 
 @given(cases())
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_each_verdict_is_in_its_place_and_by_the_judge_that_the_band_says(
     case: tuple[dict[str, float | None], tuple[float, float]],
 ) -> None:
@@ -121,7 +122,7 @@ def test_each_verdict_is_in_its_place_and_by_the_judge_that_the_band_says(
 
 
 @given(cases())
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_the_widest_band_gives_the_second_judges_findings_and_the_empty_one_the_firsts(
     case: tuple[dict[str, float | None], tuple[float, float]],
 ) -> None:
@@ -138,7 +139,7 @@ def test_the_widest_band_gives_the_second_judges_findings_and_the_empty_one_the_
 
 
 @given(cases(), cases())
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 def test_a_wider_band_never_asks_for_less(
     one: tuple[dict[str, float | None], tuple[float, float]], two: tuple[dict[str, float | None], tuple[float, float]]
 ) -> None:
@@ -154,6 +155,49 @@ def test_a_wider_band_never_asks_for_less(
 
 async def _answers(judge: BaseJudge, inquiries: list[Inquiry[Any]]) -> Sequence[Answer]:
     return await judge.answer(inquiries)
+
+
+class Company(Sure):
+    """Supports a claim only where others stand beside it: what it says of a part is not what it says of all."""
+
+    def _finding(self, inquiry: Inquiry[Any]) -> Any:
+        if not isinstance(inquiry, Support):
+            return super()._finding(inquiry)
+        label = "supported" if len(inquiry.claims) > 2 else "not_mentioned"
+        return tuple(replace(v, label=label, reason=self.name) for v in super()._finding(inquiry))
+
+
+@given(cases())
+@settings(max_examples=40, deadline=None)
+def test_a_second_judge_that_reads_each_claim_by_itself_says_of_a_part_what_it_said_of_all(
+    case: tuple[dict[str, float | None], tuple[float, float]],
+) -> None:
+    """Then a verdict in doubt is the very one that a calibration compared, whatever the others in its inquiry."""
+    sure, band = case
+    first, then = pair(sure)
+    found = asyncio.run(_answers(CascadeJudge(first, then, band=band), both_kinds(sure)))
+    of_all = asyncio.run(_answers(then, both_kinds(sure)))
+    for ours, theirs in zip(found, of_all, strict=True):
+        for one, other in zip(ours.finding, theirs.finding, strict=True):
+            if one.reason == "dear":
+                assert one == other
+
+
+async def test_a_second_judge_that_reads_claims_in_company_is_taken_at_its_word_about_the_part() -> None:
+    """What it said of all four is not known to a cascade: the bound of a plan does not hold with such a judge."""
+    first, _ = pair(SURE)
+    then = Company(SURE, "dear")
+    (of_all,) = await ask(then, SUPPORT)
+    assert [verdict.label for verdict in of_all.finding] == ["supported"] * 4
+    (answer,) = await ask(CascadeJudge(first, then, band=(0.1, 0.9)), SUPPORT)
+    assert [(v.reason, v.label) for v in answer.finding] == [
+        ("cheap", "supported"),
+        ("dear", "not_mentioned"),
+        ("cheap", "not_mentioned"),
+        ("dear", "not_mentioned"),
+    ]
+    (answer,) = await ask(CascadeJudge(first, then, band=(0, 1)), SUPPORT)
+    assert answer.finding == of_all.finding  # asked about all, it says what it said of all
 
 
 SURE = {"a": 0.95, "b": 0.5, "c": 0.02, "d": None}

@@ -15,7 +15,9 @@ OK, UNSCORED = 0, 1
 
 
 def cascade(
-    data: Annotated[Path, typer.Argument(help="JSONL, JSON, CSV, TSV or Parquet: 50 to 300 rows like those to score.")],
+    data: Annotated[
+        Path, typer.Argument(help="JSONL, JSON, CSV, TSV or Parquet: 100 to 300 rows like those to score.")
+    ],
     judge: Annotated[str, typer.Option(help="The second, better judge, for example 'openai:MODEL'.")],
     out: Annotated[Path, typer.Option(help="Where to write the plan; score with --judge cascade:PATH.")] = Path(
         "cascade.json"

@@ -54,7 +54,13 @@ def judge_of(
     """The judge that these options mean. Raises InputError for options that do not go together."""
     from assay.judges import resolve_judge
 
-    return resolve_judge(judge, **options_of(judge, base_url, api_key_env, embedding_model, window_tokens))
+    resolved = resolve_judge(judge, **options_of(judge, base_url, api_key_env, embedding_model, window_tokens))
+    if api_key_env is not None and judge.startswith("cascade:"):
+        from assay.cli.output import say
+        from assay.judges.cascade.plan import host_of
+
+        say(f"the key of {api_key_env} goes to {host_of(base_url or 'https://api.openai.com')}", aside=True)
+    return resolved
 
 
 def options_of(

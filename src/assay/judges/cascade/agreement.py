@@ -5,21 +5,24 @@ it. The rows are split: one part orders the candidate bands from the widest to t
 that order and stops at the first that fails. Whatever the data, a band below the target then passes with a chance of
 at most 1 - confidence (fixed-sequence testing), which choosing the best of many bands on the same rows would not give.
 
-Verdicts on one sample resemble each other. They count for fewer: their number is divided by the design effect.
+Verdicts on one row resemble each other. They count for fewer: their number is divided by the design effect, which is
+measured, and measured with caution, because where few disagreements are seen little is seen of how alike they are.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
 
 from assay.judges.cascade.items import EVERYTHING, NOTHING, Band, in_doubt
+from assay.judges.cascade.plan import BandPlan
 
-#: Share of the samples that orders the bands; the others test them.
+#: Share of the rows that orders the bands; the others test them.
 ORDERING = 0.4
 #: Steps from the widest band to the empty one, at most.
 STEPS = 60
@@ -29,47 +32,79 @@ AHEAD = 5
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One verdict of both judges: the sample it is on, the first judge's probability, whether they agree."""
+    """One verdict of both judges: the row it is on, the first judge's probability, whether they agree."""
 
-    sample: str
+    row: str
     probability: float | None
     agrees: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A band and what is known of it. `tested` verdicts gave `agreement`, `effective` of them independent ones.
+def choose_band(points: Sequence[Point], target: float, confidence: float = 0.95, seed: int = 0) -> BandPlan:
+    """The narrowest band that is shown to reach the target agreement. The seed decides the split, and nothing else.
 
-    at_least  the agreement that is shown at the confidence asked for; 1.0 where everything is asked again
-    reached   False: no band could be shown to reach the target, and the band is everything
-    alone     agreement of the first judge alone on the same verdicts
+    Where no band can be shown to, the widest one, and the reason.
     """
+    ordering, testing = _split(points, seed)
+    sizes, against = Counter(p.row for p in testing), [p for p in testing if not p.agrees]
+    cautious = design_effect(points)
+    passed: _Trial | None = None
+    for band in _path(ordering):
+        wrong = Counter(p.row for p in against if not in_doubt(p.probability, band))
+        # the verdicts that this band leaves to the first judge may be more alike than all are
+        trial = _trial(band, sizes, wrong, max(cautious, _effect(sizes, wrong)))
+        if not trial.shows(target, confidence):
+            break
+        passed = trial
+    effective = passed.effective if passed else int(len(testing) / cautious)
+    low, high = passed.band if passed else EVERYTHING
+    return BandPlan(
+        low=low,
+        high=high,
+        reached=passed is not None,
+        reason=None if passed else _reason(len(points), len(testing), effective, target, confidence),
+        agreement=1.0 - passed.share if passed else 1.0,
+        at_least=passed.at_least(target, confidence) if passed else 1.0,
+        alone=1.0 - len(against) / len(testing) if testing else 0.0,
+        escalated=sum(in_doubt(p.probability, (low, high)) for p in points) / len(points) if points else 1.0,
+        verdicts=len(points),
+        tested=len(testing),
+        effective=effective,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """One band on the testing rows: the share of wrong verdicts, and as how many of how many independent ones."""
 
     band: Band
-    reached: bool
-    agreement: float
-    at_least: float
-    alone: float
-    tested: int
+    share: float
+    wrong: int
     effective: int
 
+    def shows(self, target: float, confidence: float) -> bool:
+        """Whether so few disagreements would come up with a chance of 1 - confidence at most, were they as many as
+        the target allows or more."""
+        return self.wrong < self.effective and _at_most(self.wrong, self.effective, 1.0 - target) <= 1.0 - confidence
 
-def choose_band(points: Sequence[Point], target: float, confidence: float = 0.95, seed: int = 0) -> Chosen:
-    """The narrowest band that is shown to reach the target agreement. The seed decides the split, and nothing else."""
-    ordering, testing = _split(points, seed)
-    effective = int(len(testing) / design_effect(points))
-    best = Chosen(EVERYTHING, False, 1.0, 1.0, _share(p.agrees for p in testing), len(testing), effective)
-    last = best
-    for band in _path(ordering):
-        wrong = sum(not p.agrees and not in_doubt(p.probability, band) for p in testing)
-        share = wrong / len(testing) if testing else 1.0
-        shown = at_least(math.ceil(share * effective - 1e-9), effective, confidence)
-        if shown < target:
-            break
-        last = Chosen(band, True, 1.0 - share, target, best.alone, len(testing), effective)
-        if band == NOTHING:  # every test was passed: the bound itself may be tested now
-            return Chosen(band, True, 1.0 - share, shown, best.alone, len(testing), effective)
-    return last
+    def at_least(self, target: float, confidence: float) -> float:
+        """What is shown: where every test was passed, the bound itself may be tested now."""
+        return max(target, at_least(self.wrong, self.effective, confidence)) if self.band == NOTHING else target
+
+
+def _trial(band: Band, sizes: Counter[str], wrong: Counter[str], effect: float) -> _Trial:
+    count = sizes.total()
+    share = wrong.total() / count if count else 1.0
+    effective = int(count / effect)
+    return _Trial(band, share, math.ceil(share * effective - 1e-9), effective)
+
+
+def _reason(verdicts: int, tested: int, effective: int, target: float, confidence: float) -> str:
+    if at_least(0, effective, confidence) >= target:
+        return f"even where the first judge is surest, agreement on {target:.0%} could not be shown"
+    return (
+        f"{tested} of {verdicts} verdicts could test a band, as much as {effective} independent ones; "
+        f"{needed(target, confidence)} independent verdicts or more are needed to show {target:.0%}"
+    )
 
 
 def at_least(wrong: int, count: int, confidence: float = 0.95) -> float:
@@ -92,30 +127,63 @@ def needed(target: float, confidence: float = 0.95) -> int:
 
 
 def design_effect(points: Sequence[Point]) -> float:
-    """How many verdicts count as one, by the intra-class correlation of agreement on one sample; at least 1."""
-    samples: dict[str, list[int]] = {}
-    for point in points:
-        samples.setdefault(point.sample, []).append(int(point.agrees))
-    count, groups = len(points), list(samples.values())
-    squares = sum(len(group) ** 2 for group in groups)
-    if count < 2 or len(groups) == count:
+    """How many verdicts count as one, by the intra-class correlation of agreement on one row; at least 1.
+
+    One row more, of the usual size, on which the judges disagree throughout, is counted in: that no such row was seen
+    among a few does not say that there is none.
+    """
+    sizes = Counter(point.row for point in points)
+    if not sizes:
         return 1.0
-    if len(groups) == 1:
-        return float(count)
-    mean = sum(map(sum, groups)) / count
-    between = sum(len(g) * (sum(g) / len(g) - mean) ** 2 for g in groups) / (len(groups) - 1)
-    within = sum(sum((y - sum(g) / len(g)) ** 2 for y in g) for g in groups) / (count - len(groups))
-    size = (count - squares / count) / (len(groups) - 1)
+    wrong = Counter(point.row for point in points if not point.agrees)
+    return _effect(sizes, wrong, unseen=max(1, round(sizes.total() / len(sizes))))
+
+
+def clusters(shared: Iterable[Iterable[str]]) -> dict[str, str]:
+    """The cluster of each row. `shared` tells, for each inquiry, the rows that asked it: they are one cluster.
+
+    What is found once for two rows is no more than one witness, and what else is found on them resembles it. A cluster
+    has the name of its first row, in the order of names.
+    """
+    above: dict[str, str] = {}
+
+    def first(row: str) -> str:
+        while above.setdefault(row, row) != row:
+            above[row] = above[above[row]]  # halves the way, so that long chains cost little
+            row = above[row]
+        return row
+
+    for rows in shared:
+        roots = sorted({first(row) for row in rows})
+        above.update(dict.fromkeys(roots, roots[0]) if roots else {})
+    return {row: first(row) for row in list(above)}
+
+
+def _effect(sizes: Mapping[str, int], wrong: Mapping[str, int], unseen: int = 0) -> float:
+    """The design effect of rows with these numbers of verdicts, and of wrong ones. `unseen`: one row more, all wrong.
+
+    The correlation is the estimate of the analysis of variance. A single row counts as one verdict.
+    """
+    count = sum(sizes.values())
+    weight = sum(n * n for n in sizes.values()) / count if count else 1.0  # verdicts in the row of a verdict
+    if len(sizes) <= 1 or len(sizes) == count:
+        return weight
+    rows = [(n, wrong.get(row, 0)) for row, n in sizes.items()] + ([(unseen, unseen)] if unseen else [])
+    total, bad = sum(n for n, _ in rows), sum(w for _, w in rows)
+    explained = math.fsum(w * w / n for n, w in rows)  # the same in any order
+    between = (explained - bad * bad / total) / (len(rows) - 1)
+    within = (bad - explained) / (total - len(rows))
+    size = (total - sum(n * n for n, _ in rows) / total) / (len(rows) - 1)
     spread = between + (size - 1) * within
     alike = max(0.0, (between - within) / spread) if spread > 0 else 0.0
-    return max(1.0, 1.0 + (squares / count - 1) * alike)
+    return max(1.0, 1.0 + (weight - 1) * alike)
 
 
 def _split(points: Sequence[Point], seed: int) -> tuple[list[Point], list[Point]]:
-    """The points that order the bands, and those that test them, by sample."""
-    samples = sorted({point.sample for point in points}, key=lambda s: sha256(f"{seed}/{s}".encode()).digest())
-    chosen = frozenset(samples[: math.floor(ORDERING * len(samples))])
-    return [p for p in points if p.sample in chosen], [p for p in points if p.sample not in chosen]
+    """The points that order the bands, and those that test them, by row."""
+    rows = sorted({point.row for point in points}, key=lambda row: sha256(f"{seed}/{row}".encode()).digest())
+    chosen = frozenset(rows[: math.floor(ORDERING * len(rows))])
+    return [p for p in points if p.row in chosen], [p for p in points if p.row not in chosen]
 
 
 def _path(points: Sequence[Point]) -> Iterable[Band]:
@@ -171,8 +239,3 @@ def _at_most(wrong: int, count: int, share: float) -> float:
         )
         for k in range(wrong + 1)
     )  # fmt: skip
-
-
-def _share(values: Iterable[bool]) -> float:
-    listed = list(values)
-    return sum(listed) / len(listed) if listed else 0.0

@@ -8,6 +8,7 @@ print(judge.report().text())
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from assay.judges.asking import asked
 from assay.judges.base import Answer, BaseJudge
 from assay.judges.cascade.items import NOTHING, Band, in_doubt, may_escalate, route
 from assay.judges.cascade.plan import CascadePlan, name_of
-from assay.judges.cascade.report import CascadeReport, Counts, Outcome
+from assay.judges.cascade.report import CascadeReport
 from assay.records import Usage, fingerprint
 
 #: Raise it when verdicts are divided or joined differently: stored findings are then asked for anew.
@@ -74,19 +75,23 @@ class CascadeJudge(BaseJudge):
         self.budgeted = self.first.budgeted and self.then.budgeted
         if self.plan is not None:
             self._check(self.plan)
-        self._counts = Counts()
+        self._told, self._lock = CascadeReport(), threading.Lock()
         self._fingerprint: str | None = None
 
     @classmethod
     def of_plan(cls, path: str | Path, **options: Any) -> Self:
-        """The cascade of the plan in this file; `options` (api_key, ...) are added to those of its second judge."""
+        """The cascade of the plan in this file; `options` (api_key, ...) are added to those of its second judge.
+
+        Where a key is among them, so must be an address that the plan names (`base_url`): a file does not decide where
+        a key goes. Raises InputError.
+        """
         from assay.judges import resolve_judge
 
         plan = CascadePlan.load(path)
         spec = plan.specs.get("then")
         if spec is None:
             raise InputError(f"cascade plan: {str(path)!r} does not say how to make its second judge: pass then=...")
-        return cls(plan=plan, then=resolve_judge(spec, **{**plan.options.get("then", {}), **options}))
+        return cls(plan=plan, then=resolve_judge(spec, **plan.with_given("then", options)))
 
     def __repr__(self) -> str:
         return f"CascadeJudge({self.first!r}, {self.then!r}, band={self.bands!r})"
@@ -119,7 +124,8 @@ class CascadeJudge(BaseJudge):
 
     def report(self) -> CascadeReport:
         """What was decided where since this judge was made, in this process. Findings at hand already do not count."""
-        return self._counts.report()
+        with self._lock:
+            return self._told
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         """See `BaseJudge.answer`."""
@@ -132,8 +138,13 @@ class CascadeJudge(BaseJudge):
         for (one, _), answer in zip(asking, answers, strict=True):
             one.take_second(answer, self.on_failure == "first")
         alone = any(self.then.cannot(type(inquiry)) is None for inquiry in inquiries)
-        self._counts.add([one.outcome() for one in work], alone, bool(asking))
+        self._tell(work, CascadeReport(calls_alone=int(alone or bool(asking)), calls=int(bool(asking))))
         return [one.answer for one in work]
+
+    def _tell(self, work: Sequence[_Work], told: CascadeReport) -> None:
+        told = sum((one.told() for one in work), told)
+        with self._lock:
+            self._told += told
 
     def _route(self, inquiry: Inquiry[Any]) -> str:
         wanted = route(inquiry, self.first, self.then)
@@ -192,13 +203,13 @@ class _Work:
         else:
             self.answer = Answer(failure=answer.failure, usage=cost)
 
-    def outcome(self) -> Outcome:
-        return Outcome(
-            self.inquiry.name,
-            decided=self.decided,
-            escalated=len(self.doubtful),
-            kept=self.kept,
-            passed_on=int(self.second is not None and not self.doubtful),
+    def told(self) -> CascadeReport:
+        kind = self.inquiry.name
+        return CascadeReport(
+            decided={kind: self.decided},
+            escalated={kind: len(self.doubtful)},
+            kept={kind: self.kept},
+            passed_on={kind: int(self.second is not None and not self.doubtful)},
             first_usage=self.first_usage,
             then_usage=self.then_usage,
         )

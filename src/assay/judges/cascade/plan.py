@@ -7,12 +7,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from assay.errors import InputError
 from assay.judges.cascade.items import Band
 from assay.records import Record
 
-FORMAT = 1
+#: Raise it when a plan says more or less than before: plans of older formats are refused. 2: a row is one cluster, and
+#: what is shown is shown with few rows too; the bands of format 1 were not.
+FORMAT = 2
+
+#: Options of a judge that say where its requests go, and with them its key.
+ADDRESSES = ("base_url", "azure_endpoint")
+#: Options of a judge that a plan may hold; keys and headers never go into a file.
+OPEN = (*ADDRESSES, "embedding_model", "window_tokens", "max_questions", "api_version")
+#: Options in which a key may be.
+_KEYS = ("api_key", "headers")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,9 +112,34 @@ class CascadePlan(Record):
             raise InputError(f"cascade plan: cannot read {str(path)!r}: {error.strerror}") from None
         except ValueError:
             raise InputError(f"cascade plan: {str(path)!r} is no JSON file") from None
-        if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise InputError(f"cascade plan: {str(path)!r} is no plan that this version of assay reads")
-        return cls.from_dict(data)
+        known = data.get("format") if isinstance(data, dict) else None
+        if known != FORMAT:
+            again = "; it showed less than a plan does now: calibrate again" if known == 1 else ""
+            raise InputError(f"cascade plan: {str(path)!r} is no plan that this version of assay reads{again}")
+        plan = cls.from_dict(data)
+        strange = sorted({name for options in plan.options.values() for name in options} - set(OPEN))
+        if strange:
+            raise InputError(f"cascade plan: {str(path)!r} holds options that no plan may: {', '.join(strange)}")
+        return plan
+
+    def with_given(self, role: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The options of this judge: those of the plan, and over them those that the user gave.
+
+        A file does not decide where the user's key goes: with a key in `given`, an address that the plan names must be
+        given as well. An Azure endpoint may be given as `base_url`. Raises InputError, naming the host, if it is not.
+        """
+        options = dict(self.options.get(role, {}))
+        if any(given.get(name) for name in _KEYS):
+            for name in ADDRESSES:
+                address = options.get(name)
+                if address and given.get(name) is None and given.get("base_url") != address:
+                    raise InputError(
+                        f"cascade plan: it would send your key to {host_of(address)}; if that is meant, name the "
+                        f"address too, with base_url= or --base-url: {address!r}"
+                    )
+        if given.get("base_url") and given["base_url"] == options.get("azure_endpoint"):
+            given = {name: value for name, value in given.items() if name != "base_url"}
+        return {**options, **given}
 
     def text(self) -> str:
         """The plan in words, a line for each kind of inquiry and one for the saving."""
@@ -120,6 +155,25 @@ class CascadePlan(Record):
             saved += f", ${saving.dollars_alone - saving.dollars:.4f} of ${saving.dollars_alone:.4f}"
         lines.append(saved + (f"; {self.failures} inquiries failed and are left out" if self.failures else ""))
         return "\n".join(lines)
+
+
+def open_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The options that may stand in a file. An address with a user, a password or a query may not."""
+    known = {name: value for name, value in (options or {}).items() if name in OPEN and value is not None}
+    for name in ADDRESSES:
+        parts = urlsplit(known.get(name, ""))
+        if parts.username or parts.password or parts.query:
+            known.pop(name)
+    return known
+
+
+def host_of(address: str) -> str:
+    """The host of an address, with its port; safe to print."""
+    try:
+        host = urlsplit(str(address)).netloc.rpartition("@")[2]
+    except ValueError:
+        host = ""
+    return host if host and host.isprintable() else repr(address)
 
 
 def name_of(fingerprint: str) -> str:

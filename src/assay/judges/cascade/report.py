@@ -1,10 +1,9 @@
-"""What a cascade decided where: counted while it works, told when asked."""
+"""What a cascade decided where. Reports add up: one for each inquiry while it works, their sum when asked."""
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from assay.records import Record, Usage
@@ -33,6 +32,16 @@ class CascadeReport(Record):
     first_usage: Usage = field(default_factory=Usage)
     then_usage: Usage = field(default_factory=Usage)
 
+    def __add__(self, other: CascadeReport) -> CascadeReport:
+        counts = {name: Counter(getattr(self, name)) + Counter(getattr(other, name)) for name in _COUNTED}
+        return CascadeReport(
+            **{name: dict(sorted(by_kind.items())) for name, by_kind in counts.items()},
+            calls_alone=self.calls_alone + other.calls_alone,
+            calls=self.calls + other.calls,
+            first_usage=self.first_usage + other.first_usage,
+            then_usage=self.then_usage + other.then_usage,
+        )
+
     @property
     def share_escalated(self) -> float | None:
         """Verdicts in doubt / all verdicts that the first judge gave; None where it gave none."""
@@ -57,47 +66,3 @@ class CascadeReport(Record):
             + (f"; {sum(self.kept.values())} of them failed there and were kept" if self.kept else "")
             + f"; {self.calls_saved} of {self.calls_alone} calls saved"
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of one inquiry: verdicts by where they were decided, and the cost with each judge."""
-
-    kind: str
-    decided: int
-    escalated: int
-    kept: int
-    passed_on: int
-    first_usage: Usage
-    then_usage: Usage
-
-
-class Counts:
-    """Adds up what a report tells, from any thread."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._by_kind: dict[str, Counter[str]] = {name: Counter() for name in _COUNTED}
-        self._alone = self._sent = 0
-        self._usage = [Usage(), Usage()]
-
-    def add(self, outcomes: Sequence[Outcome], alone: bool, sent: bool) -> None:
-        """Inquiries that were answered together; whether the second judge alone would have been asked, and was."""
-        with self._lock:
-            for one in outcomes:
-                for name, counts in self._by_kind.items():
-                    counts[one.kind] += getattr(one, name)
-                self._usage = [self._usage[0] + one.first_usage, self._usage[1] + one.then_usage]
-            self._alone += alone or sent
-            self._sent += sent
-
-    def report(self) -> CascadeReport:
-        """The sums until now."""
-        with self._lock:
-            return CascadeReport(
-                **{name: {k: n for k, n in sorted(counts.items()) if n} for name, counts in self._by_kind.items()},
-                calls_alone=self._alone,
-                calls=self._sent,
-                first_usage=self._usage[0],
-                then_usage=self._usage[1],
-            )
