@@ -139,7 +139,7 @@ class Short(ScriptedJudge):
 def test_a_finding_of_the_wrong_shape_never_becomes_a_number(tmp_path):
     result = evaluate(ROWS, "faithfulness", Short(support=lambda c, p: "supported"), store=tmp_path)
     assert result.metrics["faithfulness"].causes == {Cause.BUG: 3}
-    assert "shape" in result.failures[0].message
+    assert "expected 1 verdicts of 1 cells" in result.failures[0].message
 
 
 def test_a_judge_that_cannot_tell_contradictions_gives_no_number_for_them(tmp_path):

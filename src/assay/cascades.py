@@ -73,19 +73,17 @@ async def acalibrate(
     for name, value in {"agreement": agreement, "confidence": confidence}.items():
         if not 0.0 < value < 1.0:
             raise InputError(f"{name}: expected a share between 0 and 1, got {value!r}")
-    judges = {
-        "first": resolve_judge(first, **first_options or {}).with_probabilities(),
-        "then": resolve_judge(then, **then_options or {}),
-    }
-    if judges["first"].fingerprint == judges["then"].fingerprint:
+    cheap, better = resolve_judge(first, **first_options or {}), resolve_judge(then, **then_options or {})
+    if cheap.address == better.address:
         raise InputError("cascade: first and then are the same judge; it always agrees with itself")
+    cheap = cheap.with_probabilities()
     source = open_data(data, column_map=column_map, limit=limit)
     chosen = _chosen(metrics, source.columns)
     read = [row for _, row in source]
     rows: list[Sample] = [row for row in read if not isinstance(row, RowError)]
     if not rows:
         raise InputError("data: none of the rows can be read")
-    both = _Both(judges["first"], judges["then"], store if isinstance(store, Store) or store is None else Store(store))
+    both = _Both(cheap, better, store if isinstance(store, Store) or store is None else Store(store))
     watched = [_by_row(metric, both.rows) for metric in chosen]
     await aevaluate(rows, watched, both, store=None, budget=budget, concurrency=concurrency, progress=progress)
     points = both.points()
@@ -94,8 +92,8 @@ async def acalibrate(
         raise InputError(f"cascade: there are no verdicts of both judges to compare ({both.failures} failed){said}")
     bands = {kind: choose_band(of_kind, agreement, confidence, seed) for kind, of_kind in sorted(points.items())}
     return CascadePlan(
-        first=judges["first"].fingerprint,
-        then=judges["then"].fingerprint,
+        first=cheap.address,
+        then=better.address,
         target=agreement,
         confidence=confidence,
         rows=len(rows),

@@ -152,9 +152,9 @@ class CascadeJudge(BaseJudge):
 
     def _check(self, plan: CascadePlan) -> None:
         for role, judge, known in (("first", self.first, plan.first), ("second", self.then, plan.then)):
-            if judge.fingerprint != known:
+            if judge.address != known:
                 raise InputError(
-                    f"cascade plan: it was made for {known} as {role} judge, this is {judge.fingerprint}; calibrate "
+                    f"cascade plan: it was made for {known} as {role} judge, this is {judge.address}; calibrate "
                     "again, or take its bands with band=plan.bands if you know that they hold"
                 )
 

@@ -79,7 +79,7 @@ class Saving(Record):
 class CascadePlan(Record):
     """The bands of a cascade of two judges, found on `rows` rows.
 
-    first, then   fingerprints of the judges: the bands hold for these and no others
+    first, then   addresses of the judges: the bands hold for these and no others
     target        the agreement asked for, at `confidence`, for each kind of inquiry by itself
     failures      inquiries that one of the judges did not answer; they say nothing here, and nor do `unreadable` rows
     specs         how to make the judges from text ("first", "then"), with `options`; never a key

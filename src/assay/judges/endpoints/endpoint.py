@@ -173,10 +173,6 @@ class Endpoint:
         return client
 
     def _found(self, model: str, response: Any, expected: str) -> Body:
-        if 300 <= response.status_code < 400:
-            to = urlsplit(response.headers.get("location", "")).netloc or "elsewhere"
-            message = f"{self.name} redirects to {to}; redirects are not followed: give that address as base_url"
-            raise JudgeFailure(Cause.BAD_REQUEST, message, detail={"status": response.status_code})
         body = body_of(response)
         if isinstance(body, dict) and (body.get(expected) or (expected in _MAY_BE_EMPTY and expected in body)):
             return body
@@ -190,6 +186,10 @@ class Endpoint:
 
     def _trouble(self, model: str, status: int, text: str, headers: Mapping[str, str]) -> Exception:
         """What an error response means: trouble that may pass, or a failure for good."""
+        if 300 <= status < 400:
+            to = urlsplit(headers.get("location", "")).netloc or "elsewhere"
+            message = f"{self.name} redirects to {to}; redirects are not followed: give that address as base_url"
+            return JudgeFailure(Cause.BAD_REQUEST, message, detail={"status": status})
         failure, quota = failure_of(self.name, model, status, text, self.scrub)
         failure.raw = self.scrub(text[:_RAW])
         failure.detail["request_id"] = headers.get("x-request-id")
