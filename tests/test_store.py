@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import sqlite3
 import threading
+import zlib
+from contextlib import closing
 
 import pytest
 
@@ -121,4 +124,10 @@ def test_nothing_is_pickled(tmp_path):
         store.put_row("run", 1, scored(1))
     raw = (tmp_path / "assay.db").read_bytes()
     assert b"\x80\x04\x95" not in raw  # the head of a pickle
-    assert "猫は眠る。".encode() in raw
+    with closing(sqlite3.connect(tmp_path / "assay.db")) as db:
+        (finding,), (body,) = (db.execute(f"SELECT {name}").fetchone() for name in FINDING_AND_ROW)
+    assert json.loads(zlib.decompress(finding)) == ["a"]
+    assert json.loads(zlib.decompress(body))["sample"]["contexts"] == [{"text": "猫は眠る。", "metadata": {}}]
+
+
+FINDING_AND_ROW = ("finding FROM findings", "body FROM rows")

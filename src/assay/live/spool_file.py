@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.database import Database
-from assay.live.spool_rows import Leased, Parcel, key_hash, scored_of, to_json
+from assay.live.spool_rows import Leased, Parcel, scored_of
+from assay.packing import key_hash, to_json
 from assay.records import ScoredSample
 
 FILE_NAME = "spool.db"
