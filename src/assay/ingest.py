@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -110,14 +110,14 @@ class Cursors:
 
     def completed(self, source: str, project: str | None = None) -> float | None:
         """The cursor of a source; None where there is none yet."""
-        with self._saying():
-            found = self._file.rows("SELECT completed FROM cursors WHERE source = ?", _hash(source, project))
+        with self._open() as file:
+            found = file.rows("SELECT completed FROM cursors WHERE source = ?", _hash(source, project))
         return float(found[0][0]) if found else None
 
     def advance(self, source: str, project: str | None, completed: float | None) -> float | None:
         """Move the cursor on, never back and never beyond now; where it stands then."""
         if completed is not None:
-            with self._saying(), self._file.write() as database:
+            with self._open() as file, file.write() as database:
                 database.execute(
                     "INSERT INTO cursors VALUES (?, ?) "
                     "ON CONFLICT (source) DO UPDATE SET completed = max(completed, excluded.completed)",
@@ -125,8 +125,13 @@ class Cursors:
                 )
         return self.completed(source, project)
 
-    def _saying(self) -> AbstractContextManager[None]:
-        return as_store_error(f"the cursors in {str(self._file.path)!r} cannot be read or written")
+    @contextmanager
+    def _open(self) -> Iterator[Database]:
+        with as_store_error(f"the cursors in {str(self._file.path)!r} cannot be read or written"):
+            try:
+                yield self._file
+            finally:
+                self._file.close()  # passes are far apart
 
 
 _SCHEMA = "CREATE TABLE cursors (source TEXT PRIMARY KEY, completed REAL NOT NULL)"
