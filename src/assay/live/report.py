@@ -6,7 +6,8 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assay.live.spool_file import IN_WORK, PARKED, SCORED, WAITING, SpoolFile
+from assay.live.spool_file import PARKED, SpoolFile
+from assay.live.spool_scoring import IN_WORK, SCORED, WAITING
 from assay.records import Record
 
 SHOWN = 20  # parked samples that a report names
