@@ -167,10 +167,7 @@ class Store:
         if dry_run:
             found = self._one(f"SELECT COUNT(*) FROM findings WHERE {condition}", *values)
             return int(found[0]) if found else 0
-        with self._writing() as db:
-            if before is None:  # there they may be many: their notes go with the run's
-                numbers = f"SELECT number FROM findings WHERE {condition}"
-                db.execute(f"DELETE FROM used WHERE finding IN ({numbers})", values)
+        with self._writing() as db:  # notes of who used them go with the run: their numbers are never given again
             return db.execute(f"DELETE FROM findings WHERE {condition}", values).rowcount
 
     def _conditions(
@@ -281,6 +278,10 @@ class Store:
                 yield _row(number, body)
             except Exception as error:  # whatever is wrong with it, it is wrong with this row alone
                 log.warning("assay: store %s: run %s, row %d cannot be read: %s", self.path, run, number, error)
+
+    def numbers(self, run: str) -> list[int]:
+        """The numbers of the rows of a run, those that cannot be read among them."""
+        return [number for (number,) in self._all("SELECT number FROM rows WHERE run = ? ORDER BY number", run)]
 
     def unreadable(self, run: str) -> list[int]:
         """The numbers of the rows of a run that cannot be read. `get_row` says what is wrong with one of them."""

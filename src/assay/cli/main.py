@@ -1,4 +1,4 @@
-"""The command line: score, explain, metrics, doctor, demo, worker, ingest.
+"""The command line: score, explain, metrics, doctor, demo, worker, ingest, forget.
 
 Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input;
 3 the judge cannot be used (missing extra, key refused, endpoint unreachable); 130 interrupted.
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from assay.cli.cascade import cascade
+from assay.cli.forget import forget
 from assay.cli.ingest import ingest
 from assay.cli.live import worker
 from assay.cli.options import BaseUrlOption, EmbeddingOption, JudgeOption, KeyOption, WindowOption, column_map, judge_of
@@ -174,6 +175,7 @@ def demo(store: StoreOption = Path(".assay")) -> None:
 app.command()(worker)
 app.command()(cascade)
 app.command()(ingest)
+app.command()(forget)
 
 
 def _print_result(result: Result, out: Path | None) -> None:
