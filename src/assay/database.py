@@ -117,6 +117,7 @@ class Database:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        _let_fork()
         with self._lock:
             db = self._open()
             try:
@@ -129,6 +130,7 @@ class Database:
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """All rows of a query."""
+        _let_fork()
         with self._lock:
             return self._open().execute(sql, values).fetchall()
 
@@ -254,6 +256,12 @@ _ALL: weakref.WeakSet[Database] = weakref.WeakSet()
 _BUSY: weakref.WeakSet[Database] = weakref.WeakSet()
 _FORKING: list[Database] = []
 _LEFT: list[sqlite3.Connection | None] = []
+
+
+def _let_fork() -> None:
+    """A fork waits for the locks: a thread with one transaction after the other would take them again and again."""
+    if _FORKING:
+        time.sleep(0.002)
 
 
 def _before() -> None:

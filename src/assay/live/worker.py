@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay.budgets.budget import Budget, check_budget, spending, waits_for_budget
 from assay.budgets.ledger import FileLedger, MemoryLedger
-from assay.errors import Cause, InputError
+from assay.errors import Cause, InputError, StoreError
 from assay.judges.base import BaseJudge
 from assay.judges.cache import Desk
 from assay.live.desks import RenewedDesk
@@ -309,7 +309,7 @@ class Worker:
         """The result of a step on the file; None where the file cannot be used just now."""
         try:
             return action(*arguments)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, StoreError) as error:
             self._failed(error, "spool")
             return None
 
