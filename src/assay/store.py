@@ -15,14 +15,15 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from assay.database import Database, as_store_error
 from assay.errors import InputError, StoreError
 from assay.packing import key_hash, pack, to_json, unpack
-from assay.records import Sample, Score, ScoredSample
+from assay.records import ScoredSample
+from assay.store_rows import Row as Row
+from assay.store_rows import clean, is_readable, known_scores, packed, put_row, row_of, scores_of
 from assay.store_schema import MARKER, SCHEMA, SCHEMA_VERSION, maker, migrate, version_of
 
 log = logging.getLogger("assay.store")
@@ -33,14 +34,6 @@ NOTED = 64  # findings found by a run before the store is told of them, if no ro
 
 #: A finding to keep: its content address, the inquiry's name, the judge's fingerprint, and the finding as JSON.
 Finding = tuple[str, str, str, bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One scored row of a run. `number` counts the rows of the data from 1."""
-
-    number: int
-    scored: ScoredSample
 
 
 class Store:
@@ -250,9 +243,9 @@ class Store:
 
     def put_row(self, run: str, number: int, scored: ScoredSample) -> None:
         """Keep one scored row; the row with the same number is replaced."""
-        body = _packed(scored.sample.to_dict(), _scores(scored))
+        body = packed(scored.sample.to_dict(), scores_of(scored))
         with self._writing() as db:
-            _put_row(db, run, number, _clean(scored.sample.id), body)
+            put_row(db, run, number, clean(scored.sample.id), body)
             self._note_used(db, run)
 
     def merge_row(self, run: str, scored: ScoredSample) -> int:
@@ -260,12 +253,12 @@ class Store:
 
         Scores of metrics that are not among the new ones stay. Returns the row's number. Safe with several processes.
         """
-        key, sample, scores = _clean(scored.sample.key()), scored.sample.to_dict(), _scores(scored)
+        key, sample, scores = clean(scored.sample.key()), scored.sample.to_dict(), scores_of(scored)
         with self._writing() as db:
             found = db.execute("SELECT number, body FROM rows WHERE run = ? AND id = ?", (run, key)).fetchone()
             last = "SELECT COALESCE(MAX(number), 0) FROM rows WHERE run = ?"
             number = found[0] if found else db.execute(last, (run,)).fetchone()[0] + 1
-            _put_row(db, run, number, key, _packed(sample, {**(_known_scores(found[1]) if found else {}), **scores}))
+            put_row(db, run, number, key, packed(sample, {**(known_scores(found[1]) if found else {}), **scores}))
         return int(number)
 
     def rows(self, run: str) -> Iterator[Row]:
@@ -275,7 +268,7 @@ class Store:
         """
         for number, body in self._bodies(run):
             try:
-                yield _row(number, body)
+                yield row_of(number, body)
             except Exception as error:  # whatever is wrong with it, it is wrong with this row alone
                 log.warning("assay: store %s: run %s, row %d cannot be read: %s", self.path, run, number, error)
 
@@ -285,7 +278,7 @@ class Store:
 
     def unreadable(self, run: str) -> list[int]:
         """The numbers of the rows of a run that cannot be read. `get_row` says what is wrong with one of them."""
-        return [number for number, body in self._bodies(run) if not _is_readable(number, body)]
+        return [number for number, body in self._bodies(run) if not is_readable(number, body)]
 
     def get_row(self, run: str, row: int | str) -> Row:
         """One row by its id or its number (from 1). An id that looks like a number wins over the number.
@@ -293,7 +286,7 @@ class Store:
         Raises InputError when there is none, StoreError when it cannot be read.
         """
         sql = "SELECT number, body FROM rows WHERE run = ? AND "
-        found = self._one(sql + "id = ? ORDER BY number", run, _clean(str(row)))
+        found = self._one(sql + "id = ? ORDER BY number", run, clean(str(row)))
         if found is None and str(row).isdecimal():
             found = self._one(sql + "number = ?", run, int(row))
         if found is None:
@@ -301,7 +294,7 @@ class Store:
             there = f"it has {count} rows, numbered up to {last}" if count else "it has no rows yet"
             raise InputError(f"row {row!r} is not in run {run!r}: {there}")
         try:
-            return _row(*found)
+            return row_of(*found)
         except Exception as error:
             where = f"store {str(self.path)!r}: run {run!r}, row {found[0]} cannot be read"
             raise StoreError(f"{where}: {error}") from error
@@ -366,47 +359,3 @@ def is_judge(fingerprint: str, name: str) -> bool:
 def _note(db: sqlite3.Connection, run: str, keys: Sequence[bytes]) -> None:
     sql = "INSERT OR IGNORE INTO used SELECT runs.number, findings.number FROM runs, findings WHERE id = ? AND key = ?"
     db.executemany(sql, [(run, key) for key in keys])
-
-
-def _put_row(db: sqlite3.Connection, run: str, number: int, name: str | None, body: bytes) -> None:
-    db.execute(
-        "INSERT INTO rows (run, number, id, body) VALUES (?, ?, ?, ?) "
-        "ON CONFLICT (run, number) DO UPDATE SET id = excluded.id, body = excluded.body",
-        (run, number, name, body),
-    )
-
-
-def _scores(scored: ScoredSample) -> dict[str, Any]:
-    return {name: score.to_dict() for name, score in scored.scores.items()}
-
-
-def _clean(text: str | None) -> str | None:
-    """A text that SQLite can hold: no UTF-8 has lone surrogates."""
-    return None if text is None else text.encode("utf-8", "replace").decode()
-
-
-def _packed(sample: Mapping[str, Any], scores: Mapping[str, Any]) -> bytes:
-    # in one piece: claims and quotes repeat the sample's own texts, which compresses well
-    return pack(to_json({"sample": sample, "scores": scores}).encode())
-
-
-def _row(number: int, body: bytes) -> Row:
-    data = json.loads(unpack(body))
-    scores = {name: Score.from_dict(score) for name, score in data["scores"].items()}
-    return Row(number, ScoredSample(sample=Sample.from_dict(data["sample"]), scores=scores))
-
-
-def _known_scores(body: bytes) -> dict[str, Any]:
-    """The scores of a row; none where it cannot be read: it is written anew."""
-    try:
-        return dict(json.loads(unpack(body))["scores"])
-    except (ValueError, KeyError, TypeError):
-        return {}
-
-
-def _is_readable(number: int, body: bytes) -> bool:
-    try:
-        _row(number, body)
-    except Exception:
-        return False
-    return True
