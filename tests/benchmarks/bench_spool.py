@@ -86,7 +86,9 @@ def workers(folder: Path, count: int, samples: list[Sample]) -> float:
         spool.submit(one)
     spool.close(300)
     started = time.perf_counter()
-    running = [subprocess.Popen([sys.executable, "-c", WORKER, str(folder)], start_new_session=True) for _ in range(count)]
+    running = [
+        subprocess.Popen([sys.executable, "-c", WORKER, str(folder)], start_new_session=True) for _ in range(count)
+    ]
     assert [process.wait() for process in running] == [0] * count
     return len(samples) / (time.perf_counter() - started)
 
