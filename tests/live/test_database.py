@@ -66,7 +66,8 @@ def test_a_transaction_is_whole_or_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_both_sides_of_a_fork_go_on(tmp_path: Path) -> None:
+def test_both_sides_of_a_fork_go_on(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("assay.database.FORK_PATIENCE", 30.0)  # on a busy machine a transaction waits long for another
     database = Database(tmp_path / "a.db", SCHEMA, "numbers")
     stop, written = threading.Event(), [0]
 
