@@ -17,7 +17,8 @@ from typing import Any
 import pytest
 
 from assay import InputError, JudgeFailure, Sample, Score, Store, evaluate
-from assay.errors import Cause
+from assay.database import Database
+from assay.errors import Cause, StoreError
 from assay.evaluation import EvaluationInterrupted, aevaluate
 from assay.inquiries import Claims, Inquiry, Support
 from assay.judges.base import Answer
@@ -426,3 +427,21 @@ def test_a_hundred_thousand_rows_in_flat_memory(tmp_path):
     assert max(measured[1:]) - measured[1] <= 8_000_000
     assert sum(1 for _ in itertools.islice(result, 10_000)) == 10_000
     assert process.memory_info().rss - measured[1] <= 16_000_000
+
+
+def test_a_full_disk_ends_the_run_and_says_which_file(judge, tmp_path, monkeypatch):
+    honest = Database._connected
+
+    def full(self):
+        db = honest(self)
+        db.execute("PRAGMA max_page_count = 1")
+        return db
+
+    store = Store(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(Database, "_connected", full)
+        big = [{**row, "contexts": [" ".join(f"{n} {row['id']}" for n in range(9000))]} for row in ROWS]
+        with pytest.raises(StoreError, match=r"assay\.db' cannot be written: the disk is full"):
+            evaluate(big, "faithfulness", judge, store=store)
+    store.close()
+    assert evaluate(ROWS, "faithfulness", judge, store=store).rows == 3  # there is room again

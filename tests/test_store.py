@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
+import os
+import random
 import sqlite3
 import threading
+import zlib
+from contextlib import closing
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from assay import Context, InputError, Sample, Score, ScoredSample, Store
+from assay.database import Database
 from assay.errors import StoreError
 
 
 def scored(number: int) -> ScoredSample:
     sample = Sample(id=f"r{number}", question="¿Qué?", contexts=(Context(text="猫は眠る。"),), answer="Ünïcode 🐈")
-    return ScoredSample(sample=sample, scores={"m": Score(metric="m", value=number / 10)})
+    return ScoredSample(sample=sample, scores={"m": Score(metric="m", value=number % 11 / 10)})
 
 
 def test_findings_and_rows_survive_closing(tmp_path):
@@ -121,4 +129,396 @@ def test_nothing_is_pickled(tmp_path):
         store.put_row("run", 1, scored(1))
     raw = (tmp_path / "assay.db").read_bytes()
     assert b"\x80\x04\x95" not in raw  # the head of a pickle
-    assert "猫は眠る。".encode() in raw
+    with closing(sqlite3.connect(tmp_path / "assay.db")) as db:
+        (finding,), (body,) = (db.execute(f"SELECT {name}").fetchone() for name in FINDING_AND_ROW)
+    assert json.loads(zlib.decompress(finding)) == ["a"]
+    assert json.loads(zlib.decompress(body))["sample"]["contexts"] == [{"text": "猫は眠る。", "metadata": {}}]
+
+
+FINDING_AND_ROW = ("finding FROM findings", "body FROM rows")
+
+
+# ---- what goes wrong
+
+
+def failing(monkeypatch, *pragmas: str) -> None:
+    """From now on every connection is opened with these settings, which stand for a disk's."""
+    honest = Database._connected
+
+    def connected(self):
+        db = honest(self)
+        for pragma in pragmas:
+            db.execute(pragma)
+        return db
+
+    monkeypatch.setattr(Database, "_connected", connected)
+
+
+WRITES = {
+    "put_finding": lambda store: store.put_finding("new", "claims", "j", random.randbytes(9000)),
+    "put_findings": lambda store: store.put_findings([("new", "claims", "j", random.randbytes(9000))]),
+    "put_row": lambda store: store.put_row("run", 7, scored(7)),
+    "merge_row": lambda store: store.merge_row("run", scored(8)),
+    "put_run": lambda store: store.put_run("run", {"a": "b" * 9000}),
+    "create_run": lambda store: store.create_run("another", {"a": "b" * 9000}),
+    "forget": lambda store: store.forget(inquiry="claims"),
+    "delete_run": lambda store: store.delete_run("run"),
+}
+READS = {
+    "get_finding": lambda store: store.get_finding("k"),
+    "rows": lambda store: list(store.rows("run")),
+    "get_row": lambda store: store.get_row("run", 1),
+    "get_run": lambda store: store.get_run("run"),
+    "run_id": lambda store: store.run_id("last"),
+    "has_run": lambda store: store.has_run("run"),
+    "judges": lambda store: store.judges(),
+    "unreadable": lambda store: store.unreadable("run"),
+}
+
+
+def filled(path) -> Store:
+    store = Store(path)
+    store.put_finding("k", "claims", "judge", b'["a"]')
+    store.create_run("run", {})
+    store.put_row("run", 1, scored(1))
+    store.close()
+    return store
+
+
+@pytest.mark.parametrize("name", [*WRITES, *READS])
+def test_a_disk_that_fails_is_a_store_error_that_names_the_file(tmp_path, monkeypatch, name):
+    store = filled(tmp_path)
+    failing(monkeypatch, "PRAGMA query_only = ON")
+    if name in WRITES:
+        with pytest.raises(StoreError, match=r"assay\.db' cannot be written: the file is read-only"):
+            WRITES[name](store)
+    else:
+        READS[name](store)  # what is there can still be read
+    store.close()
+    (tmp_path / "assay.db").write_bytes(b"no database at all, " * 500)
+    with pytest.raises(StoreError, match=r"assay\.db' cannot be .*: the file is damaged"):
+        {**WRITES, **READS}[name](store)
+
+
+@pytest.mark.parametrize("name", ["put_finding", "put_findings", "put_run", "create_run"])
+def test_a_full_disk_is_a_store_error_and_what_is_there_stays(tmp_path, monkeypatch, name):
+    store = filled(tmp_path)
+    with monkeypatch.context() as patch:
+        failing(patch, "PRAGMA max_page_count = 1")
+        with pytest.raises(StoreError, match=r"assay\.db' cannot be written: the disk is full"):
+            WRITES[name](store)
+        assert store.get_finding("k") == b'["a"]'
+        assert [row.number for row in store.rows("run")] == [1]
+        store.close()
+    WRITES[name](store)  # there is room again
+
+
+def test_a_store_that_is_locked_for_long_says_so(tmp_path):
+    store = filled(tmp_path)
+    store._file._timeout = 0.01
+    with closing(sqlite3.connect(tmp_path / "assay.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="locked by another process"):
+            store.put_finding("new", "claims", "j", b"1")
+    store.put_finding("new", "claims", "j", b"1")
+
+
+def spoil(path, sql: str) -> None:
+    with closing(sqlite3.connect(path / "assay.db")) as db:
+        db.execute(sql)
+        db.commit()
+
+
+def test_a_finding_that_cannot_be_read_is_missing_and_can_be_kept_again(tmp_path):
+    with filled(tmp_path) as store:
+        spoil(tmp_path, "UPDATE findings SET finding = x'0102'")
+        assert store.get_finding("k") is None
+        store.put_finding("k", "claims", "judge", b'["b"]')
+        assert store.get_finding("k") == b'["b"]'
+
+
+@pytest.mark.parametrize("body", ["x'00'", "NULL", "'text'", "malformed"])
+def test_a_row_that_cannot_be_read_leaves_the_others(tmp_path, body, caplog):
+    if body == "malformed":  # a score that an earlier assay let through
+        body = f"x'{zlib.compress(json.dumps({'sample': {}, 'scores': {'m': {'metric': 3}}}).encode()).hex()}'"
+    with filled(tmp_path) as store:
+        for number in (2, 3):
+            store.put_row("run", number, scored(number))
+        spoil(tmp_path, "CREATE TABLE loose AS SELECT * FROM rows")
+        spoil(tmp_path, "DROP TABLE rows")
+        spoil(tmp_path, "ALTER TABLE loose RENAME TO rows")  # as it is, without NOT NULL
+        spoil(tmp_path, f"UPDATE rows SET body = {body} WHERE number = 2")
+        assert [row.number for row in store.rows("run")] == [1, 3]
+        assert "run run, row 2 cannot be read" in caplog.text
+        assert store.unreadable("run") == [2]
+        assert store.numbers("run") == [1, 2, 3]
+        assert store.get_row("run", "r3").scored == scored(3)
+        with pytest.raises(StoreError, match=r"assay\.db': run 'run', row 2 cannot be read"):
+            store.get_row("run", "r2")
+
+
+def test_half_an_emoji_is_kept(tmp_path):
+    sample = Sample(id="a", question="q")
+    object.__setattr__(sample, "question", "half \ud83d")  # however it came there
+    object.__setattr__(sample, "id", "id \ud83d")
+    with Store(tmp_path) as store:
+        store.put_row("run", 1, ScoredSample(sample=sample, scores={}))
+        assert store.merge_row("run", ScoredSample(sample=sample, scores={})) == 1
+        assert store.get_row("run", "id \ud83d").number == 1
+        store.put_finding("key \ud83d", "claims", "j", b"1")
+        assert store.get_finding("key \ud83d") == b"1"
+
+
+# ---- whose eyes
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
+def test_folder_and_files_are_their_owners_alone(tmp_path, umask_022):
+    with Store(tmp_path / "new" / "deep") as store:
+        store.put_finding("k", "claims", "judge", b"1")
+        files = {path.name: mode(path) for path in (tmp_path / "new" / "deep").iterdir()}
+    assert files == {"assay.db": 0o600, "assay.db-wal": 0o600, "assay.db-shm": 0o600}
+    assert mode(tmp_path / "new") == mode(tmp_path / "new" / "deep") == 0o700
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
+def test_a_store_that_others_may_read_stays_so(tmp_path, umask_022):
+    Store(tmp_path / "shared").close()
+    (tmp_path / "shared").chmod(0o755)
+    (tmp_path / "shared" / "assay.db").chmod(0o644)
+    with Store(tmp_path / "shared") as store:
+        store.put_finding("k", "claims", "judge", b"1")
+        assert mode(tmp_path / "shared" / "assay.db-wal") == 0o644
+    assert (mode(tmp_path / "shared"), mode(tmp_path / "shared" / "assay.db")) == (0o755, 0o644)
+
+
+def mode(path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+@pytest.fixture
+def umask_022():
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+# ---- versions
+
+VERSION_1 = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS findings (
+    key TEXT PRIMARY KEY, inquiry TEXT NOT NULL, judge TEXT NOT NULL, finding BLOB NOT NULL, at REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS runs (id TEXT PRIMARY KEY, started REAL NOT NULL, info TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS rows (
+    run TEXT NOT NULL, number INTEGER NOT NULL, id TEXT, sample TEXT NOT NULL, scores TEXT NOT NULL,
+    PRIMARY KEY (run, number)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS rows_by_id ON rows (run, id);
+INSERT OR IGNORE INTO meta VALUES ('version', '1');
+"""
+
+
+def write_version_1(path, rows: int = 3) -> None:
+    """A store as assay wrote it before findings were compressed; row 2 cannot be read."""
+    path.mkdir()
+    with closing(sqlite3.connect(path / "assay.db")) as db:
+        db.executescript(VERSION_1)
+        db.execute("INSERT INTO findings VALUES (?, 'claims', 'openai/m@h#1', ?, 5.0)", ("ab" * 32, b'["a"]'))
+        db.execute("INSERT INTO findings VALUES (?, 'support', 'openai/m@h#1', ?, 6.0)", ("cd" * 32, '["täxt"]'))
+        for name, started in (("b-first", 10.0), ("a-last", 20.0)):
+            db.execute("INSERT INTO runs VALUES (?, ?, ?)", (name, started, json.dumps({"judge": name})))
+        for number in range(1, rows + 1):
+            data = scored(number).to_dict()
+            sample = json.dumps(data["sample"], ensure_ascii=False) if number != 2 else "{"
+            row = ("b-first", number, f"r{number}", sample, json.dumps(data["scores"]))
+            db.execute("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", row)
+        db.commit()
+
+
+def test_a_store_of_version_1_is_brought_to_this_one_in_place(tmp_path):
+    write_version_1(tmp_path / "old")
+    for _ in range(2):  # the second time there is nothing to do
+        with Store(tmp_path / "old") as store:
+            assert store.get_finding("ab" * 32) == b'["a"]'
+            assert store.get_finding("cd" * 32) == '["täxt"]'.encode()
+            assert store.judges() == {"openai/m@h#1": 2}
+            assert store.run_id("last") == "a-last"
+            assert store.get_run("b-first") == {"judge": "b-first"}
+            assert {row.number: row.scored for row in store.rows("b-first")} == {1: scored(1), 3: scored(3)}
+            assert store.unreadable("b-first") == [2]
+            assert store.forget(inquiry="claims", dry_run=True) == 1
+            tables = {name for (name,) in store._file.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            assert not any(name.startswith("old_") for name in tables)
+
+
+def test_a_migration_that_fails_leaves_the_store_as_it_was(tmp_path, monkeypatch):
+    write_version_1(tmp_path / "old")
+    before = content(tmp_path / "old")
+    with monkeypatch.context() as patch:
+        patch.setattr("assay.store_schema.pack", lambda content: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            Store(tmp_path / "old")
+    assert content(tmp_path / "old") == before
+    with Store(tmp_path / "old") as store:
+        assert store.get_finding("ab" * 32) == b'["a"]'
+
+
+def content(path) -> list[str]:
+    with closing(sqlite3.connect(path / "assay.db")) as db:
+        return list(db.iterdump())
+
+
+def test_processes_that_bring_a_store_up_at_once_all_find_it(tmp_path):
+    write_version_1(tmp_path / "old", rows=400)
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=write_many, args=(str(tmp_path / "old"), n)) for n in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    with Store(tmp_path / "old") as store:
+        assert len(list(store.rows("b-first"))) == 399
+        assert store.judges() == {"j": 150, "openai/m@h#1": 2}
+
+
+def test_assay_of_version_1_says_that_this_store_is_newer(tmp_path):
+    filled(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "assay.db")) as db:  # as it opened a store
+        db.executescript(VERSION_1)
+        assert int(db.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()[0]) > 1
+
+
+# ---- runs
+
+
+def test_a_run_is_created_once(tmp_path):
+    with filled(tmp_path) as store:
+        assert (store.has_run("run"), store.has_run("other")) == (True, False)
+        with pytest.raises(InputError, match=r"run: 'run' is in the store .* already; .*delete_run"):
+            store.create_run("run", {"judge": "another"})
+        assert store.get_run("run") == {}
+        assert store.delete_run("run") == 1
+        assert not store.has_run("run")
+        assert list(store.rows("run")) == []
+        store.create_run("run", {"judge": "another"})
+        with pytest.raises(InputError, match="run 'other' is not in the store"):
+            store.delete_run("other")
+
+
+def test_last_is_the_newest_run_whatever_the_clock_says(tmp_path, monkeypatch):
+    with Store(tmp_path) as store:
+        store.create_run("first", {})
+        monkeypatch.setattr("assay.store.time.time", lambda: 1000.0)  # the clock was set back
+        store.create_run("second", {})
+        assert store.run_id("last") == "second"
+
+
+# ---- forgetting
+
+
+@pytest.fixture
+def shared(tmp_path):
+    """Findings of two judges; run `one` made the first three, `two` made the others and used c as well."""
+    with Store(tmp_path) as store:
+        store.create_run("one", {})
+        store.create_run("two", {})
+        one, two = store.findings("one"), store.findings("two")
+        one.put_findings([("a", "claims", "openai/m@http://h/v1#1", b"1"), ("b", "support", "openai/m@x#2", b"1")])
+        one.put_finding("c", "support", "openai/mini@http://h/v1#3", b"1")
+        assert two.get_finding("c") == b"1"
+        assert two.get_finding("z") is None
+        two.put_finding("d", "support", "embedded/4", b"1")
+        store.put_finding("e", "claims", "embedded/4", b"1")
+        store.put_row("two", 1, scored(1))
+        yield store
+
+
+@pytest.mark.parametrize(
+    ("what", "left"),
+    [
+        ({"inquiry": "claims"}, "bcd"),
+        ({"inquiry": "claim"}, "abcde"),
+        ({"judge": "openai/m"}, "cde"),
+        ({"judge": "openai/m@http://h/v1"}, "bcde"),
+        ({"judge": "openai/m@http://h/v1#1"}, "bcde"),
+        ({"judge": "openai"}, "abcde"),
+        ({"judge": "embedded/4", "inquiry": "support"}, "abce"),
+        ({"run": "one"}, "de"),
+        ({"run": "two"}, "abe"),
+        ({"run": "last", "inquiry": "support", "judge": "embedded/4"}, "abce"),
+        ({"key": "b"}, "acde"),
+        ({"before": 0.0}, "abcde"),
+        ({"before": 9e12}, ""),
+    ],
+)
+def test_what_is_forgotten(shared, what, left):
+    count = shared.forget(**what, dry_run=True)
+    assert "".join(key for key in "abcde" if shared.get_finding(key)) == "abcde"
+    assert shared.forget(**what) == count == 5 - len(left)
+    assert "".join(key for key in "abcde" if shared.get_finding(key)) == left
+    assert shared.forget(**what) == 0
+    assert [row.number for row in shared.rows("two")] == [1]
+
+
+def test_forgetting_nothing_in_particular_is_refused(shared):
+    with pytest.raises(InputError, match="forget: say what"):
+        shared.forget()
+    with pytest.raises(InputError, match="run 'three' is not in the store"):
+        shared.forget(run="three")
+
+
+def test_a_run_forgets_only_what_it_used_itself(shared):
+    shared.forget(key="c")
+    shared.put_finding("new", "claims", "embedded/4", b"1")
+    assert shared.forget(run="one") == 2
+    assert shared.get_finding("new") == b"1"
+
+
+def test_the_judges_are_counted(shared):
+    assert shared.judges() == {
+        "embedded/4": 2,
+        "openai/m@http://h/v1#1": 1,
+        "openai/m@x#2": 1,
+        "openai/mini@http://h/v1#3": 1,
+    }
+
+
+def test_findings_of_one_batch_are_kept_together_or_not_at_all(tmp_path):
+    with Store(tmp_path) as store:
+        with pytest.raises(TypeError):
+            store.put_findings([("a", "claims", "j", b"1"), ("b", "claims", "j", None)])
+        assert store.get_finding("a") is None
+        store.put_findings([("a", "claims", "j", b"1"), ("a", "claims", "k", b"2")])
+        assert (store.get_finding("a"), store.judges()) == (b"2", {"k": 1})
+        store.put_findings([])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.text(max_size=5), st.binary(max_size=400)), max_size=12))
+def test_what_is_put_is_got(tmp_path_factory, findings):
+    with Store(tmp_path_factory.mktemp("store")) as store:
+        for number, (key, finding) in enumerate(findings):
+            if number % 2:
+                store.put_finding(key, "claims", "j", finding)
+            else:
+                store.put_findings([(key, "claims", "j", finding)])
+        assert {key: store.get_finding(key) for key, _ in findings} == dict(findings)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_both_sides_of_a_fork_use_the_store(tmp_path):
+    with filled(tmp_path) as store:
+        store.get_finding("k")
+        child = os.fork()
+        if child == 0:
+            for n in range(30):
+                store.put_finding(f"child {n}", "claims", "j", b"1")
+            os._exit(0)
+        for n in range(30):
+            store.put_finding(f"parent {n}", "claims", "j", b"1")
+        assert os.waitpid(child, 0)[1] == 0
+        assert store.judges() == {"j": 60, "judge": 1}
+        assert store._file.rows("PRAGMA integrity_check") == [("ok",)]

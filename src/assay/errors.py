@@ -3,7 +3,7 @@
 AssayError
 ├── InputError        a wrong argument, row or key; also a ValueError
 ├── MissingExtra      an optional dependency is not installed; also an ImportError
-├── StoreError        the store cannot be opened, or was written by a newer assay
+├── StoreError        the store cannot be opened, read or written, or was written by a newer assay
 ├── Undelivered       a sink could not hand over some scores; it names them
 ├── GuardBlocked      an answer was blocked and the guard has no fallback (in assay.guarding)
 ├── JudgeFailure      a judge could not answer one inquiry; becomes an unscored score, never a number
@@ -77,7 +77,7 @@ class MissingExtra(AssayError, ImportError):
 
 
 class StoreError(AssayError):
-    """The store cannot be opened or read."""
+    """The store cannot be opened, read or written. The message names the file and what is wrong with it."""
 
 
 class Undelivered(AssayError):

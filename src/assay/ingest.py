@@ -8,10 +8,9 @@ What is read twice by that the spool has already, by the key of the sample, and 
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,8 @@ from typing import Any
 from assay.capture.moments import Moment, iso, seconds_at
 from assay.data.named import open_named
 from assay.data.rows import RowError
-from assay.errors import InputError, StoreError
+from assay.database import Database, as_store_error
+from assay.errors import InputError
 from assay.live.spool import Spool
 from assay.records import Record, Sample, fingerprint
 
@@ -106,19 +106,18 @@ class Cursors:
     """Until when each source has been read, in a file of the spool's folder. Addresses are kept as hashes."""
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self._path = Path(folder) / FILE_NAME
+        self._file = Database(Path(folder) / FILE_NAME, _SCHEMA, "cursors", timeout=30)
 
     def completed(self, source: str, project: str | None = None) -> float | None:
         """The cursor of a source; None where there is none yet."""
-        with self._database() as database:
-            row = database.execute("SELECT completed FROM cursors WHERE source = ?", (_hash(source, project),))
-            found = row.fetchone()
-        return None if found is None else float(found[0])
+        with self._open() as file:
+            found = file.rows("SELECT completed FROM cursors WHERE source = ?", _hash(source, project))
+        return float(found[0][0]) if found else None
 
     def advance(self, source: str, project: str | None, completed: float | None) -> float | None:
         """Move the cursor on, never back and never beyond now; where it stands then."""
         if completed is not None:
-            with self._database() as database:
+            with self._open() as file, file.write() as database:
                 database.execute(
                     "INSERT INTO cursors VALUES (?, ?) "
                     "ON CONFLICT (source) DO UPDATE SET completed = max(completed, excluded.completed)",
@@ -127,15 +126,15 @@ class Cursors:
         return self.completed(source, project)
 
     @contextmanager
-    def _database(self) -> Iterator[sqlite3.Connection]:
-        try:
-            with closing(sqlite3.connect(self._path, timeout=30, isolation_level=None)) as database:
-                database.execute(
-                    "CREATE TABLE IF NOT EXISTS cursors (source TEXT PRIMARY KEY, completed REAL NOT NULL)"
-                )
-                yield database
-        except sqlite3.Error as error:
-            raise StoreError(f"the cursors in {str(self._path)!r} cannot be read or written: {error}") from None
+    def _open(self) -> Iterator[Database]:
+        with as_store_error(f"the cursors in {str(self._file.path)!r} cannot be read or written"):
+            try:
+                yield self._file
+            finally:
+                self._file.close()  # passes are far apart
+
+
+_SCHEMA = "CREATE TABLE cursors (source TEXT PRIMARY KEY, completed REAL NOT NULL)"
 
 
 def _hash(source: str, project: str | None) -> str:

@@ -14,6 +14,7 @@ BENCHMARKS = {
     "Throughput of an application": "bench_throughput",
     "An application whose judge is dead, slow or lying": "bench_judge_endpoints",
     "The spool and its workers": "bench_spool",
+    "The store": "bench_store",
     "The embedded judge": "bench_embedded",
 }
 

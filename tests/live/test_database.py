@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-from assay.database import Database
+import assay
+from assay.database import Database, scratch
+from assay.errors import StoreError
 
 SCHEMA = "CREATE TABLE numbers (n INTEGER);; CREATE TABLE more (n INTEGER)"
 
@@ -64,7 +66,8 @@ def test_a_transaction_is_whole_or_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_both_sides_of_a_fork_go_on(tmp_path: Path) -> None:
+def test_both_sides_of_a_fork_go_on(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("assay.database.FORK_PATIENCE", 30.0)  # on a busy machine a transaction waits long for another
     database = Database(tmp_path / "a.db", SCHEMA, "numbers")
     stop, written = threading.Event(), [0]
 
@@ -128,3 +131,64 @@ def test_a_fork_in_the_middle_of_a_transaction_stops_nobody(tmp_path: Path, monk
     thread.join()
     put(database, 3)
     assert database.rows("SELECT n FROM numbers ORDER BY n") == [(1,), (3,)]
+
+
+def test_a_file_of_an_earlier_version_is_brought_up_once_by_whoever_comes_first(tmp_path: Path) -> None:
+    put(Database(tmp_path / "a.db", SCHEMA, "numbers"), 1)
+    ran: list[int] = []
+
+    def migrate(db: sqlite3.Connection, version: int) -> None:
+        ran.append(version)
+        db.execute("UPDATE numbers SET n = n + 10")
+
+    barrier = threading.Barrier(8)
+    databases = [Database(tmp_path / "a.db", SCHEMA, "numbers", version=2, migrate=migrate) for _ in range(8)]
+
+    def look(database: Database) -> None:
+        barrier.wait()
+        assert database.rows("SELECT n FROM numbers") == [(11,)]
+
+    threads = [threading.Thread(target=look, args=(database,)) for database in databases]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ran == [1]
+    with pytest.raises(StoreError, match="newer assay"):
+        Database(tmp_path / "a.db", SCHEMA, "numbers").rows("SELECT 1")
+
+
+def test_locked_at_opening_is_tried_again(tmp_path: Path, monkeypatch: Any) -> None:
+    honest, tries = Database._connected, [0]
+
+    def connected(self: Database) -> sqlite3.Connection:
+        tries[0] += 1
+        if tries[0] < 5:
+            raise sqlite3.OperationalError("database is locked")
+        return honest(self)
+
+    monkeypatch.setattr(Database, "_connected", connected)
+    Database(tmp_path / "a.db", SCHEMA, "numbers").create()
+    assert tries == [5]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
+def test_every_file_beside_it_is_its_owners_alone(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        database = Database(tmp_path / "new" / "a.db", SCHEMA, "numbers")
+        database.create()
+        put(database, 1)
+        with scratch(tmp_path / "scratch.db") as db:
+            db.execute("CREATE TABLE t (n)")
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "new").iterdir()}
+    assert modes == {"a.db": 0o600, "a.db-wal": 0o600, "a.db-shm": 0o600}
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
+    assert (tmp_path / "scratch.db").stat().st_mode & 0o777 == 0o600
+
+
+def test_nothing_else_opens_sqlite() -> None:
+    sources = Path(assay.__file__).parent.rglob("*.py")
+    assert [path.name for path in sources if "sqlite3.connect(" in path.read_text("utf-8")] == ["database.py"]

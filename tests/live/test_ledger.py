@@ -108,3 +108,85 @@ def test_a_file_is_shared_and_outlives_its_users(tmp_path: Path) -> None:
     for _ in range(3):
         assert isinstance(FileLedger(tmp_path / "ledger.db").take(Spend(1), limit), float)
     assert isinstance(FileLedger(tmp_path / "ledger.db").take(Spend(1), limit), Refusal)
+
+
+class Machine:
+    """Its time of day, which may be set, and the seconds since it was started."""
+
+    def __init__(self, monkeypatch: Any) -> None:
+        self.day, self.up, self.boot = 1_700_000_000.0, 5_000.0, "first"
+        monkeypatch.setattr("assay.budgets.ledger.time.time", lambda: self.day)
+        monkeypatch.setattr("assay.budgets.ledger.steady", lambda: self.up)
+        monkeypatch.setattr("assay.budgets.ledger.boot_id", lambda: self.boot)
+
+    def passes(self, seconds: float) -> None:
+        self.day += seconds
+        self.up += seconds
+
+    def restarts(self, boot: str = "second", after: float = 60) -> None:
+        self.day += after
+        self.up, self.boot = 10.0, boot
+
+
+HUNDRED = [Limit("calls", DAY, 100), Limit("calls", MINUTE, 1000)]
+
+
+@pytest.mark.parametrize("jump", [3 * DAY, -3 * DAY, 3600, -3600])
+def test_a_clock_that_jumps_for_one_call_loses_no_spending(tmp_path: Path, monkeypatch: Any, jump: float) -> None:
+    machine, path = Machine(monkeypatch), tmp_path / "ledger.db"
+    before = FileLedger(path)
+    assert isinstance(before.take(Spend(100), HUNDRED), float)
+    machine.passes(3600)
+    machine.day += jump
+    for ledger in (before, FileLedger(path)):  # a process that was there, and one that starts meanwhile
+        assert isinstance(ledger.take(Spend(1), HUNDRED), Refusal)
+        assert ledger.spent(HUNDRED) == [100, 0]
+    machine.day -= jump
+    assert FileLedger(path).spent(HUNDRED) == [100, 0]
+    machine.passes(DAY - 3600 - 1)
+    assert isinstance(FileLedger(path).take(Spend(1), HUNDRED), Refusal)
+    machine.passes(62)  # buckets of a day are a minute wide
+    assert FileLedger(path).take(Spend(1), HUNDRED) == pytest.approx(machine.day)
+
+
+@pytest.mark.parametrize("names", [("first", "second"), ("", "")])
+def test_a_restart_of_the_machine_goes_on_by_the_time_of_day(
+    tmp_path: Path, monkeypatch: Any, names: tuple[str, str]
+) -> None:
+    machine, path = Machine(monkeypatch), tmp_path / "ledger.db"
+    machine.boot = names[0]
+    FileLedger(path).take(Spend(100), HUNDRED)
+    machine.restarts(names[1], after=DAY / 2)
+    assert FileLedger(path).spent(HUNDRED) == [100, 0]
+    machine.passes(DAY / 2 + 61)
+    assert isinstance(FileLedger(path).take(Spend(1), HUNDRED), float)
+
+
+def test_a_machine_that_starts_with_a_clock_behind_counts_on(tmp_path: Path, monkeypatch: Any) -> None:
+    machine, path = Machine(monkeypatch), tmp_path / "ledger.db"
+    FileLedger(path).take(Spend(100), HUNDRED)
+    machine.restarts(after=-30 * DAY)
+    ledger = FileLedger(path)
+    assert isinstance(ledger.take(Spend(1), HUNDRED), Refusal)
+    machine.passes(DAY + 61)
+    assert isinstance(ledger.take(Spend(1), HUNDRED), float)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    steps=st.lists(st.tuples(st.floats(0, 40), st.sampled_from([0.0, 0.0, -9e5, -100.0, 50.0, 9e5])), max_size=30),
+    amount=st.integers(1, 5),
+)
+def test_whatever_the_clock_does_no_window_holds_more(
+    steps: list[tuple[float, float]], amount: int, tmp_path_factory: Any
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        machine, path = Machine(patch), tmp_path_factory.mktemp("ledger") / "ledger.db"
+        taken = []
+        for pause, jump in steps:
+            machine.passes(pause)
+            machine.day += jump
+            if not isinstance(FileLedger(path).take(Spend(1), [Limit("calls", MINUTE, amount)]), Refusal):
+                taken.append(machine.up)
+        for begin in taken:
+            assert sum(begin <= at < begin + MINUTE for at in taken) <= amount

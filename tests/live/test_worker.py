@@ -20,6 +20,7 @@ from assay.judges.scripted import ScriptedJudge
 from assay.judges.writing.openai import OpenAIJudge
 from assay.live import Sampling, Spool, Worker
 from assay.live.spool_file import SpoolFile
+from assay.live.spool_scoring import Turn
 from assay.records import Context, Sample, Score, ScoredSample
 from assay.sinks import JsonlSink, MemorySink, Receipt, read_jsonl
 from tests.live.apps import Probe, sample
@@ -222,6 +223,106 @@ def test_a_lease_is_renewed_for_as_long_as_its_worker_lives(tmp_path: Path) -> N
         thread.join(30)
     assert len(sink.written) == 1
     assert file.rows("SELECT attempts FROM samples") == [(1,)]
+
+
+def test_a_metric_that_blocks_its_loop_loses_no_lease(tmp_path: Path) -> None:
+    measured: list[str | None] = []
+
+    class Blocking(Probe):
+        async def measure(self, sample: Any, judge: Any) -> Score:
+            time.sleep(0.8)  # a model on the CPU: four of them take longer than the lease
+            measured.append(sample.id)
+            return self.scored(1.0)
+
+    spool, sink = filled(tmp_path, 8), MemorySink()
+    workers = [Worker(spool, [Blocking()], ScriptedJudge(), sinks=[sink], lease=2.0) for _ in range(2)]
+    threads = [threading.Thread(target=worker.run, args=(True,)) for worker in workers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(measured, key=str) == [str(n) for n in range(8)]
+    assert len(sink.written) == 8
+    assert reconciled(spool).causes == {}
+
+
+def test_outcomes_are_kept_in_groups(tmp_path: Path, monkeypatch: Any) -> None:
+    class Quick(Probe):
+        async def measure(self, sample: Any, judge: Any) -> Score:
+            return self.scored(1.0)
+
+    groups: list[int] = []
+    honest = SpoolFile.turn
+
+    def turn(self: SpoolFile, worker: str, turn: Turn, until: float) -> Any:
+        groups.append(len(turn.outcomes))
+        return honest(self, worker, turn, until)
+
+    monkeypatch.setattr(SpoolFile, "turn", turn)
+    spool = filled(tmp_path, 600)
+    report = Worker(spool, [Quick()], ScriptedJudge()).run(until_empty=True)
+    assert (report.scored, sum(groups)) == (600, 600)
+    assert sum(group > 0 for group in groups) < 600 / 4  # a group of four is what is scored at the same time
+    reconciled(spool)
+
+
+def test_slow_samples_are_left_to_others(tmp_path: Path) -> None:
+    gate = threading.Event()
+
+    class Held(Probe):
+        async def measure(self, sample: Any, judge: Any) -> Score:
+            while not gate.is_set():
+                await asyncio.sleep(0.01)
+            return self.scored(1.0)
+
+    spool, sink = filled(tmp_path, 40), MemorySink()
+    worker = Worker(spool, [Held()], ScriptedJudge(), sinks=[sink], concurrency=3)
+    thread = threading.Thread(target=worker.run, args=(True,))
+    thread.start()
+    wait_for(lambda: spool.report().in_work == 3)
+    assert spool.report().waiting == 37
+    gate.set()
+    thread.join(30)
+    assert len(sink.written) == 40
+
+
+def test_what_may_have_killed_a_worker_takes_no_others_with_it(tmp_path: Path) -> None:
+    """Samples lie ready only where no worker died with them: a death costs an attempt to what was begun at most."""
+    filled(tmp_path, 10).close()
+    file = SpoolFile(tmp_path)
+    taken = file.turn("dies", Turn(room=2, ahead=4), time.time() - 1)
+    assert [one.key for one in taken] == ["0", "1", "2", "3", "4", "5"]
+    again = file.turn("next", Turn(room=2, ahead=4), time.time() + 60)
+    assert [(one.key, one.attempts) for one in again] == [
+        *(("0", 1), ("1", 1)),  # to be begun at once
+        *(("6", 0), ("7", 0), ("8", 0), ("9", 0)),
+    ]
+    assert file.turn("next", Turn(room=5, held=[one.number for one in again]), time.time() + 60)[0].key == "2"
+
+
+def test_scores_that_are_no_json_are_a_bug_of_that_sample_alone(tmp_path: Path) -> None:
+    class Odd(Probe):
+        async def measure(self, sample: Any, judge: Any) -> Score:
+            parts: Any = {"x": object()} if sample.id == "1" else {}
+            return replace(self.scored(1.0), parts=parts)
+
+    spool, sink = filled(tmp_path, 3), MemorySink()
+    report = Worker(spool, [Odd()], ScriptedJudge(), sinks=[sink]).run(until_empty=True)
+    assert (report.scored, report.unscored, report.causes) == (2, 1, {"bug": 1})
+    reason = next(one for one in sink.written if one.sample.id == "1").scores["probe"].unscored
+    assert reason is not None
+    assert "the scores cannot be kept" in reason.message
+
+
+def test_half_an_emoji_keeps_its_score_and_its_neighbours(tmp_path: Path) -> None:
+    class Odd(Probe):
+        async def measure(self, sample: Any, judge: Any) -> Score:
+            return replace(self.scored(1.0), texts={"said": ("half \ud83d \x00",)})
+
+    spool, sink = filled(tmp_path, 3), MemorySink()
+    Worker(spool, [Odd()], ScriptedJudge(), sinks=[sink]).run(until_empty=True)
+    assert {one.sample.id for one in sink.written} == {"0", "1", "2"}
+    assert all(one.scores["probe"].value == 1.0 for one in sink.written)
 
 
 class Faulty:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from pathlib import Path
 
@@ -117,3 +118,21 @@ def test_half_an_emoji_is_written(tmp_path: Path) -> None:
     sink.write(ScoredSample(sample=Sample(question="\ud83d"), scores={}))
     sink.close()
     assert len(read_jsonl(sink.path)) == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
+def test_a_new_file_is_its_owners_alone_and_an_old_one_stays_as_it_is(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        for name in ("new", "old"):
+            path = tmp_path / name / "scores.jsonl"
+            if name == "old":
+                path.parent.mkdir()
+                path.touch()
+            sink = JsonlSink(path)
+            sink.write(scored())
+            sink.close()
+    finally:
+        os.umask(before)
+    modes = [(tmp_path / name).stat().st_mode & 0o777 for name in ("new", "new/scores.jsonl", "old/scores.jsonl")]
+    assert modes == [0o700, 0o600, 0o644]

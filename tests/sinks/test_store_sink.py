@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import InputError
+from assay.errors import InputError, StoreError, Undelivered
 from assay.records import Sample, Score, ScoredSample
 from assay.result import Result
 from assay.sinks.store import StoreSink
@@ -92,3 +92,19 @@ def test_hidden_texts_leave_the_row_its_key(tmp_path: Path) -> None:
 def test_a_run_needs_a_name(tmp_path: Path, run: str) -> None:
     with pytest.raises(InputError, match=r"^run: "):
         StoreSink(tmp_path, run)
+
+
+def test_a_store_that_fails_names_the_scores_it_did_not_take(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sink = StoreSink(tmp_path)
+    sink.write(exchange({}, id="first"))
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "merge_row", full)
+        with pytest.raises(Undelivered, match=r"StoreSink: .*the disk is full") as failed:
+            sink.write(exchange({}, id="second"))
+    assert "faithfulness" in failed.value.scores
+    sink.write(exchange({}, id="second"))
+    assert [row.scored.sample.id for row in Store(tmp_path).rows("live")] == ["first", "second"]
+
+
+def full(self: Store, run: str, scored: ScoredSample) -> int:
+    raise StoreError(f"store {str(self.path)!r} cannot be written: the disk is full")

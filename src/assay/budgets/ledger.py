@@ -6,7 +6,9 @@ has left the window, so that no window, wherever it begins, holds more than its 
 
 from __future__ import annotations
 
+import math
 import os
+import sqlite3
 import threading
 import time
 import weakref
@@ -163,22 +165,33 @@ CREATE TABLE spending (
 """
 
 
+#: One row: the clock of the ledger is the machine's steady one plus `offset`, for as long as it runs (`boot`).
+_CLOCK = "CREATE TABLE IF NOT EXISTS clock (one INTEGER PRIMARY KEY CHECK (one = 1), boot TEXT NOT NULL, offset REAL)"
+
+
 class FileLedger:
     """A ledger in a SQLite file (made if needed): every process that names the file shares it, and it outlives them.
 
-    Goes by the clock of the machine. Where that is set back, spending counts for longer, never for less long.
+    Goes by a clock that nobody sets: the seconds since the machine was started, counted on from the time of day at
+    their first use. A clock that is set ahead or back loses no spending and frees none; after a restart of the machine
+    the time of day is believed again, except where it is behind what was counted before.
     """
 
     def __init__(self, path: str | Path) -> None:
         self._db = Database(Path(path), _SCHEMA, "spending")
         self._db.create()
+        self._offset: float | None = None
 
     def now(self) -> float:
-        """Seconds on the clock of this ledger."""
-        return time.time()
+        """Seconds on the clock of this ledger: near those since 1970. Raises sqlite3.Error at its first use."""
+        if self._offset is None:
+            with self._db.write() as db:
+                self._offset = _offset(db)
+        return self._offset + steady()
 
     def take(self, spend: Spend, limits: Sequence[Limit]) -> float | Refusal:
         """See `Ledger.take`."""
+        self.now()  # where it is read for the first time, that is a transaction of its own
         with self._db.write() as db:
             now = self.now()
             rows: dict[int, Rows] = {}
@@ -225,3 +238,33 @@ class FileLedger:
     def close(self) -> None:
         """Let go of the file; the next use opens it again."""
         self._db.close()
+
+
+def steady() -> float:
+    """Seconds on a clock that no one sets and all processes of this machine share, asleep or not where it tells."""
+    return time.clock_gettime(_BOOT_CLOCK) if _BOOT_CLOCK is not None else time.monotonic()
+
+
+_BOOT_CLOCK: int | None = getattr(time, "CLOCK_BOOTTIME", None)
+
+
+def boot_id() -> str:
+    """What tells this run of the machine from others; empty where the system does not say."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def _offset(db: sqlite3.Connection) -> float:
+    """What is added to the steady clock, as all processes agree since the machine was started."""
+    db.execute(_CLOCK)
+    (latest,) = db.execute(f'SELECT MAX(bucket) FROM spending WHERE "window" = {MINUTE}').fetchone()
+    latest = -math.inf if latest is None else float(latest * BUCKETS[MINUTE])
+    boot, now = boot_id(), steady()
+    found = db.execute("SELECT offset FROM clock WHERE boot = ?", (boot,)).fetchone()
+    if found is not None and (boot or found[0] + now >= latest):  # without a name, a restart shows by its low count
+        return float(found[0])
+    offset = max(time.time(), latest) - now
+    db.execute("INSERT OR REPLACE INTO clock VALUES (1, ?, ?)", (boot, offset))
+    return offset

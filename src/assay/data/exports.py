@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +13,7 @@ from assay.capture.moments import seconds_at
 from assay.data.files import from_path, json_of_file
 from assay.data.rows import RowError
 from assay.data.sources import Bad
+from assay.database import scratch
 from assay.errors import InputError
 from assay.fields import describe
 from assay.records import Sample
@@ -177,10 +176,8 @@ def _by_file(
 ) -> Iterator[list[T] | RowError]:
     with (
         tempfile.TemporaryDirectory(prefix="assay-") as folder,
-        closing(sqlite3.connect(Path(folder) / "records.db", isolation_level=None)) as database,
+        scratch(Path(folder) / "records.db") as database,
     ):
-        for setting in ("journal_mode = off", "synchronous = off", "temp_store = file", "cache_size = -8000"):
-            database.execute(f"pragma {setting}")
         database.execute("create table records (trace text not null, started real, record text not null)")
         while held:
             rows = ((trace, start, dump(record)) for trace, start, record in held)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from assay.store import Store
+from assay.store import Finding, Store
 
 
 class KeptFindings(Store):
@@ -26,16 +26,16 @@ class KeptFindings(Store):
             self._failed(error, "findings")
             return None
 
-    def put_finding(self, key: str, inquiry: str, judge: str, finding: bytes) -> None:
-        """See `Store.put_finding`."""
+    def put_findings(self, findings: Iterable[Finding], run: str | None = None) -> None:
+        """See `Store.put_findings`."""
         try:
-            super().put_finding(key, inquiry, judge, finding)
+            super().put_findings(findings, run)
         except Exception as error:
             self._failed(error, "findings")
 
     def forget_findings(self, before: float) -> None:
         """Delete findings that were made before that time."""
         try:
-            self._write("DELETE FROM findings WHERE at < ?", before)
+            self.forget(before=before)
         except Exception as error:
             self._failed(error, "findings")

@@ -6,7 +6,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assay.live.spool_file import IN_WORK, PARKED, SCORED, WAITING, SpoolFile
+from assay.database import as_store_error
+from assay.live.spool_file import PARKED, SpoolFile
+from assay.live.spool_scoring import IN_WORK, SCORED, WAITING
 from assay.records import Record
 
 SHOWN = 20  # parked samples that a report names
@@ -66,8 +68,9 @@ class SpoolReport(Record):
 
 
 def report_of(file: SpoolFile) -> SpoolReport:
-    """The report of a spool, read in one transaction. Raises sqlite3.Error."""
-    with file.read() as db:  # one moment for all numbers
+    """The report of a spool, read in one transaction. Raises StoreError."""
+    # one moment for all numbers
+    with as_store_error(f"spool {str(file.path)!r} cannot be read"), file.read() as db:
         counts = dict(db.execute("SELECT name, SUM(value) FROM counts GROUP BY name").fetchall())
         totals = dict(db.execute("SELECT state, samples FROM totals").fetchall())
         sql = "SELECT key, tries, COALESCE(error, '') FROM samples WHERE state = ? ORDER BY number LIMIT ?"

@@ -27,7 +27,8 @@ from assay.live.report import SpoolReport, report_of
 from assay.live.sampling import Sampling, resolve_sampling
 from assay.live.sizes import size_of
 from assay.live.spool_file import WAITING, SpoolFile, fold_processes
-from assay.live.spool_rows import process_name, to_json
+from assay.live.spool_rows import process_name
+from assay.packing import to_json
 from assay.records import Sample, ScoredSample
 
 IDLE = 30.0  # seconds without work after which the thread ends; the next submit starts another

@@ -17,14 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from assay.database import Database
-from assay.live.spool_rows import Leased, Parcel, key_hash, scored_of, to_json
+from assay.live.spool_rows import Leased, Parcel, scored_of
+from assay.live.spool_scoring import IN_WORK, SCORED, Turn, count, give_back, keep, leased, outcome_of, take
+from assay.live.spool_scoring import WAITING as WAITING
+from assay.packing import key_hash
 from assay.records import ScoredSample
 
 FILE_NAME = "spool.db"
 PROCESSES = 256  # processes counted apart; the oldest beyond that are counted together
 EARLIER = "earlier"
 
-WAITING, IN_WORK, SCORED, DELIVERED, PARKED = "waiting", "in_work", "scored", "delivered", "parked"
+DELIVERED, PARKED = "delivered", "parked"
 
 _SCHEMA = """
 CREATE TABLE samples (
@@ -89,7 +92,7 @@ class SpoolFile(Database):
                     number = db.execute(sql, (key, WAITING, now, now)).lastrowid
                     db.execute("INSERT INTO contents VALUES (?, ?)", (number, sample))
                     outcome["appended"] += 1
-            _count(db, process, {**counts, **outcome})
+            count(db, process, {**counts, **outcome})
         return outcome
 
     def amend(self, key: str, change: Any) -> str | None:
@@ -111,26 +114,28 @@ class SpoolFile(Database):
 
     # -- scoring
 
+    def turn(self, worker: str, turn: Turn, until: float) -> list[Leased]:
+        """Keep outcomes, give back and lease, all in one transaction; what is newly leased, until that time."""
+        taking = turn.room + turn.ahead > 0 and self._may_lease()
+        if turn.outcomes or turn.returns or taking:
+            with self.write() as db:
+                if turn.outcomes:
+                    keep(db, worker, turn.outcomes)
+                give_back(db, worker, turn.returns)
+                if taking:
+                    take(db, worker, turn.room, turn.ahead, until)
+        if not taking:
+            return []
+        with self.read() as db:  # the file is not locked any more
+            return leased(db, worker, turn.held)
+
+    def _may_lease(self) -> bool:
+        """Looking is cheaper than a transaction that writes."""
+        return bool(self.rows("SELECT 1 FROM samples WHERE state IN (?, ?) LIMIT 1", WAITING, IN_WORK))
+
     def lease(self, worker: str, limit: int, until: float) -> list[Leased]:
         """The oldest samples that wait and are due, or whose lease expired: now this worker's."""
-        now = time.time()
-        if not self.rows("SELECT 1 FROM samples WHERE state IN (?, ?) LIMIT 1", WAITING, IN_WORK):
-            return []  # looking is cheaper than a transaction that writes
-        with self.write() as db:
-            db.execute(
-                "UPDATE samples SET state = ?, worker = NULL, leased_until = NULL WHERE state = ? AND leased_until < ?",
-                (WAITING, IN_WORK, now),
-            )
-            found = db.execute(
-                "SELECT number, key, sample, appended, attempts, returned FROM samples JOIN contents USING (number) "
-                "WHERE state = ? AND due <= ? ORDER BY due, number LIMIT ?",
-                (WAITING, now, limit),
-            ).fetchall()
-            db.executemany(
-                "UPDATE samples SET state = ?, worker = ?, leased_until = ?, attempts = attempts + 1 WHERE number = ?",
-                [(IN_WORK, worker, until, row[0]) for row in found],
-            )
-        return [Leased(*row) for row in found]
+        return self.turn(worker, Turn(room=limit), until)
 
     def renew(self, worker: str, until: float) -> None:
         """Renew all leases of a worker."""
@@ -140,31 +145,8 @@ class SpoolFile(Database):
 
     def finish(self, worker: str, number: int, scored: ScoredSample) -> bool:
         """Keep the scores and end the lease, in one step. False: the lease was lost, and nothing is kept."""
-        value = any(score.value is not None for score in scored.scores.values())
-        causes = Counter(s.unscored.cause.value for s in scored.scores.values() if s.unscored is not None)
-        counts = {"scored" if value else "unscored": 1, **{f"cause:{cause}": n for cause, n in causes.items()}}
-        counts |= {"scores": len(scored.scores) - causes.total()}
-        text = to_json({name: score.to_dict() for name, score in scored.scores.items()})
-        now = time.time()
         with self.write() as db:
-            changed = db.execute(
-                "UPDATE samples SET state = ?, scored_at = ?, due = ?, worker = NULL, leased_until = NULL "
-                "WHERE number = ? AND state = ? AND worker = ?",
-                (SCORED, now, now, number, IN_WORK, worker),
-            ).rowcount
-            if changed:
-                db.execute("INSERT INTO results VALUES (?, ?)", (number, text))
-                _count(db, worker, counts)
-        return bool(changed)
-
-    def hand_back(self, worker: str, numbers: Collection[int], due: float = 0.0, *, returned: bool = False) -> None:
-        """End leases without an outcome, through no fault of the samples. They are due again at that time."""
-        with self.write() as db:
-            db.executemany(
-                "UPDATE samples SET state = ?, due = MAX(due, ?), attempts = attempts - 1, returned = returned + ?, "
-                "worker = NULL, leased_until = NULL WHERE number = ? AND state = ? AND worker = ?",
-                [(WAITING, due, int(returned), number, IN_WORK, worker) for number in numbers],
-            )
+            return bool(keep(db, worker, [outcome_of(number, scored)]))
 
     # -- delivery
 
@@ -193,7 +175,7 @@ class SpoolFile(Database):
         names, now = sorted(given_to), time.time()
         with self.write() as db:
             changed = sum(self._set_delivery(db, worker, n, DELIVERED, now, names, 0, None) for n in numbers)
-            _count(db, worker, {**counts, "delivered": changed})
+            count(db, worker, {**counts, "delivered": changed})
 
     def undelivered(
         self,
@@ -211,7 +193,7 @@ class SpoolFile(Database):
         with self.write() as db:
             state = PARKED if park else SCORED
             self._set_delivery(db, worker, number, state, due, given_to, int(tried), error)
-            _count(db, worker, counts)
+            count(db, worker, counts)
 
     def release_parcels(self, worker: str) -> None:
         """End this worker's leases on what it has not delivered."""
@@ -252,7 +234,7 @@ class SpoolFile(Database):
     def add_counts(self, process: str, counts: Mapping[str, int]) -> None:
         """Add to the counts of a process."""
         with self.write() as db:
-            _count(db, process, counts)
+            count(db, process, counts)
 
     def totals(self) -> dict[str, int]:
         """How many samples are in each state."""
@@ -296,20 +278,11 @@ def _known(db: Any, key: str) -> bool:
     return db.execute("SELECT 1 FROM seen WHERE hash = ?", (key_hash(key),)).fetchone() is not None
 
 
-def _count(db: Any, process: str, counts: Mapping[str, int]) -> None:
-    sql = (
-        "INSERT INTO counts VALUES (?, ?, ?, ?) "
-        "ON CONFLICT (process, name) DO UPDATE SET value = value + excluded.value, at = excluded.at"
-    )
-    now = time.time()
-    db.executemany(sql, [(process, name, value, now) for name, value in counts.items() if value])
-
-
 def fold_processes(file: SpoolFile) -> None:
     """Count the oldest processes beyond `PROCESSES` together. They may live on: counts are only ever added to."""
     with file.write() as db:
         sql = "SELECT process FROM counts WHERE process <> ? GROUP BY process ORDER BY MAX(at) DESC LIMIT -1 OFFSET ?"
         for (process,) in db.execute(sql, (EARLIER, PROCESSES)).fetchall():
             found = db.execute("SELECT name, value FROM counts WHERE process = ?", (process,)).fetchall()
-            _count(db, EARLIER, dict(found))
+            count(db, EARLIER, dict(found))
             db.execute("DELETE FROM counts WHERE process = ?", (process,))

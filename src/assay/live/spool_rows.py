@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import socket
 from dataclasses import dataclass
-from typing import Any
 
 from assay.records import Sample, Score, ScoredSample
 
@@ -40,24 +38,9 @@ class Parcel:
         return scored_of(self.sample, self.scores)
 
 
-def key_hash(key: str) -> bytes:
-    """What is remembered of a sample that was forgotten."""
-    return hashlib.sha256(key.encode("utf-8", "replace")).digest()[:16]
-
-
 def process_name(kind: str) -> str:
     """A name for this process, or for one worker in it, that no other has."""
     return f"{kind} {socket.gethostname()} {os.getpid()} {os.urandom(4).hex()}"
-
-
-def to_json(data: Any) -> str:
-    """JSON that SQLite can hold: lone surrogates, which no UTF-8 has, are escaped."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        text = json.dumps(data, separators=(",", ":"))
-    return text
 
 
 def scored_of(sample: str, scores: str) -> ScoredSample:

@@ -7,6 +7,7 @@ was killed had leased is taken up by another when the lease expires.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -15,24 +16,25 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.budgets.budget import Budget, check_budget, spending, waits_for_budget
 from assay.budgets.ledger import FileLedger, MemoryLedger
-from assay.errors import Cause, InputError
+from assay.errors import Cause, InputError, StoreError
 from assay.judges.base import BaseJudge
 from assay.judges.cache import FindingCache
 from assay.live.desks import RenewedDesk
 from assay.live.findings import KeptFindings
 from assay.live.health import Errors, log
+from assay.live.leases import POLL, Leases
 from assay.live.outbox import Outbox
 from assay.live.report import SpoolReport, report_of
 from assay.live.scorer import LIVE_METRICS
 from assay.live.spool import Spool
 from assay.live.spool_file import FILE_NAME, SpoolFile
 from assay.live.spool_rows import Leased, process_name
+from assay.live.spool_scoring import Return, outcome_of
 from assay.records import Sample, ScoredSample
 from assay.scoring import score_sample, unscored_sample
 from assay.sinks.base import Sink
@@ -40,7 +42,6 @@ from assay.sinks.base import Sink
 if TYPE_CHECKING:
     from assay.metrics.registry import MetricSpec
 
-POLL = 0.2  # seconds between looks for new samples
 TIDY = 15.0  # seconds between deletions of what is delivered
 STOP_GRACE = 5.0  # seconds that a stop waits for the delivery under way
 LONGEST = 60.0  # seconds at most before samples whose judge cannot be reached are tried again
@@ -124,8 +125,7 @@ class Worker:
         self._keep = (keep, keep_samples, remember)
         self._errors = Errors()
         self._stop_now = threading.Event()
-        self._woken: tuple[asyncio.AbstractEventLoop, asyncio.Event] | None = None
-        self._finished: Callable[[], None] = lambda: None  # told of each sample whose scores are kept
+        self._wake: Callable[[], None] = lambda: None  # wakes the loop of `run`, from any thread
         self._unreachable = 0  # samples in a row whose judge was out of reach
         self._pause_until = 0.0
 
@@ -145,12 +145,7 @@ class Worker:
     def stop(self) -> None:
         """Hand back what is in work and end `run`. May be called from any thread and from signal handlers."""
         self._stop_now.set()
-        if self._woken is not None:
-            loop, event = self._woken
-            try:
-                loop.call_soon_threadsafe(event.set)
-            except RuntimeError:  # the loop has just ended
-                return
+        self._wake()
 
     def report(self) -> SpoolReport:
         """What stands in the spool."""
@@ -164,21 +159,30 @@ class Worker:
     # -- the loop -------------------------------------------------------------------------------------------------
 
     async def _main(self, until_empty: bool) -> None:
-        stopped = asyncio.Event()
-        self._woken = (asyncio.get_running_loop(), stopped)
-        if self._stop_now.is_set():
-            stopped.set()
+        changed = asyncio.Event()
+        self._wake = _waker(changed)
         findings = KeptFindings(self.path, self._failed)
         outbox = Outbox(self._file, self.name, self._sinks, self._failed, **self._outbox_options)  # type: ignore[arg-type]
+        leases = Leases(
+            self._file,
+            self.name,
+            lease=self._lease,
+            room=self._concurrency,
+            paused=lambda: self._pause() > 0,
+            failed=lambda error: self._failed(error, "spool"),
+            kept=outbox.wake,
+            arrived=self._wake,
+        )
         outbox.start()
-        self._finished = outbox.wake
-        heartbeat = asyncio.create_task(self._heartbeat(findings))
+        leases.start()
+        tidying = asyncio.create_task(self._tidying(findings))
         try:
             with spending(self._budget):
-                await self._work(RenewedDesk(self.judge, findings), stopped, until_empty)
+                await self._work(RenewedDesk(self.judge, findings), leases, changed, until_empty)
         finally:
-            heartbeat.cancel()
-            self._woken = None
+            tidying.cancel()
+            self._wake = lambda: None
+            await asyncio.to_thread(leases.stop, STOP_GRACE)
             await asyncio.to_thread(outbox.stop, STOP_GRACE)
             try:
                 await self.judge.release()
@@ -186,31 +190,33 @@ class Worker:
             finally:
                 self._close(findings)
 
-    async def _work(self, desk: RenewedDesk, stopped: asyncio.Event, until_empty: bool) -> None:
+    async def _work(self, desk: RenewedDesk, leases: Leases, changed: asyncio.Event, until_empty: bool) -> None:
         running: dict[asyncio.Task[None], Leased] = {}
-        waiter: asyncio.Task[Any] = asyncio.create_task(stopped.wait())
-        try:
-            while not stopped.is_set():
-                for leased in self._leased(self._concurrency - len(running)):
-                    running[asyncio.create_task(self._one(leased, desk.next()))] = leased
-                if not running and until_empty and self._is_empty():
-                    return
-                # with all hands full there is nothing to look for until one is free
-                poll = None if len(running) >= self._concurrency else POLL
-                done, _ = await asyncio.wait({*running, waiter}, timeout=poll, return_when=asyncio.FIRST_COMPLETED)
-                running = {task: leased for task, leased in running.items() if task not in done}
-        finally:
-            waiter.cancel()
-            for task in running:
-                task.cancel()
-            if running:
-                await asyncio.wait(running, timeout=STOP_GRACE)
-            self._safely(self._file.hand_back, self.name, [leased.number for leased in running.values()])
 
-    def _leased(self, room: int) -> list[Leased]:
-        if room <= 0 or self._pause() > 0:
-            return []
-        return self._safely(self._file.lease, self.name, room, time.time() + self._lease) or []
+        def ended(task: asyncio.Task[None]) -> None:
+            running.pop(task, None)
+            changed.set()
+
+        try:
+            while not self._stop_now.is_set():
+                changed.clear()
+                while len(running) < self._concurrency and (leased := leases.next()) is not None:
+                    task = asyncio.create_task(self._one(leased, desk.next(), leases))
+                    running[task] = leased
+                    task.add_done_callback(ended)
+                if until_empty and leases.idle and self._is_empty():
+                    return
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(POLL):
+                        await changed.wait()
+        finally:
+            left = dict(running)
+            for task in left:
+                task.cancel()
+            if left:
+                await asyncio.wait(left, timeout=STOP_GRACE)
+            for leased in left.values():
+                leases.give_back(Return(leased.number))
 
     def _pause(self) -> float:
         """Seconds for which nothing new is begun: the budget is spent, or the judge out of reach."""
@@ -226,15 +232,11 @@ class Worker:
             return True
         return not report.pending and not (report.undelivered and self._sinks)
 
-    async def _heartbeat(self, findings: KeptFindings) -> None:
-        """Renew the leases, and now and then delete what is done with."""
-        tidied = 0.0
+    async def _tidying(self, findings: KeptFindings) -> None:
+        """Now and then delete what is done with."""
         while True:
-            if time.monotonic() - tidied > TIDY:
-                tidied = time.monotonic()
-                await asyncio.to_thread(self._tidy, findings)
-            await asyncio.sleep(self._lease / 4)
-            self._safely(self._file.renew, self.name, time.time() + self._lease)
+            await asyncio.to_thread(self._tidy, findings)
+            await asyncio.sleep(TIDY)
 
     def _tidy(self, findings: KeptFindings) -> None:
         keep, samples, remember = self._keep
@@ -253,20 +255,19 @@ class Worker:
 
     # -- one sample -----------------------------------------------------------------------------------------------
 
-    async def _one(self, leased: Leased, desk: FindingCache) -> None:
+    async def _one(self, leased: Leased, desk: FindingCache, leases: Leases) -> None:
         scored = await self._scored(leased, desk)
         due = self._due_again(leased, scored)
-        while True:
-            try:
-                if due is None:
-                    self._file.finish(self.name, leased.number, scored)
-                    self._finished()
-                else:
-                    self._file.hand_back(self.name, [leased.number], due, returned=True)
-                return
-            except sqlite3.Error as error:  # full, or locked for long: the lease is renewed meanwhile
-                self._failed(error, "spool")
-                await asyncio.sleep(1.0)
+        if due is not None:
+            leases.give_back(Return(leased.number, due, counted=True))
+            return
+        try:
+            outcome = outcome_of(leased.number, scored)
+        except Exception as error:  # a metric of the user's put something into its score that is no JSON
+            self._failed(error, "scores")
+            message = f"the scores cannot be kept: {type(error).__name__}: {error}"
+            outcome = outcome_of(leased.number, unscored_sample(scored.sample, self.metrics, Cause.BUG, message))
+        leases.finish(outcome)
 
     async def _scored(self, leased: Leased, desk: FindingCache) -> ScoredSample:
         try:
@@ -308,11 +309,11 @@ class Worker:
         """The result of a step on the file; None where the file cannot be used just now."""
         try:
             return action(*arguments)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, StoreError) as error:
             self._failed(error, "spool")
             return None
 
-    @contextmanager
+    @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
         if threading.current_thread() is not threading.main_thread():
             yield
@@ -328,6 +329,17 @@ class Worker:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def _waker(event: asyncio.Event) -> Callable[[], None]:
+    """A function that sets an event of the running loop, from any thread and from signal handlers."""
+    loop = asyncio.get_running_loop()
+
+    def wake() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has just ended
+            loop.call_soon_threadsafe(event.set)
+
+    return wake
 
 
 def _named(sinks: Sequence[Sink]) -> dict[str, Sink]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
+from assay.private import private_folder, private_opener
 from assay.records import ScoredSample
 from assay.sinks.base import Mask, Receipt
 from assay.sinks.masking import hidden_texts, hider
@@ -24,8 +25,9 @@ class JsonlSink:
     mask       applied to every text of the sample and its evidence, metadata included
     texts      False writes SHA-256 hashes in place of them
 
-    A line is written by one call on a file opened for appending, so several threads and processes may share a file on
-    a local disk (not with `max_bytes`, which is for one process). `close` may be followed by further writes.
+    A new file is readable for its owner alone (0600). A line is written by one call on a file opened for appending, so
+    several threads and processes may share a file on a local disk (not with `max_bytes`, which is for one process).
+    `close` may be followed by further writes.
     """
 
     def __init__(
@@ -77,8 +79,8 @@ class JsonlSink:
                 self._close()
                 self.path.replace(self.path.with_name(self.path.name + ".1"))
         if self._file is None:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+            private_folder(self.path.parent)
+            self._file = private_opener(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
             self._end_torn_line()
         return self._file
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 from pathlib import Path
 from typing import Any
 
-from assay.errors import InputError, Undelivered
+from assay.errors import InputError, StoreError, Undelivered
 from assay.records import Sample, Score, ScoredSample
 from assay.sinks.base import Mask, Receipt
 from assay.sinks.clients import PerProcess
@@ -40,15 +39,14 @@ class StoreSink:
         self._metrics: set[str] = set()
 
     def write(self, scored: ScoredSample) -> Receipt:
-        """Keep one scored sample. Raises StoreError, or Undelivered where the file cannot be written."""
+        """Keep one scored sample. Raises StoreError where there can be no store, Undelivered where it fails later."""
         names = tuple(scored.scores)
         store = self._store.get()
         try:
             self._describe(store, scored)
             store.merge_row(self.run, scored if self._hide is None else self._hidden(scored))
-        except sqlite3.Error as error:
-            what = f"StoreSink: {str(store.path)!r}: {type(error).__name__}: {error}"
-            raise Undelivered(what, scores=names) from error
+        except StoreError as error:
+            raise Undelivered(f"StoreSink: {error}", scores=names) from error
         return Receipt(sent=len(names), confirmed=len(names))
 
     def close(self) -> None:
