@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import logging
+import secrets
 import sqlite3
 import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -91,6 +93,14 @@ class Store:
 
     def _saying(self, what: str) -> AbstractContextManager[None]:
         return as_store_error(f"store {str(self.path)!r} cannot be {what}")
+
+    @cached_property
+    def secret(self) -> bytes:
+        """Random bytes of this store, made when they are first asked for: what the fences of prompts are made with."""
+        with self._writing() as db:
+            db.execute("INSERT OR IGNORE INTO meta VALUES ('secret', ?)", (secrets.token_hex(32),))
+            (kept,) = db.execute("SELECT value FROM meta WHERE key = 'secret'").fetchone()
+        return bytes.fromhex(kept)
 
     # ---- findings
 
@@ -334,6 +344,11 @@ class RunFindings:
     def __init__(self, store: Store, run: str) -> None:
         self._store = store
         self._run = run
+
+    @property
+    def secret(self) -> bytes:
+        """See `Store.secret`."""
+        return self._store.secret
 
     def get_finding(self, key: str) -> bytes | None:
         """See `Store.get_finding`."""

@@ -326,7 +326,7 @@ def test_useful_sentences_are_named_by_number_and_read_where_they_stand():
     ]  # fmt: skip
     prompt = inquiry.prompt()
     assert prompt.material[-1].text.splitlines() == [
-        "1 P1 The tower is 90 ...", "2 P1 Nobody lives there.", "3 P2 Oslo has a tower.", "4 P3 Bread is tasty."
+        "1 P1 The tower is ...", "2 P1 Nobody lives there.", "3 P2 Oslo has a ...", "4 P3 Bread is tasty."
     ]  # fmt: skip
     assert prompt.output_tokens < 50  # numbers, not an essay for each
     verdicts = inquiry.read({"items": [], "sentences": [1, 3]})

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from assay.cli.output import say
 from assay.errors import InputError
 
 

@@ -16,15 +16,14 @@ TASK = """\
 Break the TEXT into claims. Its sentences are numbered in square brackets.
 
 A claim is one statement about the world that a reader could check on its own:
-- one fact per claim; split sentences that state several;
-- complete in itself: replace pronouns and "it", "there", "then" by what they stand for, using the question and the
-  other sentences; add nothing that the text does not say;
-- in the language of the text, keeping its numbers, names, dates, negations and hedges exactly.
+- one fact; split sentences that state several, also those that a refusal or a question hides;
+- complete in itself: replace "it", "there" and the like by what they stand for; add nothing;
+- in the language of the text, with its numbers, names, dates, negations and hedges.
 
-Questions, greetings, offers of help, statements about the answerer itself and statements that something is unknown
-or not in the sources are no claims. A text without claims gets an empty list.
+Questions, greetings, offers of help, and statements about the answerer or that something is not known or not in the
+sources are no claims. "Yes" or "No" to the QUESTION claims what that asks.
 
-Give for each claim the number of the sentence that states it."""
+Give for each claim the number of its sentence; an empty list where there are none."""
 
 
 @dataclass(frozen=True)

@@ -29,17 +29,16 @@ LABELS: dict[str, str] = {
 }
 
 TASK = """\
-Compare each CLAIM (C1, C2, ...) with the PASSAGES. Use only what the passages say, even where you know better: a
-passage that is wrong about the world still supports what follows from it.
+Compare each CLAIM (C1, C2, ...) with the PASSAGES. Use only what these say, even where you know better.
 
 Give one of "items" for each claim, in this order:
-- "id": the claim, for example "C1";
+- "id": the claim, as "C1";
 - "reason": one short sentence;
-- "label": "supported" when the claim follows from the passages (several may be combined), "contradicted" when the
-  passages say something that cannot be true together with it, "not_mentioned" otherwise. A claim is supported only
-  when all of it is, with its numbers, names, dates and negations;
-- "quotes": one entry for each passage that alone supports or alone contradicts the claim, with the "quote" copied
-  from it word for word, as short as decides the matter. Leave out passages that do neither.
+- "label": "supported" when all of the claim follows from the passages, alone or combined, with its numbers, names,
+  dates and negations; "contradicted" when they say something that cannot be true together with it; else
+  "not_mentioned";
+- "quotes": for each passage that alone supports or contradicts the claim, the words that decide, copied exactly, as few
+  as do; none for the others.
 "sentences" stays empty."""
 
 

@@ -15,12 +15,12 @@ from assay.records import Evidence, Span, Verdict
 from assay.text import split_sentences
 
 TASK = """\
-Find the sentences of the PASSAGES that help to answer the QUESTION: those that state something which the answer needs;
-being about the same topic is not enough. SENTENCES numbers them; each entry gives the passage, and how the sentence
-begins. Give the numbers of the useful ones as "sentences", an empty list where there are none. "items" stays empty."""
+Find the sentences of the PASSAGES that state something which an answer to the QUESTION needs; being about the same
+topic is not enough. SENTENCES numbers them all, each with its passage and how it begins. Give the numbers of those found
+as "sentences"; it may be empty. "items" stays empty."""
 
 #: Words by which the list shows a sentence; the whole of it stands in its passage.
-BEGINNING = 4
+BEGINNING = 3
 
 
 @dataclass(frozen=True)

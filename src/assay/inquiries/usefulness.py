@@ -28,11 +28,10 @@ LABELS: dict[str, str] = {
 }
 
 TASK = """\
-Decide for each PASSAGE (P1, P2, ...) by itself whether it helps to answer the QUESTION{given}.
-A passage is "useful" when it states something that the answer needs; being about the same topic is not enough.
-Give one of "items" for each passage: its "id", for example "P1", a "reason" of a few words, the "label" ("useful" or
-"not_useful") and "quotes": where it is useful one entry with the words of the passage that decide, copied exactly; else
-none. "sentences" stays empty."""
+Decide for each PASSAGE (P1, P2, ...) by itself whether it helps to answer the QUESTION{given}: it is "useful" when it
+states something that the answer needs, "not_useful" when it is only about the same topic.
+Give one of "items" for each: its "id", as "P1", a "reason" of a few words, the "label", and "quotes": where useful one
+entry with the words that decide, copied exactly; else none. "sentences" stays empty."""
 
 
 @dataclass(frozen=True)

@@ -202,8 +202,7 @@ class FindingCache:
         return [group for group in [*groups, list(left.values())] if group]
 
     async def _answer(self, batch: _Batch) -> None:
-        if self.store is not None:
-            SECRET.set(getattr(self.store, "secret", None))  # this task's own context
+        SECRET.set(self._secret())  # in this task's own context
         try:
             answers = await asked(self.judge, [call.inquiry for call in batch.calls])
             for call, answer in zip(batch.calls, answers, strict=True):
@@ -213,6 +212,14 @@ class FindingCache:
                 self._forget(call)
                 if not call.answer.done():
                     call.answer.cancel()
+
+    def _secret(self) -> bytes | None:
+        """What fences are made with: the store's own, so that workers and reruns begin their prompts alike."""
+        try:
+            secret: bytes | None = getattr(self.store, "secret", None)
+        except StoreError as error:
+            self.store_error, secret = error, None
+        return secret
 
     def _end(self, call: _Call, answer: Answer) -> None:
         self.usage += answer.usage

@@ -151,6 +151,11 @@ class Endpoint:
         except openai.APIConnectionError as error:
             reason = self.scrub(str(error.__cause__ or error)) or type(error.__cause__).__name__
             trouble = Trouble(JudgeFailure(Cause.CONNECTION, f"{self.name} cannot be reached: {reason}"))
+        except RuntimeError as error:
+            # a client that was handed over may hold connections of an event loop that has ended; each is tried once
+            if self._given is None or "loop" not in str(error):
+                raise
+            trouble = Trouble(JudgeFailure(Cause.CONNECTION, f"{self.name}: the client's connection is gone: {error}"))
         except openai.APIStatusError as error:
             latency.answered(loop.time() - began, reply, loop.time())
             trouble = self._trouble(model, error.status_code, error.response.text, error.response.headers)
