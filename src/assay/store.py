@@ -114,7 +114,33 @@ class Store:
         """Keep a finding. It survives `kill -9` when this returns."""
         self._write("INSERT OR REPLACE INTO findings VALUES (?, ?, ?, ?, ?)", key, inquiry, judge, finding, time.time())
 
+    def findings(self, run: str) -> Self:
+        """The findings, for a judge's cache."""
+        return self
+
+    def judges(self) -> dict[str, int]:
+        """How many findings each judge has here, by its fingerprint."""
+        return dict(self._all("SELECT judge, COUNT(*) FROM findings GROUP BY judge"))
+
     # ---- runs and their rows
+
+    def create_run(self, run: str, info: Mapping[str, Any]) -> None:
+        """Start a run. Raises InputError when there is one of this name: two runs never mix their rows."""
+        try:
+            self._write("INSERT INTO runs VALUES (?, ?, ?)", run, time.time(), json.dumps(info, ensure_ascii=False))
+        except sqlite3.IntegrityError:
+            raise InputError(f"run: {run!r} is in the store {str(self.path)!r} already") from None
+
+    def has_run(self, run: str) -> bool:
+        """Whether a run of this name was started."""
+        return self._one("SELECT 1 FROM runs WHERE id = ?", run) is not None
+
+    def delete_run(self, run: str) -> int:
+        """Delete a run and its rows; how many rows. Its findings stay."""
+        run = self.run_id(run)
+        with self._lock:
+            self._db.execute("DELETE FROM runs WHERE id = ?", (run,))
+            return self._db.execute("DELETE FROM rows WHERE run = ?", (run,)).rowcount
 
     def put_run(self, run: str, info: Mapping[str, Any]) -> None:
         """Start a run, or update what is known about it."""

@@ -116,15 +116,14 @@ def metrics() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from assay.metrics.registry import METRICS
+    from assay.metrics.registry import all_metrics
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for title in ("metric", "needs", "range", "better", "judges"):
         table.add_column(title, no_wrap=title != "needs")
-    for make in METRICS.values():
-        metric = make()
+    for name, metric in all_metrics().items():
         table.add_row(
-            metric.label,
+            name,
             ", ".join(metric.needs),
             f"{metric.low:g} to {metric.high:g}",
             metric.direction,
