@@ -13,6 +13,9 @@ from assay import evalute  # wrong
 from assay.judges.base import Judge
 from assay.metrics import Faithfulness, Metric
 from assay.sinks import JsonlSink
+from assay.sinks.webhook import WebhookSink
+from assay_langfuse import LangfuseSink
+from assay_phoenix import PhoenixSink
 
 judge = ScriptedJudge()
 sample = Sample(question="q", contexts=(Context(text="c"),), answer="a")
@@ -105,6 +108,15 @@ async def inside() -> None:
     await aevaluate(rows(), _started=print)  # wrong
     result.means  # wrong
 
+
+# ---- sinks ----
+WebhookSink("https://host", verify=False, attempts=3, patience=5, texts=False, mask=str.upper)
+WebhookSink("https://host", verifi=False)  # wrong
+WebhookSink("https://host", attempts="3")  # wrong
+LangfuseSink(environment="test", texts=False)
+LangfuseSink(envrionment="test")  # wrong
+PhoenixSink("http://localhost:6006", dry_run=print)
+PhoenixSink("http://localhost:6006", dryrun=print)  # wrong
 
 # ---- records ----
 Sample(question="q", answr="a")  # wrong
