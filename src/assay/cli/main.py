@@ -116,12 +116,17 @@ def metrics() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from assay.metrics.registry import all_metrics
+    from assay.metrics.registry import names, resolve
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for title in ("metric", "needs", "range", "better", "judges"):
         table.add_column(title, no_wrap=title != "needs")
-    for name, metric in all_metrics().items():
+    for name in names():
+        try:
+            (metric,) = resolve(name)
+        except InputError as error:  # of another package, which is broken; the others are there
+            print(f"assay: {error}", file=sys.stderr)
+            continue
         table.add_row(
             name,
             ", ".join(metric.needs),

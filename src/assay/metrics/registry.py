@@ -96,9 +96,9 @@ def _resolved(items: Sequence[str | Metric]) -> list[Metric]:
     return metrics
 
 
-def all_metrics() -> dict[str, Metric]:
-    """Every metric that has a name, by it: assay's own, then those of installed packages. Raises as `resolve` does."""
-    return {name: _named(name) for name in (*METRICS, *sorted(_packaged().keys() - METRICS.keys()))}
+def names() -> tuple[str, ...]:
+    """The name of every metric: assay's own, then those of installed packages."""
+    return (*METRICS, *sorted(_packaged().keys() - METRICS.keys()))
 
 
 def _packaged() -> dict[str, EntryPoint]:
