@@ -2,7 +2,9 @@
 
 import json
 import math
+from collections import OrderedDict
 from datetime import date
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -280,6 +282,15 @@ def test_metadata_of_the_caller_is_not_kept() -> None:
 def test_what_is_no_text_is_refused_by_name(make: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         make()
+
+
+@pytest.mark.parametrize("empty", [MappingProxyType({}), None, OrderedDict()])
+def test_mappings_of_other_kinds_can_be_stored(empty: Any) -> None:
+    sample = Sample(ids=empty, metadata=empty, contexts=(Context(text="a", metadata=empty),))
+    assert (sample.ids, sample.metadata) == ({}, {})
+    sample.to_dict()
+    full = Sample(ids=MappingProxyType({"run": "1"}), metadata=MappingProxyType({"page": 1}))
+    assert Sample.from_dict(full.to_dict()) == full
 
 
 def test_lists_and_numbers_as_ids_are_taken() -> None:

@@ -147,8 +147,9 @@ class Sample(Record):
             raise InputError(f"Sample: status: expected {', '.join(_STATUSES)}; found {self.status!r}")
         if self.id is not None:
             _put(self, "id", _identity(self, "id", self.id))
-        if self.ids:
-            _put(self, "ids", {well_formed(str(name)): _identity(self, "ids", one) for name, one in self.ids.items()})
+        if self.ids or type(self.ids) is not dict:
+            named = (self.ids or {}).items()
+            _put(self, "ids", {well_formed(str(name)): _identity(self, "ids", one) for name, one in named})
         _clean_metadata(self)
 
     @property
@@ -348,7 +349,7 @@ def _clean_items(record: Record, name: str, kind: type[Record]) -> None:
 
 
 def _clean_metadata(record: Context | Sample) -> None:
-    if record.metadata or record.metadata is None:
+    if record.metadata or type(record.metadata) is not dict:
         _put(record, "metadata", json_object(record.metadata))
 
 
