@@ -394,6 +394,25 @@ def test_a_store_that_cannot_be_written_any_more_keeps_what_was_scored(judge, tm
     assert "disk is full" in (stopped.stopped or "")
 
 
+def test_the_command_line_ends_with_one_line_when_the_store_cannot_be_written(tmp_path, monkeypatch, capsys):
+    from assay.cli.main import main
+
+    def full(self: Store, run: str, number: int, scored: Any) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)), encoding="utf-8")
+    monkeypatch.setattr(Store, "put_row", full)
+    monkeypatch.setattr("assay.cli.main.judge_of", lambda *_: counting())
+    monkeypatch.setattr(sys, "argv", ["assay", "score", str(tmp_path / "rows.jsonl"), "--store", str(tmp_path)])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    said = capsys.readouterr().err
+    assert caught.value.code == 2
+    assert said.startswith("assay: error: store")
+    assert "disk is full" in said
+    assert len(said.splitlines()) == 1
+
+
 def test_what_the_caller_breaks_is_said_in_the_run(judge, tmp_path):
     def broken(scored: Any) -> None:
         raise RuntimeError("my own callback")

@@ -313,3 +313,15 @@ async def test_a_class_needs_no_more_than_measure() -> None:
         Cause.BUG,
         "word_count returned 1.1, outside its range 0 to 1; give it low= and high=",
     )
+
+
+def test_functions_score_live_traffic() -> None:
+    from assay import LiveScorer
+    from assay.sinks import MemorySink
+
+    sink = MemorySink()
+    live = LiveScorer([short, polite], Asked(), sinks=[sink])
+    live.submit(SAMPLE)
+    assert live.flush(30)
+    live.close()
+    assert [scored.values for scored in sink.written] == [{"short": 1.0, "polite": 1.0}]

@@ -171,6 +171,8 @@ def _sections(material: Mapping[str, Texts] | Iterable[tuple[str, Texts]]) -> It
         if isinstance(texts, str):
             yield title, texts
             continue
+        if not isinstance(texts, Iterable):
+            raise InputError(f"Ask: material {title!r}: expected a text or several, got {type(texts).__name__}")
         for number, text in enumerate(texts, 1):
             if not isinstance(text, str):
                 raise InputError(f"Ask: material {title!r}: expected a text or several, got {type(text).__name__}")
