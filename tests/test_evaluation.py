@@ -294,6 +294,34 @@ def test_a_metric_that_is_wrong_does_not_end_the_run(judge, tmp_path):
     assert result.metrics["nothing"].causes == {Cause.BUG: 60}
 
 
+def test_a_slow_metric_that_asks_nothing_does_not_end_the_run(judge, tmp_path):
+    from assay import metric
+
+    @metric
+    async def slow(answer: str) -> bool:
+        await asyncio.sleep(3600)
+        return True
+
+    result = evaluate(many(30), slow, judge, store=tmp_path, sample_deadline=0.01, concurrency=30)
+    assert result.metrics["slow"].causes == {Cause.TIMEOUT: 30}
+
+
+def test_a_judge_that_hangs_ends_the_run_also_for_metrics_of_functions(tmp_path):
+    from assay import metric
+
+    class Hanging(ScriptedJudge):
+        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    @metric
+    async def split(answer: str, judge: Any) -> bool:
+        return bool(await judge.find(Claims(answer)))
+
+    with pytest.raises(JudgeFailure, match="20 rows in a row, the last one timeout"):
+        evaluate(many(200), split, Hanging(), store=tmp_path, sample_deadline=0.05, concurrency=10)
+
+
 def test_a_run_that_may_go_on_whatever_comes(tmp_path):
     judge = Failing(Cause.REFUSED, after=1)
     result = evaluate(many(50), "faithfulness", judge, store=tmp_path, stop_after=None)

@@ -183,7 +183,7 @@ def _begin(
     for metric in chosen:
         result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
         result.parameters[metric.label] = repr(metric)
-    other = same_model_elsewhere(result.judge, kept.judges()) if judge.durable else None
+    other = same_model_elsewhere(result.judge, kept) if judge.durable else None
     if other is not None:
         result.notes.append(
             f"the store has findings of {other} and none of {result.judge}: they differ by address alone, and "

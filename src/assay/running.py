@@ -51,7 +51,7 @@ class Watch:
     """Counts the rows in a row that had no usable reply of the judge, and says when to stop asking."""
 
     def __init__(self, metrics: Sequence[Metric], stop_after: int | None) -> None:
-        self._asking = frozenset(metric.label for metric in metrics if metric.asks)
+        self._asking = frozenset(metric.label for metric in metrics if metric.consults)
         self._stop_after = stop_after
         self._any_scored = False
         self._in_a_row = 0
@@ -62,12 +62,9 @@ class Watch:
             self._any_scored, self._in_a_row = True, 0
             return None
         reasons = [
-            unscored
+            score.unscored
             for name, score in scored.scores.items()
-            # a bug that no judge had a hand in is the metric's
-            if (unscored := score.unscored) is not None
-            and unscored.cause in JUDGES
-            and (unscored.cause != Cause.BUG or score.judge is not None)
+            if score.unscored is not None and self._is_the_judges(name, score, score.unscored.cause)
         ]
         if not reasons:
             return None
@@ -82,6 +79,11 @@ class Watch:
             f"{last.message}. A rerun goes on from here; stop_after=None asks on whatever comes"
         )
         return JudgeFailure(last.cause, message, raw=last.raw)
+
+    def _is_the_judges(self, name: str, score: Score, cause: Cause) -> bool:
+        if cause == Cause.BUG:  # one that no judge had a hand in is the metric's own
+            return score.judge is not None
+        return cause in JUDGES and (self._asked(name, score) or score.judge is not None)
 
     def _asked(self, name: str, score: Score) -> bool:
         """Whether a judge had a part in this score. One that is computed alone says nothing about the judge."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from assay.errors import InputError, StoreError
@@ -47,13 +47,15 @@ def new_name() -> str:
     return time.strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(8)
 
 
-def same_model_elsewhere(judge: str, known: Iterable[str]) -> str | None:
-    """A judge with findings in the store that differs from this one by its address alone; None where there is none.
+def same_model_elsewhere(judge: str, store: Store) -> str | None:
+    """A judge with findings in the store, where this one has none, that differs from it by its address alone.
 
-    Judges are told apart by their fingerprints, `kind/model@address#parameters`.
+    Judges are told apart by their fingerprints, `kind/model@address#parameters`. None where there is none.
     """
-    known = set(known)
-    if judge in known or "@" not in judge:
+    if "@" not in judge:
+        return None
+    known = store.judges()
+    if judge in known:
         return None
     return next((other for other in sorted(known) if _without_address(other) == _without_address(judge)), None)
 

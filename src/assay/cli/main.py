@@ -199,6 +199,8 @@ def _verdict(result: Result) -> int:
 def _judges_for(metric: Metric) -> str:
     from assay.judges.embedded.judge import INQUIRIES
 
+    if not metric.asks:  # of another package: it asks nothing, or does not say what
+        return "any" if metric.consults else "none"
     return "embedded, LLM" if set(metric.asks) <= set(INQUIRIES) and not metric.needs_contradiction else "LLM"
 
 

@@ -57,6 +57,11 @@ class Metric(ABC):
         return False
 
     @property
+    def consults(self) -> bool:
+        """Whether it asks the judge anything, so that its outcome says something about the judge."""
+        return bool(self.asks)
+
+    @property
     def label(self) -> str:
         """The name of the score; metrics with parameters may carry them here."""
         return self.name

@@ -66,6 +66,10 @@ class FunctionMetric(Metric, Generic[P, R]):
         """The function itself."""
         return self.function(*args, **kwargs)
 
+    @property
+    def consults(self) -> bool:
+        return "judge" in self.takes
+
     def __repr__(self) -> str:
         return f"metric({getattr(self.function, '__qualname__', self.name)})"
 
