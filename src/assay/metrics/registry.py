@@ -5,8 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import EntryPoint, entry_points
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from assay.errors import InputError
 from assay.metrics.answer_correctness import AnswerCorrectness
@@ -25,6 +24,9 @@ from assay.metrics.hallucination import Hallucination
 from assay.metrics.noise_sensitivity import NoiseSensitivity
 from assay.metrics.semantic_similarity import SemanticSimilarity
 from assay.metrics.summarization_score import SummarizationScore
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 #: What names metrics: a name, several separated by commas, a metric, or a sequence of names and metrics.
 MetricSpec: TypeAlias = "str | Metric | Sequence[str | Metric]"
@@ -103,6 +105,8 @@ def names() -> tuple[str, ...]:
 
 def _packaged() -> dict[str, EntryPoint]:
     """The metrics of other packages, by the name of their entry point."""
+    from importlib.metadata import entry_points  # takes longer to import than all metrics, and is seldom needed
+
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
