@@ -6,7 +6,9 @@ import asyncio
 import itertools
 import json
 import os
+import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
@@ -16,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from assay import InputError, JudgeFailure, Sample, Score, Store, evaluate
+from assay import Context, InputError, JudgeFailure, Sample, Score, Store, evaluate
 from assay.database import Database
-from assay.errors import Cause, StoreError
+from assay.errors import SETTLED, Cause, StoreError
 from assay.evaluation import EvaluationInterrupted, aevaluate
 from assay.inquiries import Claims, Inquiry, Support
 from assay.judges.base import Answer
@@ -226,6 +228,253 @@ def test_an_unknown_model_ends_the_run_at_once(tmp_path):
         evaluate(many(1000), "faithfulness", Failing(Cause.NO_MODEL, after=1), store=tmp_path, concurrency=1)
     assert caught.value.cause == Cause.NO_MODEL
     assert Result.load("last", tmp_path).rows == 1
+
+
+JUDGES_CAUSES = (
+    *(Cause.PARSE, Cause.AMBIGUOUS, Cause.TRUNCATED, Cause.REFUSED, Cause.CONTENT_FILTER, Cause.RATE_LIMITED),
+    *(Cause.TIMEOUT, Cause.CONNECTION, Cause.BAD_REQUEST, Cause.BUG),
+)
+
+
+@pytest.mark.parametrize("cause", JUDGES_CAUSES)
+def test_twenty_rows_without_a_usable_reply_end_the_run_whatever_the_cause(cause: Cause, tmp_path):
+    judge = Failing(cause, after=1)
+    rows = [{**row, "reference": f"Said {row['answer']}"} for row in many(200)]
+    with pytest.raises(JudgeFailure, match="no usable reply of the judge for 20 rows in a row") as caught:
+        evaluate(rows, ["faithfulness", "context_recall"], judge, store=tmp_path, concurrency=4)
+    assert caught.value.cause == cause
+    assert "A rerun goes on from here" in str(caught.value)
+    # 20 rows and the 4 in flight, each with at most its two texts to split; 200 rows would be 400
+    assert judge.count <= 2 * (20 + 4)
+    stopped = Result.load("last", tmp_path)
+    assert 20 <= stopped.rows <= 24
+    assert "20 rows in a row" in (stopped.stopped or "")
+
+
+@pytest.mark.parametrize("cause", [*(SETTLED - {Cause.PARTIAL}), Cause.TOO_LONG, Cause.BUDGET])
+def test_what_lies_in_the_samples_or_the_budget_does_not_end_the_run(cause: Cause, tmp_path):
+    result = evaluate(many(60), "faithfulness", Failing(cause, after=1), store=tmp_path, concurrency=4)
+    assert (result.rows, result.metrics["faithfulness"].causes) == (60, {cause: 60})
+
+
+def test_a_scored_row_begins_the_count_anew(tmp_path):
+    """19 rows without a reply, one with, and again."""
+    judge = Failing(Cause.PARSE, after=1)
+    fails = {str(n) for n in range(200) if n % 20 != 19}
+
+    class Sometimes(ScriptedJudge):
+        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+            number = inquiries[0].text.split()[1].rstrip(".") if isinstance(inquiries[0], Claims) else ""
+            return await (judge.answer(inquiries) if number in fails else super().answer(inquiries))
+
+    rule = Sometimes(support=lambda claim, passage: "supported")
+    result = evaluate(many(200), "faithfulness", rule, store=tmp_path, concurrency=1)
+    assert (result.rows, result.metrics["faithfulness"].scored) == (200, 10)
+
+
+def test_metrics_that_ask_nothing_do_not_hide_a_silent_judge(tmp_path):
+    from assay import metric
+
+    @metric
+    def short(answer: str) -> bool:
+        return len(answer) < 20
+
+    with pytest.raises(JudgeFailure, match="20 rows in a row"):
+        evaluate(many(200), [short, "faithfulness"], Failing(Cause.PARSE, after=1), store=tmp_path, concurrency=1)
+    assert Result.load("last", tmp_path).rows == 20
+
+
+def test_a_metric_that_is_wrong_does_not_end_the_run(judge, tmp_path):
+    from assay import metric
+
+    @metric
+    def nothing(answer: str) -> None:
+        return None
+
+    result = evaluate(many(60), [Exploding(), nothing], judge, store=tmp_path)
+    assert result.metrics["nothing"].causes == {Cause.BUG: 60}
+
+
+def test_a_slow_metric_that_asks_nothing_does_not_end_the_run(judge, tmp_path):
+    from assay import metric
+
+    @metric
+    async def slow(answer: str) -> bool:
+        await asyncio.sleep(3600)
+        return True
+
+    result = evaluate(many(30), slow, judge, store=tmp_path, sample_deadline=0.01, concurrency=30)
+    assert result.metrics["slow"].causes == {Cause.TIMEOUT: 30}
+
+
+def test_a_judge_that_hangs_ends_the_run_also_for_metrics_of_functions(tmp_path):
+    from assay import metric
+
+    class Hanging(ScriptedJudge):
+        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    @metric
+    async def split(answer: str, judge: Any) -> bool:
+        return bool(await judge.find(Claims(answer)))
+
+    with pytest.raises(JudgeFailure, match="20 rows in a row, the last one timeout"):
+        evaluate(many(200), split, Hanging(), store=tmp_path, sample_deadline=0.05, concurrency=10)
+
+
+def test_a_run_that_may_go_on_whatever_comes(tmp_path):
+    judge = Failing(Cause.REFUSED, after=1)
+    result = evaluate(many(50), "faithfulness", judge, store=tmp_path, stop_after=None)
+    assert result.metrics["faithfulness"].causes == {Cause.REFUSED: 50}
+    with pytest.raises(InputError, match="stop_after: expected at least 1"):
+        evaluate(many(50), "faithfulness", judge, store=tmp_path, stop_after=0)
+
+
+# ---- runs have names of their own ----
+
+
+def test_a_run_name_that_is_taken_is_an_error_before_anything_is_asked(judge, tmp_path):
+    evaluate(ROWS, "faithfulness", judge, store=tmp_path, run="nightly")
+    before = sum(judge.asked.values())
+    with pytest.raises(InputError, match=r"run: 'nightly' is in the store .* replace=True"):
+        evaluate(ROWS[:1], "context_recall", judge, store=tmp_path, run="nightly", column_map={"reference": "id"})
+    assert sum(judge.asked.values()) == before
+    assert Result.load("nightly", tmp_path).rows == 3
+
+
+def test_replace_scores_anew_under_the_name(tmp_path):
+    evaluate(ROWS, "faithfulness", counting(), store=tmp_path, run="nightly")
+    again = counting()
+    result = evaluate(ROWS[:1], "faithfulness", again, store=tmp_path, run="nightly", replace=True)
+    assert (result.rows, len(list(result)), len(list(Result.load("nightly", tmp_path)))) == (1, 1, 1)
+    assert not again.asked  # its findings stayed
+
+
+@pytest.mark.parametrize("name", ["", " ", "last"])
+def test_what_cannot_name_a_run(name: str, judge, tmp_path):
+    with pytest.raises(InputError, match="cannot be a name"):
+        evaluate(ROWS, "faithfulness", judge, store=tmp_path, run=name)
+
+
+def test_two_new_runs_never_share_a_name(monkeypatch, judge, tmp_path):
+    """A second of equal random bits: the second run draws again."""
+    drawn = iter(["aa", "aa", "bb"])
+    monkeypatch.setattr("assay.runs.secrets.token_hex", lambda bits: next(drawn))
+    monkeypatch.setattr("assay.runs.time.strftime", lambda form: "20261122-103000-")
+    runs = [evaluate(ROWS, "faithfulness", judge, store=tmp_path).run for _ in range(2)]
+    assert runs == ["20261122-103000-aa", "20261122-103000-bb"]
+
+
+def test_new_names_have_64_random_bits():
+    from assay.runs import new_name
+
+    assert re.fullmatch(r"\d{8}-\d{6}-[0-9a-f]{16}", new_name())
+    assert len({new_name() for _ in range(1000)}) == 1000
+
+
+# ---- what one sample, one score or a full disk may cost ----
+
+
+def test_half_an_emoji_and_an_object_in_metadata_cost_nothing(judge, tmp_path):
+    samples = [
+        Sample(question="?", contexts=(Context(text="Rome is old."),), answer=answer, metadata=metadata)
+        for answer, metadata in [("Rome is old.", {}), ("Rome is old \ud83d", {"model": object()}), ("No.", {"x": 1})]
+    ]
+    result = evaluate(samples, "faithfulness", judge, store=tmp_path)
+    assert [scored.values["faithfulness"] for scored in result] == [1.0, 0.0, 0.0]
+    assert [scored.sample.metadata for scored in result] == [{}, {}, {"x": 1}]
+
+
+def test_a_score_that_cannot_be_written_is_one_unscored_score(judge, tmp_path):
+    from assay import metric
+
+    @metric
+    def torn(answer: str) -> Score:
+        return Score(metric="torn", value=1.0, texts={"reason": ("half \ud83d",)})
+
+    @metric
+    def alive(answer: str) -> Score:
+        return Score(metric="alive", value=1.0, parts={"model": object()})
+
+    result = evaluate(ROWS, [torn, "faithfulness", alive], judge, store=tmp_path)
+    assert result.metrics["faithfulness"].mean == 0.5
+    assert result.metrics["torn"].causes == result.metrics["alive"].causes == {Cause.BUG: 3}
+    assert "the score of torn cannot be kept: UnicodeEncodeError" in result.failures[0].message
+
+
+def test_a_store_that_cannot_be_written_any_more_keeps_what_was_scored(judge, tmp_path, monkeypatch):
+    put_row, rows = Store.put_row, []
+
+    def full(self: Store, run: str, number: int, scored: Any) -> None:
+        if len(rows) == 30:
+            raise sqlite3.OperationalError("database or disk is full")
+        rows.append(number)
+        put_row(self, run, number, scored)
+
+    monkeypatch.setattr(Store, "put_row", full)
+    with pytest.raises(StoreError) as caught:
+        evaluate(many(200), "faithfulness", judge, store=tmp_path, run="nightly")
+    assert "disk is full" in str(caught.value)
+    assert str(tmp_path / "assay.db") in str(caught.value)
+    assert "30 rows" in str(caught.value)
+    stopped = Result.load("nightly", tmp_path)
+    assert (stopped.rows, stopped.metrics["faithfulness"].total) == (30, 30)
+    assert "disk is full" in (stopped.stopped or "")
+
+
+def test_the_command_line_ends_with_one_line_when_the_store_cannot_be_written(tmp_path, monkeypatch, capsys):
+    from assay.cli.main import main
+
+    def full(self: Store, run: str, number: int, scored: Any) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)), encoding="utf-8")
+    monkeypatch.setattr(Store, "put_row", full)
+    monkeypatch.setattr("assay.cli.main.judge_of", lambda *_: counting())
+    monkeypatch.setattr(sys, "argv", ["assay", "score", str(tmp_path / "rows.jsonl"), "--store", str(tmp_path)])
+    with pytest.raises(SystemExit) as caught:
+        main()
+    said = capsys.readouterr().err
+    assert caught.value.code == 2
+    assert said.startswith("assay: error: store")
+    assert "disk is full" in said
+    assert len(said.splitlines()) == 1
+
+
+def test_what_the_caller_breaks_is_said_in_the_run(judge, tmp_path):
+    def broken(scored: Any) -> None:
+        raise RuntimeError("my own callback")
+
+    with pytest.raises(RuntimeError, match="my own callback"):
+        evaluate(ROWS, "faithfulness", judge, store=tmp_path, on_score=broken, run="nightly")
+    assert Result.load("nightly", tmp_path).stopped == "RuntimeError: my own callback"
+
+
+# ---- findings of the same model at another address ----
+
+
+def named(fingerprint: str) -> Counting:
+    class Named(Counting):
+        pass
+
+    made = Named(support=lambda claim, passage: "supported", name=fingerprint)
+    return made
+
+
+def test_a_run_that_finds_nothing_because_the_address_changed_says_so(tmp_path):
+    evaluate(ROWS, "faithfulness", named("openai/llama3@10.0.0.1:8080#abcd"), store=tmp_path)
+    moved = evaluate(ROWS, "faithfulness", named("openai/llama3@10.0.0.2:8080#abcd"), store=tmp_path)
+    note = "has findings of openai/llama3@10.0.0.1:8080#abcd and none of openai/llama3@10.0.0.2:8080#abcd"
+    assert note in str(moved).replace("\n", " ")
+    assert Result.load(moved.run, tmp_path).notes == moved.notes
+    assert not evaluate(ROWS, "faithfulness", named("openai/llama3@10.0.0.2:8080#abcd"), store=tmp_path).notes
+
+
+@pytest.mark.parametrize("other", ["openai/llama4@b#abcd", "openai/llama3@b#ffff", "embedded/abcd", "openai/llama3"])
+def test_another_model_is_no_change_of_address(other: str, tmp_path):
+    evaluate(ROWS, "faithfulness", named("openai/llama3@a#abcd"), store=tmp_path)
+    assert not evaluate(ROWS, "faithfulness", named(other), store=tmp_path).notes
 
 
 class Slow(ScriptedJudge):

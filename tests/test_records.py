@@ -2,8 +2,12 @@
 
 import json
 import math
+from collections import OrderedDict
+from datetime import date
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -181,3 +185,115 @@ def test_equal_content_has_equal_keys() -> None:
     assert sample.key() == Sample(question="q", answer="a", metadata={"x": 1}).key()
     assert sample.key() != Sample(question="q", answer="a", language="tr").key()
     assert Sample(question="q", id="mine").key() == "mine"
+
+
+# ---- what a sample is given, and what it holds ----
+
+HALF = "cut \ud83d"
+WHOLE = "cut \ufffd"
+
+
+def test_half_an_emoji_is_replaced_at_every_door() -> None:
+    """Samples, contexts and turns clean their texts themselves, one character for one."""
+    sample = Sample(
+        question=HALF,
+        answer=HALF,
+        reference=HALF,
+        contexts=(Context(text=HALF, id=HALF, metadata={HALF: [HALF]}),),
+        reference_contexts=(Context(text=HALF),),
+        history=(Turn(question=HALF, answer=HALF, contexts=(Context(text=HALF),)),),
+        id=HALF,
+        ids={HALF: HALF},
+        language=HALF,
+        metadata={HALF: {HALF: HALF}},
+    )
+    assert HALF not in str(sample)
+    assert (sample.question, sample.id, sample.ids) == (WHOLE, WHOLE, {WHOLE: WHOLE})
+    assert sample.metadata == {WHOLE: {WHOLE: WHOLE}}
+    json.dumps(sample.to_dict(), ensure_ascii=False).encode()
+
+
+def test_whole_texts_are_kept_as_they_are() -> None:
+    for text in ("", "plain", "naïve 😀", "\x00"):
+        assert Sample(answer=text).answer is text
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    text=st.text(st.characters(), max_size=20),  # surrogates included
+    metadata=st.dictionaries(
+        st.text(st.characters(), max_size=5) | st.integers(),
+        st.recursive(
+            st.none() | st.floats() | st.integers() | st.text(st.characters(), max_size=9) | st.binary(max_size=3)
+            | st.dates() | st.uuids() | st.builds(object),
+            lambda inner: st.lists(inner, max_size=3) | st.tuples(inner) | st.dictionaries(st.text(max_size=3), inner),
+            max_leaves=6,
+        ),
+        max_size=4,
+    ),
+)  # fmt: skip
+def test_whatever_a_sample_is_given_it_can_be_stored(text: str, metadata: dict[Any, Any]) -> None:
+    """UTF-8, JSON without NaN, and back; cleaning what is clean changes nothing."""
+    sample = Sample(question=text, contexts=(Context(text=text, metadata=metadata),), metadata=metadata)
+    stored = json.dumps(sample.to_dict(), ensure_ascii=False, allow_nan=False).encode()
+    assert Sample.from_dict(json.loads(stored)) == sample
+    assert Sample(metadata=sample.metadata).metadata == sample.metadata
+    assert len(sample.question or "") == len(text)
+
+
+def test_metadata_keeps_what_json_can_hold() -> None:
+    """The rule of rows: dates in ISO form, numpy's values as Python's, the rest left out."""
+    deep: Any = "bottom"
+    for _ in range(400):
+        deep = [deep]
+    given_metadata = {
+        "page": 3, "day": date(2026, 11, 22), "numbers": np.arange(2), "one": np.float32(0.5), "object": object(),
+        "nan": math.nan, "huge": 10**5000, "nested": {"object": object(), "kept": 1}, "deep": deep, 7: "seven",
+    }  # fmt: skip
+    kept = dict(Sample(metadata=given_metadata).metadata)
+    assert json.dumps(kept.pop("deep")).count("[") <= 25
+    assert kept == {
+        "page": 3, "day": "2026-11-22", "numbers": [0, 1], "one": 0.5, "nested": {"kept": 1}, "7": "seven",
+    }  # fmt: skip
+    assert "object" in given_metadata  # the caller's own dict stays as it is
+
+
+def test_metadata_of_the_caller_is_not_kept() -> None:
+    mine: dict[str, Any] = {"page": 1, "tags": ["a"]}
+    sample = Sample(metadata=mine)
+    mine["page"] = object()
+    mine["tags"].append(object())
+    assert sample.metadata == {"page": 1, "tags": ["a"]}
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Sample(answer=5), "Sample: answer: expected a text, found int"),
+        (lambda: Sample(contexts=("a text",)), "Sample: contexts: expected Context objects, found str"),
+        (lambda: Sample(contexts="a text"), "Sample: contexts: expected a tuple of Context, found str"),
+        (lambda: Sample(history=({"question": "q"},)), "Sample: history: expected Turn objects, found dict"),
+        (lambda: Sample(status="done"), "Sample: status: expected complete"),
+        (lambda: Sample(id=1.5), "Sample: id: expected a text, found float"),
+        (lambda: Context(text=None), "Context: text: expected a text, found NoneType"),
+        (lambda: Turn(question="q", answer=None), "Turn: answer: expected a text, found NoneType"),
+    ],
+)
+def test_what_is_no_text_is_refused_by_name(make: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("empty", [MappingProxyType({}), None, OrderedDict()])
+def test_mappings_of_other_kinds_can_be_stored(empty: Any) -> None:
+    sample = Sample(ids=empty, metadata=empty, contexts=(Context(text="a", metadata=empty),))
+    assert (sample.ids, sample.metadata) == ({}, {})
+    sample.to_dict()
+    full = Sample(ids=MappingProxyType({"run": "1"}), metadata=MappingProxyType({"page": 1}))
+    assert Sample.from_dict(full.to_dict()) == full
+
+
+def test_lists_and_numbers_as_ids_are_taken() -> None:
+    sample = Sample(contexts=[Context(text="a", id=7)], id=7)  # type: ignore[arg-type]
+    assert (sample.contexts, sample.id) == ((Context(text="a", id="7"),), "7")
+    assert Context(text="a", score=math.inf).score is None

@@ -12,7 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table below
     from assay import metrics as metrics
     from assay.budgets.budget import Budget as Budget
     from assay.budgets.budget import Prices as Prices
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from assay.guarding.decision import GuardHealth as GuardHealth
     from assay.guarding.guards import Guard as Guard
     from assay.guarding.guards import guard as guard
+    from assay.inquiries.ask import Ask as Ask
     from assay.judges.base import BaseJudge as BaseJudge
     from assay.judges.cascade.judge import CascadeJudge as CascadeJudge
     from assay.judges.deciding.judge import DecisionsJudge as DecisionsJudge
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from assay.live.scorer import LiveScorer as LiveScorer
     from assay.live.spool import Spool as Spool
     from assay.live.worker import Worker as Worker
+    from assay.metrics.functions import metric as metric
     from assay.records import Claim as Claim
     from assay.records import Context as Context
     from assay.records import Evidence as Evidence
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from assay.records import Score as Score
     from assay.records import ScoredSample as ScoredSample
     from assay.records import Span as Span
+    from assay.records import Turn as Turn
     from assay.records import Unscored as Unscored
     from assay.records import Usage as Usage
     from assay.records import Verdict as Verdict
@@ -61,65 +64,47 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-#: Where each public name lives.
+#: The public names, by the module that each is loaded from when it is first used.
 _HOMES = {
-    "AssayError": "assay.errors",
-    "BaseJudge": "assay.judges.base",
-    "Budget": "assay.budgets.budget",
-    "CascadeJudge": "assay.judges.cascade.judge",
-    "Cause": "assay.errors",
-    "Claim": "assay.records",
-    "Context": "assay.records",
-    "DecisionsJudge": "assay.judges.deciding.judge",
-    "EmbeddedJudge": "assay.judges.embedded.judge",
-    "EvaluationInterrupted": "assay.evaluation",
-    "Evidence": "assay.records",
-    "Guard": "assay.guarding.guards",
-    "GuardBlocked": "assay.guarding.decision",
-    "GuardDecision": "assay.guarding.decision",
-    "GuardHealth": "assay.guarding.decision",
-    "InputError": "assay.errors",
-    "JsonlSink": "assay.sinks.jsonl",
-    "JudgeFailure": "assay.errors",
-    "LiveScorer": "assay.live.scorer",
-    "MissingExtra": "assay.errors",
-    "OpenAIJudge": "assay.judges.writing.openai",
-    "Prices": "assay.budgets.budget",
-    "Result": "assay.result",
-    "Rule": "assay.live.sampling",
-    "Sample": "assay.records",
-    "Sampling": "assay.live.sampling",
-    "Score": "assay.records",
-    "ScoredSample": "assay.records",
-    "ScriptedJudge": "assay.judges.scripted",
-    "Span": "assay.records",
-    "Spool": "assay.live.spool",
-    "Store": "assay.store",
-    "SystemOneJudge": "assay.judges.deciding.judge",
-    "TextJudge": "assay.judges.writing.judge",
-    "Unscored": "assay.records",
-    "Usage": "assay.records",
-    "Verdict": "assay.records",
-    "Worker": "assay.live.worker",
-    "aevaluate": "assay.evaluation",
-    "calibrate": "assay.cascades",
-    "carry_context": "assay.capture.recording",
-    "evaluate": "assay.evaluation",
-    "guard": "assay.guarding.guards",
-    "record_context": "assay.capture.recording",
+    "assay.budgets.budget": "Budget Prices",
+    "assay.capture.recording": "carry_context record_context",
+    "assay.cascades": "calibrate",
+    "assay.errors": "AssayError Cause InputError JudgeFailure MissingExtra",
+    "assay.evaluation": "EvaluationInterrupted aevaluate evaluate",
+    "assay.guarding.decision": "GuardBlocked GuardDecision GuardHealth",
+    "assay.guarding.guards": "Guard guard",
+    "assay.inquiries.ask": "Ask",
+    "assay.judges.base": "BaseJudge",
+    "assay.judges.cascade.judge": "CascadeJudge",
+    "assay.judges.deciding.judge": "DecisionsJudge SystemOneJudge",
+    "assay.judges.embedded.judge": "EmbeddedJudge",
+    "assay.judges.scripted": "ScriptedJudge",
+    "assay.judges.writing.judge": "TextJudge",
+    "assay.judges.writing.openai": "OpenAIJudge",
+    "assay.live.sampling": "Rule Sampling",
+    "assay.live.scorer": "LiveScorer",
+    "assay.live.spool": "Spool",
+    "assay.live.worker": "Worker",
+    "assay.metrics.functions": "metric",
+    "assay.records": "Claim Context Evidence Sample Score ScoredSample Span Turn Unscored Usage Verdict",
+    "assay.result": "Result",
+    "assay.sinks.jsonl": "JsonlSink",
+    "assay.store": "Store",
 }
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-__all__ = [*_HOMES, "metrics"]
+__all__ = [*_HOME_OF, "metrics"]
 
+if not TYPE_CHECKING:  # type checkers would take any name at all for one of these
 
-def __getattr__(name: str) -> Any:
-    if name == "metrics":
-        return import_module("assay.metrics")
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'assay' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(home), name)
-    return value
+    def __getattr__(name: str) -> Any:
+        if name == "metrics":
+            return import_module("assay.metrics")
+        home = _HOME_OF.get(name)
+        if home is None:
+            raise AttributeError(f"module 'assay' has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(home), name)
+        return value
 
 
 def __dir__() -> list[str]:

@@ -5,27 +5,21 @@ One implementation, `aevaluate`; `evaluate` is the same for callers without a lo
 
 from __future__ import annotations
 
-import asyncio
-import secrets
-import time
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from assay.budgets.budget import Budget, check_budget, spending
-from assay.data import Data, RowError, missing_columns, open_data
-from assay.errors import AssayError, Cause, InputError, JudgeFailure
+from assay.data import Data, Rows, missing_columns, open_data
+from assay.errors import InputError
 from assay.judges import BaseJudge, resolve_judge
 from assay.judges.cache import FindingCache
-from assay.metrics import Metric
+from assay.metrics import Metric, MetricSpec
 from assay.metrics.registry import resolve
-from assay.progress import progress_for
-from assay.records import Sample, Score, ScoredSample, Unscored
+from assay.records import ScoredSample
 from assay.result import Result
-from assay.scoring import score_sample
+from assay.running import Options, Running
+from assay.runs import same_model_elsewhere, start_run
 from assay.sinks.base import Sink
-from assay.sinks.writing import SinkWriter
 from assay.store import Store
 from assay.summary import Summary
 from assay.sync import run_sync
@@ -40,14 +34,9 @@ DEFAULT_METRICS = (
     "answer_relevancy",
     "answer_correctness",
 )
-#: Nothing can be scored while these stand: the first one ends the run, unless something was scored before.
-HOPELESS = frozenset({Cause.AUTH, Cause.NO_MODEL})
-#: These and the hopeless ones say that the judge is gone; after so many rows in a row the run ends.
-GONE = HOPELESS | {Cause.CONNECTION}
-PATIENCE = 20  # rows
-
 IN_FLIGHT = 16  # samples scored at the same time
 SAMPLE_DEADLINE = 300.0  # seconds
+STOP_AFTER = 20  # rows
 
 
 class EvaluationInterrupted(KeyboardInterrupt):
@@ -58,28 +47,13 @@ class EvaluationInterrupted(KeyboardInterrupt):
         self.result = result
 
 
-def evaluate(data: Any, metrics: Any = None, judge: BaseJudge | str | None = None, **options: Any) -> Result:
-    """Score every row of `data`. See `aevaluate` for the arguments.
-
-    Works in scripts, threads, notebooks and inside a running event loop. On Ctrl-C raises EvaluationInterrupted (a
-    KeyboardInterrupt) with the partial result on it.
-    """
-    partial: list[Result] = []
-    try:
-        return run_sync(lambda: aevaluate(data, metrics, judge, **options, _started=partial.append))
-    except KeyboardInterrupt:
-        if not partial:
-            raise
-        raise EvaluationInterrupted(partial[0]) from None
-
-
-async def aevaluate(
-    data: Any,
-    metrics: Any = None,
+def evaluate(
+    data: Rows,
+    metrics: MetricSpec | None = None,
     judge: BaseJudge | str | None = None,
     *,
     store: Store | str | Path | None = ".assay",
-    column_map: dict[str, str] | None = None,
+    column_map: Mapping[str, str] | None = None,
     limit: int | None = None,
     concurrency: int = IN_FLIGHT,
     sample_deadline: float | None = SAMPLE_DEADLINE,
@@ -89,8 +63,60 @@ async def aevaluate(
     on_score: Callable[[ScoredSample], None] | None = None,
     sinks: Sequence[Sink] = (),
     run: str | None = None,
+    replace: bool = False,
     budget: Budget | None = None,
-    _started: Callable[[Result], None] | None = None,
+    stop_after: int | None = STOP_AFTER,
+) -> Result:
+    """Score every row of `data`. See `aevaluate` for the arguments.
+
+    Works in scripts, threads, notebooks and inside a running event loop. On Ctrl-C raises EvaluationInterrupted (a
+    KeyboardInterrupt) with the partial result on it.
+    """
+    options = Options(
+        concurrency=concurrency,
+        sample_deadline=sample_deadline,
+        deadline=deadline,
+        score_partial=score_partial,
+        progress=progress,
+        on_score=on_score,
+        sinks=sinks,
+        budget=budget,
+        stop_after=stop_after,
+    )
+    begun: list[Result] = []
+
+    async def whole() -> Result:
+        running, source = _begin(data, metrics, judge, store, column_map, limit, run, replace, options)
+        begun.append(running.result)
+        return await _finish(running, source)
+
+    try:
+        return run_sync(whole)
+    except KeyboardInterrupt:
+        if not begun:
+            raise
+        raise EvaluationInterrupted(begun[0]) from None
+
+
+async def aevaluate(
+    data: Rows,
+    metrics: MetricSpec | None = None,
+    judge: BaseJudge | str | None = None,
+    *,
+    store: Store | str | Path | None = ".assay",
+    column_map: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    concurrency: int = IN_FLIGHT,
+    sample_deadline: float | None = SAMPLE_DEADLINE,
+    deadline: float | None = None,
+    score_partial: bool = False,
+    progress: bool | None = None,
+    on_score: Callable[[ScoredSample], None] | None = None,
+    sinks: Sequence[Sink] = (),
+    run: str | None = None,
+    replace: bool = False,
+    budget: Budget | None = None,
+    stop_after: int | None = STOP_AFTER,
 ) -> Result:
     """Score every row of `data` with every metric.
 
@@ -108,156 +134,72 @@ async def aevaluate(
     progress         show a bar on stderr; None: if it is a terminal
     on_score         called with each scored row, in order of completion
     sinks            where scored rows go besides; closed at the end. What did not arrive is in `Result.deliveries`
+    run              the run's name in the store; None: a new one
+    replace          a run of that name in the store is deleted first, its findings are kept; False: it is an error
     budget           what the judge may be asked for at most; what finds no room is unscored (budget), and a rerun asks
                      for it again
+    stop_after       rows in a row without one usable reply of the judge after which the run ends; None: never
 
-    Raises InputError before the judge is asked anything: for unknown metrics, and for all missing columns together.
-    Raises JudgeFailure when the endpoint refuses the key or does not know the model, or is gone for 20 rows in a row;
-    rows scored until then are in the store. Any other failure is a value in its row's place.
+    Raises InputError before the judge is asked anything: for unknown metrics, for a run name that is taken, and for all
+    missing columns together. Raises JudgeFailure when the endpoint refuses the key or does not know the model, and
+    after `stop_after` rows without a usable reply, whatever its cause; StoreError when the store cannot be written any
+    more. Rows scored until then are in the store. Any other failure is a value in its row's place.
     """
+    options = Options(
+        concurrency=concurrency,
+        sample_deadline=sample_deadline,
+        deadline=deadline,
+        score_partial=score_partial,
+        progress=progress,
+        on_score=on_score,
+        sinks=sinks,
+        budget=budget,
+        stop_after=stop_after,
+    )
+    return await _finish(*_begin(data, metrics, judge, store, column_map, limit, run, replace, options))
+
+
+def _begin(
+    data: Rows,
+    metrics: MetricSpec | None,
+    judge: BaseJudge | str | None,
+    store: Store | str | Path | None,
+    column_map: Mapping[str, str] | None,
+    limit: int | None,
+    run: str | None,
+    replace: bool,
+    options: Options,
+) -> tuple[Running, Data]:
+    """Check everything, and start a run in the store. Asks the judge nothing."""
     judge = resolve_judge(judge)
     source = open_data(data, column_map=column_map, limit=limit)
     chosen = _chosen(metrics, source, judge)
-    check_budget(budget, judge)
-    if concurrency < 1:
-        raise InputError(f"concurrency: expected at least 1, got {concurrency}")
+    check_budget(options.budget, judge)
+    for name, value in {"concurrency": options.concurrency, "stop_after": options.stop_after}.items():
+        if value is not None and value < 1:
+            raise InputError(f"{name}: expected at least 1, got {value}")
     kept = store if isinstance(store, Store) else Store(store) if store is not None else Store.temporary()
-    result = Result(run=run or _new_run(), store=kept, judge=judge.fingerprint)
+    result = Result(run="", store=kept, judge=judge.fingerprint)
     for metric in chosen:
         result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
         result.parameters[metric.label] = repr(metric)
-    kept.put_run(result.run, {**result.info(), "stopped": "not finished"})
-    if _started is not None:
-        _started(result)
-    evaluation = _Evaluation(
-        result, chosen, judge, FindingCache(judge, kept), concurrency, sample_deadline, score_partial, on_score, sinks
-    )
-    with spending(budget):
-        await evaluation.run(source, deadline, progress)
-    return result
-
-
-class _Evaluation:
-    """One run under way."""
-
-    def __init__(
-        self,
-        result: Result,
-        metrics: Sequence[Metric],
-        judge: BaseJudge,
-        desk: FindingCache,
-        concurrency: int,
-        sample_deadline: float | None,
-        score_partial: bool,
-        on_score: Callable[[ScoredSample], None] | None,
-        sinks: Sequence[Sink],
-    ) -> None:
-        self.result = result
-        self.writer = SinkWriter(sinks)
-        result.deliveries = self.writer.deliveries
-        self.metrics = metrics
-        self.judge = judge
-        self.desk = desk
-        self.slots = asyncio.Semaphore(concurrency)
-        self.sample_deadline = sample_deadline
-        self.score_partial = score_partial
-        self.on_score = on_score
-        self.fatal: BaseException | None = None
-        self.any_scored = False
-        self.gone_in_a_row = 0
-
-    async def run(self, source: Data, deadline: float | None, progress: bool | None) -> None:
-        began = time.perf_counter()
-        self.result.stopped = "interrupted"  # until proven otherwise
-        try:
-            async with AsyncExitStack() as stack:
-                self.bar = stack.enter_context(progress_for(progress, source.total))
-                await stack.enter_async_context(asyncio.timeout(deadline))
-                await self._rows(source)
-            self.result.stopped = None
-        except TimeoutError:
-            self.result.stopped = f"the deadline of {deadline} s passed"
-        except AssayError as error:
-            self.result.stopped = str(error)
-            raise
-        finally:
-            await self.writer.close()
-            self.result.usage, self.result.reused = self.desk.usage, self.desk.reused
-            self.result.seconds = time.perf_counter() - began
-            self.result.store.put_run(self.result.run, self.result.info())
-            await self.judge.release()
-
-    async def _rows(self, source: Data) -> None:
-        tasks: set[asyncio.Task[None]] = set()
-        try:
-            for number, row in source:
-                await self.slots.acquire()
-                if self.fatal is not None:
-                    break
-                task = asyncio.create_task(self._row(number, row))
-                tasks.add(task)
-                task.add_done_callback(tasks.discard)
-            while tasks:
-                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                if self.fatal is not None:
-                    break
-        finally:
-            pending = list(tasks)
-            for task in pending:
-                task.cancel()
-            await asyncio.gather(*pending, return_exceptions=True)
-        if self.fatal is not None:
-            raise self.fatal
-
-    async def _row(self, number: int, row: Sample | RowError) -> None:
-        try:
-            scored = self._unreadable(row) if isinstance(row, RowError) else await self._score(row)
-            self._record(number, scored)
-            await self.writer.write(scored)
-        except Exception as error:  # the store or the user's on_score broke: the run cannot go on, and says so
-            self.fatal = self.fatal or error
-        finally:
-            self.slots.release()
-
-    async def _score(self, sample: Sample) -> ScoredSample:
-        return await score_sample(
-            sample, self.metrics, self.desk, deadline=self.sample_deadline, score_partial=self.score_partial
+    other = same_model_elsewhere(result.judge, kept) if judge.durable else None
+    if other is not None:
+        result.notes.append(
+            f"the store has findings of {other} and none of {result.judge}: they differ by address alone, and "
+            "everything was asked anew. If both are the same model, give both judges one identity="
         )
-
-    def _unreadable(self, row: RowError) -> ScoredSample:
-        reason = Unscored(cause=Cause.BAD_ROW, message=row.message)
-        scores = {
-            m.label: Score(metric=m.label, unscored=reason, low=m.low, high=m.high, direction=m.direction)
-            for m in self.metrics
-        }
-        return ScoredSample(sample=Sample(id=row.id), scores=scores)
-
-    def _record(self, number: int, scored: ScoredSample) -> None:
-        self.result.store.put_row(self.result.run, number, scored)
-        self.result.add(scored)
-        self.result.usage, self.result.reused = self.desk.usage, self.desk.reused
-        self.bar.update(self.result)
-        if self.on_score is not None:
-            self.on_score(scored)
-        self._watch(scored)
-
-    def _watch(self, scored: ScoredSample) -> None:
-        """End the run when the judge cannot be used: going on would only collect the same failure."""
-        if any(score.value is not None for score in scored.scores.values()):
-            self.any_scored, self.gone_in_a_row = True, 0
-            return
-        gone = next((u for s in scored.scores.values() if (u := s.unscored) is not None and u.cause in GONE), None)
-        if gone is None:
-            return
-        self.gone_in_a_row += 1
-        if gone.cause in HOPELESS and not self.any_scored:
-            self.fatal = JudgeFailure(gone.cause, gone.message, raw=gone.raw)
-        elif self.gone_in_a_row >= PATIENCE:
-            message = f"{gone.message}; {PATIENCE} rows in a row failed so. A rerun goes on from here"
-            self.fatal = JudgeFailure(gone.cause, message, raw=gone.raw)
+    result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
+    return Running(result, chosen, judge, FindingCache(judge, kept.findings(result.run)), options), source
 
 
-def _chosen(metrics: Any, source: Data, judge: BaseJudge) -> tuple[Metric, ...]:
+async def _finish(running: Running, source: Data) -> Result:
+    with spending(running.options.budget):
+        await running.run(source)
+    return running.result
+
+
+def _chosen(metrics: MetricSpec | None, source: Data, judge: BaseJudge) -> tuple[Metric, ...]:
     """The metrics to run. Reports all that is missing at once, before any call."""
     if metrics is None:
         chosen = tuple(
@@ -276,8 +218,3 @@ def _chosen(metrics: Any, source: Data, judge: BaseJudge) -> tuple[Metric, ...]:
         present = ", ".join(sorted(source.columns)) or "none that assay knows"
         raise InputError(f"data: columns are missing: {lines}. Present: {present}. Use column_map= to name yours")
     return chosen
-
-
-def _new_run() -> str:
-    """A run id that sorts by time and is easy to type."""
-    return time.strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(2)

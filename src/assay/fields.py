@@ -6,13 +6,15 @@ is a `question`.
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Iterable, Mapping
-from datetime import date, time
 from typing import Any
 from uuid import UUID
 
+from assay.cleaning import finite
+from assay.cleaning import json_object as json_object
+from assay.cleaning import json_value as json_value
+from assay.cleaning import missing as missing
+from assay.cleaning import well_formed as well_formed
 from assay.errors import InputError
 from assay.records import Context
 
@@ -117,11 +119,11 @@ def context_text(value: object) -> Context:
     if isinstance(value, Context):
         return value
     if isinstance(value, str):
-        return Context(text=well_formed(value))
+        return Context(text=value)
     if isinstance(value, Mapping):
         return _from_mapping(value)
-    if isinstance(value, tuple) and len(value) == 2 and _number(value[1]) is not None:
-        return _with(context_text(value[0]), score=_number(value[1]))
+    if isinstance(value, tuple) and len(value) == 2 and finite(value[1]) is not None:
+        return _with(context_text(value[0]), score=finite(value[1]))
     made = _from_object(value)
     if made is None:
         raise InputError(
@@ -135,7 +137,7 @@ def _from_mapping(value: Mapping[Any, Any]) -> Context:
     if "lc" in value and isinstance(value.get("kwargs"), Mapping):
         return _from_mapping(value["kwargs"])
     text = next((value[key] for key in TEXT_KEYS if isinstance(value.get(key), str)), None)
-    score = _number(value.get("score"))
+    score = finite(value.get("score"))
     if text is None:
         inner = value.get("node", value.get("document"))
         if inner is None:
@@ -144,9 +146,13 @@ def _from_mapping(value: Mapping[Any, Any]) -> Context:
                 f"a passage given as a dict needs a text under {', '.join(TEXT_KEYS[:3])}; found the keys {keys}"
             )
         return _with(context_text(inner), score=score)
-    metadata = value.get("metadata", value.get("meta"))
-    return Context(text=well_formed(text), id=_first_id(value.get(key) for key in ID_KEYS), score=score,
-                   metadata=json_object(metadata))  # fmt: skip
+    metadata = value.get("metadata", value.get("meta")) or {}
+    return Context(
+        text=text,
+        id=_first_id(value.get(key) for key in ID_KEYS),
+        score=score,
+        metadata=metadata,
+    )
 
 
 def _from_object(value: object) -> Context | None:
@@ -161,12 +167,12 @@ def _from_object(value: object) -> Context | None:
         text = next((item for item in found if isinstance(item, str)), None)
     if not isinstance(text, str):
         return None
-    metadata = getattr(value, "metadata", getattr(value, "meta", None))
+    metadata = getattr(value, "metadata", getattr(value, "meta", None)) or {}
     return Context(
-        text=well_formed(text),
+        text=text,
         id=_first_id(getattr(value, key, None) for key in ID_KEYS),
-        score=_number(getattr(value, "score", None)),
-        metadata=json_object(metadata),
+        score=finite(getattr(value, "score", None)),
+        metadata=metadata,
     )
 
 
@@ -179,81 +185,8 @@ def _with(context: Context, *, score: float | None) -> Context:
 def _first_id(values: Iterable[object]) -> str | None:
     for value in values:
         if isinstance(value, (str, int, UUID)) and not isinstance(value, bool) and value != "":
-            return well_formed(str(value))
+            return str(value)
     return None
-
-
-def _number(value: object) -> float | None:
-    """A finite number as float (numpy's too), else None."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        return None
-    number = float(value)
-    return number if math.isfinite(number) else None
-
-
-def missing(value: object) -> bool:
-    """True for None and for the marks by which data frames say "no value": NaN, pandas' NA and NaT."""
-    if value is None:
-        return True
-    if isinstance(value, numbers.Real):
-        return bool(value != value)
-    return type(value).__name__ in ("NAType", "NaTType")
-
-
-def well_formed(text: str) -> str:
-    """`text` with every lone surrogate replaced by U+FFFD, one for one, so that offsets stay.
-
-    JSON may carry half an emoji (`"\\ud83d"`, often the end of a text that was cut); such a text cannot be stored or
-    sent as UTF-8.
-    """
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
-    return text
-
-
-_DROP = object()
-
-
-def json_object(value: object) -> dict[str, Any]:
-    """What of a mapping JSON can hold: see `json_value`. Empty for anything that is no mapping."""
-    if not isinstance(value, Mapping):
-        return {}
-    kept = {well_formed(str(key)): json_value(item) for key, item in value.items()}
-    return {key: item for key, item in kept.items() if item is not _DROP and item is not None}
-
-
-def json_value(value: object, depth: int = 0) -> Any:
-    """`value` in JSON's types: dates in ISO form, numpy's scalars and arrays as numbers and lists, missing as None.
-
-    What JSON cannot hold (bytes, infinity, images, live objects) is left out of the dict or list it stands in.
-    """
-    if missing(value):
-        return None
-    if isinstance(value, str):
-        return well_formed(value)
-    if isinstance(value, (bool, int)):
-        return value
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else _DROP
-    if isinstance(value, (date, time)):
-        return value.isoformat()
-    if isinstance(value, UUID):
-        return str(value)
-    if depth > 20:
-        return _DROP
-    if isinstance(value, Mapping):
-        pairs = ((well_formed(str(key)), json_value(item, depth + 1)) for key, item in value.items())
-        return {key: item for key, item in pairs if item is not _DROP}
-    if isinstance(value, (list, tuple)):
-        return [item for item in (json_value(item, depth + 1) for item in value) if item is not _DROP]
-    to_list = getattr(value, "tolist", None)  # numpy's arrays and scalars
-    if callable(to_list):
-        return json_value(to_list(), depth + 1)
-    return _DROP
 
 
 def describe(value: object) -> str:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from uuid import UUID
 
+from assay.cleaning import finite, json_object, well_formed
 from assay.errors import Cause, InputError
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ SupportLabel = Literal["supported", "contradicted", "not_mentioned"]
 SampleStatus = Literal["complete", "abandoned", "cancelled", "failed"]
 Direction = Literal["higher", "lower"]
 
+_STATUSES = get_args(SampleStatus)
 
 _ADAPTERS: dict[type, TypeAdapter[Any]] = {}
 
@@ -86,6 +89,14 @@ class Context(Record):
     in_prompt: bool | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        _clean_text(self, "text", needed=True)
+        if self.id is not None:
+            _put(self, "id", _identity(self, "id", self.id))
+        if self.score is not None:
+            _put(self, "score", finite(self.score))
+        _clean_metadata(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn(Record):
@@ -95,6 +106,11 @@ class Turn(Record):
     answer: str
     contexts: tuple[Context, ...] = ()
 
+    def __post_init__(self) -> None:
+        _clean_text(self, "question", needed=True)
+        _clean_text(self, "answer", needed=True)
+        _clean_items(self, "contexts", Context)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample(Record):
@@ -102,6 +118,9 @@ class Sample(Record):
 
     `None` means "not known"; an empty tuple of contexts means "retrieval returned nothing".
     `ids` ties the sample to its origin (run, trace, span ids by name). `language` is an ISO 639-1 code.
+
+    A sample can always be stored: half an emoji in a text becomes U+FFFD, and of the metadata only what JSON can hold
+    is kept (see `assay.cleaning.json_value`). What is no text where a text belongs is an InputError.
     """
 
     question: str | None = None
@@ -115,6 +134,23 @@ class Sample(Record):
     language: str = "en"
     status: SampleStatus = "complete"
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("question", "answer", "reference"):
+            _clean_text(self, name)
+        for name in ("contexts", "reference_contexts"):
+            if getattr(self, name) is not None:
+                _clean_items(self, name, Context)
+        _clean_items(self, "history", Turn)
+        _clean_text(self, "language", needed=True)
+        if self.status not in _STATUSES:
+            raise InputError(f"Sample: status: expected {', '.join(_STATUSES)}; found {self.status!r}")
+        if self.id is not None:
+            _put(self, "id", _identity(self, "id", self.id))
+        if self.ids or type(self.ids) is not dict:
+            named = (self.ids or {}).items()
+            _put(self, "ids", {well_formed(str(name)): _identity(self, "ids", one) for name, one in named})
+        _clean_metadata(self)
 
     @property
     def passages(self) -> tuple[str, ...]:
@@ -278,3 +314,48 @@ def fingerprint(parts: Sequence[Any]) -> str:
     """SHA-256 of JSON-able parts; equal parts give equal hex digests on every machine."""
     blob = json.dumps(parts, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(blob.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+# ---- how the records above clean what they are given; most of it is clean, and then nothing is copied ----------------
+
+
+def _put(record: Record, name: str, value: object) -> None:
+    object.__setattr__(record, name, value)  # the records are frozen for everybody else
+
+
+def _refused(record: Record, name: str, expected: str, value: object) -> InputError:
+    return InputError(f"{type(record).__name__}: {name}: expected {expected}, found {type(value).__name__}")
+
+
+def _clean_text(record: Record, name: str, *, needed: bool = False) -> None:
+    text = getattr(record, name)
+    if isinstance(text, str):
+        if not text.isascii():
+            _put(record, name, well_formed(text))
+    elif text is not None or needed:
+        raise _refused(record, name, "a text", text)
+
+
+def _clean_items(record: Record, name: str, kind: type[Record]) -> None:
+    items = getattr(record, name)
+    if type(items) is not tuple:
+        if isinstance(items, (str, Mapping)) or not isinstance(items, Iterable):
+            raise _refused(record, name, f"a tuple of {kind.__name__}", items)
+        items = tuple(items)
+        _put(record, name, items)
+    for item in items:
+        if not isinstance(item, kind):
+            raise _refused(record, name, f"{kind.__name__} objects", item)
+
+
+def _clean_metadata(record: Context | Sample) -> None:
+    if record.metadata or type(record.metadata) is not dict:
+        _put(record, "metadata", json_object(record.metadata))
+
+
+def _identity(record: Record, name: str, value: object) -> str:
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, (int, UUID)) and not isinstance(value, bool):
+        return str(value)
+    raise _refused(record, name, "a text", value)

@@ -41,6 +41,7 @@ class Result:
     complete  False when the run was stopped before the data ended; `stopped` says by what
     usage     what the judge was asked in this run; `reused` counts findings that cost nothing
     deliveries  what became of the scores in each sink, by its name
+    notes     what a reader of the figures should know, one sentence each
     """
 
     run: str
@@ -54,6 +55,7 @@ class Result:
     seconds: float = 0.0
     stopped: str | None = None
     deliveries: dict[str, Deliveries] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     @classmethod
     def load(cls, run: str = "last", store: Store | str | Path = ".assay") -> Result:
@@ -66,6 +68,7 @@ class Result:
         result.reused, result.seconds = info.get("reused", 0), info.get("seconds", 0.0)
         result.parameters = info.get("parameters", {})
         result.deliveries = {name: Deliveries.from_dict(found) for name, found in info.get("deliveries", {}).items()}
+        result.notes = list(info.get("notes", ()))
         result.metrics = {name: Summary(metric=name) for name in info["metrics"]}
         for row in store.rows(run):
             result.add(row.scored)
@@ -92,6 +95,7 @@ class Result:
             "seconds": self.seconds,
             "stopped": self.stopped,
             "deliveries": {name: found.to_dict() for name, found in self.deliveries.items()},
+            "notes": self.notes,
         }
 
     def __iter__(self) -> Iterator[ScoredSample]:

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Collection, Mapping, Sequence
 
+from assay.cleaning import well_formed
 from assay.errors import Cause
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
-from assay.records import Sample, Score, ScoredSample
+from assay.records import Sample, Score, ScoredSample, Unscored
 
 GRACE = 1.0  # seconds that a cancelled metric has to put itself away; what ignores that is left behind
 
@@ -57,6 +59,25 @@ def unscored_sample(sample: Sample, metrics: Sequence[Metric], cause: Cause, mes
     """The sample with every metric unscored for the same reason."""
     scores: Mapping[str, Score] = {metric.label: metric.unscored(cause, message) for metric in metrics}
     return ScoredSample(sample=sample, scores=scores)
+
+
+def storable(scored: ScoredSample) -> ScoredSample:
+    """The same, with each score that JSON or UTF-8 cannot hold (half an emoji in a reason) unscored (bug) instead."""
+    scores = {name: _storable(score) for name, score in scored.scores.items()}
+    return ScoredSample(sample=scored.sample, scores=scores)
+
+
+def _storable(score: Score) -> Score:
+    try:
+        json.dumps(score.to_dict(), ensure_ascii=False).encode()
+    except (ValueError, TypeError, RecursionError) as error:
+        message = well_formed(f"the score of {score.metric} cannot be kept: {type(error).__name__}: {error}")
+        reason = Unscored(cause=Cause.BUG, message=message)
+        return Score(
+            metric=score.metric, unscored=reason, low=score.low, high=score.high, direction=score.direction,
+            version=score.version, judge=score.judge, usage=score.usage,
+        )  # fmt: skip
+    return score
 
 
 async def _guarded(metric: Metric, sample: Sample, judge: Judge) -> Score:

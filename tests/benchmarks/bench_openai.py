@@ -64,7 +64,7 @@ async def compare(base_url: str, kind: str, calls: int, rounds: int, logprobs: b
     judge = OpenAIJudge("fake", base_url=base_url, max_concurrency=CONCURRENCY, logprobs=logprobs)
     client = openai.AsyncOpenAI(api_key="none", base_url=base_url, max_retries=0)
     asked = inquiries(kind, calls)
-    bodies = [judge.request_body(type(i).prompt([i])) for i in asked]
+    bodies = [judge.request_body(i.asked) for i in asked]
 
     async def bare(body: dict[str, Any]) -> None:
         reply = await client.chat.completions.create(**body)

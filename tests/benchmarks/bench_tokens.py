@@ -1,4 +1,4 @@
-"""What the default metrics cost an LLM judge per sample: calls, tokens read and written, and what a prefix cache serves.
+"""What the default metrics cost an LLM judge per sample: calls, tokens read and written, and what prefix caches serve.
 
     python -m tests.benchmarks.bench_tokens
 

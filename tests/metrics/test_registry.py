@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from assay import evaluate
 from assay.errors import InputError
 from assay.metrics import METRICS, AnswerCorrectness, ContextRecall, Faithfulness, Hallucination, Metric, resolve
 
@@ -41,6 +44,7 @@ def test_resolve_takes_names_and_metrics(spec: Any, labels: list[str]) -> None:
         (Faithfulness, r"expected names or metrics"),
         ([Faithfulness], r"Faithfulness is a class; pass an instance, Faithfulness\(\)"),
         ([3], "expected a name or a metric, got 3"),
+        ([len], "expected a name or a metric, got .*; make it one with @assay.metric"),
         (3, "expected names or metrics, got 3"),
     ],
 )
@@ -61,3 +65,79 @@ def test_import_is_cheap() -> None:
     code = f"import sys, assay.metrics; print(sorted({heavy} & set(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+PACKAGE = """
+from assay import metric
+from assay.metrics import Metric
+
+
+@metric
+def mypkg_short(answer):
+    return len(answer) < 20
+
+
+class Long(Metric):
+    name = "mypkg_long"
+
+    async def measure(self, sample, judge):
+        return len(sample.answer or "") >= 20
+
+
+def plain(answer):
+    return 1
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed package with metrics of its own."""
+    (tmp_path / "mypkg.py").write_text(PACKAGE)
+    info = tmp_path / "mypkg-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mypkg\nVersion: 1.0\n")
+    names = {
+        "mypkg_short": "mypkg:mypkg_short",
+        "mypkg_long": "mypkg:Long",
+        "mypkg_plain": "mypkg:plain",
+        "mypkg_gone": "mypkg:gone",
+        "faithfulness": "mypkg:Long",
+    }
+    lines = [f"{name} = {where}" for name, where in names.items()]
+    (info / "entry_points.txt").write_text("[assay.metrics]\n" + "\n".join(lines) + "\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+@pytest.mark.usefixtures("package")
+def test_metrics_of_other_packages_go_by_their_names(tmp_path: Path, judge: Any) -> None:
+    rows = [{"answer": "A short one."}]
+    result = evaluate(rows, "mypkg_short, mypkg_long", judge, store=tmp_path / "store")
+    assert {name: summary.mean for name, summary in result.metrics.items()} == {"mypkg_short": 1.0, "mypkg_long": 0.0}
+    assert resolve("faithfulness") == (Faithfulness(),)  # ours is not replaced
+
+
+@pytest.mark.usefixtures("package")
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("mypkg_shrot", "did you mean 'mypkg_short'"),
+        (
+            "mypkg_plain",
+            r"'mypkg_plain' of mypkg is <function plain.*expected a metric: a function with @assay\.metric",
+        ),
+        ("mypkg_gone", "'mypkg_gone' of mypkg cannot be loaded: AttributeError"),
+    ],
+)
+def test_what_is_wrong_with_another_package_is_said(name: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        resolve(name)
+
+
+@pytest.mark.usefixtures("package")
+def test_the_command_line_lists_metrics_of_other_packages(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    command = [sys.executable, "-m", "assay.cli", "metrics"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert "mypkg_short" in done.stdout
+    assert "faithfulness" in done.stdout
+    assert "'mypkg_gone' of mypkg cannot be loaded" in done.stderr  # and the others are listed all the same

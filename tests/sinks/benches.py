@@ -1,4 +1,4 @@
-"""The stores of this repository's own sinks, and fakes of hosted ones, for the checks of `contract`."""
+"""The stores of this repository's own sinks, and fakes of hosted ones, for the checks of `assay.testing.bench`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from assay.sinks import JsonlSink, Sink, read_jsonl
 from assay.sinks.store import StoreSink
 from assay.sinks.webhook import WebhookSink
 from assay.store import Store
+from assay.testing.bench import ALL_FAULTS, Bench, Held
 from tests.servers import langfuse_server, langsmith_server, otlp_receiver, webhook_receiver
 from tests.servers.langfuse_server import LangfuseServer
 from tests.servers.langsmith_server import LangSmithServer
 from tests.servers.otlp_receiver import OtlpReceiver
 from tests.servers.service import FakeService
 from tests.servers.webhook_receiver import WebhookReceiver
-from tests.sinks.contract import ALL_FAULTS, Bench, Held
 
 RUN = "0195a3f0-1234-7abc-8def-0123456789ab"
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

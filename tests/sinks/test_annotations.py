@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from assay.errors import Cause, InputError
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Unscored, Verdict
 from assay.sinks.annotations import UNKNOWN_TIME, annotations_of, time_of
-from tests.sinks.contract import exchange
+from assay.testing.bench import exchange
 
 
 def one(score: Score, sample: Sample | None = None, **options: object) -> dict[str, object]:

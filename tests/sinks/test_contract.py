@@ -1,4 +1,4 @@
-"""Every sink keeps every promise of `contract` that its store lets it keep."""
+"""Every sink keeps every promise of `assay.testing.bench` that its store lets it keep."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.testing.bench import Bench, Check, checks_for
 from tests.sinks.benches import BENCHES, ServiceBench
-from tests.sinks.contract import Bench, Check, checks_for
 
 CASES = [(bench, check) for bench in BENCHES for check in checks_for(bench)]
 

@@ -15,7 +15,7 @@ from assay.sinks import Receipt
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
 from assay.sinks.remote import Busy, NotThere, Refused, RemoteSink, safe_words
-from tests.sinks.contract import exchange
+from assay.testing.bench import exchange
 
 NAMES = ("faithfulness", "hallucination", "context_recall")
 

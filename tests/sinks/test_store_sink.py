@@ -13,7 +13,7 @@ from assay.records import Sample, Score, ScoredSample
 from assay.result import Result
 from assay.sinks.store import StoreSink
 from assay.store import Store
-from tests.sinks.contract import exchange
+from assay.testing.bench import exchange
 
 
 def test_a_live_score_can_be_explained(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 from assay.errors import InputError, Undelivered
 from assay.sinks import Receipt
 from assay.sinks.webhook import WebhookSink
+from assay.testing.bench import exchange
 from tests.servers.webhook_receiver import SECRET, TOKEN, WebhookReceiver
-from tests.sinks.contract import exchange
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from langsmith import Client
 from assay.errors import InputError, Undelivered
 from assay.records import Sample, Score, ScoredSample
 from assay.sinks import Receipt
+from assay.testing.bench import exchange
 from tests.servers.langsmith_server import KEY, PROJECT, LangSmithServer
-from tests.sinks.contract import exchange
 
 RUN = "0195a3f0-1234-7abc-8def-0123456789ab"
 

@@ -138,15 +138,19 @@ def metrics() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from assay.metrics.registry import METRICS
+    from assay.metrics.registry import names, resolve
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for title in ("metric", "needs", "range", "better", "judges"):
         table.add_column(title, no_wrap=title != "needs")
-    for make in METRICS.values():
-        metric = make()
+    for name in names():
+        try:
+            (metric,) = resolve(name)
+        except InputError as error:  # of another package, which is broken; the others are there
+            say(f"assay: {error}", aside=True)
+            continue
         table.add_row(
-            metric.label,
+            name,
             ", ".join(metric.needs),
             f"{metric.low:g} to {metric.high:g}",
             metric.direction,
@@ -211,6 +215,8 @@ def _verdict(result: Result) -> int:
 def _judges_for(metric: Metric) -> str:
     from assay.judges.embedded.judge import INQUIRIES
 
+    if not metric.asks:  # of another package: it asks nothing, or does not say what
+        return "any" if metric.consults else "none"
     return "embedded, LLM" if set(metric.asks) <= set(INQUIRIES) and not metric.needs_contradiction else "LLM"
 
 

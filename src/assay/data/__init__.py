@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from assay.data.files import from_path
 from assay.data.named import from_name, is_named
@@ -24,7 +24,7 @@ from assay.errors import InputError
 from assay.fields import ACCEPTED, describe, find_columns, missing
 from assay.records import Sample
 
-__all__ = ["Data", "RowError", "missing_columns", "open_data", "sample_from_row"]
+__all__ = ["Data", "RowError", "Rows", "missing_columns", "open_data", "sample_from_row"]
 
 #: Fields that a sample may lack; the others have a value in every sample.
 _MAY_LACK = ("question", "contexts", "answer", "reference", "reference_contexts")
@@ -140,6 +140,24 @@ def _none_known(source: Source, names: Iterable[str]) -> str:
     )
 
 
+class Frame(Protocol):
+    """A DataFrame of pandas or polars, as far as type checkers need to know it."""
+
+    @property
+    def columns(self) -> Any: ...
+
+
+class Table(Protocol):
+    """A pyarrow table or a Hugging Face data set, as far as type checkers need to know it."""
+
+    @property
+    def column_names(self) -> Any: ...
+
+
+#: What rows can be read from: see `open_data`.
+Rows: TypeAlias = "str | os.PathLike[str] | Data | Sample | Mapping[str, Any] | Iterable[Any] | Frame | Table"
+
+
 def _no_row(item: object) -> str:
     return f"expected a dict or a Sample, found {describe(item)}"
 
@@ -149,7 +167,7 @@ def _id_of(row: Mapping[str, Any], columns: Mapping[str, str]) -> str | None:
     return str(value) if isinstance(value, (str, int)) and not missing(value) else None
 
 
-def open_data(data: object, *, column_map: Mapping[str, str] | None = None, limit: int | None = None) -> Data:
+def open_data(data: Rows, *, column_map: Mapping[str, str] | None = None, limit: int | None = None) -> Data:
     """Rows of any common kind as samples, without holding them in memory.
 
     `data` is a list, iterable or generator of dicts or Samples; a Sample; a dict of lists; the path of a .jsonl,

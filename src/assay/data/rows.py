@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast, get_args
 from uuid import UUID
 
+from assay.cleaning import json_object, missing
 from assay.errors import InputError
-from assay.fields import context_text, describe, json_object, missing, well_formed
+from assay.fields import context_text, describe
 from assay.records import Context, Sample, SampleStatus, Turn
 
 STATUSES = get_args(SampleStatus)
@@ -95,7 +96,7 @@ def as_row(item: object) -> Mapping[str, Any] | Sample | None:
 
 def _text(value: object) -> str:
     if isinstance(value, str):
-        return well_formed(value)
+        return value
     whole = _whole(value)
     if whole is None:
         raise InputError(f"expected a text, found {describe(value)}")
@@ -118,7 +119,7 @@ def _whole(value: object) -> int | None:
 
 def _identity(value: object) -> str:
     if isinstance(value, (str, UUID)):
-        return well_formed(str(value))
+        return str(value)
     whole = int(value) if isinstance(value, float) and value.is_integer() else _whole(value)
     if whole is None:
         raise InputError(f"expected a text or a whole number, found {describe(value)}")
@@ -149,7 +150,7 @@ def _ids(value: object) -> dict[str, str]:
     value = _parsed_json(value)
     if not isinstance(value, Mapping):
         raise InputError(f"expected a dict of texts, found {describe(value)}")
-    return {well_formed(str(key)): _identity(item) for key, item in value.items() if not missing(item)}
+    return {str(key): _identity(item) for key, item in value.items() if not missing(item)}
 
 
 def _parsed_json(value: object) -> object:
@@ -262,7 +263,7 @@ def history(value: object) -> tuple[Turn, ...]:
         if turn is not None:
             turns.append(turn)
         elif isinstance(role, str) and isinstance(content, str):
-            messages.append((role, well_formed(content)))
+            messages.append((role, content))
         else:
             raise InputError(
                 f"turn {position} of {len(items)}: expected question and answer or role and content, "
@@ -277,7 +278,7 @@ def _turn(item: object) -> Turn | None:
     if isinstance(item, Turn):
         return item
     if isinstance(item, (list, tuple)) and len(item) == 2 and all(isinstance(part, str) for part in item):
-        return Turn(question=well_formed(item[0]), answer=well_formed(item[1]))
+        return Turn(question=item[0], answer=item[1])
     if not isinstance(item, Mapping) or not {"question", "answer"} <= item.keys():
         return None
     found = item.get("contexts")

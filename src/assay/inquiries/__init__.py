@@ -1,5 +1,6 @@
 """Inquiries: the typed questions that judges answer, one file each."""
 
+from assay.inquiries.ask import Ask
 from assay.inquiries.back_questions import BackQuestions, BackQuestionsFinding
 from assay.inquiries.base import Division, Inquiry, Prompt, Question, Section
 from assay.inquiries.claims import Claims
@@ -14,6 +15,7 @@ from assay.inquiries.useful_sentences import UsefulSentences
 from assay.inquiries.usefulness import Usefulness
 
 __all__ = [
+    "Ask",
     "BackQuestions",
     "BackQuestionsFinding",
     "Checklist",

@@ -16,8 +16,8 @@ from assay.text import split_sentences
 
 TASK = """\
 Find the sentences of the PASSAGES that state something which an answer to the QUESTION needs; being about the same
-topic is not enough. SENTENCES numbers them all, each with its passage and how it begins. Give the numbers of those found
-as "sentences"; it may be empty. "items" stays empty."""
+topic is not enough. SENTENCES numbers them all, each with its passage and how it begins. Give the numbers of those
+found as "sentences"; it may be empty. "items" stays empty."""
 
 #: Words by which the list shows a sentence; the whole of it stands in its passage.
 BEGINNING = 3

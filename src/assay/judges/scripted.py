@@ -28,7 +28,8 @@ class ScriptedJudge(BaseJudge):
     rating(question) -> level
     key_questions(text) -> list of questions
     similarity(text, other) -> cosine in [-1, 1]
-    rules               further rules by the name of their inquiry: {"ask": ...}
+    ask(question) -> label, or bool where there are two
+    rules               further rules by the name of their inquiry: {"mine": ...}
 
     A mapping may leave cases out: `support` and `usefulness` then say no, everything else is a failure that names
     the missing case. A rule that returns or raises a JudgeFailure makes that inquiry fail. `asked` counts the
@@ -51,6 +52,7 @@ class ScriptedJudge(BaseJudge):
         rating: Rule | None = None,
         key_questions: Rule | None = None,
         similarity: Rule | None = None,
+        ask: Rule | None = None,
         rules: Mapping[str, Rule] | None = None,
         name: str = "scripted",
     ) -> None:
@@ -66,6 +68,7 @@ class ScriptedJudge(BaseJudge):
             "rating": rating,
             "key_questions": key_questions,
             "similarity": similarity,
+            "ask": ask,
             **(rules or {}),
         }
         self.asked: Counter[str] = Counter()

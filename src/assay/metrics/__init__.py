@@ -12,6 +12,7 @@ from assay.metrics.context_recall import ContextRecall
 from assay.metrics.context_relevance import ContextRelevance
 from assay.metrics.context_utilization import ContextUtilization
 from assay.metrics.faithfulness import Faithfulness
+from assay.metrics.functions import FunctionMetric, metric
 from assay.metrics.hallucination import Hallucination
 from assay.metrics.noise_sensitivity import NoiseSensitivity
 from assay.metrics.registry import METRICS, MetricSpec, resolve
@@ -31,6 +32,7 @@ __all__ = [
     "ContextRelevance",
     "ContextUtilization",
     "Faithfulness",
+    "FunctionMetric",
     "Hallucination",
     "HarmonicMean",
     "Metric",
@@ -38,5 +40,6 @@ __all__ = [
     "NoiseSensitivity",
     "SemanticSimilarity",
     "SummarizationScore",
+    "metric",
     "resolve",
 ]

@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +17,9 @@ from typing import Any, ClassVar
 
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries.base import Inquiry
+from assay.inquiries.rating import Rated
 from assay.judges.base import METER, Judge, Meter
+from assay.metrics.returned import NoScore, as_score
 from assay.records import Direction, Sample, Score, Unscored, Verdict
 
 
@@ -23,15 +27,16 @@ from assay.records import Direction, Sample, Score, Unscored, Verdict
 class Metric(ABC):
     """One metric. Instances are frozen: parameters are fields, results are returned and never kept.
 
-    needs      the sample's fields without which nothing can be measured
-    asks       the inquiries it puts to the judge
+    name       what the score is called; default: the name of the class, in lower case with underscores
+    needs      the sample's fields without which nothing can be measured; default: none
+    asks       the inquiries it puts to the judge, so that a judge which cannot answer them is never asked
     low, high  range of the value; direction says which end is good
     version    rises when the formula or what it asks changes
     """
 
     name: ClassVar[str]
-    needs: ClassVar[tuple[str, ...]]
-    asks: ClassVar[tuple[type[Inquiry[Any]], ...]]
+    needs: ClassVar[tuple[str, ...]] = ()
+    asks: ClassVar[tuple[type[Inquiry[Any]], ...]] = ()
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = 1.0
     direction: ClassVar[Direction] = "higher"
@@ -41,10 +46,20 @@ class Metric(ABC):
     #: True for metrics to which the contexts of earlier turns are evidence too
     reads_history: ClassVar[bool] = False
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if not hasattr(cls, "name") and "name" not in inspect.get_annotations(cls):
+            cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+
     @property
     def needs_contradiction(self) -> bool:
         """Whether the number would mean nothing from a judge that never says "contradicted"."""
         return False
+
+    @property
+    def consults(self) -> bool:
+        """Whether it asks the judge anything, so that its outcome says something about the judge."""
+        return bool(self.asks)
 
     @property
     def label(self) -> str:
@@ -52,8 +67,11 @@ class Metric(ABC):
         return self.name
 
     @abstractmethod
-    async def measure(self, sample: Sample, judge: Judge) -> Score:
-        """The score of a sample that has all this metric needs. May raise JudgeFailure."""
+    async def measure(self, sample: Sample, judge: Judge) -> Score | float | Verdict | Rated | Unscored:
+        """The score of a sample that has all this metric needs, or its value (see `assay.metric`).
+
+        May raise JudgeFailure.
+        """
 
     async def score(self, sample: Sample, judge: Judge) -> Score:
         """The score, or an unscored one with the reason. Never raises for what is wrong with sample or judge."""
@@ -66,9 +84,11 @@ class Metric(ABC):
             reason = self.cannot(judge, sample.language)
             if reason is not None:
                 raise reason
-            score = await self.measure(sample, judge)
+            score = as_score(self, await self.measure(sample, judge))
         except JudgeFailure as failure:
             score = self.unscored(failure.cause, failure.message, raw=failure.raw)
+        except NoScore as error:  # the metric's own mistake: no judge had a hand in it
+            return replace(self.unscored(Cause.BUG, str(error)), usage=meter.usage)
         finally:
             METER.reset(token)
         return replace(score, judge=judge.fingerprint, usage=meter.usage)

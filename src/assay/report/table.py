@@ -43,6 +43,7 @@ def footer(result: Result) -> str:
         f"run {result.run}: {rows} in {result.seconds:.1f} s by {result.judge}; {cost}, "
         f"{result.reused} findings reused{stopped}"
     ]
+    lines += [f"note: {note}" for note in result.notes]
     for sink, deliveries in result.deliveries.items():
         lines.append(f"{sink}: {deliveries}")
         lines += [f"  not delivered: {which}" for which in deliveries.listed[:LISTED]]

@@ -9,7 +9,7 @@ import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypedDict, TypeVar
 
 import tenacity
 
@@ -37,6 +37,17 @@ class Busy(Exception):
     def __init__(self, message: str, *, after: float | None = None):
         super().__init__(message)
         self.after = after
+
+
+class RemoteOptions(TypedDict, total=False):
+    """What every remote sink takes besides its own arguments; see `RemoteSink`."""
+
+    verify: bool
+    attempts: int
+    patience: float
+    dry_run: Callable[[str, Sequence[Annotation]], Any] | None
+    mask: Mask | None
+    texts: bool
 
 
 class RemoteSink(ABC):

@@ -10,13 +10,13 @@ import urllib.error
 import urllib.request
 import uuid
 from collections.abc import Collection, Mapping, Sequence
-from typing import IO, Any
+from typing import IO, Any, Unpack
 from urllib.parse import urlsplit, urlunsplit
 
 from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import NAMESPACE, Annotation
-from assay.sinks.remote import Busy, Refused, RemoteSink
+from assay.sinks.remote import Busy, Refused, RemoteOptions, RemoteSink
 
 #: Header names, as the receiver reads them.
 IDEMPOTENCY, SIGNATURE = "Idempotency-Key", "X-Assay-Signature-256"
@@ -49,7 +49,7 @@ class WebhookSink(RemoteSink):
         headers: Mapping[str, str] | None = None,
         secret: str | bytes | None = None,
         timeout: float = 10.0,
-        **options: Any,
+        **options: Unpack[RemoteOptions],
     ) -> None:
         super().__init__(**options)
         self._url, self._host = _checked(url)

@@ -7,13 +7,13 @@ import math
 import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
-from assay.sinks.remote import Busy, Refused, RemoteSink
+from assay.sinks.remote import Busy, Refused, RemoteOptions, RemoteSink
 
 if TYPE_CHECKING:
     from langfuse import Langfuse
@@ -65,7 +65,7 @@ class LangfuseSink(RemoteSink):
         secret_key: str | None = None,
         base_url: str | None = None,
         environment: str | None = None,
-        **options: Any,
+        **options: Unpack[RemoteOptions],
     ) -> None:
         super().__init__(**options)
         if client is not None and (public_key, secret_key, base_url) != (None, None, None):

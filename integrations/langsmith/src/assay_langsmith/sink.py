@@ -7,13 +7,13 @@ import math
 import uuid
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
-from assay.sinks.remote import Busy, NotThere, Refused, RemoteSink
+from assay.sinks.remote import Busy, NotThere, Refused, RemoteOptions, RemoteSink
 
 if TYPE_CHECKING:
     from langsmith import Client
@@ -55,7 +55,7 @@ class LangSmithSink(RemoteSink):
         api_key: str | None = None,
         project_id: str | uuid.UUID | None = None,
         extend_trace_retention: bool = False,
-        **options: Any,
+        **options: Unpack[RemoteOptions],
     ) -> None:
         super().__init__(**options)
         if client is not None and (api_url is not None or api_key is not None):

@@ -6,12 +6,12 @@ import json
 import math
 import os
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import Annotation
-from assay.sinks.remote import RemoteSink
+from assay.sinks.remote import RemoteOptions, RemoteSink
 from assay_mlflow.assessments import Assessments, assessments_at
 from assay_mlflow.quiet import quiet_mlflow
 
@@ -50,7 +50,7 @@ class MlflowSink(RemoteSink):
         tracking_uri: str | None = None,
         *,
         client: MlflowClient | None = None,
-        **options: Any,
+        **options: Unpack[RemoteOptions],
     ) -> None:
         super().__init__(**options)
         if client is not None and tracking_uri is not None:

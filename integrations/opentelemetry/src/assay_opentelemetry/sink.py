@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
-from assay.sinks.remote import Refused, RemoteSink
+from assay.sinks.remote import Refused, RemoteOptions, RemoteSink
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -58,7 +58,7 @@ class OpenTelemetrySink(RemoteSink):
         endpoint: str | None = None,
         headers: Mapping[str, str] | None = None,
         timeout: float = 10.0,
-        **options: Any,
+        **options: Unpack[RemoteOptions],
     ) -> None:
         super().__init__(**options)
         if endpoint is not None and logger_provider is not None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import Annotation
-from assay.sinks.remote import NotThere, Refused, RemoteSink
+from assay.sinks.remote import NotThere, Refused, RemoteOptions, RemoteSink
 from assay_phoenix.documents import document_annotations, judges_passages, kind_of
 from assay_phoenix.server import Server, answers
 
@@ -56,7 +56,7 @@ class PhoenixSink(RemoteSink):
         client: Client | None = None,
         level: Level = "span",
         documents: bool = True,
-        **options: Any,
+        **options: Unpack[RemoteOptions],
     ) -> None:
         super().__init__(**options)
         if level not in _ID:

@@ -1,9 +1,10 @@
 """What every sink promises, as checks that take a bench: a sink under test, and the store behind it.
 
-Integrations run them on their own stores:
+`check_sink` runs those that need no more than a sink and a way to read its store. A bench of one's own can say more
+(faults of a service, what leaves the process) and gets more checks:
 
     @pytest.mark.parametrize("check", checks_for(MyBench), ids=lambda check: check.__name__)
-    def test_contract(check, ...): check(bench)
+    def test_contract(check, ...): check(MyBench(...))
 """
 
 from __future__ import annotations
@@ -15,20 +16,20 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, ClassVar
-
-import pytest
 
 from assay.errors import Cause, Undelivered
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Unscored, Verdict
 from assay.sinks import Receipt, Sink
+from assay.testing.saying import expect, raised, same
 
 ANSWER = "Paris has 2.1 million inhabitants. The number of the owner is 4929-1234."
 PASSAGE = "Paris, the capital, has 2.1 million inhabitants."
 QUESTION = "How many people live in Paris, and who asks is Ada Lovelace?"
 REASON = "The passage names the very number of Paris."
 MESSAGE = "the judge said: Ada Lovelace would know"
-SECRET_NUMBER = "4929-1234"
+SECRET_NUMBER = "4929-1234"  # noqa: S105  a card's, not a password
 
 #: No piece of these may leave where texts are hidden.
 TEXTS = (ANSWER, PASSAGE, QUESTION, REASON, MESSAGE)
@@ -100,11 +101,11 @@ class Bench(ABC):
 
     upserts: ClassVar[bool] = True
     readable: ClassVar[bool] = True
-    confirms: ClassVar[bool] = True
+    confirms: bool = True
     masks: ClassVar[bool] = True
     #: the sink tells a refusal from trouble that may pass, and sees a queue's limit
     faults: ClassVar[Collection[str]] = ()
-    ids: ClassVar[Mapping[str, str]] = {}
+    ids: Mapping[str, str] = MappingProxyType({})
     secrets: ClassVar[Collection[str]] = ()
 
     @abstractmethod
@@ -138,12 +139,16 @@ class Bench(ABC):
         """What the real service would not have taken."""
         return []
 
+    def key(self, id: str) -> str:
+        """The id of a sample of these checks, where the store wants another."""
+        return id
+
     def scored(self, id: str = "sample-1", value: float = 0.5) -> ScoredSample:
-        return exchange(self.ids, id, value)
+        return exchange(self.ids, self.key(id), value)
 
     def one(self, name: str) -> Held:
         found = [held for held in self.held() if held.name == name]
-        assert len(found) == 1, found
+        expect(len(found) == 1, f"expected one score {name!r} in the store, found {found}")
         return found[0]
 
 
@@ -166,29 +171,33 @@ def checks_for(bench: type[Bench]) -> list[Check]:
 
 def check_values_arrive(bench: Bench) -> None:
     sink = bench.sink()
-    assert isinstance(sink, Sink)
-    assert sink.write(bench.scored()) == Receipt(sent=3, confirmed=3 if bench.confirms else 0)
+    expect(isinstance(sink, Sink), f"a sink has the methods write and close; {type(sink).__name__} has not")
+    receipt = sink.write(bench.scored())
+    if receipt is not None or bench.confirms:
+        same(receipt, Receipt(sent=3, confirmed=3 if bench.confirms else 0), "the receipt of a write of three scores")
     sink.close()
-    assert (bench.one("faithfulness").value, bench.one("faithfulness").cause) == (0.5, None)
-    assert bench.one("hallucination").value == 0.0
-    assert len(bench.held()) == 3
-    assert bench.problems() == []
+    same((bench.one("faithfulness").value, bench.one("faithfulness").cause), (0.5, None), "value and cause of a score")
+    same(bench.one("hallucination").value, 0.0, "the value of a score of 0.0")
+    same(len(bench.held()), 3, "scores in the store")
+    _no_problems(bench)
 
 
 def check_unscored_is_no_number(bench: Bench) -> None:
     _write(bench, bench.scored())
-    assert (bench.one("context_recall").value, bench.one("context_recall").cause) == (None, "timeout")
-    assert bench.problems() == []
+    unscored = bench.one("context_recall")
+    same((unscored.value, unscored.cause), (None, "timeout"), "value and cause of an unscored score")
+    _no_problems(bench)
 
 
 def check_evidence_arrives(bench: Bench) -> None:
     _write(bench, bench.scored())
     held = bench.one("faithfulness")
     by_label = {one["label"]: one for one in held.evidence}
-    assert set(by_label) == {"supported", "not_mentioned"}
-    assert by_label["supported"]["claim"] == "Paris has 2.1 million inhabitants."
-    assert by_label["supported"]["quotes"][0]["text"] == PASSAGE
-    assert held.explanation is None or "0.500" in held.explanation
+    same(set(by_label), {"supported", "not_mentioned"}, "labels of the evidence")
+    same(by_label["supported"].get("claim"), "Paris has 2.1 million inhabitants.", "the claim in the evidence")
+    same(by_label["supported"]["quotes"][0]["text"], PASSAGE, "the quote in the evidence")
+    if held.explanation is not None:
+        expect("0.500" in held.explanation, f"the explanation does not tell the value: {held.explanation!r}")
 
 
 def check_many_claims_stay_within_limits(bench: Bench) -> None:
@@ -196,21 +205,22 @@ def check_many_claims_stay_within_limits(bench: Bench) -> None:
     claims = [Claim(text=f"{n:04d} " + "x" * 395, span=Span(0, 400)) for n in range(300)]
     verdicts = tuple(Verdict(label="supported", claim=claim) for claim in claims)
     score = Score(metric="faithfulness", value=1.0, verdicts={"answer/contexts": verdicts}, judge="judge-a")
-    sample = Sample(id="long", question="?", answer="!", contexts=(), ids=bench.ids)
+    sample = Sample(id=bench.key("long"), question="?", answer="!", contexts=(), ids=bench.ids)
     _write(bench, ScoredSample(sample=sample, scores={"faithfulness": score}))
     held = bench.one("faithfulness")
-    assert held.value == 1.0
+    same(held.value, 1.0, "the value of a score with much evidence")
     if held.explanation is not None:  # else the store is our own, and keeps all
-        assert len(held.explanation) <= 4_000
-        assert len(json.dumps(held.evidence)) <= 20_000
-    assert held.evidence
-    assert bench.problems() == []
+        expect(len(held.explanation) <= 4_000, f"an explanation of {len(held.explanation)} characters; 4,000 at most")
+        size = len(json.dumps(held.evidence))
+        expect(size <= 20_000, f"evidence of {size} characters; 20,000 at most")
+    expect(held.evidence, "no evidence was kept of a score that has much")
+    _no_problems(bench)
 
 
 def check_texts_can_be_left_out(bench: Bench) -> None:
     _write(bench, bench.scored(), texts=False)
-    assert bench.one("faithfulness").value == 0.5
-    assert bench.one("context_recall").cause == "timeout"
+    same(bench.one("faithfulness").value, 0.5, "the value without texts")
+    same(bench.one("context_recall").cause, "timeout", "the cause without texts")
     _is_free_of(bench.wire(), *TEXTS, *WORDS)
 
 
@@ -219,7 +229,7 @@ def check_closing_twice_is_fine(bench: Bench) -> None:
     sink.write(bench.scored())
     sink.close()
     sink.close()
-    assert len(bench.held()) == 3
+    same(len(bench.held()), 3, "scores in the store after closing twice")
 
 
 def check_works_after_fork(bench: Bench) -> None:
@@ -231,16 +241,19 @@ def check_works_after_fork(bench: Bench) -> None:
         status = 1
         try:
             receipt = sink.write(_other(bench, "child"))
-            status = 0 if receipt == Receipt(sent=1, confirmed=1 if bench.confirms else 0) else 2
+            fine = receipt == Receipt(sent=1, confirmed=1 if bench.confirms else 0)
+            status = 0 if fine or (receipt is None and not bench.confirms) else 2
         except BaseException:
             traceback.print_exc()
         finally:
             os._exit(status)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    same(status, 0, "exit of the child that wrote after a fork (1: the write raised, see stderr; 2: a wrong receipt)")
     sink.write(_other(bench, "parent-again"))
     sink.close()
     names = sorted(held.name for held in bench.held())
-    assert names == ["child", "context_recall", "faithfulness", "hallucination", "parent-again"]
+    expected = ["child", "context_recall", "faithfulness", "hallucination", "parent-again"]
+    same(names, expected, "scores in the store after a fork")
 
 
 # ---- the same write again ----
@@ -251,15 +264,16 @@ def check_same_write_is_one_score(bench: Bench) -> None:
     for _ in range(5):
         _write(bench, bench.scored())
         bench.next_day()
-    assert sorted(held.name for held in bench.held()) == ["context_recall", "faithfulness", "hallucination"]
-    assert bench.problems() == []
+    names = sorted(held.name for held in bench.held())
+    same(names, ["context_recall", "faithfulness", "hallucination"], "scores after five equal writes")
+    _no_problems(bench)
 
 
 def check_new_value_replaces(bench: Bench) -> None:
     _write(bench, bench.scored(value=0.5))
     bench.next_day()
     _write(bench, bench.scored(value=0.25))
-    assert bench.one("faithfulness").value == 0.25
+    same(bench.one("faithfulness").value, 0.25, "the value after it was written anew")
 
 
 def check_same_write_same_id(bench: Bench) -> None:
@@ -268,7 +282,8 @@ def check_same_write_same_id(bench: Bench) -> None:
         _write(bench, bench.scored())
         bench.next_day()
     ids = {(held.name, held.id) for held in bench.held()}
-    assert sorted(name for name, _ in ids) == ["context_recall", "faithfulness", "hallucination"]
+    names = sorted(name for name, _ in ids)
+    same(names, ["context_recall", "faithfulness", "hallucination"], "different ids of five equal writes")
 
 
 # ---- hidden texts ----
@@ -280,8 +295,8 @@ def check_mask(bench: Bench) -> None:
 
     _write(bench, bench.scored(), mask=mask)
     _is_free_of(bench.wire(), SECRET_NUMBER, "Ada Lovelace")
-    assert "[number]" in json.dumps(bench.one("faithfulness").evidence)
-    assert bench.wire().count(b"[name]") >= 1
+    expect("[number]" in json.dumps(bench.one("faithfulness").evidence), "the evidence was not masked")
+    expect(b"[name]" in bench.wire(), "the other texts were not masked")
 
 
 def check_failing_mask(bench: Bench) -> None:
@@ -291,11 +306,11 @@ def check_failing_mask(bench: Bench) -> None:
         raise RuntimeError(text)
 
     sink = bench.sink(mask=mask)
-    with pytest.raises(Exception, match="mask") as caught:
-        sink.write(bench.scored())
+    error = raised(lambda: sink.write(bench.scored()), Exception, "a write whose mask fails")
+    expect("mask" in str(error), "the error of a mask that fails does not name the mask")
     sink.close()
-    assert bench.held() == []
-    _is_free_of("".join(traceback.format_exception(caught.value)).encode(), *TEXTS)
+    same(bench.held(), [], "what the store has after a mask failed")
+    _is_free_of("".join(traceback.format_exception(error)).encode(), *TEXTS)
 
 
 # ---- trouble ----
@@ -309,21 +324,23 @@ def check_down_is_undelivered(bench: Bench) -> None:
 def check_nothing_has_no_place_without_ids(bench: Bench) -> None:
     """A sample that the store cannot place is skipped and counted; sinks that place all samples write it."""
     sink = bench.sink()
-    receipt = sink.write(exchange({}))
+    receipt = sink.write(exchange({}, bench.key("sample-1")))
     sink.close()
-    assert receipt is not None
-    assert (receipt.sent, receipt.skipped) in ((0, 3), (3, 0))
-    assert len(bench.held()) == receipt.sent
+    if receipt is None:  # a sink without receipts takes all
+        receipt = Receipt(sent=3)
+    counts = (receipt.sent, receipt.skipped)
+    expect(counts in ((0, 3), (3, 0)), f"three scores without ids are either sent or skipped, not {receipt}")
+    same(len(bench.held()), receipt.sent, "scores in the store of a sample without ids")
 
 
 def check_dry_run_sends_nothing(bench: Bench) -> None:
     told: list[str] = []
     sink = bench.sink(dry_run=lambda target, annotations: told.extend(one.name for one in annotations))
-    assert sink.write(bench.scored()) == Receipt(skipped=3)
+    same(sink.write(bench.scored()), Receipt(skipped=3), "the receipt of a dry run")
     sink.close()
-    assert told == ["faithfulness", "hallucination", "context_recall"]
-    assert bench.held() == []
-    assert bench.tries() == 0
+    same(told, ["faithfulness", "hallucination", "context_recall"], "what a dry run tells")
+    same(bench.held(), [], "what the store has after a dry run")
+    same(bench.tries(), 0, "requests of a dry run")
 
 
 def check_delay(bench: Bench) -> None:
@@ -352,8 +369,8 @@ def check_lost_reply_makes_no_second(bench: Bench) -> None:
     sink = bench.sink()
     sink.write(bench.scored())
     sink.close()
-    assert len({(held.name, held.id) for held in bench.held()}) == 3
-    assert len(bench.held()) == 3 or not bench.upserts
+    same(len({(held.name, held.id) for held in bench.held()}), 3, "different scores after a lost reply")
+    expect(len(bench.held()) == 3 or not bench.upserts, "a lost reply left a second score")
 
 
 def check_dropped_for_good_is_undelivered(bench: Bench) -> None:
@@ -365,7 +382,8 @@ def check_refused_is_not_tried_again(bench: Bench) -> None:
     bench.fault(*["reject"] * 100)
     before = bench.tries()
     _loses(bench, {"faithfulness", "hallucination", "context_recall"}, patience=20.0)
-    assert bench.tries() - before in (1, 3)  # one request for all, or one for each
+    tries = bench.tries() - before
+    expect(tries in (1, 3), f"a refusal was tried {tries} times; once for all scores, or once for each, is right")
 
 
 def check_forgotten_is_undelivered(bench: Bench) -> None:
@@ -388,19 +406,18 @@ def _loses(bench: Bench, names: set[str], **options: Any) -> None:
     root.setLevel(logging.DEBUG)
     sink = bench.sink(**{"patience": 0.5, **options})
     try:
-        with pytest.raises(Undelivered) as caught:
-            sink.write(bench.scored())
+        error = raised(lambda: sink.write(bench.scored()), Undelivered, "a write that cannot arrive")
         sink.close()
     finally:
         root.removeHandler(listener)
         root.setLevel(level)
-    assert set(caught.value.scores) == names
-    assert bench.held() == []
-    assert all(name in str(caught.value) for name in names)
-    said = "".join(traceback.format_exception(caught.value))
+    same(set(error.scores), names, "the scores that the error names as lost")
+    same(bench.held(), [], "what the store has after a write that failed")
+    expect(all(name in str(error) for name in names), f"the error does not name the scores: {error}")
+    said = "".join(traceback.format_exception(error))
     for secret in bench.secrets:
-        assert secret not in said
-        assert not any(secret in line for line in heard)
+        expect(secret not in said, "the error tells a secret")
+        expect(not any(secret in line for line in heard), "a log line tells a secret")
     _is_free_of(said.encode(), *TEXTS)
 
 
@@ -408,6 +425,10 @@ def _write(bench: Bench, scored: ScoredSample, **options: Any) -> None:
     sink = bench.sink(**options)
     sink.write(scored)
     sink.close()
+
+
+def _no_problems(bench: Bench) -> None:
+    same(bench.problems(), [], "what the service would not have taken")
 
 
 def _other(bench: Bench, name: str) -> ScoredSample:
@@ -418,7 +439,7 @@ def _other(bench: Bench, name: str) -> ScoredSample:
 def _is_free_of(data: bytes, *texts: str) -> None:
     for text in texts:
         for form in (text.encode(), json.dumps(text)[1:-1].encode()):
-            assert form not in data, text
+            expect(form not in data, f"{text!r} left where texts are hidden")
 
 
 ALWAYS: list[Check] = [

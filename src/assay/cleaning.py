@@ -1,0 +1,111 @@
+"""What records may hold: texts that can be written as UTF-8, and values that JSON has.
+
+`Sample`, `Context` and `Turn` clean what they are given with these functions: no door lets in more than another.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from datetime import date, time
+from typing import Any
+from uuid import UUID
+
+_DROP = object()
+#: Values nested deeper than this are left out.
+DEPTH = 20
+#: Whole numbers of more bits are left out: Python refuses to print those of more than 4,300 digits.
+_BITS = 8192
+
+
+def well_formed(text: str) -> str:
+    """`text` with every lone surrogate replaced by U+FFFD, one for one, so that offsets stay.
+
+    JSON may carry half an emoji (`"\\ud83d"`, often the end of a text that was cut); such a text cannot be stored or
+    sent as UTF-8.
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text
+
+
+def missing(value: object) -> bool:
+    """True for None and for the marks by which data frames say "no value": NaN, pandas' NA and NaT."""
+    if value is None:
+        return True
+    if isinstance(value, numbers.Real):
+        return bool(value != value)
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def finite(value: object) -> float | None:
+    """A finite number as float (numpy's too), else None."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def json_object(value: object) -> dict[str, Any]:
+    """What of a mapping JSON can hold, as a new dict: see `json_value`. Empty for anything that is no mapping."""
+    if type(value) is dict and all(map(_is_scalar, value.values())) and all(map(_is_plain_key, value)):
+        return value.copy()
+    if not isinstance(value, Mapping):
+        return {}
+    kept = {well_formed(str(key)): json_value(item) for key, item in value.items()}
+    return {key: item for key, item in kept.items() if item is not _DROP and item is not None}
+
+
+def json_value(value: object, depth: int = 0) -> Any:
+    """`value` in JSON's types: dates in ISO form, numpy's scalars and arrays as numbers and lists, missing as None.
+
+    What JSON cannot hold (bytes, infinity, images, live objects) is left out of the dict or list it stands in, and so
+    is what stands deeper than DEPTH.
+    """
+    if missing(value):
+        return None
+    if isinstance(value, str):
+        return well_formed(str(value))
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return int(value) if value.bit_length() <= _BITS else _DROP
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else _DROP
+    if isinstance(value, (date, time)):
+        return value.isoformat()
+    if isinstance(value, UUID):
+        return str(value)
+    if depth > DEPTH:
+        return _DROP
+    if isinstance(value, Mapping):
+        pairs = ((well_formed(str(key)), json_value(item, depth + 1)) for key, item in value.items())
+        return {key: item for key, item in pairs if item is not _DROP}
+    if isinstance(value, (list, tuple)):
+        return [item for item in (json_value(item, depth + 1) for item in value) if item is not _DROP]
+    to_list = getattr(value, "tolist", None)  # numpy's arrays and scalars
+    if callable(to_list):
+        return json_value(to_list(), depth + 1)
+    return _DROP
+
+
+def _is_plain_key(key: object) -> bool:
+    return type(key) is str and key.isascii()
+
+
+def _is_scalar(value: object) -> bool:
+    """Whether `json_value` would give the same again; quicker than asking it, and most metadata is flat and plain."""
+    kind = type(value)
+    if kind is str:
+        return value.isascii() or well_formed(value) is value  # type: ignore[attr-defined, arg-type]
+    if kind is int:
+        return value.bit_length() <= _BITS  # type: ignore[attr-defined, no-any-return]
+    return kind is bool or (kind is float and math.isfinite(value))  # type: ignore[arg-type]
