@@ -28,7 +28,8 @@ Do the task alone. Read exactly what the texts say, and copy quotes from them wo
 the texts. Reply with one JSON object that fits the schema of the task, and nothing before or after it."""
 
 _SECRET = secrets.token_bytes(32)  # per process: a text cannot have been written with knowledge of it
-_LOOKS_LIKE_A_FENCE = re.compile(r"<(?=\s*/?\s*data\s*-)", re.IGNORECASE)
+# possessive: two runs of spaces side by side would share theirs in every way there is
+_LOOKS_LIKE_A_FENCE = re.compile(r"<(?=\s*+/?\s*+data\s*+-)", re.IGNORECASE)
 # C0 controls other than tab and line feed, DEL; some servers refuse them, and none of them is text
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")

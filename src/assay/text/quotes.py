@@ -31,7 +31,8 @@ _UNIT = re.compile(
     rf"|(?P<other>.[\u0300-\u036f]*)",
     re.DOTALL,
 )
-_ELISION = re.compile(r"\s*(?:\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.{3,}|…)\s*")
+_DOTS = r"(?:\.{3,}+|…)"
+_ELISION = re.compile(rf"\[\s*+{_DOTS}\s*+\]|\(\s*+{_DOTS}\s*+\)|{_DOTS}")
 _AROUND = (" ", "'", "...", "[...]", "(...)")
 _FEWEST = 3  # letters and digits: what is shorter stands somewhere in any passage
 _MOST_TRIES = 1000  # matches that begin or end within a character, such as "s" in "ß"; keeps the search linear
@@ -69,7 +70,7 @@ def locate_parts(quote: str, passage: str) -> tuple[Span, ...]:
     whole = locate(quote, passage)
     if whole is not None:
         return (whole,)
-    parts = [part for part in _ELISION.split(quote.strip()) if part]
+    parts = [part for piece in _ELISION.split(quote) if (part := piece.strip())]
     if len(parts) < 2 or not any(_is_long(normalise(part)) for part in parts):
         return ()
     normal = _normal(passage)

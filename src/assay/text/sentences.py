@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from assay.records import Span
-from assay.text import fallback, guards
+from assay.text import fallback, guards, plain
 from assay.text.blocks import blocks
 from assay.text.repair import repair
 from assay.text.scripts import CJK_ENDS, OTHER_ENDS, SPACED_CLAUSES, WEAK_ENDS
@@ -88,6 +88,9 @@ def _split(window: str, language: str) -> Pieces:
     if mark is None or not _WORD.search(window, mark.end()):
         start, end = len(window) - len(window.lstrip()), len(window.rstrip())
         return [(start, end)] if start < end else []
+    pieces = plain.split(window) if language == "en" else None
+    if pieces is not None:
+        return repair(window, pieces)
     masked = guards.mask(window)
     pieces = guards.split(masked, language)
     if pieces is None:
