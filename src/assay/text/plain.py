@@ -25,7 +25,7 @@ _PLAIN = re.compile(rf"[ \n]{{0,20}}+(?:(?:[-–—&+=/]{_SPACES})?+{_UNIT}(?:[ 
 #: Items of a list ("(a)", "of 2)"), and what pysbd cuts out between two quotations.
 _CUT = re.compile(r"[( \n](?:[a-z]|[ivx]++)\)|[ \n][0-9]{1,2}\)|[\"”][ \n]\(")
 _MARK = re.compile(r"[.?!](?=[ \n]|\Z)")
-_NUMBER_FOLLOWS = re.compile(r"[ \n]+(?:\(|(?<![ \n]{2})[0-9])")
+_NUMBER_FOLLOWS = re.compile(r"[ \n]+\(|[ \n][0-9]")
 _SENTENCE_GOES_ON = re.compile(r"[ \n](?:[a-z0-9(]|I[ \n]|I'm|I'll)")
 _GAP = re.compile(r"[ \n]*")
 _MOST_ENDS = 40  # with more, `guards` may take the text for a list
@@ -62,9 +62,14 @@ def _ends(window: str, start: int, at: int) -> bool | None:
         case "?":
             return True
         case "!":  # "Wow! he said" is one sentence, and "Yahoo!" a name
-            plain = not word.endswith(("Yahoo", "Yum")) and not "a" <= window[(next_ := _after_gap(window, at + 1)) : next_ + 1] <= "z"
+            plain = (
+                not word.endswith(("Yahoo", "Yum"))
+                and not "a" <= window[(next_ := _after_gap(window, at + 1)) : next_ + 1] <= "z"
+            )
             return plain or None
-    if word.isdigit() and len(word) <= 2 or word.endswith(("°", "Co")):  # "2." may be a list, "Co." be followed by "KG"
+    if (word.isdigit() and len(word) <= 2) or word.endswith(
+        ("°", "Co")
+    ):  # "2." may be a list, "Co." be followed by "KG"
         return None
     if len(word) == 1 and word.isalpha():  # an initial; what may be a numeral or an item is left to pysbd
         return None if word in "IVÀ" or not "A" <= word <= "Z" else False
@@ -91,7 +96,12 @@ def _abbreviations() -> tuple[frozenset[str], frozenset[str], frozenset[str], re
     rules = guards.abbreviations()
     known = set(rules.ABBREVIATIONS)
     dotted = {word for word in known if "." in word}
-    unclear = dotted | {part for word in dotted for part in word.split(".")} | {"al", "v"}
+    unclear = dotted | {word.rpartition(".")[2] for word in dotted} | {"al", "v"}
     titles = known & set(rules.PREPOSITIVE_ABBREVIATIONS) - unclear
     numbers = known & set(rules.NUMBER_ABBREVIATIONS) - unclear - titles
-    return frozenset(titles), frozenset(numbers), frozenset(known - titles - numbers - unclear), re.compile("|".join(sorted(unclear)))
+    return (
+        frozenset(titles),
+        frozenset(numbers),
+        frozenset(known - titles - numbers - unclear),
+        re.compile("|".join(sorted(unclear))),
+    )
