@@ -1,6 +1,6 @@
 """How the tests tell linear time from quadratic: hostile texts, ten times as long, may take thirty times as long.
 
-Linear growth is a factor of ten and quadratic growth one of a hundred; what lies between leaves room for a busy machine.
+Linear growth is a factor of ten and quadratic growth one of a hundred; between lies room for a busy machine.
 """
 
 from __future__ import annotations

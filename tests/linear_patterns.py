@@ -99,7 +99,7 @@ def _evaluated(call: ast.Call, names: dict[str, Any]) -> re.Pattern[str] | None:
 
 
 def _uses(path: Path, name: str) -> set[str]:
-    """The methods of a file's pattern that are called, there and where it is imported; handed on, it counts as searched."""
+    """The methods of a file's pattern that are called, there and where it is imported. Handed on, it is searched."""
     found: set[str] = set()
     module = ".".join(path.with_suffix("").parts[path.parts.index("src") + 1 :])
     for other in source_files():

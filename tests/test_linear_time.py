@@ -22,6 +22,7 @@ from assay import Context, Sample, guard
 from assay.judges import fences
 from assay.judges.writing.judge import Reply, TextJudge
 from assay.text import fallback, guards, quotes, sentences
+from assay.text.cache import BoundedCache
 from tests import linear
 from tests.linear_functions import NOT_READ, READ, reader, readers_in_sources
 from tests.linear_patterns import Found, heads_of, patterns_in, source_files
@@ -38,6 +39,13 @@ _STAND_INS = [
     for found in PATTERNS
     if (found.file, found.source) in MADE_AT_RUN_TIME
 ]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second time is as long as the first."""
+    for room, name in ((sentences, "_REMEMBERED"), (quotes, "_NORMAL")):
+        monkeypatch.setattr(room, name, BoundedCache(0, lambda key, value: 1))
 
 
 # The check

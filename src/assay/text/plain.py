@@ -58,21 +58,18 @@ def _after_gap(window: str, at: int) -> int:
 def _ends(window: str, start: int, at: int) -> bool | None:
     """Whether pysbd ends the sentence that began at `start` at the mark at `at`; None where that takes more rules."""
     word = window[max(window.rfind(" ", start, at), window.rfind("\n", start, at), start - 1) + 1 : at]
-    match window[at]:
-        case "?":
-            return True
-        case "!":  # "Wow! he said" is one sentence, and "Yahoo!" a name
-            plain = (
-                not word.endswith(("Yahoo", "Yum"))
-                and not "a" <= window[(next_ := _after_gap(window, at + 1)) : next_ + 1] <= "z"
-            )
-            return plain or None
-    if (word.isdigit() and len(word) <= 2) or word.endswith(
-        ("°", "Co")
-    ):  # "2." may be a list, "Co." be followed by "KG"
+    if window[at] == "?":
+        return True
+    if window[at] == "!":  # "Wow! he said" is one sentence, and "Yahoo!" a name
+        following = _after_gap(window, at + 1)
+        goes_on = "a" <= window[following : following + 1] <= "z"
+        return None if goes_on or word.endswith(("Yahoo", "Yum")) else True
+    if len(word) <= 2 and word.isdigit():  # perhaps an item of a list
+        return None
+    if word.endswith(("°", "Co")):  # pysbd has rules of their own for "N°. 5" and "Co. KG"
         return None
     if len(word) == 1 and word.isalpha():  # an initial; what may be a numeral or an item is left to pysbd
-        return None if word in "IVÀ" or not "A" <= word <= "Z" else False
+        return False if "A" <= word <= "Z" and word not in "IV" else None
     return _after_abbreviation(window, word.lower(), at)
 
 
@@ -89,7 +86,7 @@ def _after_abbreviation(window: str, word: str, at: int) -> bool | None:
 
 @lru_cache(maxsize=1)
 def _abbreviations() -> tuple[frozenset[str], frozenset[str], frozenset[str], re.Pattern[str]]:
-    """pysbd's: titles, those before numbers, the rest, and an expression for the dotted ones and their parts.
+    """pysbd's: titles, those before numbers, the rest, and an expression for the dotted ones and their last parts.
 
     pysbd takes the dot of "e.g" for any character, and so "egg" for an abbreviation.
     """

@@ -12,10 +12,10 @@ import unicodedata
 from array import array
 from bisect import bisect_left
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import repeat
 
 from assay.records import Span
+from assay.text.cache import BoundedCache
 
 _INVISIBLE = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff"
 _SINGLE = "'`´‘’‚‛′ʼ＇"
@@ -152,9 +152,12 @@ def _normalise(text: str) -> _Normal:
     return _Normal("".join(chars), starts, ends)
 
 
-@lru_cache(maxsize=16)
+#: A judge gives several quotes from one passage. Each character takes two integers, and itself twice.
+_NORMAL: BoundedCache[str, _Normal] = BoundedCache(16_000_000, lambda passage, normal: 24 * len(passage) + 500)
+
+
 def _normal(passage: str) -> _Normal:
-    return _normalise(passage)  # a judge gives several quotes from one passage
+    return _NORMAL.get(passage, lambda: _normalise(passage))
 
 
 _SAME = str.maketrans({**dict.fromkeys(_SINGLE + _DOUBLE, "'"), **dict.fromkeys(_DASHES, "-"), " ": None})
