@@ -137,7 +137,7 @@ def test_changed_typing_is_always_found(words: list[str]) -> None:
 @pytest.mark.parametrize("unit", ["a plain word ", "ß", "é ", "'", "...", "aaaaaaaaaaaaaaaa"])
 def test_time_grows_with_the_length_only(unit: str) -> None:
     def seconds(size: int) -> float:
-        passage = unit * (size // len(unit))
+        passage = unit * (size // len(unit)) + str(size)  # each its own: the latest are kept
         quote = unit.upper() * (1000 // len(unit)) + "not there"
         start = time.thread_time()
         locate(quote, passage)

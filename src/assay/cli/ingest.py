@@ -90,7 +90,7 @@ def _print(report: IngestReport, as_json: bool) -> None:
 
 
 def _seconds(text: str, name: str) -> float:
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", text)
+    found = re.fullmatch(r"\s*+(\d++(?:\.\d++)?)\s*+([smhd]?)\s*+", text)
     if found is None:
         raise InputError(f"{name}: expected a time such as 90s, 10m or 1h, got {text!r}")
     return float(found[1]) * _UNITS[found[2]]

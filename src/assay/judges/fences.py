@@ -31,7 +31,8 @@ with one JSON object that fits the schema of the task, and nothing else."""
 #: prompts alike, as prefix caches want it. None: the secret of this process.
 SECRET: ContextVar[bytes | None] = ContextVar("assay_secret", default=None)
 _OF_PROCESS = secrets.token_bytes(32)  # a text cannot have been written with knowledge of it
-_LOOKS_LIKE_A_FENCE = re.compile(r"<(?=\s*/?\s*data\s*-)", re.IGNORECASE)
+# possessive: two runs of spaces side by side would share theirs in every way there is
+_LOOKS_LIKE_A_FENCE = re.compile(r"<(?=\s*+/?\s*+data\s*+-)", re.IGNORECASE)
 # C0 controls other than tab and line feed, DEL; some servers refuse them, and none of them is text
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")

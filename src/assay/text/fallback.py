@@ -21,10 +21,10 @@ from assay.text.scripts import (
 Pieces = list[tuple[int, int]]
 
 _STRONG = f"{CJK_ENDS}{OTHER_ENDS}"
-# Possessive (++): a run of marks is read once, so that a thousand dots cost a thousand steps.
+# Possessive (++), and only from its first mark: a run is read once, so that a thousand dots cost a thousand steps.
 _END = re.compile(
-    rf"(?P<strong>[{WEAK_ENDS}]*+[{_STRONG}][{_STRONG}{WEAK_ENDS}]*+[{CLOSING}]*+)"
-    rf"|(?P<weak>[{WEAK_ENDS}]++)[{CLOSING_BEFORE_SPACE}]*+{REFERENCES}*+(?=\s)"
+    rf"(?<![{WEAK_ENDS}])(?:(?P<strong>[{WEAK_ENDS}]*+[{_STRONG}][{_STRONG}{WEAK_ENDS}]*+[{CLOSING}]*+)"
+    rf"|(?P<weak>[{WEAK_ENDS}]++)[{CLOSING_BEFORE_SPACE}]*+{REFERENCES}*+(?=\s))"
 )
 _GREEK_QUESTION = re.compile(rf"[;\u037e][{CLOSING_BEFORE_SPACE}]*+(?=\s)")
 _MEASURE = re.compile(r"\d\s\w\Z")

@@ -36,7 +36,7 @@ _BREAKS = re.compile(r"[\t\n\r\v\f\x1c-\x1f\x85\u2028\u2029]")
 _REFERENCES = re.compile(rf"\.{REFERENCES}+")
 _BEFORE_SENTENCE = re.compile(r"\s+[A-Z\"“(]|\s*\Z")
 _OPEN_REFERENCE = re.compile(r"(?<=\.)\[")
-_SHOUT = re.compile(r"[!?]{2,}+(?<=[!?]{3})(?=\s)")
+_SHOUT = re.compile(r"(?<![!?])[!?]{3,}+(?=\s)")
 _EMPHASISED = re.compile(r"([.!?])([*_]{1,3})(?=\s|\Z)")
 _ET_AL = re.compile(r"(?<=\bal)\.(?=\s*[\[(])")
 
@@ -106,6 +106,11 @@ def _skip_space(text: str, at: int) -> int:
 def _segmenter(language: str) -> Any:
     """A segmenter of one's own: pysbd's keep the text they work on, and so mix up the texts of two threads."""
     return _pysbd().Segmenter(language=language, clean=False)
+
+
+def abbreviations() -> Any:
+    """pysbd's lists of English abbreviations: lower case, without the last full stop."""
+    return _segmenter("en").language_module.Abbreviation
 
 
 @lru_cache(maxsize=1)

@@ -12,10 +12,10 @@ import unicodedata
 from array import array
 from bisect import bisect_left
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import repeat
 
 from assay.records import Span
+from assay.text.cache import BoundedCache
 
 _INVISIBLE = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff"
 _SINGLE = "'`´‘’‚‛′ʼ＇"
@@ -31,7 +31,8 @@ _UNIT = re.compile(
     rf"|(?P<other>.[\u0300-\u036f]*)",
     re.DOTALL,
 )
-_ELISION = re.compile(r"\s*(?:\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.{3,}|…)\s*")
+_DOTS = r"(?:\.{3,}+|…)"
+_ELISION = re.compile(rf"\[\s*+{_DOTS}\s*+\]|\(\s*+{_DOTS}\s*+\)|{_DOTS}")
 _AROUND = (" ", "'", "...", "[...]", "(...)")
 _FEWEST = 3  # letters and digits: what is shorter stands somewhere in any passage
 _MOST_TRIES = 1000  # matches that begin or end within a character, such as "s" in "ß"; keeps the search linear
@@ -69,7 +70,7 @@ def locate_parts(quote: str, passage: str) -> tuple[Span, ...]:
     whole = locate(quote, passage)
     if whole is not None:
         return (whole,)
-    parts = [part for part in _ELISION.split(quote.strip()) if part]
+    parts = [part for piece in _ELISION.split(quote) if (part := piece.strip())]
     if len(parts) < 2 or not any(_is_long(normalise(part)) for part in parts):
         return ()
     normal = _normal(passage)
@@ -151,9 +152,12 @@ def _normalise(text: str) -> _Normal:
     return _Normal("".join(chars), starts, ends)
 
 
-@lru_cache(maxsize=16)
+#: A judge gives several quotes from one passage. Each character takes two integers, and itself twice.
+_NORMAL: BoundedCache[str, _Normal] = BoundedCache(16_000_000, lambda passage, normal: 24 * len(passage) + 500)
+
+
 def _normal(passage: str) -> _Normal:
-    return _normalise(passage)  # a judge gives several quotes from one passage
+    return _NORMAL.get(passage, lambda: _normalise(passage))
 
 
 _SAME = str.maketrans({**dict.fromkeys(_SINGLE + _DOUBLE, "'"), **dict.fromkeys(_DASHES, "-"), " ": None})

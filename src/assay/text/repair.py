@@ -73,7 +73,7 @@ def _join_numbers(text: str, pieces: Pieces) -> Pieces:
         if number is not None:
             start, number = number, None
         answers = bool(result) and text[result[-1][1] - 1] == "?"
-        marker = (_SMALL_NUMBER if result else _NUMBER).fullmatch(text, start, end)
+        marker = _SMALL_NUMBER.fullmatch(text, start, end) if result else _NUMBER.fullmatch(text, start, end)
         if marker and not answers and end != pieces[-1][1]:
             number = start
         else:

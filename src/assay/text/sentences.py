@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
-from functools import lru_cache
 
 from assay.records import Span
-from assay.text import fallback, guards
+from assay.text import fallback, guards, plain
 from assay.text.blocks import blocks
+from assay.text.cache import BoundedCache
 from assay.text.repair import repair
 from assay.text.scripts import CJK_ENDS, OTHER_ENDS, SPACED_CLAUSES, WEAK_ENDS
 
@@ -20,7 +21,6 @@ _OVERLAP = 50  # of a window that goes on with an open sentence: marks mean noth
 
 #: Only where one of these stands before a word can there be a border. Most list items and titles have none.
 _MAY_SPLIT = re.compile(rf"[{CJK_ENDS}{OTHER_ENDS}{WEAK_ENDS};\u037e)]|{SPACED_CLAUSES.pattern}")
-_REMEMBER = 5000  # characters; longer texts are split anew each time
 _HEADING = re.compile(r"#{1,6}\s")
 _WORD = re.compile(r"\w")
 
@@ -34,15 +34,20 @@ def split_sentences(text: str, language: str = "en") -> tuple[Span, ...]:
     every input, and may be called from any number of threads.
     """
     code = re.split(r"[-_]", language.strip().lower(), maxsplit=1)[0]
-    return _remembered(text, code) if len(text) <= _REMEMBER else _split_all(text, code)
+    return _REMEMBERED.get((text, code), lambda: _split_all(text, code))
 
 
 def _split_all(text: str, code: str) -> tuple[Span, ...]:
     return tuple(Span(start, end) for block in blocks(text) for start, end in _sentences(text, *block, code))
 
 
-#: Several inquiries split one answer, one after the other: the latest results are kept, at most a few MB of them.
-_remembered = lru_cache(maxsize=256)(_split_all)
+def _bytes(key: tuple[str, str], spans: tuple[Span, ...]) -> int:
+    """About what a text and its sentences take in memory."""
+    return sys.getsizeof(key[0]) + 200 + 120 * len(spans)
+
+
+#: Several inquiries split the texts of one sample, one after the other.
+_REMEMBERED: BoundedCache[tuple[str, str], tuple[Span, ...]] = BoundedCache(8_000_000, _bytes)
 
 
 def _sentences(text: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
@@ -51,23 +56,30 @@ def _sentences(text: str, start: int, end: int, language: str) -> Iterator[tuple
         yield start, end
         return
     open_at: int | None = None  # where a sentence began that is longer than a window
+    before = start - _WINDOW  # where the window before began
     while start < end:
+        began, crawls = start, False
         stop = _border(text, start, end)
         pieces = [(start + left, start + right) for left, right in _split(text[start:stop], language)]
         if stop == end:
             keep, start = pieces, end
         elif len(pieces) > 1:
-            keep, start = pieces[:-1], pieces[-1][0]
+            keep, last = pieces[:-1], pieces[-1][0]
+            crawls = last - before < _WINDOW // 2  # two windows get ahead by half of one, so that time stays linear
+            start = stop - _OVERLAP if crawls else last
         elif pieces and fallback.is_border(text, pieces[0][1], language):
             keep, start = pieces, stop
         else:  # no end in sight
             if pieces and open_at is None:
                 open_at = pieces[0][0]
-            start = stop - _OVERLAP
+            before, start = began, stop - _OVERLAP
             continue
         if open_at is not None and keep:
             keep[0], open_at = (open_at, keep[0][1]), None
         yield from keep
+        before = began
+        if crawls:
+            open_at = last
     if open_at is not None:
         yield open_at, end
 
@@ -88,6 +100,9 @@ def _split(window: str, language: str) -> Pieces:
     if mark is None or not _WORD.search(window, mark.end()):
         start, end = len(window) - len(window.lstrip()), len(window.rstrip())
         return [(start, end)] if start < end else []
+    pieces = plain.split(window) if language == "en" else None
+    if pieces is not None:
+        return repair(window, pieces)
     masked = guards.mask(window)
     pieces = guards.split(masked, language)
     if pieces is None:

@@ -1,0 +1,114 @@
+"""How the tests tell linear time from quadratic: hostile texts, ten times as long, may take thirty times as long.
+
+Linear growth is a factor of ten and quadratic growth one of a hundred; between lies room for a busy machine.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+
+SHORT, LONG = 10_000, 100_000  # characters
+FLOOR = 0.02  # seconds that the long text may take anyhow; a quadratic search of it takes several
+FACTOR = 30
+HOPELESS = 0.7  # seconds for the short text, after which nobody waits for the long one
+
+#: Each is repeated up to the size that is asked for.
+UNITS = (
+    *(" ", "\n", "\t", "\u00a0", '"', "'", "’", "“", ".", "…", "!", "?", "<", ">", "[", "]", "(", ")", "{", "}"),
+    *("-", "/", "\\", "*", "_", "|", "#", ":", ",", "0", "a", "Z", "é", "。", "ก", "\u0301", "\x00", "\ue000"),
+    *(
+        "a.",
+        "A. ",
+        "a) ",
+        "1. ",
+        "1.",
+        "(a",
+        "[1",
+        ".[1] ",
+        "< ",
+        "</",
+        "{ ",
+        "{}",
+        '{"',
+        "[[",
+        "' ",
+        " '",
+        '" ',
+        "\"'",
+    ),
+    *(
+        ". ",
+        " .",
+        "... ",
+        "?!",
+        "! ",
+        "a ",
+        "no ",
+        "not ",
+        "e.g. ",
+        "Mr. ",
+        "a\n",
+        "\r\n",
+        "\n\n",
+        "- ",
+        "| a |\n",
+        "> ",
+    ),
+)
+#: For what takes long even where it is linear, such as pysbd.
+FEW = (" ", "\n", '"', ".", "<", "a", "a.", "Mr. ", "1. ", "a) ", "e.g. ", ". ", "' ", "。", "| a |\n")
+#: After something that a pattern begins with, each repeated.
+TAILS = (" ", "a", "a ", "0", ".")
+_END = "\ue001"
+
+
+def hostile(size: int, units: Sequence[str] = UNITS) -> Iterator[tuple[str, str]]:
+    """Names and texts of about `size` characters: one unit over and over, and an end that fits nothing."""
+    for unit in units:
+        yield repr(unit), unit * (size // len(unit)) + _END
+
+
+def after(heads: Sequence[str], size: int) -> Iterator[tuple[str, str]]:
+    """Texts that begin like `heads`: a head over and over, and one followed by a long run."""
+    for head in heads:
+        yield f"{head!r}", head * (size // len(head)) + _END
+        for tail in TAILS:
+            yield f"{head!r} and {tail!r}", head + tail * (size // len(tail)) + _END
+
+
+def seconds(call: Callable[[], object], times: int) -> float:
+    """The best of some, in CPU time of this thread: other processes share the machine."""
+    best = float("inf")
+    for _ in range(times):
+        start = time.thread_time()
+        call()
+        best = min(best, time.thread_time() - start)
+    return best
+
+
+def fault(call: Callable[[str], object], short: str, long: str) -> str | None:
+    """What is wrong with how the time of `call` grows from one text to the other; None where it is linear."""
+    least = seconds(lambda: call(short), 1)
+    if least > HOPELESS:
+        return f"{len(short)} characters take {least:.1f} s"
+    most = seconds(lambda: call(long), 1)
+    if most <= FLOOR:
+        return None
+    if most > FACTOR * least:  # perhaps something else came between
+        least, most = seconds(lambda: call(short), 5), min(most, seconds(lambda: call(long), 2))
+    if most <= FLOOR + FACTOR * least:
+        return None
+    return f"{len(short)} characters take {least:.4f} s and {len(long)} take {most:.4f} s"
+
+
+def first_fault(call: Callable[[str], object], heads: Sequence[str] = (), units: Sequence[str] = UNITS) -> str | None:
+    """The first text on which `call` is not linear, and its times; heads are beginnings of which it is fond."""
+    shorts = chain(hostile(SHORT, units), after(heads, SHORT))
+    longs = chain(hostile(LONG, units), after(heads, LONG))
+    for (name, short), (_, long) in zip(shorts, longs, strict=True):
+        wrong = fault(call, short, long)
+        if wrong:
+            return f"{name}: {wrong}"
+    return None

@@ -1,0 +1,228 @@
+"""Every function of the core that reads a text, by name, with how it is called with one text of any length."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from assay.errors import AssayError
+from assay.inquiries.base import Prompt, Section
+from assay.judges.writing.labels import Token
+from assay.judges.writing.loose_json import Broken
+from assay.judges.writing.replies import Found
+from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Verdict
+from assay.store import Row
+from tests.linear_patterns import ROOT
+
+Call = Callable[[Any, str], object]
+
+#: Parameters that hold a text, by the names this project gives them. Who has one is in one of the two tables below.
+TEXTS = frozenset({
+    *("text", "texts", "sentence", "quote", "passage", "passages", "prompt", "raw", "answer", "reply", "message"),
+    *("masked", "window", "word", "summary", "reference", "question", "contexts"),
+})  # fmt: skip
+
+#: These take a text, and only compare it as a whole, count it or hand it on.
+NOT_READ = {
+    "assay.capture.answering:answering_run": "asks whether outputs are in it",
+    "assay.capture.answering:answering_runs": "the same",
+    "assay.capture.answering:shared_text": "the same, of texts as `spaced` gives them",
+    "assay.capture.contexts:contexts_of": "hands it to those",
+    "assay.capture.contexts:found_in": "the same",
+    "assay.budgets.ledger:oldest": "a window of time, not of text",
+    "assay.capture.answering:mark_prompted": "asks whether passages stand in prompts, by `stands_in`",
+    "assay.capture.contexts:each_once": "compares them as a whole",
+    "assay.capture.messages:role_of": "looks a role up",
+    "assay.inquiries.back_questions:questions_of": "takes the texts out of a reply",
+    "assay.inquiries.base:passage_sections": "puts titles before them",
+    "assay.inquiries.base:question_section": "puts a title before it",
+    "assay.inquiries.support:join_passages": "counts the passages",
+    "assay.judges.deciding.wire:unfit": "makes a failure of it",
+    "assay.judges.writing.openai:tokens_asked": "adds up `tokens_in`",
+    "assay.metrics.answer_correctness:counts": "counts verdicts",
+    "assay.metrics.noise_sensitivity:relevant_passages": "counts verdicts",
+    "assay.metrics.noise_sensitivity:share_noise": "counts verdicts",
+    "assay.metrics.readings:not_mentioned": "counts the passages",
+    "assay.metrics.summarization_score:conciseness": "takes lengths",
+    "assay.report.table:cells": "numbers of a summary",
+    "assay.scoring:unscored_sample": "keeps the message",
+    "assay.sinks.masking:hider": "says whether texts are hidden",
+    "assay.text.fallback:is_title": "looks a word up",
+}
+
+
+def scored(text: str) -> ScoredSample:
+    """A scored sample with `text` wherever there is room for one."""
+    sample = Sample(question=text, answer=text, reference=text, contexts=(Context(text=text),))
+    evidence = Evidence(passage=0, span=Span(0, max(1, len(text))), text=text)
+    verdict = Verdict(label="supported", reason=text, claim=Claim(text=text, span=None), evidence=(evidence,))
+    score = Score(metric="m", value=1.0, verdicts={"answer/contexts": (verdict,)})
+    return ScoredSample(sample=sample, scores={"m": score})
+
+
+def _value(text: str) -> dict[str, Any]:
+    """A value as frameworks hand it over, with texts, messages and documents in it."""
+    return {
+        "question": text,
+        "answer": text,
+        "messages": [{"role": "user", "content": text}, {"role": "assistant", "content": text}],
+        "documents": [{"page_content": text, "metadata": {"source": text}}],
+        "text": text,
+    }
+
+
+def _message(text: str) -> dict[str, str]:
+    return {"role": "user", "content": text}
+
+
+def _prompt(text: str) -> Prompt:
+    return Prompt(material=(Section(text[:2000], text),), task=text, schema={"type": "object"}, output_tokens=1)
+
+
+def _tokens(text: str) -> list[Token]:
+    return [Token(char, ((char, -0.1),)) for char in text]
+
+
+_LABEL = {"properties": {"label": {"enum": ["yes", "no"]}}}
+
+
+def _told(function: Any, text: str) -> object:
+    low = Score(metric="m", value=0.0, verdicts=scored(text).scores["m"].verdicts)
+    return function("below", False, {"m": low}, {"m": 0.5}, scored(text).sample)
+
+
+def _first(function: Any, text: str) -> object:
+    return function(text)
+
+
+def _objects(function: Any, text: str) -> None:
+    for reply in (text, "{" + text, '{"a": "' + text, "{'a': " + text, "<think>" + text):
+        with suppress(AssayError):
+            function(reply, {"required": ["a"]})
+
+
+def _tidy(function: Any, text: str) -> None:
+    for reply in ("{" + text, '{"a": "' + text, "{'a': '" + text, "{a: true " + text, "{/*" + text):
+        with suppress(Broken):
+            function(reply, 0)
+
+
+def _repair(function: Any, text: str) -> object:
+    return function(text[:1000], [(at, at + 1) for at in range(len(text[:1000]))])
+
+
+def _values(function: Any, text: str) -> None:
+    for value in (text, json.dumps(text), "[" + text, _value(text), json.dumps(_value(text)), repr(_value(text))):
+        with suppress(AssayError, ValueError, TypeError):
+            function(value)
+
+
+def _row(function: Any, text: str) -> object:
+    row = {"question": text, "answer": text, "contexts": "[" + text, "history": text, "reference": text}
+    with suppress(AssayError, ValueError, TypeError):
+        return function(row, {name: name for name in row}, 1)
+
+
+#: What reads a text, and how it is called. `_values` gives it also as JSON, within a value, and as Python writes it.
+READ: dict[str, Call] = {
+    "assay.capture.answering:spaced": _first,
+    "assay.capture.answering:stands_in": lambda f, t: f(t, t + "x", "x" + t),
+    "assay.capture.assemble:answer_of": _values,
+    "assay.capture.assemble:question_of": _values,
+    "assay.capture.copies:copy_value": _values,
+    "assay.capture.copies:size_of": _values,
+    "assay.capture.messages:last_answer": lambda f, t: f([_message(t)]),
+    "assay.capture.messages:last_question": lambda f, t: f([_message(t)]),
+    "assay.capture.messages:prompt_of": lambda f, t: f([_message(t), _message(t)]),
+    "assay.capture.messages:text_of": lambda f, t: f(_message(t)),
+    "assay.capture.messages:turns_before": lambda f, t: f([_message(t), _message(t), _message(t)]),
+    "assay.capture.serialised:documents_in": _values,
+    "assay.capture.serialised:given_in": _values,
+    "assay.capture.serialised:messages_in": _values,
+    "assay.capture.serialised:passages_in": _values,
+    "assay.capture.serialised:passed_on": lambda f, t: _values(lambda value: f(value, {t: [t]}), t),
+    "assay.capture.serialised:plain": _values,
+    "assay.capture.serialised:text_written": _values,
+    "assay.capture.serialised:texts_sent": _values,
+    "assay.data.exports:json_of": _values,
+    "assay.data.exports:time_of": _values,
+    "assay.data.named:is_named": _first,
+    "assay.data.rows:as_row": _values,
+    "assay.data.rows:history": _values,
+    "assay.data.rows:parse_list": lambda f, t: (f(t), f("[" + t), f("['" + t)),
+    "assay.data.rows:passages": _values,
+    "assay.data.rows:sample_from_row": _row,
+    "assay.fields:context_text": _values,
+    "assay.fields:describe": _values,
+    "assay.fields:json_object": _values,
+    "assay.fields:json_value": _values,
+    "assay.fields:missing": _values,
+    "assay.fields:well_formed": _first,
+    "assay.guarding.verdict:in_words": _told,
+    "assay.inquiries.entities:same_entity": _first,
+    "assay.inquiries.pieces:pack": lambda f, t: f([t, t], 1000, "en"),
+    "assay.judges.cascade.plan:name_of": _first,
+    "assay.judges.embedded.judge:too_short": _first,
+    "assay.judges.endpoints.retries:retry_after": lambda f, t: f({"retry-after": t, "retry-after-ms": t}),
+    "assay.judges.fences:clean": _first,
+    "assay.judges.fences:correct": lambda f, t: f(t, {}),
+    "assay.judges.fences:render": lambda f, t: f(_prompt(t), show_schema=True),
+    "assay.judges.fences:tokens_in": _first,
+    "assay.judges.sentence_claims:refuses": _first,
+    "assay.judges.sentence_claims:sentence_claims": _first,
+    "assay.judges.sentence_claims:states_something": _first,
+    "assay.judges.writing.labels:attach_probabilities": lambda f, t: f(
+        Found({"label": "yes"}, t, 0), _LABEL, t, _tokens(t)
+    ),
+    "assay.judges.writing.loose_json:tidy": _tidy,
+    "assay.judges.writing.replies:find_object": _objects,
+    "assay.judges.writing.replies:is_copied": lambda f, t: f(Found({}, t, 0), [t[1:], t]),
+    "assay.metrics.context_entity_recall:distinct": lambda f, t: f([t, t]),
+    "assay.metrics.context_entity_recall:entity_recall": lambda f, t: f([t], [t]),
+    "assay.metrics.context_relevance:sentences_of": lambda f, t: f([t]),
+    "assay.report.explanation:Explanation": lambda f, t: f(Row(number=1, scored=scored(t))).text(),
+    "assay.report.explanation:score_in_words": lambda f, t: f(scored(t).scores["m"], scored(t).sample),
+    "assay.sinks.annotations:annotations_of": lambda f, t: f(scored(t)),
+    "assay.sinks.masking:hash_text": _first,
+    "assay.sinks.masking:hidden_texts": lambda f, t: f(scored(t).to_dict(), str.upper),
+    "assay.text.blocks:blocks": lambda f, t: list(f(t)),
+    "assay.text.fallback:is_abbreviation": _first,
+    "assay.text.fallback:is_border": lambda f, t: f(t, len(t) // 2, "en"),
+    "assay.text.fallback:split": lambda f, t: (f(t, "en"), f(t, "el")),
+    "assay.text.fallback:word_before": lambda f, t: f(t, len(t)),
+    "assay.text.guards:mask": _first,
+    "assay.text.guards:split": lambda f, t: f(t[:1000], "en"),  # it is given a window at a time: see the test of pysbd
+    "assay.text.plain:split": _first,
+    "assay.text.quotes:locate": lambda f, t: (f(t, "x" + t), f(t[1:] + "y", t), f(t[: len(t) // 2].upper() + "yyy", t)),
+    "assay.text.quotes:locate_parts": lambda f, t: (f(t, t[1:]), f(t + " ... " + t, t), f("abc" + t, "abc" + t[1:])),
+    "assay.text.quotes:normalise": _first,
+    "assay.text.repair:repair": _repair,  # of one window
+    "assay.text.sentences:split_sentences": lambda f, t: (f(t), f(t, "de"), f(t, "xx")),
+    "assay.text.windows:windows": lambda f, t: (f(t, 1000), f(t, 1)),
+}
+
+
+def reader(name: str) -> Callable[[str], object]:
+    """The function of that name, called as READ says."""
+    module, _, function = name.partition(":")
+    return partial(READ[name], getattr(importlib.import_module(module), function))
+
+
+def readers_in_sources() -> Iterator[str]:
+    """The names of all public functions that have a text among their parameters."""
+    source = ROOT / "src"
+    for path in sorted((source / "assay").rglob("*.py")):
+        if "cli" in path.parts:  # commands
+            continue
+        module = ".".join(path.relative_to(source).with_suffix("").parts).removesuffix(".__init__")
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                arguments = node.args
+                given = {a.arg for a in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+                if given & TEXTS:
+                    yield f"{module}:{node.name}"

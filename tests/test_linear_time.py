@@ -1,0 +1,249 @@
+"""Nothing freezes: every regular expression and every function that reads a text takes time that grows with its length.
+
+`re` holds the interpreter's lock: one quadratic search of a hostile text stops every thread of a host, and no deadline
+helps. The texts are in `linear.py`, the patterns are found by `linear_patterns.py`, the functions are listed in
+`linear_functions.py`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assay import Context, Sample, guard
+from assay.judges import fences
+from assay.judges.writing.judge import Reply, TextJudge
+from assay.text import fallback, guards, quotes, sentences
+from assay.text.cache import BoundedCache
+from tests import linear
+from tests.linear_functions import NOT_READ, READ, reader, readers_in_sources
+from tests.linear_patterns import Found, heads_of, patterns_in, source_files
+
+PATTERNS = [found for path in source_files() for found in patterns_in(path)]
+
+#: Patterns that are made at run time, with ones like them. Whoever adds one says here why it is linear.
+MADE_AT_RUN_TIME = {
+    ("src/assay/judges/writing/replies.py", "re.compile(f'</{opening[1]}>', re.IGNORECASE)"): "</reflection>",
+    ("src/assay/text/plain.py", "re.compile('|'.join(sorted(unclear)))"): "al|d|d.phil|dr.philos|e.g|i.e|ph.d|u.s|v",
+}
+_STAND_INS = [
+    Found(found.file, found.source, re.compile(MADE_AT_RUN_TIME[found.file, found.source], re.IGNORECASE), False)
+    for found in PATTERNS
+    if (found.file, found.source) in MADE_AT_RUN_TIME
+]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second time is as long as the first."""
+    for room, name in ((sentences, "_REMEMBERED"), (quotes, "_NORMAL")):
+        monkeypatch.setattr(room, name, BoundedCache(0, lambda key, value: 1))
+
+
+# The check
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda text: re.search(r"<(?=\s*/?\s*data\s*-)", text),
+        lambda text: re.split(r"\s*(?:\.{3,}|…)\s*", text),
+        lambda text: sum(one == other for one in text for other in text),
+    ],
+)
+def test_the_check_finds_what_is_quadratic(call: Callable[[str], object]) -> None:
+    assert linear.fault(call, "<" + " " * 700 + "x", "<" + " " * 7_000 + "x")
+
+
+def test_the_check_lets_linear_work_pass() -> None:
+    assert linear.first_fault(lambda text: [ord(char) for char in text] + [len(text.split())]) is None
+
+
+def test_patterns_are_found_wherever_they_stand(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.linear_patterns.ROOT", tmp_path)
+    path = tmp_path / "src" / "module.py"
+    path.parent.mkdir()
+    path.write_text(
+        "import re\nfrom assay.text.scripts import CJK_ENDS\n_A = 'x' + CJK_ENDS\n_B = re.compile(rf'[{_A}]+', re.I)\n"
+        "class C:\n    p: re.Pattern[str] = re.compile('c')\ndef f(t, u):\n    _B.match(t)\n"
+        "    return re.sub('(?i)d', '', t), re.split(u, t), re.compile('e').fullmatch(t), \\\n"
+        "        re.search(pattern='f', string=t)\n"
+    )
+    found = {item.source: item for item in patterns_in(path)}
+    assert [(n, i.pattern and i.pattern.pattern) for n, i in sorted(found.items())] == [
+        ("_B", "[x。！？｡]+"), ("p", "c"), ("re.compile('e')", "e"), ("re.search(pattern='f', string=t)", "f"),
+        ("re.split(u, t)", None), ("re.sub('(?i)d', '', t)", "(?i)d"),
+    ]  # fmt: skip
+    assert {name for name, item in found.items() if item.anchored} == {"_B", "re.compile('e')"}
+
+
+# Patterns
+
+
+def test_every_pattern_is_known() -> None:
+    unknown = {(found.file, found.source) for found in PATTERNS if found.pattern is None}
+    assert unknown == MADE_AT_RUN_TIME.keys()
+    assert len(PATTERNS) > 60
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize(
+    "found",
+    [found for found in (*PATTERNS, *_STAND_INS) if found.pattern is not None],
+    ids=lambda found: f"{found.file.rpartition('/')[2]}:{found.source[:30]}",
+)
+def test_every_pattern_takes_linear_time(found: Found) -> None:
+    pattern = found.pattern
+    assert pattern is not None
+    heads = heads_of(pattern)
+    assert linear.first_fault(pattern.match, heads) is None
+    assert linear.first_fault(pattern.fullmatch, heads) is None
+    if not found.anchored:  # what is searched, split or replaced tries every place of the text
+        assert linear.first_fault(lambda text: sum(1 for _ in pattern.finditer(text)), heads) is None
+
+
+# Functions
+
+
+def test_every_function_that_takes_a_text_is_listed() -> None:
+    missing = set(readers_in_sources()) - READ.keys() - NOT_READ.keys()
+    assert not missing, "say in tests/linear_functions.py how it is called"
+    for name in (*READ, *NOT_READ):
+        module, _, function = name.partition(":")
+        assert hasattr(importlib.import_module(module), function), f"{name} is gone"
+
+
+#: These split sentences, of which pysbd makes slow work.
+_SLOW = {
+    *("assay.inquiries.pieces:pack", "assay.judges.sentence_claims:sentence_claims", "assay.text.windows:windows"),
+    *("assay.metrics.context_relevance:sentences_of", "assay.text.sentences:split_sentences"),
+}
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", READ)
+def test_every_function_takes_linear_time(name: str) -> None:
+    call = reader(name)
+    call("Dr. X came (e.g. in 1. and a) of it). It is. " * 3)  # imports and compiles
+    if name in _SLOW:
+        assert linear.first_fault(call, units=linear.FEW) is None
+    else:
+        assert linear.first_fault(call, ["<", "</data-", "[...", '{"a": ', "Dr. "]) is None
+
+
+# pysbd: its own expressions are quadratic, and worse; what it is given is bounded
+
+
+class Entry:
+    """Stands where pysbd does, and notes how much it is given, and at once."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.all = self.most = 0
+        self._split = guards.split
+        monkeypatch.setattr(guards, "split", self)
+
+    def __call__(self, masked: str, language: str) -> Any:
+        self.all += len(masked)
+        self.most = max(self.most, len(masked))
+        return self._split(masked, language)
+
+
+@pytest.mark.parametrize("language", ["en", "de", "zh"])
+def test_pysbd_is_given_windows_of_a_text_and_little_of_it_twice(
+    language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = Entry(monkeypatch)
+    for name, text in [*linear.hostile(linear.SHORT), *linear.after(["e(g. ", "<a Y!J « !!! et 2) "], linear.SHORT)]:
+        entry.all = 0
+        sentences.split_sentences(text, language)
+        assert entry.all <= 2 * len(text), name
+    assert 0 < entry.most <= 1000
+
+
+def test_windows_get_ahead_whatever_the_splitter_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    # each window: one short sentence, and the rest as another; the next window says so again
+    entry = Entry(monkeypatch)
+    entry._split = lambda masked, language: [(0, 2), (3, len(masked.rstrip()))]
+    text = "a. (b " * 10_000
+    spans = sentences.split_sentences(text)
+    assert entry.all <= 4 * len(text) + 2000
+    assert "".join(span.of(text) for span in spans).replace(" ", "") == text.replace(" ", "")
+
+
+# What changed to become linear, and nothing else about it
+
+_PIECES = st.lists(st.sampled_from([*'<>/ \t\n\u00a0-x[].!?…(")。1*_', "data", "DATA", "...", "!!!", "\u2028"])).map(
+    "".join
+)
+
+
+@settings(max_examples=2000, deadline=None)
+@given(_PIECES)
+def test_fences_are_found_as_before(text: str) -> None:
+    before = re.compile(r"<(?=\s*/?\s*data\s*-)", re.IGNORECASE)
+    assert fences._LOOKS_LIKE_A_FENCE.sub("\u2039", text) == before.sub("\u2039", text)
+
+
+@settings(max_examples=2000, deadline=None)
+@given(_PIECES)
+def test_quotes_are_parted_as_before(text: str) -> None:
+    before = re.compile(r"\s*(?:\[\s*(?:\.{3,}|…)\s*\]|\(\s*(?:\.{3,}|…)\s*\)|\.{3,}|…)\s*")
+    parts = [part for part in before.split(text.strip()) if part]
+    assert [part for piece in quotes._ELISION.split(text) if (part := piece.strip())] == parts
+
+
+@settings(max_examples=2000, deadline=None)
+@given(_PIECES)
+def test_runs_of_marks_are_read_as_before(text: str) -> None:
+    before = re.compile(r"[!?]{2,}+(?<=[!?]{3})(?=\s)")
+    assert [match.span() for match in guards._SHOUT.finditer(text)] == [match.span() for match in before.finditer(text)]
+    old_end = re.compile(fallback._END.pattern.replace("(?<![.!?…‼⁇⁈⁉．])", "", 1))
+    assert old_end.pattern != fallback._END.pattern
+    found = [(match.span(), match.lastgroup) for match in fallback._END.finditer(text)]
+    assert found == [(match.span(), match.lastgroup) for match in old_end.finditer(text)]
+
+
+# And so a deadline holds
+
+
+class Idle(TextJudge):
+    fingerprint = "idle"
+
+    async def generate(self, request: Any) -> Reply:
+        self.user(request)
+        return Reply(text="{}")
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("hostile", ["<" + " " * 24_000 + "x", "<" * 24_000, "... " * 6_000, "Mr. (a) " * 3_000])
+def test_a_guard_keeps_its_deadline_whatever_the_text(hostile: str) -> None:
+    checked = guard("faithfulness", Idle(), deadline=1.0)
+    sample = Sample(question="What is Paris? " + hostile, answer="Paris is a city.", contexts=(Context(text=hostile),))
+    checked.check(Sample(question="?", answer="It is.", contexts=(Context(text="It is."),)))  # imports and starts
+    longest, over = 0.0, threading.Event()
+
+    def unrelated() -> None:
+        nonlocal longest
+        while not over.is_set():
+            start, cpu = time.monotonic(), time.process_time()
+            over.wait(0.01)
+            # a busy machine stops threads too: what counts is the time for which this process was running
+            longest = max(longest, min(time.monotonic() - start, time.process_time() - cpu))
+
+    watch = threading.Thread(target=unrelated)
+    watch.start()
+    start = time.monotonic()
+    checked.check(sample)
+    took = time.monotonic() - start
+    over.set()
+    watch.join()
+    assert took < 2.0
+    assert longest < 0.5
