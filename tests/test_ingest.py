@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from assay import ingest_cli
+from assay.cli import ingest as ingest_cli
 from assay.cli.main import app
 from assay.data import RowError, named
 from assay.errors import InputError, StoreError

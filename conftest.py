@@ -1,0 +1,50 @@
+"""Which tests run by default, and what the others need.
+
+    pytest                              all that is neither `long` nor `needs` a server or a browser (see pyproject.toml)
+    pytest -m long                      the long ones
+    pytest -m needs                     those with a real server or browser
+    pytest -m "needs(name='phoenix')"   those with one of them
+
+A test `needs` what it asks for: by one of the fixtures below, or by the mark `@pytest.mark.needs(name="phoenix")`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.servers import stores
+from tests.servers.needed import INSTALL
+
+#: What a test needs that asks for one of these fixtures.
+NEEDED_BY_FIXTURE = {"phoenix_url": "phoenix", "mlflow_url": "mlflow", "mlflow_packages": "mlflow"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at the marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        asked = NEEDED_BY_FIXTURE.keys() & set(getattr(item, "fixturenames", ()))
+        for name in sorted({NEEDED_BY_FIXTURE[fixture] for fixture in asked}):
+            item.add_marker(pytest.mark.needs(name=name))
+        for mark in item.iter_markers("needs"):
+            if mark.kwargs.get("name") not in INSTALL:
+                raise pytest.UsageError(f"{item.nodeid}: needs(name=...) is one of {', '.join(INSTALL)}")
+
+
+@pytest.fixture(scope="session")
+def phoenix_url() -> str:
+    """The base URL of a real Phoenix server."""
+    return stores.phoenix()
+
+
+@pytest.fixture(scope="session")
+def mlflow_url() -> str:
+    """The tracking URI of a real MLflow server."""
+    return stores.mlflow()
+
+
+@pytest.fixture(scope="session")
+def mlflow_packages() -> Path:
+    """The folder with the packages of MLflow whole, its database included."""
+    return stores.packages(stores.MLFLOW.requirement)
