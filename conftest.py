@@ -1,9 +1,10 @@
 """Which tests run by default, and what the others need.
 
-    pytest                              all that is neither `long` nor `needs` a server or a browser (see pyproject.toml)
+    pytest                              all that is neither `long` nor `needs` a server (`addopts` in pyproject.toml)
     pytest -m long                      the long ones
     pytest -m needs                     those with a real server or browser
     pytest -m "needs(name='phoenix')"   those with one of them
+    pytest -m "" tests/test_cli.py      a file with all that is in it
 
 A test `needs` what it asks for: by one of the fixtures below, or by the mark `@pytest.mark.needs(name="phoenix")`.
 """

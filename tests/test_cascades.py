@@ -64,6 +64,7 @@ def second(server: OpenAIServer, **options: Any) -> OpenAIJudge:
     return OpenAIJudge("fake", base_url=server.base_url, retry_base=0.01, **options)
 
 
+@pytest.mark.long
 def test_a_plan_is_made_on_some_rows_and_holds_on_others(tmp_path: Path) -> None:
     """Both judges on 90 rows; then the cascade on 60 others, held against the second judge alone."""
     with OpenAIServer() as server:
@@ -246,6 +247,7 @@ def assay(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
     return run
 
 
+@pytest.mark.long
 def test_calibrate_and_score_from_the_command_line(assay: Any, tmp_path: Path) -> None:
     data = tmp_path / "rows.jsonl"
     data.write_text("\n".join(map(json.dumps, rows(60))))

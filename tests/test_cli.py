@@ -106,6 +106,7 @@ def test_a_refused_key_is_one_line(assay, data):
     assert len(err.strip().splitlines()) == 1
 
 
+@pytest.mark.long
 def test_demo_shows_the_table_the_worst_answer_and_what_decided_it(assay):
     code, out, _ = assay("demo")
     assert code == 0

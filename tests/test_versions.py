@@ -10,6 +10,7 @@ from tests.capture_table import SHAPES, SIGNS, line, name_of_test
 from tests.versions import MATRICES, NEWEST, OLDEST, Versions, environment, marks
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "capture.md"
+pytestmark = pytest.mark.long
 FOUND: dict[tuple[str, str], dict[str, str]] = {}
 
 

@@ -20,7 +20,7 @@ from assay.live.spool_file import SpoolFile
 from assay.sinks import read_jsonl
 from tests.live.apps import app, worker
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no kill -9")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform == "win32", reason="no kill -9")]
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["tests.live.apps"])  # starting then costs milliseconds, so the kills fall into the work

@@ -397,6 +397,7 @@ def cli(*arguments: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
+@pytest.mark.long
 def test_the_command_line(tmp_path: Path) -> None:
     import json
 

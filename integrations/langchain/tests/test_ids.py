@@ -121,6 +121,7 @@ def test_ids_of_langfuse() -> None:
     assert "langfuse_trace_id" not in found["not attached"]["ids"]
 
 
+@pytest.mark.long
 def test_ids_of_mlflow() -> None:
     found = beside("mlflow")
     for name in ("sync", "async"):
