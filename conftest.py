@@ -18,6 +18,9 @@ import pytest
 from tests.servers import stores
 from tests.servers.needed import INSTALL
 
+#: Seconds that a long test may take, on a busy machine, if it does not say so itself.
+LONG = 900
+
 #: What a test needs that asks for one of these fixtures.
 NEEDED_BY_FIXTURE = {"phoenix_url": "phoenix", "mlflow_url": "mlflow", "mlflow_packages": "mlflow"}
 
@@ -28,6 +31,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         asked = NEEDED_BY_FIXTURE.keys() & set(getattr(item, "fixturenames", ()))
         for name in sorted({NEEDED_BY_FIXTURE[fixture] for fixture in asked}):
             item.add_marker(pytest.mark.needs(name=name))
+        if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(LONG))
         for mark in item.iter_markers("needs"):
             if mark.kwargs.get("name") not in INSTALL:
                 raise pytest.UsageError(f"{item.nodeid}: needs(name=...) is one of {', '.join(INSTALL)}")

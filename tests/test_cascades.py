@@ -123,6 +123,7 @@ def _verdicts(scored: Any) -> Any:
     return scored.scores["faithfulness"].verdicts["answer/contexts"]
 
 
+@pytest.mark.long
 def test_a_plan_survives_the_disk(tmp_path: Path) -> None:
     with OpenAIServer() as server:
         plan = calibrate(

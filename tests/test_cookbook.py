@@ -12,7 +12,8 @@ import pytest
 COOKBOOK = Path(__file__).parents[1] / "cookbook"
 
 #: The server that an example writes to: its address is the argument.
-NEEDS = {"live_service.py": "phoenix"}
+SERVERS = {"live_service.py": "phoenix_url"}
+MARKS = {"live_service.py": pytest.mark.needs(name="phoenix"), "production_traces.py": pytest.mark.long}
 
 #: What a reader must see in the output of each.
 SHOWN = {
@@ -22,7 +23,7 @@ SHOWN = {
     "production_traces.py": ("22/24", "no_context", "The least faithful one, trace-010", "numbers not found: 15, 1867"),
 }
 
-EXAMPLES = [pytest.param(n, marks=pytest.mark.needs(name=NEEDS[n]) if n in NEEDS else ()) for n in sorted(SHOWN)]
+EXAMPLES = [pytest.param(name, marks=MARKS.get(name, ())) for name in sorted(SHOWN)]
 
 #: Any connection that is not to this machine fails.
 NO_NETWORK = """
@@ -43,7 +44,7 @@ def test_the_cookbook_is_complete():
 @pytest.mark.timeout(900)  # the first run installs the Phoenix server
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_runs_and_shows_its_point(name, tmp_path, request):
-    arguments = [request.getfixturevalue(f"{NEEDS[name]}_url")] if name in NEEDS else []
+    arguments = [request.getfixturevalue(SERVERS[name])] if name in SERVERS else []
     (tmp_path / "sitecustomize.py").write_text(NO_NETWORK)
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY")} | {"PYTHONPATH": str(tmp_path)}
     done = subprocess.run(

@@ -21,7 +21,7 @@ MATRICES = {
     "llama_index": "integrations/llama_index/tests/test_shape_matrix.py",
 }
 MEMBERS = (".", "integrations/langchain", "integrations/llama_index", "integrations/embedded")
-TOOLS = ("pytest>=8.3", "pytest-asyncio>=0.24", "pytest-timeout>=2.3", "hypothesis>=6.115")
+TOOLS = ("pytest>=8.3", "pytest-asyncio>=0.24", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.115")
 
 #: Frameworks beside those that the integrations depend on themselves; the matrices use them.
 FRAMEWORKS = ("langchain>=1.0,<2", "langchain-classic>=1.0,<2", "langgraph>=1.0,<2")
