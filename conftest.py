@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.servers import stores
@@ -23,6 +24,13 @@ LONG = 900
 
 #: What a test needs that asks for one of these fixtures.
 NEEDED_BY_FIXTURE = {"phoenix_url": "phoenix", "mlflow_url": "mlflow", "mlflow_packages": "mlflow"}
+
+
+# a machine may be busy with something else: time is held where a test measures it, not by hypothesis per example
+hypothesis.settings.register_profile(
+    "busy", hypothesis.settings(), deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("busy")
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` looks at the marks
