@@ -346,7 +346,7 @@ def run_script(tmp_path, **kwargs) -> subprocess.Popen[str]:
 def wait_for_rows(tmp_path, count: int) -> None:
     import time
 
-    for _ in range(600):
+    for _ in range(2400):
         log = tmp_path / "asked.log"
         if log.exists() and len(log.read_text().splitlines()) >= count:
             return
