@@ -25,7 +25,6 @@ LONG = 900
 #: What a test needs that asks for one of these fixtures.
 NEEDED_BY_FIXTURE = {"phoenix_url": "phoenix", "mlflow_url": "mlflow", "mlflow_packages": "mlflow"}
 
-
 # a machine may be busy with something else: time is held where a test measures it, not by hypothesis per example
 hypothesis.settings.register_profile(
     "busy", hypothesis.settings(), deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
@@ -36,14 +35,20 @@ hypothesis.settings.load_profile("busy")
 @pytest.hookimpl(tryfirst=True)  # before `-m` looks at the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        asked = NEEDED_BY_FIXTURE.keys() & set(getattr(item, "fixturenames", ()))
-        for name in sorted({NEEDED_BY_FIXTURE[fixture] for fixture in asked}):
-            item.add_marker(pytest.mark.needs(name=name))
         if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(LONG))
-        for mark in item.iter_markers("needs"):
-            if mark.kwargs.get("name") not in INSTALL:
-                raise pytest.UsageError(f"{item.nodeid}: needs(name=...) is one of {', '.join(INSTALL)}")
+        for name in sorted(_needed_by(item)):
+            item.add_marker(pytest.mark.needs(name=name))
+            item.add_marker(pytest.mark.xdist_group(name))  # with `--dist loadgroup`, one process starts the server
+
+
+def _needed_by(item: pytest.Item) -> set[str]:
+    """The names of what a test needs."""
+    said = {str(mark.kwargs.get("name")) for mark in item.iter_markers("needs")}
+    if not said <= INSTALL.keys():
+        raise pytest.UsageError(f"{item.nodeid}: needs(name=...) is one of {', '.join(INSTALL)}")
+    asked = NEEDED_BY_FIXTURE.keys() & set(getattr(item, "fixturenames", ()))
+    return said | {NEEDED_BY_FIXTURE[fixture] for fixture in asked}
 
 
 @pytest.fixture(scope="session")
