@@ -72,6 +72,7 @@ def second(server: OpenAIServer, **options: Any) -> OpenAIJudge:
     return OpenAIJudge("fake", base_url=server.base_url, retry_base=0.01, **options)
 
 
+@pytest.mark.long
 def test_a_plan_is_made_on_some_rows_and_holds_on_others(tmp_path: Path) -> None:
     """Both judges on 90 rows; then the cascade on 60 others, held against the second judge alone."""
     with OpenAIServer() as server:
@@ -130,6 +131,7 @@ def _verdicts(scored: Any) -> Any:
     return scored.scores["faithfulness"].verdicts["answer/contexts"]
 
 
+@pytest.mark.long
 def test_a_plan_survives_the_disk(tmp_path: Path) -> None:
     with OpenAIServer() as server:
         plan = calibrate(
@@ -434,6 +436,7 @@ def assay(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], t
     return run
 
 
+@pytest.mark.long
 def test_calibrate_and_score_from_the_command_line(assay: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = tmp_path / "rows.jsonl"
     data.write_text("\n".join(map(json.dumps, rows(60))))

@@ -115,6 +115,7 @@ def test_a_refused_key_is_one_line(assay, data):
     assert len(err.strip().splitlines()) == 1
 
 
+@pytest.mark.long
 def test_demo_shows_the_table_the_worst_answer_and_what_decided_it(assay):
     code, out, _ = assay("demo")
     assert code == 0
@@ -152,6 +153,7 @@ def test_unknown_run_and_row_say_what_there_is(assay, data):
     assert (code, "numbered up to 2" in err) == (2, True)
 
 
+@pytest.mark.long
 def test_an_unreachable_judge_is_exit_code_1_with_every_cause(assay, data):
     code, out, _ = assay(
         "score", data, "--metrics", "faithfulness", "--judge", "openai:m", "--base-url", "http://127.0.0.1:9/v1"

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.stores import phoenix
-
 COOKBOOK = Path(__file__).parents[1] / "cookbook"
+
+#: The server that an example writes to: its address is the argument.
+SERVERS = {"live_service.py": "phoenix_url"}
+MARKS = {"live_service.py": pytest.mark.needs(name="phoenix"), "production_traces.py": pytest.mark.long}
 
 #: What a reader must see in the output of each.
 SHOWN = {
@@ -20,6 +22,8 @@ SHOWN = {
     "llama_index_query_engine.py": ("faithfulness", "not mentioned"),
     "production_traces.py": ("22/24", "no_context", "The least faithful one, trace-010", "numbers not found: 15, 1867"),
 }
+
+EXAMPLES = [pytest.param(name, marks=MARKS.get(name, ())) for name in sorted(SHOWN)]
 
 #: Any connection that is not to this machine fails.
 NO_NETWORK = """
@@ -38,9 +42,9 @@ def test_the_cookbook_is_complete():
 
 
 @pytest.mark.timeout(900)  # the first run installs the Phoenix server
-@pytest.mark.parametrize("name", sorted(SHOWN))
-def test_runs_and_shows_its_point(name, tmp_path):
-    arguments = [phoenix()] if name == "live_service.py" else []
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_runs_and_shows_its_point(name, tmp_path, request):
+    arguments = [request.getfixturevalue(SERVERS[name])] if name in SERVERS else []
     (tmp_path / "sitecustomize.py").write_text(NO_NETWORK)
     environment = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY")} | {"PYTHONPATH": str(tmp_path)}
     done = subprocess.run(

@@ -13,6 +13,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
+pytestmark = pytest.mark.long  # installs an environment
+
 #: `import assay` may load this share of the modules, and use this share of the CPU time, of `import pydantic`.
 MODULE_BUDGET = 0.3
 TIME_BUDGET = 0.5

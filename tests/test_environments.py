@@ -87,6 +87,7 @@ def test_threads_share_one_store_and_one_judge(tmp_path):
     assert means == [MEAN] * 4
 
 
+@pytest.mark.long
 def test_in_an_executed_notebook(tmp_path):
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")

@@ -596,7 +596,7 @@ def run_script(tmp_path, **kwargs) -> subprocess.Popen[str]:
 def wait_for_rows(tmp_path, count: int) -> None:
     import time
 
-    for _ in range(600):
+    for _ in range(2400):
         log = tmp_path / "asked.log"
         if log.exists() and len(log.read_text().splitlines()) >= count:
             return
@@ -604,6 +604,7 @@ def wait_for_rows(tmp_path, count: int) -> None:
     raise AssertionError("the script did not get going")
 
 
+@pytest.mark.long
 def test_kill_9_and_rerun_continues(tmp_path):
     first = run_script(tmp_path)
     wait_for_rows(tmp_path, 30)
@@ -658,6 +659,7 @@ async def test_evaluate_in_a_running_loop(judge, tmp_path):
     assert evaluate(ROWS, "faithfulness", judge, store=tmp_path).metrics["faithfulness"].mean == 0.5
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_rows_in_flat_memory(tmp_path):
     import psutil
 

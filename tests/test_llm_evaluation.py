@@ -130,6 +130,7 @@ def faulted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, OpenAISer
     return result, server, folder
 
 
+@pytest.mark.long
 def test_all_rows_end_and_every_recoverable_one_is_scored(faulted):
     result, server, _ = faulted
     assert (result.rows, result.complete) == (ROWS, True)
@@ -140,6 +141,7 @@ def test_all_rows_end_and_every_recoverable_one_is_scored(faulted):
             assert all(score.value is not None for score in scored.scores.values()), scored.values
 
 
+@pytest.mark.long
 def test_every_other_one_is_unscored_with_its_cause_and_the_raw_reply(faulted):
     result, _, _ = faulted
     causes = {"malformed": Cause.PARSE, "silent": Cause.TIMEOUT, "filtered": Cause.CONTENT_FILTER}
@@ -158,6 +160,7 @@ def test_every_other_one_is_unscored_with_its_cause_and_the_raw_reply(faulted):
     assert {number for number, _ in failures} <= set(HOPELESS)
 
 
+@pytest.mark.long
 def test_no_fault_becomes_a_number(faulted):
     result, _, _ = faulted
     for scored in result:
@@ -169,6 +172,7 @@ def test_no_fault_becomes_a_number(faulted):
     assert "nan" not in str(result).lower()
 
 
+@pytest.mark.long
 def test_a_rerun_asks_only_for_what_is_missing(faulted):
     _, faulty_server, folder = faulted
     # the same address, now without faults: findings are filed under model, parameters and address

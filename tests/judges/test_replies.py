@@ -185,10 +185,10 @@ def test_a_reply_that_is_one_json_string() -> None:
 
 @pytest.mark.parametrize("text", ["{" * 50_000, '{"a":' * 50_000, "{1 " * 50_000, '{"a" ' * 50_000, "[" * 50_000])
 def test_hopeless_replies_are_given_up_quickly(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(BadReply):
         parse_reply(text, SCHEMA)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize("spell", [str, lambda text: text.replace('"', '\\"'), lambda text: text.replace(" ", "\n")])

@@ -73,6 +73,7 @@ def test_fifty_at_once_with_faults_and_retries_stay_within_the_calls() -> None:
         assert "room in 24" in reason.message  # hours
 
 
+@pytest.mark.long
 def test_three_worker_processes_share_one_budget(tmp_path: Path) -> None:
     with OpenAIServer(faults=Faults(seed=5, repeat=1, error_500=0.3), retry_after=0.01) as server:
         spool = Spool(tmp_path / "spool")

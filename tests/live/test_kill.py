@@ -20,7 +20,7 @@ from assay.live.spool_file import SpoolFile
 from assay.sinks import read_jsonl
 from tests.live.apps import app, worker
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no kill -9")
+pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform == "win32", reason="no kill -9")]
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["tests.live.apps"])  # starting then costs milliseconds, so the kills fall into the work
@@ -48,7 +48,7 @@ def killed_after(running: BaseProcess, seconds: float) -> None:
 
 def begun(log: Path) -> None:
     """Wait until the application submits."""
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while not log_of(log):
         assert time.monotonic() < until
         time.sleep(0.005)
@@ -126,7 +126,7 @@ def test_ten_kills_of_workers_lose_and_repeat_nothing(tmp_path: Path, seed: int)
         for kill in range(10):
             with process(worker, spool, scores[kill % 2], "lease=0.5") as running:
                 killed_after(running, chance.uniform(0.1, 0.5))
-        until = time.monotonic() + 30
+        until = time.monotonic() + 120
         while Spool(spool).report().appended < 2000:
             assert time.monotonic() < until
             time.sleep(0.05)

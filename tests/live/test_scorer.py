@@ -112,19 +112,23 @@ def test_full_queue_drops_at_once(scorer: Any) -> None:
     live = scorer(max_queue=3, concurrency=1)
     started = time.monotonic()
     taken = [live.submit(sample("slow")) for _ in range(20)]
-    assert time.monotonic() - started < 0.2
-    assert 3 <= sum(taken) <= 5
+    took = time.monotonic() - started
+    assert took < 2  # waiting for room would take 17 times 0.2 s
+    assert 3 <= sum(taken) <= 5 + took / 0.2
     assert live.health().dropped == 20 - sum(taken)
     assert live.flush(10)
 
 
 def test_concurrency_is_bounded(scorer: Any) -> None:
     live = scorer(concurrency=4)
-    started = time.monotonic()
-    for n in range(8):
-        live.submit(sample("slow", id=str(n)))
-    assert live.flush(10)
-    assert 0.4 <= time.monotonic() - started < 1.5  # two rounds of 0.2 s
+    took = []
+    for _ in range(3):
+        started = time.monotonic()
+        for n in range(8):
+            live.submit(sample("slow", id=str(n)))
+        assert live.flush(30)
+        took.append(time.monotonic() - started)
+    assert 0.4 <= min(took) < 1.5  # two rounds of 0.2 s, on a machine that may be busy with something else
 
 
 def test_a_sample_submitted_while_others_are_scored_does_not_wait_for_them(scorer: Any) -> None:

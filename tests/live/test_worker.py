@@ -135,7 +135,9 @@ def test_three_processes_share_a_spool_and_score_each_sample_once(tmp_path: Path
     spool = filled(tmp_path / "spool", 400)
     command = [sys.executable, "-m", "tests.live.apps", "worker", str(tmp_path / "spool")]
     workers = [
-        subprocess.Popen([*command, str(tmp_path / f"{n}.jsonl"), "until_empty=1"], stdout=subprocess.DEVNULL)
+        subprocess.Popen(
+            [*command, str(tmp_path / f"{n}.jsonl"), "until_empty=1", "lease=60"], stdout=subprocess.DEVNULL
+        )
         for n in range(3)
     ]
     assert [worker.wait(100) for worker in workers] == [0, 0, 0]
@@ -498,6 +500,7 @@ def cli(*arguments: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
+@pytest.mark.long
 def test_the_command_line(tmp_path: Path) -> None:
     import json
 

@@ -32,8 +32,8 @@ INSTALL = 900.0  # seconds that an environment may take
 #: Started in place of the server, whose process group it leads; ends the group when the pipe to it closes.
 _KEEPER = """
 import os, signal, subprocess, sys, threading
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
 server = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)  # now: a program inherits what is ignored
 closing = threading.Event()
 def watch():
     server.wait()

@@ -87,7 +87,7 @@ def test_a_claim_that_the_passage_has_word_for_word_is_in_the_excerpt(text: str,
 @pytest.mark.parametrize("unit", ["a. ", "word ", "A claim here. ", "\n1. "])
 def test_time_is_linear(unit: str) -> None:
     long = unit * (300_000 // len(unit))
-    start = time.perf_counter()
+    start = time.process_time()
     excerpt(Passage(long), "A claim with 5 words.", 130)
     excerpt(Passage("A claim with 5 words."), long, 130)
-    assert time.perf_counter() - start < 10  # a square would take minutes
+    assert time.process_time() - start < 10  # a square would take minutes

@@ -103,7 +103,7 @@ def test_nothing_shared(passage: str, claim: str) -> None:
 @pytest.mark.parametrize("unit", ["a", ".", "'", "a'", "1.", "A. ", "\n", "word ", "É", "no. A", '"', "5"])
 def test_time_is_linear(unit: str) -> None:
     long = unit * (300_000 // len(unit))
-    start = time.perf_counter()
+    start = time.process_time()
     Passage(long).compare("A claim with 5 words.")
     Passage("A claim with 5 words.").compare(long)
-    assert time.perf_counter() - start < 5  # a square would take minutes
+    assert time.process_time() - start < 5  # a square would take minutes

@@ -92,6 +92,7 @@ def test_empty_and_odd_texts(models: Models) -> None:
     assert [reading.probability for reading in models.support([("", "a"), ("a", ""), (" ", "a")])] == [0, 0, 0]
 
 
+@pytest.mark.long
 def test_readings_do_not_depend_on_the_batch(models: Models) -> None:
     """Every text is read alone, so neighbours, order and the number of threads change no bit."""
     rng = random.Random(3)
@@ -110,6 +111,7 @@ def test_readings_do_not_depend_on_the_batch(models: Models) -> None:
     assert models.support(claims) == [models.support([claim])[0] for claim in claims]
 
 
+@pytest.mark.long
 def test_an_answer_at_the_end_of_a_long_passage_is_found(models: Models) -> None:
     """100,000 characters: the usefulness of the answer shows, wherever it stands."""
     question, answering, _ = ROWS[1]

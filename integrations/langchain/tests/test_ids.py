@@ -111,6 +111,7 @@ def test_two_retrievers_have_no_one_span(captured: Any, kit: Any, spans: Any) ->
     assert "otel_span_id" in it.sample.ids
 
 
+@pytest.mark.long
 def test_ids_of_langfuse() -> None:
     found = beside("langfuse")
     for name in ("before ours", "after ours", "async", "inside an observation"):
@@ -121,6 +122,7 @@ def test_ids_of_langfuse() -> None:
     assert "langfuse_trace_id" not in found["not attached"]["ids"]
 
 
+@pytest.mark.long
 def test_ids_of_mlflow() -> None:
     found = beside("mlflow")
     for name in ("sync", "async"):
@@ -130,6 +132,7 @@ def test_ids_of_mlflow() -> None:
     assert [name for name, _ in found["model alone"]["roots"]] == ["FakeModel"]
 
 
+@pytest.mark.long
 def test_ids_of_langsmith() -> None:
     found = beside("langsmith")
     for name in ("sync", "async"):

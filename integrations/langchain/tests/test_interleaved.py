@@ -156,6 +156,7 @@ def instrumented() -> Iterator[None]:
     instrumentor.uninstrument()
 
 
+@pytest.mark.long
 async def test_real_chains_at_once(captured: Any, kit: Any, caplog: Any, instrumented: None) -> None:
     async def find(x: dict[str, str]) -> list[Document]:
         await asyncio.sleep(random.random() / 50)

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 INVOCATIONS = 3000
 
@@ -27,6 +29,7 @@ print(json.dumps({{"sizes": sizes, "maps": maps, "gone": len(collector._gone)}})
 """
 
 
+@pytest.mark.long
 def test_memory_is_flat_and_all_maps_are_empty_at_idle() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True, timeout=280,

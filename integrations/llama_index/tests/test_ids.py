@@ -199,6 +199,7 @@ print("done")
 """
 
 
+@pytest.mark.long
 def test_mlflow(tmp_path: Path) -> None:
     pytest.importorskip("mlflow.llama_index")
     done = subprocess.run(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 MEASURE = """
 import gc
 import psutil
@@ -43,6 +45,7 @@ assert grown < 5, grown
 """
 
 
+@pytest.mark.long
 def test_memory_is_flat_over_3000_queries() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", MEASURE],

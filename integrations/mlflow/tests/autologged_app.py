@@ -16,6 +16,7 @@ import uuid
 os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
 
 import mlflow
+
 from conftest import chain
 
 QUESTIONS = ("Why do cats purr?", "Do cats sing?", "What is a cat?")

@@ -34,7 +34,6 @@ from assay.judges.scripted import ScriptedJudge
 from assay.metrics.registry import resolve
 from assay.records import Context, Sample, ScoredSample
 from assay.scoring import score_sample
-from tests.servers import stores
 
 QUESTION = "Why do cats purr?"
 ANSWER = "Cats purr when calm. They also sing."
@@ -139,9 +138,9 @@ class Reader:
 
 
 @pytest.fixture(scope="session")
-def url() -> str:
+def url(mlflow_url: str) -> str:
     """The tracking URI of an MLflow server."""
-    return stores.mlflow()
+    return mlflow_url
 
 
 @pytest.fixture

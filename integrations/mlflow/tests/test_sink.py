@@ -292,10 +292,10 @@ def test_mlflow_imported_on_our_behalf_is_without_telemetry():
     assert result.stdout.split() == ["None", "None"], result.stderr
 
 
-def test_a_store_without_a_server_takes_scores_as_well(tmp_path):
+def test_a_store_without_a_server_takes_scores_as_well(tmp_path, mlflow_packages):
     code = f"""
 import sys
-sys.path.append({str(stores.packages(stores.MLFLOW.requirement))!r})  # MLflow whole, with its database
+sys.path.append({str(mlflow_packages)!r})  # MLflow whole, with its database
 import mlflow
 from assay.records import Sample, Score, ScoredSample
 from assay_mlflow import MlflowSink

@@ -170,10 +170,10 @@ def test_the_command_line_names_it_by_address(url, app):
     assert sample.question == "Why do cats purr?"
 
 
-def test_a_store_without_a_server_is_read_as_well(tmp_path):
+def test_a_store_without_a_server_is_read_as_well(tmp_path, mlflow_packages):
     code = f"""
 import json, sys
-sys.path.append({str(stores.packages(stores.MLFLOW.requirement))!r})  # MLflow whole, with its database
+sys.path.append({str(mlflow_packages)!r})  # MLflow whole, with its database
 import mlflow
 from assay_mlflow import mlflow_samples
 mlflow.set_tracking_uri("sqlite:///{tmp_path}/local.db")

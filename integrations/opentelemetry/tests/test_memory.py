@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import sys
 import psutil
@@ -43,6 +45,7 @@ print(json.dumps([peak(1_000), peak(int(sys.argv[1]))]))
 """
 
 
+@pytest.mark.long
 def test_a_hundred_thousand_spans_take_no_more_memory_than_ten_thousand() -> None:
     """10 spans a trace. Held in memory, 90,000 spans more would take 100 MB and more."""
     done = subprocess.run(  # a process of its own: the memory of this one is everybody's

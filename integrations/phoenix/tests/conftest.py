@@ -33,7 +33,6 @@ from assay.judges.scripted import ScriptedJudge
 from assay.metrics.registry import resolve
 from assay.records import Context, Sample, ScoredSample
 from assay.scoring import score_sample
-from tests.servers import stores
 
 QUESTION = "Why do cats purr?"
 ANSWER = "Cats purr when calm. They also sing."
@@ -169,9 +168,9 @@ Score = Callable[..., ScoredSample]
 
 
 @pytest.fixture(scope="session")
-def url() -> str:
+def url(phoenix_url: str) -> str:
     """The base URL of a Phoenix server."""
-    return stores.phoenix()
+    return phoenix_url
 
 
 @pytest.fixture

@@ -1,0 +1,69 @@
+"""Which tests run by default, and what the others need.
+
+    pytest                              all that is neither `long` nor `needs` a server (`addopts` in pyproject.toml)
+    pytest -m long                      the long ones
+    pytest -m needs                     those with a real server or browser
+    pytest -m "needs(name='phoenix')"   those with one of them
+    pytest -m "" tests/test_cli.py      a file with all that is in it
+
+A test `needs` what it asks for: by one of the fixtures below, or by the mark `@pytest.mark.needs(name="phoenix")`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+from tests.servers import stores
+from tests.servers.needed import INSTALL
+
+#: Seconds that a long test may take, on a busy machine, if it does not say so itself.
+LONG = 900
+
+#: What a test needs that asks for one of these fixtures.
+NEEDED_BY_FIXTURE = {"phoenix_url": "phoenix", "mlflow_url": "mlflow", "mlflow_packages": "mlflow"}
+
+# a machine may be busy with something else: time is held where a test measures it, not by hypothesis per example
+hypothesis.settings.register_profile(
+    "busy", hypothesis.settings(), deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("busy")
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` looks at the marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(LONG))
+        for name in sorted(_needed_by(item)):
+            item.add_marker(pytest.mark.needs(name=name))
+            item.add_marker(pytest.mark.xdist_group(name))  # with `--dist loadgroup`, one process starts the server
+
+
+def _needed_by(item: pytest.Item) -> set[str]:
+    """The names of what a test needs."""
+    said = {str(mark.kwargs.get("name")) for mark in item.iter_markers("needs")}
+    if not said <= INSTALL.keys():
+        raise pytest.UsageError(f"{item.nodeid}: needs(name=...) is one of {', '.join(INSTALL)}")
+    asked = NEEDED_BY_FIXTURE.keys() & set(getattr(item, "fixturenames", ()))
+    return said | {NEEDED_BY_FIXTURE[fixture] for fixture in asked}
+
+
+@pytest.fixture(scope="session")
+def phoenix_url() -> str:
+    """The base URL of a real Phoenix server."""
+    return stores.phoenix()
+
+
+@pytest.fixture(scope="session")
+def mlflow_url() -> str:
+    """The tracking URI of a real MLflow server."""
+    return stores.mlflow()
+
+
+@pytest.fixture(scope="session")
+def mlflow_packages() -> Path:
+    """The folder with the packages of MLflow whole, its database included."""
+    return stores.packages(stores.MLFLOW.requirement)
