@@ -204,7 +204,7 @@ class DecisionJudge(BaseJudge):
         refusal = self.cannot(Claims, inquiry.language)
         if refusal is not None:
             return Answer(failure=refusal)
-        return Answer(finding=sentence_claims(inquiry.text, inquiry.language))
+        return Answer(finding=sentence_claims(inquiry.text, inquiry.language, inquiry.question))
 
     async def _post(self, client: Any, body: Body) -> Any:
         options = {"headers": {"X-Stainless-Raw-Response": "true"}}  # as the client's own `with_raw_response` does it
