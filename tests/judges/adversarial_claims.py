@@ -171,9 +171,11 @@ FORMS = {
 
 
 def by_rule() -> Iterator[Pair]:
-    """Every form with every subject."""
-    for subject in SUBJECTS:
-        for form, template in FORMS.items():
+    """Every form with two of the subjects; yes and no with all of them."""
+    for m, subject in enumerate(SUBJECTS):
+        for n, (form, template) in enumerate(FORMS.items()):
+            if (n + m) % 2:
+                continue  # all four take twice as long and find the same
             invention, twin = (template.format(**_filling(subject, n)) for n in (0, 1))
             yield Pair(form, subject.question, subject.contexts, invention, twin)
         for word in ("Yes.", "Correct.", "Yes, it is so."):

@@ -225,8 +225,8 @@ def test_a_refusal_with_a_clause_behind_it_is_a_claim(refusal, joint, clause):
 
 
 HOSTILE = (
-    " ", "so ", "sorry, ", "no information ", "is not ", "of the ", "a, ", "(", "- ", "Yes. ", "the text does not ", "? ",
-    "**", "| ", "\n- ", "a:\n", "do you know ", "1. ",
+    " ", "so ", "sorry, ", "no information ", "is not ", "of the ", "a, ", "(", "- ", "Yes. ", "the text does not ",
+    "? ", "**", "| ", "\n- ", "a:\n", "do you know ", "1. ",
 )  # fmt: skip
 
 

@@ -33,7 +33,9 @@ A claim is one statement about the world that a reader could check on its own:
 - in the language of the text, keeping its numbers, names, dates, negations and hedges exactly.
 
 Questions, greetings, offers of help, statements about the answerer itself and statements that something is unknown
-or not in the sources are no claims. A text without claims gets an empty list.
+or not in the sources are no claims. What such a sentence states besides is one: "Did you know that members get 90
+days?" and "The text names no limit, so members get 90 days." both state that members get 90 days. So is a bare "Yes."
+to a question, written out. A text without claims gets an empty list.
 
 Give for each claim the number of the sentence that states it."""
 
