@@ -75,7 +75,9 @@ def test_what_was_not_judged_is_shown_with_scores_and_with_gaps(tmp_path):
     (scored,) = result
     assert "not judged: 2 sentences" in score_in_words(scored.scores["faithfulness"], scored.sample)
 
-    silent = evaluate([row], "faithfulness", ScriptedJudge(claims=lambda text: []), store=tmp_path / "silent")
+    silent = evaluate(
+        [row], "faithfulness", ScriptedJudge(claims=lambda text: [], support={}), store=tmp_path / "silent"
+    )
     shown = str(silent.explain(row["id"]))
     assert "not scored (no_claims)" in shown
     assert "not judged: 3 sentences" in shown

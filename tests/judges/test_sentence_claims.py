@@ -94,7 +94,12 @@ def test_refusals_questions_and_small_talk_state_nothing(sentence):
         "I do not have much information about it but I can tell you that it is an important site.",
         "The text does not mention a fee (members pay 20 euros).",
         "The text does not mention a fee, and 20 euros for members.",
+        "I am not sure, members enjoy free shipping.",
+        "Not mentioned in the text, members enjoy free shipping.",
+        "The text does not mention a fee, members enjoy free shipping.",
         # questions that tell
+        "What if members enjoy free shipping?",
+        "Could there be any doubt that members enjoy free shipping?",
         "Did you know that members get 90 days?",
         "Did you know members get 90 days?",
         "Isn't it true that members get 90 days?",

@@ -78,18 +78,22 @@ _PRESUPPOSED = re.compile(
 _RELATIVE = re.compile(r"\b(?:that|which|who|whose|whom|why)\b|[,;:()–—]")
 #: Where a clause may begin. After the weak ones there may also be one more thing of a list.
 _JOINT = re.compile(
-    r", only\b|(?P<list>,? or\b)|(?P<weak>,? and\b|,|\))|(?P<aside>\()"
+    r", only\b|(?P<or>,? or\b)|(?P<and>,? and\b)|(?P<comma>,|\))|(?P<aside>\()"
     r"|[;:–—!?…]| - |\. |\b(?:but|however|although|though|while|whereas|yet|nevertheless"
     r"|nonetheless|so|therefore|thus|hence|consequently|because|since|which|who|whose|whom|meaning|except|unless"
     r"|until)\b"
 )
-#: How many words may follow such a joint and still be no more than one thing of a list.
-_MOST_NAMES = {"list": 12, "weak": 5, "aside": 2}
+#: How many words may follow such a joint and still be no more than one thing of a list. A comma lists where "and" or
+#: "or" comes later, as in "meats, vegetables, or grains"; else what follows may be a clause of its own.
+_MOST_NAMES = {"or": 12, "and": 4, "comma": 2, "aside": 2}
+_LISTED = 5
 _OFFER = re.compile(
     r"\W*(?:(?:i|we) (?:can|could|would|will|am|are)|(?:i|we)'(?:d|ll|m|re))(?: be)?(?: happy| glad)?(?: to)?"
     r" (?:help|assist|try)\b"
 )
 _APPOSITION = re.compile(rf"\W*(?:{_BASED_ON}|such as|like|including|or|nor)\b")
+_ANY_SOURCE = re.compile(rf"\b(?:in|by|from|within|on) {_SOURCE}")
+_WORDS = re.compile(r"\w")
 _NOT_WORDS = re.compile(r"\W*")
 
 
@@ -145,12 +149,16 @@ def _goes_on_quietly(rest: str, depth: int) -> bool:
     told = rest[: asked.start()] if asked else first
     if len(words(first)) > _LONGEST_OBJECT or has_verb(told) or _PRESUPPOSED.search(told):
         return False
+    named = _WORDS.search(_ANY_SOURCE.sub("", first)) is not None  # only what is named can be the first of a list
     while joint is not None:
         after = _JOINT.search(rest, joint.end())
         part = rest[joint.end() : after.start() if after else len(rest)]
         if depth and _is_refused(rest[joint.end() :], depth):
             return True
-        if not _adds_nothing(part, most=_MOST_NAMES.get(joint.lastgroup or "", 0)):
+        most = _MOST_NAMES.get(joint.lastgroup or "", 0) if named else 0
+        if joint["comma"] == "," and named and after is not None and re.search(r" (?:and|or)\b", rest[joint.end() :]):
+            most = _LISTED
+        if not _adds_nothing(part, most=most):
             return False
         joint = after
     return True

@@ -34,7 +34,10 @@ _ASKING = re.compile(
 )
 _SAYS_LITTLE = re.compile(r"(?:oh |and )?(?:really|anything else|what about you|and you|you)\W*\Z")
 _NEGATED = re.compile(r"\w+ (?:\w+ ){0,2}?not\b")
-_WHO_NOT = re.compile(r"who (?:do|does|did|would|could|can|will|knew)\b")
+_RHETORICAL = re.compile(
+    r"who (?:do|does|did|would|could|can|will|knew)\b|(?:who|what)(?: else)? but\b|what if\b|how is it that\b"
+    r"|.{0,40}\bdoubt\b"
+)
 #: "Did you know that ..." tells what follows; "Do you know who ..." asks.
 _TELLS = re.compile(
     r"\w+ (?:you|we|people|everyone|anyone|i) (?:\w+ ){0,2}?(?:know|knew|hear|heard|reali[sz]ed?|aware|believed?"
@@ -75,7 +78,7 @@ def only_asks(text: str) -> bool:
     if asking is None:  # "Members get 90 days, right?"
         return False
     text = text[asking.start("first") :].rstrip("?!. ")
-    if asking["first"] == "why" or _NEGATED.match(text) or _WHO_NOT.match(text):
+    if asking["first"] == "why" or _NEGATED.match(text) or _RHETORICAL.match(text):
         return False
     tells = _TELLS.match(text)
     if tells is not None:
