@@ -99,6 +99,7 @@ def test_refusals_questions_and_small_talk_state_nothing(sentence):
         "The text does not mention a fee, members enjoy free shipping.",
         # questions that tell
         "What if members enjoy free shipping?",
+        "Have you ever thought of being a baker, a person who prepares tables?",
         "Could there be any doubt that members enjoy free shipping?",
         "Did you know that members get 90 days?",
         "Did you know members get 90 days?",
