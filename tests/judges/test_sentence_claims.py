@@ -193,6 +193,7 @@ def test_a_question_in_the_text_is_nearer_than_the_one_that_was_asked():
 def test_politeness_is_no_answer():
     assert texts("Sure! It opened in 1889.", "Can you tell me when it opened?") == ["It opened in 1889."]
     assert texts("Of course!") == []
+    assert texts("Yes. It opened in 1889.", "Tell me when it opened.") == ["It opened in 1889."]
 
 
 @settings(max_examples=200, deadline=None)

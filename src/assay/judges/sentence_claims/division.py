@@ -68,6 +68,8 @@ class _Reader:
         yes = is_short_answer(sentence, politely=not (asked and is_polar(asked)))
         if asked and yes is not None:
             return Claim(text=as_answer(sentence, asked, yes=yes), span=span)
+        if yes is not None and len(self.sentences) > 1:
+            return None  # a "Yes" to nothing, before or after what it is about
         if not states_something(sentence) or (_TABLE_HEAD.match(self.text, span.start) and _is_label(sentence)):
             return None
         if lead and _is_fragment(sentence):
