@@ -66,6 +66,23 @@ def test_unscored_in_words_says_why():
     assert score_in_words(gap, None) == "Not scored (timeout): no reply within 2 s"
 
 
+def test_what_was_not_judged_is_shown_with_scores_and_with_gaps(tmp_path):
+    row = ROW | {"answer": "Sure! Rome is old. Would you like more?"}
+    judge = ScriptedJudge(claims={row["answer"]: ["Rome is old."]}, support=lambda c, p: "supported")
+    result = evaluate([row], "faithfulness", judge, store=tmp_path)
+    shown = str(result.explain(row["id"]))
+    assert "not judged: 2 sentences\n      Sure!\n      Would you like more?" in shown
+    (scored,) = result
+    assert "not judged: 2 sentences" in score_in_words(scored.scores["faithfulness"], scored.sample)
+
+    silent = evaluate(
+        [row], "faithfulness", ScriptedJudge(claims=lambda text: [], support={}), store=tmp_path / "silent"
+    )
+    shown = str(silent.explain(row["id"]))
+    assert "not scored (no_claims)" in shown
+    assert "not judged: 3 sentences" in shown
+
+
 def test_html_escapes_every_text(result):
     result.stopped = "<script>alert(1)</script>"
     assert "<script>" not in as_html(result)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from assay import EmbeddedJudge, JudgeFailure, MissingExtra, evaluate
 from assay.demo import answers
@@ -25,7 +22,7 @@ from assay.inquiries import (
     Usefulness,
 )
 from assay.judges.cache import FindingCache
-from assay.judges.sentence_claims import sentence_claims, states_something
+from assay.judges.sentence_claims import sentence_claims
 from assay.records import Claim, Span
 
 
@@ -36,77 +33,6 @@ def judge() -> EmbeddedJudge:
 
 def claims(*texts: str) -> tuple[Claim, ...]:
     return tuple(Claim(text=text, span=Span(0, len(text))) for text in texts)
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "I don't know.",
-        "I’m sorry, but I cannot find that in the documents.",
-        "I do not have enough information to answer.",
-        "The provided context does not mention the year.",
-        "There is no information about this in the passages.",
-        "The answer is not mentioned in the text.",
-        "Based on the given documents, I am unable to determine who won.",
-        "What would you like to know?",
-        "Sure, here is the summary:",
-        "I hope this helps!",
-        "Let me know if you need anything else.",
-        "I do not know, but I can help you with other questions.",
-        "Of course!",
-        "The year isn't mentioned in the context.",
-        "***",
-        "",
-    ],
-)
-def test_refusals_questions_and_small_talk_state_nothing(sentence):
-    assert not states_something(sentence)
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
-        "Paris is the capital of France.",
-        "The tower is not open on Mondays.",
-        "Dinosaurs are not mammals.",
-        "The cause of the fire is not known.",
-        "The law does not address imports.",
-        "He did not say a word to the press.",
-        "Sure enough, the bridge fell in 1879.",
-        "Certainly the oldest of them, the Rhine bridge was built in 1774.",
-        "It has no windows.",
-        "The document does not mention the year, but the treaty was signed in Rome in 1867.",
-        "I am not sure who wrote it; the first edition came out in Paris.",
-        "Here is where the river meets the sea.",
-        "Hello Kitty was created in 1974.",
-    ],
-)
-def test_facts_are_claims_also_when_they_are_negative(sentence):
-    assert states_something(sentence)
-
-
-def test_claims_are_sentences_verbatim_with_their_place():
-    text = "Sure! Paris is the capital of France. Is that all? It has 2.1 million people."
-    found = sentence_claims(text)
-    assert [claim.text for claim in found] == ["Paris is the capital of France.", "It has 2.1 million people."]
-    assert all(claim.span.of(text) == claim.text for claim in found)
-
-
-def test_fragments_join_their_neighbour():
-    assert [c.text for c in sentence_claims("The tower is 90 m high. In Oslo.")] == ["The tower is 90 m high. In Oslo."]
-    assert [c.text for c in sentence_claims("Very tall. The tower is 90 m high.")] == [
-        "Very tall. The tower is 90 m high."
-    ]
-    assert [c.text for c in sentence_claims("Germany")] == ["Germany"]
-    assert [c.text for c in sentence_claims("Very tall. Big.")] == ["Very tall. Big."]  # nothing but fragments
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.text(max_size=200))
-def test_claims_of_any_text_are_verbatim_and_in_order(text):
-    found = sentence_claims(text)
-    assert all(claim.span.of(text) == claim.text for claim in found)
-    assert all(a.span.end <= b.span.start for a, b in itertools.pairwise(found))
 
 
 async def test_support_names_what_is_missing_and_shows_the_closest_sentence(judge):

@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assay.errors import Cause, JudgeFailure
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import METRICS
-from assay.metrics.readings import cosines, support, together
+from assay.metrics.readings import cosines, not_judged, support, together
 from assay.records import Claim, Context, Sample, Span
+from assay.text import split_sentences
 
 SAMPLE = Sample(
     question="Where was he born?", contexts=(Context(text="In Ulm."),), answer="Ulm.", reference="He was born in Ulm."
@@ -107,3 +110,90 @@ async def test_cosine_that_is_no_number_is_a_failure(given: float) -> None:
         await cosines("a", ("b",), ScriptedJudge(similarity=lambda *_: given))
     assert caught.value.cause == Cause.BUG
     assert "no cosine" in caught.value.message
+
+
+TEXT = "Sure! He was born in Ulm. Would you like more? He died in 1955.\n\n---\n\nMembers get:\n- 30 days\n- a mug"
+
+
+def claim_on(part: str, text: str = TEXT, said: str | None = None) -> Claim:
+    start = text.index(part)
+    return Claim(text=said or part, span=Span(start, start + len(part)))
+
+
+def test_what_no_claim_speaks_of_is_named_in_order() -> None:
+    claims = (claim_on("He died in 1955."), claim_on("He was born in Ulm.", said="Einstein was born in Ulm."))
+    assert not_judged(TEXT, claims) == ("Sure!", "Would you like more?", "Members get:", "- 30 days", "- a mug")
+    assert not_judged(TEXT, ())[0] == "Sure!"
+    assert not_judged(" ", ()) == ()
+    assert not_judged("*** \n\n ---", ()) == ()  # marks state nothing
+
+
+def test_a_lead_in_is_judged_with_the_items_that_carry_it() -> None:
+    items = (claim_on("- 30 days", said="Members get: 30 days"), claim_on("- a mug", said="Members get: a mug"))
+    assert not_judged(TEXT, items) == ("Sure!", "He was born in Ulm.", "Would you like more?", "He died in 1955.")
+
+
+def test_a_part_of_a_sentence_is_enough_and_a_span_may_run_over_several() -> None:
+    assert not_judged("It is red and old. It is long.", (claim_on("It is red", "It is red and old."),)) == (
+        "It is long.",
+    )
+    text = "It is red. It is old. It is long."
+    assert not_judged(text, (Claim(text="x", span=Span(3, 13)),)) == ("It is long.",)
+
+
+@given(
+    st.lists(st.sampled_from(["It is red.", "So it is?", "- a mug", "...", "He came.", "## Title"]), max_size=8),
+    st.lists(st.tuples(st.integers(0, 70), st.integers(0, 70)), max_size=5),
+)
+def test_every_sentence_with_a_word_is_either_spoken_of_or_named(lines: list[str], ends: list[tuple[int, int]]) -> None:
+    text = "\n".join(lines)
+    claims = [Claim(text="x", span=Span(min(pair), max(pair) + 1)) for pair in ends]
+    spans = split_sentences(text)
+    met = [
+        any(claim.span.start < span.end and span.start < claim.span.end for claim in claims)
+        or not any(map(str.isalnum, span.of(text)))
+        for span in spans
+    ]
+    assert not_judged(text, claims) == tuple(span.of(text) for span, one in zip(spans, met, strict=True) if not one)
+
+
+SAID = Sample(
+    question="Where was he born?",
+    contexts=(Context(text="He was born in Ulm."),),
+    answer="Sure! He was born in Ulm.",
+    reference="He was born in Ulm. Is that all?",
+)
+LEFT = {
+    "faithfulness": ("Sure!",),
+    "hallucination": ("Sure!",),
+    "context_recall": ("Is that all?",),
+    "answer_correctness": ("Sure!", "Is that all?"),
+    "noise_sensitivity_relevant": ("Sure!", "Is that all?"),
+}
+
+
+@pytest.mark.parametrize(("name", "left"), LEFT.items())
+async def test_scores_of_claims_name_what_was_not_judged(name: str, left: tuple[str, ...]) -> None:
+    def claims(text: str) -> list[str]:
+        return [part for part in ("He was born in Ulm.",) if part in text]
+
+    judge = ScriptedJudge(claims=claims, support={}, similarity=lambda *_: 0.5)
+    score = await METRICS[name]().score(SAID, judge)
+    assert score.value is not None
+    assert score.texts["not_judged"] == left
+
+
+@pytest.mark.parametrize("name", LEFT)
+async def test_scores_without_claims_name_all_of_the_text(name: str) -> None:
+    judge = ScriptedJudge(claims=lambda text: [], support={}, similarity=lambda *_: 0.5)
+    score = await METRICS[name]().score(SAID, judge)
+    assert score.unscored is not None
+    assert score.unscored.cause is Cause.NO_CLAIMS
+    answer, reference = ("Sure!", "He was born in Ulm."), ("He was born in Ulm.", "Is that all?")
+    wanted = {"faithfulness": answer, "hallucination": answer, "context_recall": reference}
+    assert score.texts["not_judged"] == wanted.get(name, (*answer, *reference))
+
+
+async def test_a_score_that_looked_at_everything_says_nothing_of_it() -> None:
+    score = await METRICS["faithfulness"]().score(SAMPLE, ScriptedJudge(claims=lambda text: [text], support={}))
+    assert "not_judged" not in score.texts

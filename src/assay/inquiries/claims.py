@@ -21,7 +21,8 @@ A claim is one statement about the world that a reader could check on its own:
 - in the language of the text, with its numbers, names, dates, negations and hedges.
 
 Questions, greetings, offers of help, and statements about the answerer or that something is not known or not in the
-sources are no claims. "Yes" or "No" to the QUESTION claims what that asks.
+sources are no claims. What such a sentence states besides is one: "Did you know that members get 90 days?" and "The
+text names no limit, so members get 90 days." both state that members get 90 days. "Yes." claims what the QUESTION asks.
 
 Give for each claim the number of its sentence; an empty list where there are none."""
 

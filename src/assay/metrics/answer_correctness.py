@@ -28,7 +28,16 @@ from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Claims, Inquiry, Similarity, Support
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import ask, claims_of, cosines, not_mentioned, same_text, support, together
+from assay.metrics.readings import (
+    ask,
+    both_not_judged,
+    claims_of,
+    cosines,
+    not_mentioned,
+    same_text,
+    support,
+    together,
+)
 from assay.records import Sample, Score, Verdict
 
 
@@ -90,8 +99,9 @@ class AnswerCorrectness(Metric):
         if readings is None:
             assert similarity is not None  # one of the weights is positive
             return self.scored(similarity, parts={"similarity": similarity})
+        left = both_not_judged(sample, *(tuple(v.claim for v in one if v.claim) for one in readings))
         if not any(readings):
-            return self.unscored(Cause.NO_CLAIMS, "neither answer nor reference makes a checkable claim")
+            return self.unscored(Cause.NO_CLAIMS, "neither answer nor reference makes a checkable claim", texts=left)
         tp, fp, fn = counts(*readings)
         factual = f_beta(tp, fp, fn, self.beta)
         parts: dict[str, float] = {"tp": tp, "fp": fp, "fn": fn, "factual": factual}
@@ -101,6 +111,7 @@ class AnswerCorrectness(Metric):
             factual if similarity is None else blend(factual, similarity, self.weights),
             verdicts={"answer/reference": readings[0], "reference/answer": readings[1]},
             parts=parts,
+            texts=left,
         )
 
     async def _readings(self, sample: Sample, judge: Judge) -> Readings | None:

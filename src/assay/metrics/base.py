@@ -150,6 +150,7 @@ class Metric(ABC):
         *,
         raw: str | None = None,
         verdicts: Mapping[str, tuple[Verdict, ...]] | None = None,
+        texts: Mapping[str, tuple[str, ...]] | None = None,
     ) -> Score:
         """A score of this metric without a value, and why."""
         return Score(
@@ -160,4 +161,5 @@ class Metric(ABC):
             direction=self.direction,
             version=self.version,
             verdicts=verdicts or {},
+            texts=texts or {},
         )

@@ -30,7 +30,7 @@ class ContextRecall(Metric):
     needs_passages: ClassVar[bool] = False
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        verdicts = await reference_against_contexts(sample, judge)
-        if not verdicts:
-            return self.unscored(Cause.NO_CLAIMS, "the reference makes no checkable claim")
-        return self.scored(share_supported(verdicts), verdicts={"reference/contexts": verdicts})
+        reading = await reference_against_contexts(sample, judge)
+        if not reading.verdicts:
+            return self.unscored(Cause.NO_CLAIMS, "the reference makes no checkable claim", texts=reading.not_judged)
+        return self.scored(share_supported(reading.verdicts), **reading.evidence)

@@ -61,5 +61,5 @@ class Hallucination(Metric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reading = await answer_against_conversation(sample, judge)
         if not reading.verdicts:
-            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim")
+            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
         return self.scored(share_hallucinated(reading.verdicts, self.kind), **reading.evidence)

@@ -22,7 +22,7 @@ from assay.errors import Cause, InputError
 from assay.inquiries import Claims, Support
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import ask, claims_of, support, together
+from assay.metrics.readings import ask, both_not_judged, claims_of, support, together
 from assay.records import Direction, Sample, Score, Verdict
 
 Mode = Literal["relevant", "irrelevant"]
@@ -75,9 +75,10 @@ class NoiseSensitivity(Metric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         answer, reference = await ask(judge, claims_of(sample, "answer"), claims_of(sample, "reference"))
+        left = both_not_judged(sample, answer, reference)
         for field, claims in (("answer", answer), ("reference", reference)):
             if not claims:
-                return self.unscored(Cause.NO_CLAIMS, f"the {field} makes no checkable claim")
+                return self.unscored(Cause.NO_CLAIMS, f"the {field} makes no checkable claim", texts=left)
         correct, found, recalled = await together(
             support(answer, (sample.reference or "",), sample, judge),
             support(answer, sample.passages, sample, judge),
@@ -88,4 +89,5 @@ class NoiseSensitivity(Metric):
             share_noise(correct, found, relevant, self.mode),
             verdicts={"answer/reference": correct, "answer/contexts": found, "reference/contexts": recalled},
             parts={"relevant_passages": len(relevant)},
+            texts=left,
         )

@@ -5,6 +5,8 @@ each other. Everything that can be asked at the same time is, so that it meets i
 
 The keys of `Score.verdicts` say what was read against what: "answer/contexts" are verdicts on the claims of the
 answer, with evidence in the contexts. Equal keys mean the same reading.
+
+What no claim comes from is named: `Score.texts["not_judged"]` holds the sentences that nobody looked at.
 """
 
 from __future__ import annotations
@@ -19,7 +21,9 @@ from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Claims, Inquiry, Similarity, Support
 from assay.judges.base import Judge
 from assay.records import Cell, Claim, Sample, Verdict
+from assay.text import split_sentences
 
+Field = Literal["answer", "reference"]
 F = TypeVar("F")
 A = TypeVar("A")
 B = TypeVar("B")
@@ -43,9 +47,46 @@ async def ask(judge: Judge, *inquiries: Inquiry[F]) -> tuple[F, ...]:
     return await together(*(judge.find(inquiry) for inquiry in inquiries))
 
 
-def claims_of(sample: Sample, field: Literal["answer", "reference"]) -> Claims:
+def claims_of(sample: Sample, field: Field) -> Claims:
     """The inquiry for the claims of the answer or of the reference."""
     return Claims(getattr(sample, field) or "", sample.question, sample.language)
+
+
+def not_judged(text: str, claims: Sequence[Claim], language: str = "en") -> tuple[str, ...]:
+    """The sentences of `text`, in order, that have a word in them and that no claim speaks of.
+
+    A claim speaks of the sentences that its span meets, and of a lead-in that its own text begins with ("Members
+    get: 30 days"). All sentences with a word for no claims; `()` for a blank text.
+    """
+    spans = sorted((claim.span.start, claim.span.end) for claim in claims)
+    leads = {_bare(claim.text.partition(":")[0]) for claim in claims if ":" in claim.text}
+    left: list[str] = []
+    reach, n = 0, 0  # the end of the farthest span that begins before the end of the sentence
+    for sentence in split_sentences(text, language):
+        while n < len(spans) and spans[n][0] < sentence.end:
+            reach, n = max(reach, spans[n][1]), n + 1
+        words = sentence.of(text)
+        if reach <= sentence.start and any(map(str.isalnum, words)) and _bare(words) not in leads:
+            left.append(words)
+    return tuple(left)
+
+
+def _bare(line: str) -> str:
+    """A lead-in or heading without its marks."""
+    return line.strip(" \t\n*#_:")
+
+
+def texts_not_judged(sample: Sample, claims: Sequence[Claim], field: Field = "answer") -> dict[str, tuple[str, ...]]:
+    """What was `not_judged` of a text of the sample, as `Score.texts` has it; empty where nothing was left out."""
+    left = not_judged(getattr(sample, field) or "", claims, sample.language)
+    return {"not_judged": left} if left else {}
+
+
+def both_not_judged(sample: Sample, answer: Sequence[Claim], reference: Sequence[Claim]) -> dict[str, tuple[str, ...]]:
+    """The same where answer and reference are read: the sentences of the answer, then those of the reference."""
+    left = [texts_not_judged(sample, answer), texts_not_judged(sample, reference, "reference")]
+    sentences = tuple(sentence for one in left for sentence in one.get("not_judged", ()))
+    return {"not_judged": sentences} if sentences else {}
 
 
 async def support(
@@ -65,50 +106,49 @@ def not_mentioned(claims: Sequence[Claim], passages: Sequence[str]) -> tuple[Ver
     return tuple(Verdict(label="not_mentioned", claim=claim, cells=cells) for claim in claims)
 
 
-async def answer_against_contexts(sample: Sample, judge: Judge) -> tuple[Verdict, ...]:
-    """The verdict of the contexts on each claim of the answer."""
-    return await support(await judge.find(claims_of(sample, "answer")), sample.passages, sample, judge)
-
-
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Verdicts on the claims of the answer, and under which name they go into a score."""
+    """Verdicts on the claims of a text, under which names they go into a score, and what was not judged of the text."""
 
     verdicts: tuple[Verdict, ...]
     evidence: Mapping[str, Any]
+    not_judged: Mapping[str, tuple[str, ...]]
 
 
 async def answer_against_conversation(sample: Sample, judge: Judge) -> Reading:
     """The verdict on each claim of the answer of the contexts of this turn and, where there are any, of earlier ones.
 
-    Without earlier contexts this is `answer_against_contexts`. With them the reading is "answer/conversation": the
-    passages of this turn come first, then those of earlier turns, the newest turn first; `earlier_turns` counts the
-    claims that are supported, though by no passage of this turn alone.
+    Without earlier contexts the reading is "answer/contexts". With them it is "answer/conversation": the passages of
+    this turn come first, then those of earlier turns, the newest turn first; `earlier_turns` counts the claims that
+    are supported, though by no passage of this turn alone.
     """
+    claims = await judge.find(claims_of(sample, "answer"))
+    left = texts_not_judged(sample, claims)
     earlier = sample.earlier_passages
     if not earlier:
-        verdicts = await answer_against_contexts(sample, judge)
-        return Reading(verdicts, {"verdicts": {"answer/contexts": verdicts}})
+        verdicts = await support(claims, sample.passages, sample, judge)
+        return Reading(verdicts, {"verdicts": {"answer/contexts": verdicts}, "texts": left}, left)
     passages = (*sample.passages, *earlier)
-    verdicts = await support(await judge.find(claims_of(sample, "answer")), passages, sample, judge)
+    verdicts = await support(claims, passages, sample, judge)
     own = len(sample.passages)
     only_earlier = sum(
         verdict.label == "supported" and all(cell.label != "supported" for cell in verdict.cells[:own])
         for verdict in verdicts
     )
-    return Reading(
-        verdicts,
-        {
-            "verdicts": {"answer/conversation": verdicts},
-            "texts": {"conversation": passages},
-            "parts": {"earlier_turns": float(only_earlier)},
-        },
-    )
+    evidence = {
+        "verdicts": {"answer/conversation": verdicts},
+        "texts": {"conversation": passages, **left},
+        "parts": {"earlier_turns": float(only_earlier)},
+    }
+    return Reading(verdicts, evidence, left)
 
 
-async def reference_against_contexts(sample: Sample, judge: Judge) -> tuple[Verdict, ...]:
+async def reference_against_contexts(sample: Sample, judge: Judge) -> Reading:
     """The verdict of the contexts on each claim of the reference."""
-    return await support(await judge.find(claims_of(sample, "reference")), sample.passages, sample, judge)
+    claims = await judge.find(claims_of(sample, "reference"))
+    verdicts = await support(claims, sample.passages, sample, judge)
+    left = texts_not_judged(sample, claims, "reference")
+    return Reading(verdicts, {"verdicts": {"reference/contexts": verdicts}, "texts": left}, left)
 
 
 async def cosines(text: str, others: Sequence[str], judge: Judge) -> tuple[float, ...]:

@@ -61,14 +61,15 @@ class Explanation:
 
 def score_in_words(score: Score, sample: Sample) -> str:
     """One score and its evidence in a few plain sentences, for comments and feedback fields."""
+    left = [" " * (indent - 2) + line for line, indent in _not_judged(score)]
     if score.unscored is not None:
-        return f"Not scored ({score.unscored.cause}): {score.unscored.message}"
+        return "\n".join([f"Not scored ({score.unscored.cause}): {score.unscored.message}", *left])
     lines = [headline(score)]
     for reading, verdicts in score.verdicts.items():
         units = units_of(score, reading, sample)
         own = len(sample.passages)
         lines += ["- " + verdict_in_words(verdict, reading, units, own) for verdict in verdicts]
-    return "\n".join(lines)
+    return "\n".join(lines + left)
 
 
 def units_of(score: Score, reading: str, sample: Sample) -> Sequence[str]:
@@ -117,13 +118,23 @@ def _score(score: Score, sample: Sample) -> list[RenderableType]:
                 blocks.append(Padding(Text(text, style="dim"), (0, 0, 0, 6)))
             if verdict.reason:
                 blocks.append(Padding(Text(verdict.reason, style="dim italic"), (0, 0, 0, 6)))
+    blocks += [Padding(Text(line, style="dim"), (0, 0, 0, indent)) for line, indent in _not_judged(score)]
     for name, texts in score.texts.items():
-        if any(reading.endswith("/" + name) for reading in score.verdicts):
+        if name == "not_judged" or any(reading.endswith("/" + name) for reading in score.verdicts):
             continue  # shown with the verdicts on them
         blocks.append(Padding(Text(f"{name}: {'; '.join(texts) or '–'}", style="dim"), (0, 0, 0, 2)))
     if score.unscored is not None and score.unscored.raw:
         blocks.append(Padding(Text("the judge's reply: " + _short(score.unscored.raw, 400), style="dim"), (0, 0, 0, 2)))
     return blocks
+
+
+def _not_judged(score: Score) -> list[tuple[str, int]]:
+    """The lines, with their indents, that name what no verdict speaks of."""
+    left = score.texts.get("not_judged", ())
+    if not left:
+        return []
+    head = f"not judged: {len(left)} sentence{'' if len(left) == 1 else 's'}"
+    return [(head, 2), *((_short(sentence), 6) for sentence in left)]
 
 
 def _labelled(name: str, text: str | None) -> RenderableType:

@@ -178,7 +178,7 @@ class DecisionJudge(BaseJudge):
         refusal = self.cannot(Claims, inquiry.language)
         if refusal is not None:
             return Answer(failure=refusal)
-        return Answer(finding=sentence_claims(inquiry.text, inquiry.language))
+        return Answer(finding=sentence_claims(inquiry.text, inquiry.language, inquiry.question))
 
     async def probe(self) -> dict[str, Any]:
         """What works: see `doctor.probe_decisions`. Never raises for what does not."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 INQUIRIES: tuple[type[Inquiry[Any]], ...] = (Claims, Support, Usefulness, UsefulSentences, Directness, Similarity)
 
 #: Raise it when this file or `sentence_claims` reads texts differently: stored findings are then asked for anew.
-RULES = 2
+RULES = 3
 
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out"
 _FEWEST = 4  # words of an answer that can be judged by itself,
@@ -108,7 +108,7 @@ class EmbeddedJudge(BaseJudge):
         findings: dict[int, Any] = {}
         for n, inquiry in enumerate(inquiries):
             if isinstance(inquiry, Claims):
-                findings[n] = sentence_claims(inquiry.text, inquiry.language)
+                findings[n] = sentence_claims(inquiry.text, inquiry.language, inquiry.question)
         findings |= self._support({n: i for n, i in enumerate(inquiries) if isinstance(i, Support)})
         findings |= self._usefulness(
             {n: i for n, i in enumerate(inquiries) if isinstance(i, (Usefulness, UsefulSentences))}

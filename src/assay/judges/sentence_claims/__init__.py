@@ -1,0 +1,14 @@
+"""Claims without a language model: the sentences of a text, less those that state nothing. By rule, for English.
+
+plain.py       one plain form of a sentence, and the signs of a clause of its own
+refusals.py    sentences that say no more than that something is not known
+statements.py  which sentences state something: all but refusals, real questions and small talk
+yes_no.py      "Yes." as the answer to its question
+division.py    a text into its claims
+"""
+
+from assay.judges.sentence_claims.division import RULES, sentence_claims
+from assay.judges.sentence_claims.refusals import refuses
+from assay.judges.sentence_claims.statements import states_something
+
+__all__ = ["RULES", "refuses", "sentence_claims", "states_something"]

@@ -1,0 +1,111 @@
+"""Which sentences state something that could be checked. English.
+
+All do but refusals, questions that only ask, and small talk. When in doubt a sentence is a claim: an honest one too
+many costs a little, an invention that slips through would never be judged.
+"""
+
+from __future__ import annotations
+
+import re
+
+from assay.judges.sentence_claims.plain import has_figures, has_verb, only_names, plain, words
+from assay.judges.sentence_claims.refusals import LONGEST, offers, refuses_plainly
+
+_WORD = re.compile(r"\w")
+_GREETING = r"sure|certainly|absolutely|of course|hello|hi(?: there)?|ok(?:ay)?"
+_THANKS = r"thanks?(?: you)?(?: (?:very|so) much)?|you're welcome|(?:great|good) question|(?:i am |i'm )?happy to help"
+_TALK = re.compile(rf"(?:(?:{_GREETING}|{_THANKS})\W*)+\Z")
+_LEAD_IN = re.compile(rf"(?:(?:{_GREETING})\W+)?(?:here (?:is|are)|here's)\b([^:]{{0,200}}):\W*\Z")
+_CLOSING = re.compile(
+    r"(?:i hope (?:this|that|it) helps|(?:please )?let me know|(?:please )?feel free to (?:ask|reach out|contact me"
+    r"|let me know))\b"
+)
+_CONDITION = re.compile(r"\W*(?:.{0,60}\b)?(?:if|whether|what|how|when|in case)\b|\W*\Z")
+_ABOUT_THE_TASK = re.compile(
+    r"\b(?:(?:i|we|you|they) (?:can|could|may|should|might) \w+|to \w+|(?:you|i) (?:have |need|want|requested|asked)"
+    r"|it works\b)"
+)
+
+_ASKING = re.compile(
+    r"(?:(?:so|and|but|or|also|oh|well|hi(?: there)?|hello|hey|then|now|ok|okay|right|sorry|thanks|if so|in that case"
+    r"|by the way|in the meantime)[ ,!:.]{1,3}){0,3}"
+    r"(?P<first>what's|who's|how's|what|which|whose|whom|who|when|where|why|how|do|does|did|is|are|was|were|am|have|has"
+    r"|had|can|could|will|would|shall|should|may|might|must|any|anything|anyone)\b"
+)
+_SAYS_LITTLE = re.compile(r"(?:oh |and )?(?:really|anything else|what about you|and you|you)\W*\Z")
+_NEGATED = re.compile(r"\w+ (?:\w+ ){0,2}?not\b")
+_RHETORICAL = re.compile(
+    r"who (?:do|does|did|would|could|can|will|knew)\b|(?:who|what)(?: else)? but\b|what if\b|how is it that\b"
+    r"|.{0,40}\bdoubt\b"
+)
+#: "Did you know that ..." tells what follows; "Do you know who ..." asks.
+_TELLS = re.compile(
+    r"\w+ (?:you|we|people|everyone|anyone|i) (?:\w+ ){0,2}?(?:know|knew|hear|heard|reali[sz]ed?|aware|believed?"
+    r"|noticed?|remember|recall|agree|see that|understand|imagine|learn|say|mention|forget|forgotten)\b"
+)
+_INDIRECT = re.compile(
+    r"\W*(?:(?:of|about|for sure|more|now)\b ?)?(?:who|what|how|when|where|which|whether|if)\b|\W*(?:of|about)\b"
+)
+_CLAUSE = re.compile(
+    r"[;:–—]| - |[.!?] ?\w|,? \b(?:because|although|though|given that|considering|now that|even if|whereas)\b"
+    r"|, (?:when|as|since|while|who|which|where)\b"
+)
+_PARTS = re.compile(r"[,()]")
+
+
+def states_something(sentence: str) -> bool:
+    """Whether a sentence makes a checkable statement. Linear."""
+    if not _WORD.search(sentence):
+        return False
+    if len(sentence) > LONGEST:
+        return True
+    text = plain(sentence)
+    if is_question(sentence):
+        return not only_asks(text)
+    return not (is_talk(text) or refuses_plainly(text))
+
+
+def is_question(sentence: str) -> bool:
+    """Whether a sentence ends as a question does."""
+    return sentence.rstrip(" \"'”’)*_").endswith(("?", "？", "؟"))
+
+
+def only_asks(text: str) -> bool:
+    """Whether a plain sentence that ends with a question mark asks, and tells nothing."""
+    if _SAYS_LITTLE.match(text) or offers(text):
+        return True
+    asking = _ASKING.match(text)
+    if asking is None:  # "Members get 90 days, right?"
+        return False
+    text = text[asking.start("first") :].rstrip("?!. ")
+    if asking["first"] == "why" or _NEGATED.match(text) or _RHETORICAL.match(text):
+        return False
+    tells = _TELLS.match(text)
+    if tells is not None:
+        rest = text[tells.end() :]
+        if not _INDIRECT.match(rest) and not only_names(rest, 3):
+            return False
+    if _CLAUSE.search(text):
+        return False
+    return all(_ASKING.match(part.strip()) or not _tells(part) for part in _PARTS.split(text)[1:])
+
+
+def _tells(part: str) -> bool:
+    return has_verb(part) or re.search(r"\b(?:who|which|that)\b", part) is not None
+
+
+def is_talk(text: str) -> bool:
+    """Whether a plain sentence is a greeting, a lead-in such as "Here is the summary:", or a friendly end."""
+    if _TALK.match(text):
+        return True
+    lead_in = _LEAD_IN.match(text)
+    if lead_in is not None:
+        said = _ABOUT_THE_TASK.sub(" ", lead_in[1])
+        return not has_verb(said) and not re.search(r"[,;]|\b(?:that|why|what|who)\b", said)
+    closing = _CLOSING.match(text)
+    if closing is None:
+        return False
+    first, *others = re.split(r"[,;:()–—!]| - |\b(?:because|since|and|but|as|so)\b", text[closing.end() :])
+    if not (_CONDITION.match(first) or only_names(first, 12)) or len(words(first)) > 20 or has_figures(first):
+        return False
+    return all(only_names(other, 4) or offers(other) for other in others)
