@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from assay.counting import Errors
 from assay.errors import AssayError
-from assay.live.health import Errors
 from assay.records import Record, ScoredSample
 
 Outcome = Literal["passed", "blocked", "timeout", "unscored", "error"]

@@ -11,7 +11,7 @@ from assay.errors import SETTLED, Cause, InputError
 from assay.guarding.decision import Outcome
 from assay.metrics.base import Metric
 from assay.records import Sample, Score
-from assay.report.explanation import headline, score_in_words
+from assay.wording import headline, score_in_words
 
 Otherwise = Literal["pass", "block"]
 

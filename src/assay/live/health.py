@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assay.errors import Undelivered
+from assay.counting import Errors
 from assay.records import Record, ScoredSample
 from assay.sinks.base import Receipt
-
-log = logging.getLogger("assay.live")
-
-KINDS = 64  # kinds of errors counted apart; the rest are counted together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,27 +53,6 @@ class Health(Record):
     budget: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     errors: Mapping[str, int] = field(default_factory=dict)
     last_error: str | None = None
-
-
-class Errors:
-    """Counts exceptions by type; the first of each type is logged."""
-
-    __slots__ = ("counts", "last")
-
-    def __init__(self) -> None:
-        self.counts: Counter[str] = Counter()
-        self.last: str | None = None
-
-    def add(self, error: BaseException, where: str) -> None:
-        kind = type(error).__name__
-        if kind not in self.counts and len(self.counts) >= KINDS:
-            kind = "other"
-        self.counts[kind] += 1
-        names = f" ({', '.join(error.scores)})" if isinstance(error, Undelivered) else ""
-        self.last = f"{where}: {type(error).__name__}{names}: {str(error)[:300]}"
-        if self.counts[kind] == 1:
-            # the message may hold texts of the application, so only the type is logged
-            log.warning("assay: %s in %s; further ones are only counted, see health()", kind, where)
 
 
 class Tally:

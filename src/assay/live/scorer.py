@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.budgets.budget import Budget, check_budget, spending, waits_for_budget
+from assay.counting import log
 from assay.errors import InputError
 from assay.judges.base import BaseJudge
 from assay.judges.cache import Desk
 from assay.live.delivery import IDLE, Delivery
 from assay.live.desks import RenewedDesk
 from assay.live.feedback import LATE, REFUSED, Choice, feedback_of
-from assay.live.health import Health, Tally, log
+from assay.live.health import Health, Tally
 from assay.live.intake import Submission
 from assay.live.lifetime import look_after
 from assay.live.sampling import Sampling, resolve_sampling

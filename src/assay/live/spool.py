@@ -18,9 +18,10 @@ from collections import Counter, deque
 from pathlib import Path
 from typing import Any
 
+from assay.counting import log
 from assay.errors import AssayError, InputError
 from assay.live.feedback import ATTACHED, LATE, REFUSED, Choice, Feedback, feedback_of, with_feedback
-from assay.live.health import Health, Tally, log
+from assay.live.health import Health, Tally
 from assay.live.intake import Submission
 from assay.live.lifetime import look_after
 from assay.live.report import SpoolReport, report_of

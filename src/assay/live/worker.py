@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from assay.budgets.budget import Budget, check_budget, spending, waits_for_budget
 from assay.budgets.ledger import FileLedger, MemoryLedger
+from assay.counting import Errors, log
 from assay.errors import Cause, InputError
 from assay.judges.base import BaseJudge
 from assay.judges.cache import Desk
 from assay.live.desks import RenewedDesk
 from assay.live.findings import KeptFindings
-from assay.live.health import Errors, log
 from assay.live.outbox import Outbox
 from assay.live.report import SpoolReport, report_of
 from assay.live.scorer import LIVE_METRICS
