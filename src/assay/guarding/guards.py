@@ -13,12 +13,12 @@ import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 from assay.errors import Cause, InputError
 from assay.guarding.decision import GuardBlocked, GuardDecision, GuardHealth, Tally
 from assay.guarding.verdict import Otherwise, failure_in_words, in_words, outcome_of, thresholds_of
-from assay.guarding.worker import END_GRACE, Job, Workers
+from assay.guarding.worker import END_GRACE, Job, Worker
 from assay.judges import resolve_judge
 from assay.judges.base import BaseJudge
 from assay.metrics.base import Metric
@@ -29,6 +29,13 @@ from assay.records import Context, Sample, Score, ScoredSample
 _WARM = Sample(
     question="Is it warm?", answer="It is warm.", reference="It is warm.", contexts=(Context(text="It is warm."),)
 )
+
+#: What has to be said of a guard, and of what.
+_OTHERWISE = {
+    "on_timeout": "an answer that is not scored in time",
+    "on_error": "one where the judge or the guard failed",
+    "on_unscored": "one with nothing to measure",
+}
 
 Fallback = str | Callable[[GuardDecision], Any] | None
 
@@ -46,7 +53,10 @@ class _Check:
 class Guard:
     """Decides whether an answer may go out.
 
-        careful = assay.guard("faithfulness", threshold=0.8, fallback="I did not find that in the documents.")
+        careful = assay.guard(
+            "faithfulness", threshold=0.8, on_timeout="pass", on_error="block", on_unscored="block",
+            fallback="I did not find that in the documents.",
+        )
         decision = careful.check(Sample(question=..., contexts=..., answer=...))
 
     metrics      names or metrics; those that the judge can never answer raise InputError here
@@ -54,7 +64,9 @@ class Guard:
     threshold    the least value that passes, or the greatest where lower is better; one for all, or one for each metric
     deadline     seconds after which the caller has its decision, whatever the judge does
     on_timeout   "pass" or "block": what happens to an answer that was not scored in time
-    on_unscored  the same for one that has nothing to measure, and where the judge or the guard failed
+    on_error     the same where the judge or the guard failed
+    on_unscored  the same for an answer that has nothing to measure: no claims, no contexts. None of the three has a
+                 default: whoever can write an answer or a document can provoke each of them
     fallback     what takes the place of a blocked answer: a text, a function of the decision, or None: GuardBlocked is
                  raised
     on_decision  called with every decision, in the caller's own thread; the deadline does not cover it
@@ -65,6 +77,15 @@ class Guard:
     the first check. After a fork the child starts with counters at 0 and a thread of its own.
     """
 
+    def __new__(cls, *arguments: Any, **options: Any) -> Self:
+        missing = [name for name in _OTHERWISE if name not in options]
+        if missing:
+            raise InputError(
+                f"guard: say what becomes of {'; '.join(f'{_OTHERWISE[name]}: {name}=' for name in missing)} "
+                "'pass' or 'block'. There is no default, because whoever writes an answer can provoke each"
+            )
+        return super().__new__(cls)
+
     def __init__(
         self,
         metrics: MetricSpec = "faithfulness",
@@ -72,17 +93,19 @@ class Guard:
         *,
         threshold: float | Mapping[str, float] = 0.5,
         deadline: float = 2.0,
-        on_timeout: Otherwise = "pass",
-        on_unscored: Otherwise = "pass",
+        on_timeout: Otherwise,
+        on_error: Otherwise,
+        on_unscored: Otherwise,
         fallback: Fallback = None,
         on_decision: Callable[[GuardDecision], None] | None = None,
     ) -> None:
         self.metrics = resolve(metrics)
         self.thresholds: Mapping[str, float] = thresholds_of(self.metrics, threshold)
         self.deadline = _seconds("deadline", deadline)
-        for name, setting in (("on_timeout", on_timeout), ("on_unscored", on_unscored)):
+        self._otherwise = {"timeout": on_timeout, "error": on_error, "unscored": on_unscored}
+        for outcome, setting in self._otherwise.items():
             if setting not in ("pass", "block"):
-                raise InputError(f"{name}: expected 'pass' or 'block', got {setting!r}")
+                raise InputError(f"on_{outcome}: expected 'pass' or 'block', got {setting!r}")
         for name, function in (("fallback", fallback), ("on_decision", on_decision)):
             if inspect.iscoroutinefunction(function):
                 raise InputError(f"{name}: expected a plain function, got the async function {function.__name__!r}")
@@ -95,8 +118,6 @@ class Guard:
             reason = metric.cannot(self.judge)
             if reason is not None:  # every answer would be unscored, and most guards let that pass
                 raise InputError(f"metrics: this judge can never score {metric.label!r}: {reason.message}")
-        self._on_timeout = on_timeout
-        self._on_unscored = on_unscored
         self._fallback = fallback
         self._on_decision = on_decision
         self._closed = False
@@ -107,9 +128,9 @@ class Guard:
         # a lock that may be taken again: the collector may run a finalizer, or a host's hook, while we hold it
         self._lock = threading.RLock()
         self._tally = Tally()
-        self._workers = Workers(self.judge, _counter(weakref.ref(self)))
+        self._worker = Worker(self.judge, _counter(weakref.ref(self)))
         # a guard that is let go takes its thread with it
-        weakref.finalize(self, self._workers.retire).atexit = False
+        weakref.finalize(self, self._worker.retire).atexit = False
 
     # -- deciding -------------------------------------------------------------------------------------------------
 
@@ -175,10 +196,10 @@ class Guard:
             return self._tally.health()
 
     def close(self) -> GuardHealth:
-        """End the thread. Checks after that are errors, and go by `on_unscored`."""
+        """End the thread. Checks after that are errors, and go by `on_error`."""
         with self._lock:
             self._closed = True
-        self._workers.retire(wait=2 * END_GRACE)
+        self._worker.retire(wait=2 * END_GRACE)
         return self.health()
 
     # -- behind ---------------------------------------------------------------------------------------------------
@@ -188,8 +209,7 @@ class Guard:
             raise InputError(f"sample: expected a Sample, got {type(sample).__name__}")
         check = _Check(Job(sample, self.metrics), time.perf_counter())
         with self._lock:
-            self._tally.checks += 1
-            self._tally.pending += 1
+            self._tally.counts.update(checks=1, pending=1)
             try:
                 check.done = self._submit(check.job)
             except Exception as error:
@@ -201,7 +221,7 @@ class Guard:
         """With the lock held."""
         if self._closed:
             raise RuntimeError("the guard is closed")
-        return self._workers.submit(job)
+        return self._worker.submit(job)
 
     def _left_of(self, check: _Check) -> float:
         return max(0.0, self.deadline - (time.perf_counter() - check.started))
@@ -210,8 +230,7 @@ class Guard:
         if check.done is not None:
             check.done.cancel()
         with self._lock:
-            self._tally.pending -= 1
-            self._tally.withdrawn += 1
+            self._tally.counts.update(pending=-1, withdrawn=1)
 
     def _decide(self, check: _Check) -> GuardDecision:
         try:
@@ -235,8 +254,7 @@ class Guard:
             return False
         check.done.cancel()
         with self._lock:
-            self._tally.late += 1
-            self._tally.stuck += self._workers.leave_behind()
+            self._tally.counts.update(late=1, stuck=int(self._worker.leave_behind()))
         return True
 
     def _decision(self, check: _Check, late: bool) -> GuardDecision:
@@ -246,8 +264,7 @@ class Guard:
             return self._failed(check, failure)
         scores = {metric.label: job.scores.get(metric.label) or self._missing(metric, late) for metric in self.metrics}
         outcome, failed = outcome_of(scores, self.thresholds)
-        otherwise = self._on_timeout if outcome == "timeout" else self._on_unscored
-        allowed = outcome == "passed" or (outcome != "blocked" and otherwise == "pass")
+        allowed = outcome == "passed" or self._otherwise.get(outcome) == "pass"
         return GuardDecision(
             allowed=allowed,
             outcome=outcome,
@@ -263,7 +280,7 @@ class Guard:
         return metric.unscored(Cause.INTERRUPTED, "the scoring was stopped")
 
     def _failed(self, check: _Check, error: Exception) -> GuardDecision:
-        allowed = self._on_unscored == "pass"
+        allowed = self._otherwise["error"] == "pass"
         seconds = time.perf_counter() - check.started
         reason = failure_in_words(allowed, error)
         return GuardDecision(allowed=allowed, outcome="error", seconds=seconds, reason=reason)
@@ -303,13 +320,11 @@ def _counter(guard: weakref.ref[Guard]) -> Callable[[BaseException], None]:
 
 
 _GUARDS: weakref.WeakSet[Guard] = weakref.WeakSet()
-#: Those of the parent process. Their event loops share its file descriptors, and must not be collected and closed here.
-_INHERITED: list[Workers] = []
 
 
 def _after_fork() -> None:
     for one in list(_GUARDS):
-        _INHERITED.append(one._workers)
+        one._worker.inherit()
         one._set_up()
 
 

@@ -92,5 +92,4 @@ def failure_in_words(allowed: bool, error: Exception) -> str:
 def _said(outcome: Outcome, allowed: bool, what: str) -> str:
     if outcome in ("passed", "blocked"):
         return f"{outcome}: {what}"
-    setting = "on_timeout" if outcome == "timeout" else "on_unscored"
-    return f"{outcome}: {what}; {'let pass' if allowed else 'blocked'}, as {setting} says"
+    return f"{outcome}: {what}; {'let pass' if allowed else 'blocked'}, as on_{outcome} says"

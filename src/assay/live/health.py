@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from assay.counting import Errors
 from assay.records import Record, ScoredSample
-from assay.sinks.base import Receipt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,32 +55,22 @@ class Health(Record):
 
 
 class Tally:
-    """The running counters behind `Health`. Change them under the scorer's lock."""
+    """The running counters behind `Health`: `counts` by its fields' names. Change them under a lock."""
 
-    __slots__ = (
-        "causes", "confirmed", "delivered", "dropped", "duplicates", "errors", "finished", "sampled_out", "scored",
-        "settled", "skipped", "spooled", "submitted", "unconfirmed", "undelivered", "unscored",
-    )  # fmt: skip
+    __slots__ = ("causes", "counts", "errors")
 
     def __init__(self) -> None:
-        self.submitted = self.dropped = self.skipped = self.finished = 0
-        self.sampled_out = self.spooled = self.duplicates = self.settled = 0
-        self.scored = self.unscored = self.delivered = self.undelivered = self.confirmed = self.unconfirmed = 0
+        self.counts: Counter[str] = Counter()
         self.causes: Counter[str] = Counter()
         self.errors = Errors()
 
     def finish(self, scored: ScoredSample) -> None:
-        self.finished += 1
+        """A sample's scoring has ended."""
+        self.counts["finished"] += 1
         for score in scored.scores.values():
-            if score.unscored is None:
-                self.scored += 1
-            else:
-                self.unscored += 1
+            self.counts["scored" if score.unscored is None else "unscored"] += 1
+            if score.unscored is not None:
                 self.causes[score.unscored.cause.value] += 1
-
-    def received(self, receipt: Receipt) -> None:
-        self.confirmed += receipt.confirmed
-        self.unconfirmed += receipt.sent - receipt.confirmed
 
     def health(
         self,
@@ -89,22 +78,11 @@ class Tally:
         feedback: Mapping[str, int] | None = None,
         budget: Mapping[str, Mapping[str, float]] | None = None,
     ) -> Health:
+        """The counters as they stand."""
         return Health(
-            submitted=self.submitted,
-            dropped=self.dropped,
+            **self.counts,
             pending=pending,
-            skipped=self.skipped,
-            sampled_out=self.sampled_out,
-            spooled=self.spooled,
-            duplicates=self.duplicates,
-            finished=self.finished,
-            scored=self.scored,
-            unscored=self.unscored,
             causes=dict(self.causes),
-            delivered=self.delivered,
-            undelivered=self.undelivered,
-            confirmed=self.confirmed,
-            unconfirmed=self.unconfirmed,
             feedback={name: number for name, number in (feedback or {}).items() if number},
             budget=budget or {},
             errors=dict(self.errors.counts),

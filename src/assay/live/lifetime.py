@@ -1,4 +1,4 @@
-"""What intakes do when the process forks or ends."""
+"""What intakes and their lanes do when the process forks or ends."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ import atexit
 import os
 import time
 import weakref
-from typing import Any, Protocol
+from typing import Protocol
+
+from assay.live.lanes import all_lanes
 
 EXIT_GRACE = 2.0  # seconds that the end of the process waits for what is still queued, in all
 
 
 class Alive(Protocol):
-    """Something with threads and queues."""
+    """Something with a mailbox."""
 
     def _set_up(self) -> None:
-        """Begin afresh, in a forked child: its threads did not come along, and its queue is the parent's."""
+        """Begin afresh, in a forked child: the mailbox is the parent's."""
 
-    def close(self, timeout: float | None = 30) -> Any:
-        """Finish."""
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until all is done."""
+
+    def _finish(self, timeout: float, grace: float) -> None:
+        """Close within `timeout` seconds, and `grace` more for putting things away."""
 
 
 _ALIVE: weakref.WeakSet[Alive] = weakref.WeakSet()
@@ -30,14 +35,19 @@ def look_after(one: Alive) -> None:
 
 
 def _after_fork() -> None:
+    for lane in all_lanes():
+        lane.inherit()
     for one in list(_ALIVE):
         one._set_up()
 
 
 def _at_exit() -> None:
-    until = time.monotonic() + EXIT_GRACE
-    for one in list(_ALIVE):
-        one.close(max(0.0, until - time.monotonic()))
+    end = time.monotonic() + EXIT_GRACE
+    alive = list(_ALIVE)
+    for one in alive:  # the last quarter of the time is for closing
+        one.flush(max(0.0, end - EXIT_GRACE / 4 - time.monotonic()))
+    for one in alive:
+        one._finish(0.0, max(0.0, end - time.monotonic()))
 
 
 if hasattr(os, "register_at_fork"):

@@ -13,7 +13,6 @@ import signal
 import sqlite3
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +24,6 @@ from assay.counting import Errors, log
 from assay.errors import Cause, InputError
 from assay.judges.base import BaseJudge
 from assay.judges.cache import Desk
-from assay.live.desks import RenewedDesk
 from assay.live.findings import KeptFindings
 from assay.live.outbox import Outbox
 from assay.live.report import SpoolReport, report_of
@@ -34,8 +32,10 @@ from assay.live.spool import Spool
 from assay.live.spool_file import FILE_NAME, SpoolFile
 from assay.live.spool_rows import Leased, process_name
 from assay.records import Sample, ScoredSample
+from assay.renewed import RenewedCache
 from assay.scoring import score_sample, unscored_sample
 from assay.sinks.base import Sink
+from assay.sinks.writing import named_sinks
 
 if TYPE_CHECKING:
     from assay.metrics.registry import MetricSpec
@@ -113,7 +113,7 @@ class Worker:
             budget = budget.on(FileLedger(self.path / FILE_NAME))
         self._budget = budget
         self._waits = when_spent == "wait"
-        self._sinks = dict(sinks) if isinstance(sinks, Mapping) else _named(sinks)
+        self._sinks = named_sinks(sinks)
         self._concurrency = concurrency
         self._deadline = deadline
         self._score_partial = score_partial
@@ -175,7 +175,7 @@ class Worker:
         heartbeat = asyncio.create_task(self._heartbeat(findings))
         try:
             with spending(self._budget):
-                await self._work(RenewedDesk(self.judge, findings), stopped, until_empty)
+                await self._work(RenewedCache(self.judge, findings), stopped, until_empty)
         finally:
             heartbeat.cancel()
             self._woken = None
@@ -186,7 +186,7 @@ class Worker:
             finally:
                 self._close(findings)
 
-    async def _work(self, desk: RenewedDesk, stopped: asyncio.Event, until_empty: bool) -> None:
+    async def _work(self, desk: RenewedCache, stopped: asyncio.Event, until_empty: bool) -> None:
         running: dict[asyncio.Task[None], Leased] = {}
         waiter: asyncio.Task[Any] = asyncio.create_task(stopped.wait())
         try:
@@ -328,14 +328,3 @@ class Worker:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-
-
-def _named(sinks: Sequence[Sink]) -> dict[str, Sink]:
-    """Sinks by their type; the second of a type is `Type#2`."""
-    counts: Counter[str] = Counter()
-    named = {}
-    for sink in sinks:
-        name = type(sink).__name__
-        counts[name] += 1
-        named[name if counts[name] == 1 else f"{name}#{counts[name]}"] = sink
-    return named
