@@ -45,7 +45,7 @@ def _at_exit() -> None:
     end = time.monotonic() + EXIT_GRACE
     alive = list(_ALIVE)
     for one in alive:  # they share their threads, so what the first waits for the others have done meanwhile
-        one.flush(max(0.0, end - EXIT_GRACE / 10 - time.monotonic()))
+        one.flush(max(0.0, end - EXIT_GRACE / 20 - time.monotonic()))
     for one in alive:
         one._finish(0.0, max(0.0, end - time.monotonic()))
 

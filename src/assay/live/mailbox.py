@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
+from assay.counting import log
 from assay.live.lanes import Lane, on_a_lane
 
 T = TypeVar("T")
@@ -39,12 +40,11 @@ class Mailbox(Generic[T]):
         self.lock = threading.RLock()
         self.closed = False  # takes no more
         self.stopped = False  # gives no more
-        self.waiters = 0  # threads that wait for something to be settled
         self._work = work
         self._more = more
         self._max_items = max_items
         self._max_bytes = max_bytes
-        self._settled = threading.Condition(self.lock)
+        self._waiting: list[tuple[Callable[[], bool], threading.Event]] = []
         self._queue: deque[tuple[int, int, T]] = deque()
         self._bytes = 0
         self._numbers = 0
@@ -58,6 +58,21 @@ class Mailbox(Generic[T]):
     def open(self) -> int:
         """Items put and not yet settled."""
         return len(self._open)
+
+    @property
+    def put_so_far(self) -> int:
+        """The number of the newest item."""
+        return self._numbers
+
+    @property
+    def half_full(self) -> bool:
+        """Whether half of the room is taken."""
+        return len(self._queue) * 2 > self._max_items or self._bytes * 2 > self._max_bytes
+
+    @property
+    def awaited(self) -> bool:
+        """Whether somebody waits for what is open."""
+        return bool(self._waiting)
 
     # -- the host's side: no I/O, no waiting
 
@@ -132,9 +147,11 @@ class Mailbox(Generic[T]):
             self.changed()
 
     def changed(self) -> None:
-        """Let those who wait look again."""
+        """Let go those who have what they wait for; to wake the others as well would cost more than the look."""
         with self.lock:
-            self._settled.notify_all()
+            for reached, done in self._waiting:
+                if reached():
+                    done.set()
 
     # -- waiting
 
@@ -142,21 +159,24 @@ class Mailbox(Generic[T]):
         """Wait until all that was put so far is settled. False: the time ran out, or this thread would do the work."""
         if on_a_lane():
             return False
-        with self.lock:
-            last = self._numbers
-            return self.wait_for(lambda: next(iter(self._open), last + 1) > last, timeout)
+        last = self._numbers
+        return self.wait_for(lambda: next(iter(self._open), last + 1) > last, timeout)
 
     def wait_for(self, reached: Callable[[], bool], timeout: float | None) -> bool:
         """Wait, with the lane at work at once, until this holds. `reached` is called with the lock held."""
         with self.lock:
             if reached() or timeout == 0 or on_a_lane():
                 return reached()
-            self.waiters += 1
-            try:
-                if self._open:
-                    self.wake(now=True)
-                return self._settled.wait_for(reached, timeout)
-            except RuntimeError:  # the process ends, and can start no thread: nothing will change
-                return reached()
-            finally:
-                self.waiters -= 1
+            waiter = (reached, threading.Event())
+            self._waiting.append(waiter)
+        try:
+            if self._open:
+                self.wake(now=True)
+            waiter[1].wait(timeout)
+        except RuntimeError as error:  # the process ends, and can start no thread: nothing will change
+            log.warning("assay: %s", error)
+        finally:
+            with self.lock:
+                self._waiting.remove(waiter)
+        with self.lock:
+            return reached()

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 #: Scored where no metrics are named: what needs no reference, and what the embedded judge answers.
 LIVE_METRICS = ("faithfulness", "context_utilization")
 
+SHARE = 50  # while samples keep coming, each look takes one of so many that wait; the rest is scored after the burst
 BREATH = 0.05  # seconds at least before a sample that waits for its budget is tried again
 
 
@@ -122,7 +123,8 @@ class LiveScorer(BaseIntake):
         self._cache: RenewedCache | None = None
         self._letting_go: Any = None  # the finalizer that lets go of the judge on the scoring thread
         self._delivery = Delivery(self._sinks, self._on_score, self._max_queue, self._delivered, self.count_error)
-        return Mailbox(SCORING, self._start, max_items=self._max_queue, max_bytes=self._max_bytes)
+        self._seen = self._allowed = 0  # items put before the last look, and those that may be begun until the next
+        return Mailbox(SCORING, self._look, max_items=self._max_queue, max_bytes=self._max_bytes)
 
     # -- the host's side ------------------------------------------------------------------------------------------
 
@@ -181,13 +183,21 @@ class LiveScorer(BaseIntake):
 
     # -- the scoring thread ---------------------------------------------------------------------------------------
 
-    def _start(self) -> bool:
-        """Begin to score what waits, as far as so many may be scored at the same time."""
-        while len(self._running) < self._concurrency and (taken := self._box.take()) is not None:
+    def _look(self) -> bool:
+        """Begin to score what waits. While more keeps coming, the application goes first: see SHARE."""
+        box, before = self._box, self._seen
+        self._seen = box.put_so_far
+        busy = self._seen > before and not box.awaited and not box.half_full
+        self._allowed = max(1, len(box) // SHARE) if busy else len(box)
+        self._start()
+        return False
+
+    def _start(self) -> None:
+        while self._allowed > 0 and len(self._running) < self._concurrency and (taken := self._box.take()) is not None:
+            self._allowed -= 1
             task = asyncio.get_running_loop().create_task(self._one(*taken, self._cache_here()))
             self._running.add(task)
             task.add_done_callback(self._done)
-        return False
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
@@ -234,7 +244,7 @@ class LiveScorer(BaseIntake):
             while len(self._results) > self._keep:
                 self._results.popitem(last=False)
             self._box.changed()
-        self._delivery.put(number, scored, now=self._box.waiters > 0)
+        self._delivery.put(number, scored, now=self._box.awaited)
 
     def _choose(self, sample: Sample) -> Sample | None:
         """The sample as it is to be scored; None: left out, and counted so."""

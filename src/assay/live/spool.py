@@ -178,7 +178,7 @@ class Spool(BaseIntake):
             self._waiting -= len(self._batch)
             self._box.settle(self._numbers)
             self._batch, self._numbers = [], []
-            return len(self._box) >= BATCH or self._box.waiters > 0  # else another batch may come together
+            return len(self._box) >= BATCH or self._box.awaited  # else another batch may come together
 
     def _fill(self) -> None:
         """Read from the mailbox into the batch."""
