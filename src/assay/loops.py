@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+import os
 import threading
 import time
+import weakref
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextvars import Context
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -115,6 +117,7 @@ class Service:
         self._open = open_thread
         self._left: list[LoopThread] = []
         self.thread: LoopThread | None = None
+        _SERVICES.add(self)
 
     def start(self) -> LoopThread:
         """The thread in service; the first call, and the first after a loss, starts one."""
@@ -146,3 +149,30 @@ class Service:
         """In a forked child: the threads did not come along, and what belongs to them is the parent's."""
         _INHERITED.extend(thread for thread in (self.thread, *self._left) if thread is not None)
         self.thread, self._left = None, []
+
+
+class Afresh(Protocol):
+    """Something that a forked child cannot go on with: its threads did not come along, its queue is the parent's."""
+
+    def _set_up(self) -> None:
+        """Begin afresh."""
+
+
+_SERVICES: weakref.WeakSet[Service] = weakref.WeakSet()
+_AFRESH: weakref.WeakSet[Afresh] = weakref.WeakSet()
+
+
+def begins_afresh(one: Afresh) -> None:
+    """Set it up again in forked children."""
+    _AFRESH.add(one)
+
+
+def _after_fork() -> None:
+    for service in list(_SERVICES):
+        service.inherit()
+    for one in list(_AFRESH):
+        one._set_up()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

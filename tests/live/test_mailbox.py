@@ -32,8 +32,9 @@ from tests.live.apps import Probe, sample
 STUCK = 0.1
 
 
-def threads() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("assay-")]
+def lanes() -> list[str]:
+    names = ("assay-live", "assay-delivery", "assay-spool")
+    return [thread.name for thread in threading.enumerate() if thread.name in names]
 
 
 class Gate:
@@ -99,7 +100,7 @@ def test_a_thousand_scorers_for_one_request_each_share_their_threads(tmp_path: P
     assert spool.flush(30)
     # one that scores, one that delivers, one that writes the spool
     assert most <= 3
-    assert len(set(threads())) <= 3
+    assert set(lanes()) == {"assay-live", "assay-delivery", "assay-spool"}
     # a loop has three, the spool's file three
     assert process.num_fds() - files <= 3 * 3 + 3
     until = time.monotonic() + 20

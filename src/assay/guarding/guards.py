@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-import inspect
-import math
-import os
 import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Self
 
 from assay.errors import Cause, InputError
+from assay.guarding.arguments import check_all_said, check_functions, otherwise, seconds
 from assay.guarding.decision import GuardBlocked, GuardDecision, GuardHealth, Tally
 from assay.guarding.verdict import Otherwise, failure_in_words, in_words, outcome_of, thresholds_of
 from assay.guarding.worker import END_GRACE, Job, Worker
 from assay.judges import resolve_judge
 from assay.judges.base import BaseJudge
+from assay.loops import begins_afresh
 from assay.metrics.base import Metric
 from assay.metrics.registry import MetricSpec, resolve
 from assay.records import Context, Sample, Score, ScoredSample
@@ -29,13 +27,6 @@ from assay.records import Context, Sample, Score, ScoredSample
 _WARM = Sample(
     question="Is it warm?", answer="It is warm.", reference="It is warm.", contexts=(Context(text="It is warm."),)
 )
-
-#: What has to be said of a guard, and of what.
-_OTHERWISE = {
-    "on_timeout": "an answer that is not scored in time",
-    "on_error": "one where the judge or the guard failed",
-    "on_unscored": "one with nothing to measure",
-}
 
 Fallback = str | Callable[[GuardDecision], Any] | None
 
@@ -78,12 +69,7 @@ class Guard:
     """
 
     def __new__(cls, *arguments: Any, **options: Any) -> Self:
-        missing = [name for name in _OTHERWISE if name not in options]
-        if missing:
-            raise InputError(
-                f"guard: say what becomes of {'; '.join(f'{_OTHERWISE[name]}: {name}=' for name in missing)} "
-                "'pass' or 'block'. There is no default, because whoever writes an answer can provoke each"
-            )
+        check_all_said(options)
         return super().__new__(cls)
 
     def __init__(
@@ -101,18 +87,9 @@ class Guard:
     ) -> None:
         self.metrics = resolve(metrics)
         self.thresholds: Mapping[str, float] = thresholds_of(self.metrics, threshold)
-        self.deadline = _seconds("deadline", deadline)
-        self._otherwise = {"timeout": on_timeout, "error": on_error, "unscored": on_unscored}
-        for outcome, setting in self._otherwise.items():
-            if setting not in ("pass", "block"):
-                raise InputError(f"on_{outcome}: expected 'pass' or 'block', got {setting!r}")
-        for name, function in (("fallback", fallback), ("on_decision", on_decision)):
-            if inspect.iscoroutinefunction(function):
-                raise InputError(f"{name}: expected a plain function, got the async function {function.__name__!r}")
-        if not (fallback is None or isinstance(fallback, str) or callable(fallback)):
-            raise InputError(f"fallback: expected a text, a function of the decision, or None, got {fallback!r}")
-        if not (on_decision is None or callable(on_decision)):
-            raise InputError(f"on_decision: expected a function of the decision, got {on_decision!r}")
+        self.deadline = seconds("deadline", deadline)
+        self._otherwise = otherwise({"on_timeout": on_timeout, "on_error": on_error, "on_unscored": on_unscored})
+        check_functions(fallback, on_decision)
         self.judge = resolve_judge(judge)
         for metric in self.metrics:
             reason = metric.cannot(self.judge)
@@ -122,7 +99,7 @@ class Guard:
         self._on_decision = on_decision
         self._closed = False
         self._set_up()
-        _GUARDS.add(self)
+        begins_afresh(self)
 
     def _set_up(self) -> None:
         # a lock that may be taken again: the collector may run a finalizer, or a host's hook, while we hold it
@@ -179,12 +156,12 @@ class Guard:
         Call it when a process starts, after any fork. False when a metric got no number within `timeout` seconds. Not
         counted among the checks. An LLM judge is really asked.
         """
-        seconds = _seconds("timeout", timeout)
+        until = seconds("timeout", timeout)
         job = Job(_WARM, self.metrics)
         try:
             with self._lock:
                 done = self._submit(job)
-            concurrent.futures.wait([done], timeout=seconds)
+            concurrent.futures.wait([done], timeout=until)
             done.cancel()
         except Exception as error:
             self._count(error, "warm_up")
@@ -281,9 +258,9 @@ class Guard:
 
     def _failed(self, check: _Check, error: Exception) -> GuardDecision:
         allowed = self._otherwise["error"] == "pass"
-        seconds = time.perf_counter() - check.started
+        took = time.perf_counter() - check.started
         reason = failure_in_words(allowed, error)
-        return GuardDecision(allowed=allowed, outcome="error", seconds=seconds, reason=reason)
+        return GuardDecision(allowed=allowed, outcome="error", seconds=took, reason=reason)
 
     def _count(self, error: BaseException, where: str) -> None:
         with self._lock:
@@ -302,12 +279,6 @@ class Guard:
 guard = Guard
 
 
-def _seconds(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
-        raise InputError(f"{name}: expected a positive number of seconds, got {value!r}")
-    return float(value)
-
-
 def _counter(guard: weakref.ref[Guard]) -> Callable[[BaseException], None]:
     """Counts a worker's errors without keeping its guard alive."""
 
@@ -317,16 +288,3 @@ def _counter(guard: weakref.ref[Guard]) -> Callable[[BaseException], None]:
             alive._count(error, "judge's thread")
 
     return count
-
-
-_GUARDS: weakref.WeakSet[Guard] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for one in list(_GUARDS):
-        one._worker.inherit()
-        one._set_up()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

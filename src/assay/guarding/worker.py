@@ -55,10 +55,6 @@ class Worker:
         """End the thread in service; wait for it, at most so many seconds."""
         self._service.retire(END_GRACE, wait)
 
-    def inherit(self) -> None:
-        """In a forked child: the thread is the parent's."""
-        self._service.inherit()
-
 
 async def _score(job: Job, cache: RenewedCache) -> None:
     one_cache = cache.next()

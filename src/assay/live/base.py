@@ -13,6 +13,7 @@ from assay.live.lifetime import look_after
 from assay.live.mailbox import Mailbox
 from assay.live.sampling import Sampling, resolve_sampling
 from assay.live.sizes import size_of
+from assay.loops import begins_afresh
 
 STOP_GRACE = 2.0  # seconds that `close` takes at most to put things away, after its own timeout
 
@@ -25,6 +26,7 @@ class BaseIntake(ABC):
     def __init__(self, sampling: Sampling | float | None) -> None:
         self._sampling = resolve_sampling(sampling)
         self._set_up()
+        begins_afresh(self)
         look_after(self)
 
     def _set_up(self) -> None:

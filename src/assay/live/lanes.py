@@ -16,7 +16,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from assay.counting import Errors
-from assay.loops import STUCK_AFTER, LoopThread, Service
+from assay.loops import STUCK_AFTER, LoopThread, Service, begins_afresh
 
 if TYPE_CHECKING:
     from assay.judges.base import BaseJudge
@@ -36,9 +36,10 @@ class Lane:
         self.name = name
         self.every = every
         self.errors = Errors()
-        self.reset()
+        self._set_up()
+        begins_afresh(self)
 
-    def reset(self) -> None:
+    def _set_up(self) -> None:
         """Begin afresh, at first and in a forked child."""
         # may be taken again: the collector may run a finalizer, or a host's hook, while we hold it
         self.lock = threading.RLock()
@@ -49,11 +50,6 @@ class Lane:
         self._hurried = self._watched = False
         self._quiet_since = 0.0
         self._timer: asyncio.TimerHandle | None = None
-
-    def inherit(self) -> None:
-        """In a forked child."""
-        self._service.inherit()
-        self.reset()
 
     @property
     def thread(self) -> LoopThread | None:

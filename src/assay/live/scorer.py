@@ -29,7 +29,6 @@ from assay.live.lanes import SCORING, on_a_lane
 from assay.live.mailbox import Mailbox
 from assay.live.sampling import Sampling
 from assay.live.sizes import size_of
-from assay.metrics.base import Metric
 from assay.records import Sample, ScoredSample
 from assay.renewed import RenewedCache
 from assay.scoring import score_sample
@@ -98,8 +97,11 @@ class LiveScorer(BaseIntake):
             raise InputError(f"deadline: expected a positive number of seconds, got {deadline}")
         if when_spent not in ("unscored", "wait"):
             raise InputError(f"when_spent: expected 'unscored' or 'wait', got {when_spent!r}")
-        self.metrics = _resolve_metrics(LIVE_METRICS if metrics is None else metrics)
-        self.judge = _resolve_judge(judge)
+        from assay.judges import resolve_judge
+        from assay.metrics.registry import resolve
+
+        self.metrics = resolve(LIVE_METRICS if metrics is None else metrics)
+        self.judge = resolve_judge(judge)
         check_budget(budget, self.judge)
         self._budget = budget
         self._waits = when_spent == "wait"
@@ -286,15 +288,3 @@ class LiveScorer(BaseIntake):
                 for where, error in written.failures.items():
                     self._tally.errors.add(error, where)
             self._box.settle((number,))
-
-
-def _resolve_metrics(metrics: MetricSpec) -> tuple[Metric, ...]:
-    from assay.metrics.registry import resolve
-
-    return resolve(metrics)
-
-
-def _resolve_judge(judge: BaseJudge | str | None) -> BaseJudge:
-    from assay.judges import resolve_judge
-
-    return resolve_judge(judge)
