@@ -137,6 +137,27 @@ def test_a_full_scorer_does_not_keep_the_thread_from_another(scorer: Any) -> Non
     slow.close(0.1)
 
 
+def test_what_came_in_a_burst_is_scored_after_it_without_being_asked_for(scorer: Any) -> None:
+    live = scorer(sinks=[MemorySink()])
+    for n in range(400):
+        live.submit(sample(str(n)))
+    until = time.monotonic() + 20
+    while live.health().delivered < 400 and time.monotonic() < until:
+        time.sleep(0.02)
+    assert live.health().delivered == 400
+
+
+def test_load_that_never_ends_is_scored_as_it_comes(scorer: Any) -> None:
+    live = scorer(max_queue=1000)
+    for n in range(2000):
+        live.submit(sample(str(n)))
+        time.sleep(0.001)
+    health = live.health()
+    # twice what the queue holds: what is not scored meanwhile would have been dropped
+    assert (health.submitted, health.dropped) == (2000, 0)
+    assert health.finished >= 1000
+
+
 # -- what is held ----------------------------------------------------------------------------------------------------
 
 
