@@ -1,6 +1,6 @@
 """How many decisions a second a guard makes within its deadline.
 
-    python -m tests.benchmarks.bench_guard [--deadline 2.0] [--seconds 5]
+    python -m tests.benchmarks.bench_guard [--deadline 2.0] [--seconds 5] [--only embedded]
 
 Requests come at a fixed rate, whether or not those before have their decision, each with a sample of its own: nothing
 is remembered. The capacity is the highest rate found at which 99% have a decision from scores within the deadline. The
@@ -47,7 +47,7 @@ async def met(guard: Guard, numbered: Iterator[Sample], rate: float, seconds: fl
     """The share of requests that are decided from scores within the deadline, at this rate."""
     started = time.perf_counter()
     tasks = []
-    for n in range(max(20, int(rate * seconds))):
+    for n in range(max(10, int(rate * seconds))):
         await asyncio.sleep(max(0.0, started + n / rate - time.perf_counter()))
         tasks.append(asyncio.create_task(guard.acheck(next(numbered))))
     decisions = await asyncio.gather(*tasks)
@@ -59,7 +59,7 @@ def capacity(guard: Guard, numbered: Iterator[Sample], start: float, seconds: fl
     low, high = 0.0, start
     while asyncio.run(met(guard, numbered, high, seconds)) >= MET:
         low, high = high, 2 * high
-    for _ in range(4):
+    for _ in range(3):
         middle = (low + high) / 2
         if asyncio.run(met(guard, numbered, middle, seconds)) >= MET:
             low = middle
@@ -72,16 +72,19 @@ def main(arguments: Sequence[str] = ()) -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--deadline", type=float, default=2.0)
     options.add_argument("--seconds", type=float, default=5.0)
+    options.add_argument("--only", choices=["script", "embedded"], help="one of the two judges")
     chosen = options.parse_args(arguments)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
     judges: dict[str, Any] = {
-        "a judge that takes no time (a script)": ScriptedJudge(support=lambda claim, passage: "supported"),
-        "the embedded judge": None,
+        "script": ScriptedJudge(support=lambda claim, passage: "supported"),
+        "embedded": None,
     }
     print(f"| `faithfulness`, deadline {chosen.deadline:g} s | one alone | capacity | times one after the other |")
     print("|---|---|---|---|")
     for name, judge in judges.items():
+        if chosen.only not in (None, name):
+            continue
         numbered = samples()
         guard = assay.guard(
             "faithfulness", judge, deadline=chosen.deadline, on_timeout="pass", on_error="block", on_unscored="pass"
