@@ -20,8 +20,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay import loops
 from assay.errors import Cause, InputError
-from assay.guarding import Guard, GuardBlocked, GuardDecision, guard, worker
+from assay.guarding import Guard, GuardBlocked, GuardDecision, guard
 from assay.guarding.verdict import misses, outcome_of
 from assay.judges.base import Answer, BaseJudge, Judge
 from assay.judges.embedded.judge import EmbeddedJudge
@@ -29,6 +30,7 @@ from assay.judges.scripted import ScriptedJudge
 from assay.metrics.base import Metric
 from assay.records import Context, Sample, Score, Unscored
 
+PASS: dict[str, Any] = {"on_timeout": "pass", "on_error": "pass", "on_unscored": "pass"}
 PASSAGE = "Cats purr when they are calm. The Eiffel Tower was built in 1889."
 LONG = 3600.0
 
@@ -92,7 +94,8 @@ def make() -> Iterator[Callable[..., Guard]]:
     made: list[Guard] = []
 
     def one(metrics: Any = "faithfulness", judge: Any = None, **options: Any) -> Guard:
-        made.append(guard(metrics, judge or ScriptedJudge(support=lambda claim, passage: "supported"), **options))
+        judge = judge or ScriptedJudge(support=lambda claim, passage: "supported")
+        made.append(guard(metrics, judge, **{**PASS, **options}))
         return made[-1]
 
     yield one
@@ -104,7 +107,7 @@ def make() -> Iterator[Callable[..., Guard]]:
 
 
 def test_embedded_judge_lets_the_supported_answer_pass_and_blocks_the_other() -> None:
-    careful = guard(threshold=0.8, deadline=60, fallback="I did not find that.")
+    careful = guard(threshold=0.8, deadline=60, fallback="I did not find that.", **PASS)
     good = careful.check(sample("Cats purr when they are calm."))
     bad = careful.check(sample("Cats purr when they are calm. Dogs were tamed by Napoleon in 1802."))
     assert (good.allowed, good.outcome, good.failed) == (True, "passed", ())
@@ -171,19 +174,20 @@ def test_several_metrics(make: Any, answer: str, outcome: str, failed: tuple[str
 CASES = {
     "hang": ("timeout", "on_timeout"),
     "none": ("unscored", "on_unscored"),
-    "break": ("error", "on_unscored"),
+    "break": ("error", "on_error"),
     "0.9": ("passed", None),
     "0.1": ("blocked", None),
 }
 
 
 @pytest.mark.parametrize("answer", CASES)
-@pytest.mark.parametrize(("on_timeout", "on_unscored"), [*itertools.product(("pass", "block"), repeat=2)])
-def test_the_outcome_is_as_stated(make: Any, answer: str, on_timeout: str, on_unscored: str) -> None:
+@pytest.mark.parametrize(("on_timeout", "on_error", "on_unscored"), [*itertools.product(("pass", "block"), repeat=3)])
+def test_the_outcome_is_as_stated(make: Any, answer: str, on_timeout: str, on_error: str, on_unscored: str) -> None:
     outcome, setting = CASES[answer]
-    one = make(Fixed(), deadline=0.3 if answer == "hang" else 60, on_timeout=on_timeout, on_unscored=on_unscored)
+    stated = {"on_timeout": on_timeout, "on_error": on_error, "on_unscored": on_unscored}
+    one = make(Fixed(), deadline=0.3 if answer == "hang" else 60, **stated)
     decision = one.check(sample(answer))
-    settings = {"on_timeout": on_timeout, "on_unscored": on_unscored, None: "pass" if outcome == "passed" else "block"}
+    settings = {**stated, None: "pass" if outcome == "passed" else "block"}
     assert (decision.outcome, decision.allowed) == (outcome, settings[setting] == "pass")
     assert decision.headline.startswith(outcome)
     if setting is not None:
@@ -260,7 +264,7 @@ def test_a_judge_that_will_not_be_cancelled_holds_up_nobody(make: Any) -> None:
 
 
 def test_a_judge_that_blocks_the_thread_is_left_behind(make: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(worker, "STUCK_AFTER", 0.1)
+    monkeypatch.setattr(loops, "STUCK_AFTER", 0.1)
     free = threading.Event()
     judge = Misbehaving(free.wait)
     one = make(judge=judge, deadline=1.0)
@@ -275,8 +279,8 @@ def test_a_judge_that_blocks_the_thread_is_left_behind(make: Any, monkeypatch: A
 
 
 def test_only_so_many_threads_are_left_behind(make: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(worker, "STUCK_AFTER", 0.02)
-    monkeypatch.setattr(worker, "LEFT_BEHIND", 2)
+    monkeypatch.setattr(loops, "STUCK_AFTER", 0.02)
+    monkeypatch.setattr(loops, "LEFT_BEHIND", 2)
     free = threading.Event()
     one = make(judge=Misbehaving(free.wait), deadline=0.1)
     before = threading.active_count()
@@ -301,11 +305,11 @@ def test_no_thread_to_be_had_is_an_error_not_an_exception(make: Any, monkeypatch
 
 
 def test_a_bug_of_ours_is_an_error_not_an_exception(make: Any, monkeypatch: Any) -> None:
-    one = make(on_unscored="block")
+    one = make(on_error="block")
     monkeypatch.setattr("assay.guarding.guards.outcome_of", lambda *_: 1 / 0)
     decision = one.check(sample())
     assert (decision.outcome, decision.allowed) == ("error", False)
-    assert decision.headline == "error: the guard failed (ZeroDivisionError); blocked, as on_unscored says"
+    assert decision.headline == "error: the guard failed (ZeroDivisionError); blocked, as on_error says"
 
 
 # -- threads, loops, processes ---------------------------------------------------------------------------------------
@@ -430,7 +434,7 @@ def threads_of_guards() -> set[threading.Thread]:
 
 def test_closed_and_forgotten_guards_leave_no_thread() -> None:
     before = threads_of_guards()
-    closed, forgotten = guard(Fixed(), ScriptedJudge()), guard(Fixed(), ScriptedJudge())
+    closed, forgotten = guard(Fixed(), ScriptedJudge(), **PASS), guard(Fixed(), ScriptedJudge(), **PASS)
     assert closed.check(sample("0.9")).allowed
     assert forgotten.check(sample("0.9")).allowed
     mine = threads_of_guards() - before
@@ -518,6 +522,7 @@ def test_equal_questions_are_judged_once(make: Any) -> None:
         ({"deadline": math.inf}, "deadline: expected"),
         ({"deadline": None}, "deadline: expected"),
         ({"on_timeout": "raise"}, "on_timeout: expected 'pass' or 'block', got 'raise'"),
+        ({"on_error": True}, "on_error: expected"),
         ({"on_unscored": None}, "on_unscored: expected"),
         ({"fallback": 3}, "fallback: expected a text"),
         ({"fallback": asyncio.sleep}, "fallback: expected a plain function"),
@@ -528,6 +533,14 @@ def test_wrong_arguments_are_named(make: Any, options: dict[str, Any], message: 
     options = {"judge": ScriptedJudge(support=lambda claim, passage: "supported"), **options}
     with pytest.raises(InputError, match=message.replace("(", r"\(")):
         make(**options)
+
+
+@pytest.mark.parametrize("left_out", [("on_timeout",), ("on_error",), ("on_unscored",), tuple(PASS)])
+def test_what_a_guard_does_without_a_score_has_no_default(left_out: tuple[str, ...]) -> None:
+    said = {name: setting for name, setting in PASS.items() if name not in left_out}
+    with pytest.raises(InputError, match="'pass' or 'block'") as caught:
+        guard("faithfulness", ScriptedJudge(), **said)
+    assert [name for name in PASS if f"{name}=" in str(caught.value)] == [*left_out]
 
 
 def test_wrong_samples_are_named(make: Any) -> None:

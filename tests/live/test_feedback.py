@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from assay.judges.scripted import ScriptedJudge
 from assay.live import LiveScorer, Rule, Sampling, Spool
-from assay.live.feedback import Choice
+from assay.live.feedback import FeedbackSampler
 from assay.sinks import MemorySink
 from tests.live.apps import Probe, sample
 
@@ -96,35 +96,35 @@ def test_feedback_reaches_samples_in_every_place_of_a_spool(tmp_path: Path) -> N
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 8), st.integers(0, 2000)), max_size=60))
 def test_what_is_kept_for_feedback_is_bounded(steps: list[tuple[bool, int, int]]) -> None:
     clock = [0.0]
-    choice = Choice(UNHAPPY, max_left=3, max_bytes=8000, max_noted=2, max_age=20, clock=lambda: clock[0])
+    sampler = FeedbackSampler(UNHAPPY, max_left=3, max_bytes=8000, max_noted=2, max_age=20, clock=lambda: clock[0])
     given_in = 0
     for is_sample, key, size in steps:
         clock[0] += 1
         if is_sample:
-            choice.choose(sample(str(key), "x" * size))
+            sampler.choose(sample(str(key), "x" * size))
         else:
             given_in += 1
-            if choice.is_left(str(key)):
-                choice.bring_in(str(key), {"value": 0})
+            if sampler.is_left(str(key)):
+                sampler.bring_in(str(key), {"value": 0})
             else:
-                choice.note(str(key), {"value": 0})
-        assert choice.left <= 3
-        assert choice._left_bytes <= 8000
-        assert choice._left_bytes == sum(held for _, held, _ in choice._left.values())
+                sampler.note(str(key), {"value": 0})
+        assert sampler.left <= 3
+        assert sampler._left_bytes <= 8000
+        assert sampler._left_bytes == sum(held for _, held, _ in sampler._left.values())
         # everything said is somewhere: matched, given up, or waiting
-        matched = sum(choice.counts[name] for name in ("attached", "brought_in", "kept", "unmatched"))
-        assert matched + choice.waiting == given_in
-        assert choice.waiting <= 2
+        matched = sum(sampler.counts[name] for name in ("attached", "brought_in", "kept", "unmatched"))
+        assert matched + sampler.waiting == given_in
+        assert sampler.waiting <= 2
 
 
 def test_old_samples_are_forgotten() -> None:
     clock = [0.0]
-    choice = Choice(UNHAPPY, max_age=10, clock=lambda: clock[0])
-    assert choice.choose(sample("a")) is None
+    sampler = FeedbackSampler(UNHAPPY, max_age=10, clock=lambda: clock[0])
+    assert sampler.choose(sample("a")) is None
     clock[0] = 9.0
-    assert choice.is_left("a")
+    assert sampler.is_left("a")
     clock[0] = 11.0
-    assert not choice.is_left("a")
+    assert not sampler.is_left("a")
 
 
 def test_sampling_in_the_live_scorer_is_counted_and_recorded() -> None:

@@ -244,8 +244,8 @@ def test_wrong_arguments_raise_at_once() -> None:
 
 
 def test_no_thread_before_work_and_none_long_after(monkeypatch: Any) -> None:
-    monkeypatch.setattr("assay.live.scorer.IDLE", 0.05)
-    monkeypatch.setattr("assay.live.delivery.IDLE", 0.05)
+    monkeypatch.setattr("assay.live.lanes.IDLE", 0.05)
+    monkeypatch.setattr("assay.live.lanes.NAP", 0.05)
 
     def threads() -> list[threading.Thread]:
         return [thread for thread in threading.enumerate() if thread.name in ("assay-live", "assay-delivery")]

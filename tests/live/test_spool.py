@@ -258,8 +258,8 @@ assert spool.flush(30)
 
 
 def test_no_thread_before_work_and_none_long_after(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("assay.live.spool.IDLE", 0.05)
-    monkeypatch.setattr("assay.live.spool.NAP", 0.05)
+    monkeypatch.setattr("assay.live.lanes.IDLE", 0.05)
+    monkeypatch.setattr("assay.live.lanes.NAP", 0.05)
 
     def threads() -> int:
         return sum(thread.name == "assay-spool" for thread in threading.enumerate())

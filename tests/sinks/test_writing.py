@@ -73,8 +73,8 @@ def test_what_did_not_arrive_is_counted_and_named_and_survives_in_the_store(tmp_
 def test_two_sinks_of_one_kind_are_told_apart(tmp_path: Path) -> None:
     assert set(run(tmp_path, MemorySink(), MemorySink(), MemorySink()).deliveries) == {
         "MemorySink",
-        "MemorySink 2",
-        "MemorySink 3",
+        "MemorySink#2",
+        "MemorySink#3",
     }
 
 

@@ -27,6 +27,7 @@ QUESTION = "Why do cats purr?"
 TRUE = "Cats purr when they are calm."
 FALSE = "Dogs were tamed by Napoleon in 1802."
 NO = "I did not find that."
+PASS: dict[str, Any] = {"on_timeout": "pass", "on_error": "pass", "on_unscored": "pass"}
 PASSAGES = ("Cats purr when they are calm.", "Cats also purr to heal.")
 
 
@@ -39,7 +40,7 @@ class Watched:
             support=lambda claim, passage: "supported" if claim in passage else "not_mentioned"
         )
         options = {"deadline": 30, "fallback": NO, **options}
-        self.guard: Guard = guard("faithfulness", judge, on_decision=self.decisions.append, **options)
+        self.guard: Guard = guard("faithfulness", judge, on_decision=self.decisions.append, **{**PASS, **options})
 
     @property
     def sample(self) -> Any:

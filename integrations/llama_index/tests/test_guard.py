@@ -25,6 +25,7 @@ from assay.judges.embedded.judge import EmbeddedJudge
 from assay.judges.scripted import ScriptedJudge
 
 QUESTION, TRUE = "Why do cats purr?", "Cats purr when calm."
+PASS: dict[str, Any] = {"on_timeout": "pass", "on_error": "pass", "on_unscored": "pass"}
 PASSAGES = ("Cats purr when calm.", "Cats also purr to heal.")
 FALSE_TOKENS = ["Dogs ", "were tamed ", "by Napoleon ", "in 1802."]
 FALSE = "".join(FALSE_TOKENS)
@@ -40,7 +41,7 @@ class Watched:
             support=lambda claim, passage: "supported" if claim in passage else "not_mentioned"
         )
         options = {"deadline": 30, "fallback": NO, **options}
-        self.guard = guard("faithfulness", judge, on_decision=self.decisions.append, **options)
+        self.guard = guard("faithfulness", judge, on_decision=self.decisions.append, **{**PASS, **options})
 
     @property
     def decision(self) -> GuardDecision:
@@ -214,10 +215,10 @@ def broken(*_: Any) -> str:
     raise ValueError("broken judge")
 
 
-@pytest.mark.parametrize(("on_unscored", "out"), [("pass", TRUE), ("block", NO)])
+@pytest.mark.parametrize(("on_error", "out"), [("pass", TRUE), ("block", NO)])
 @ways
-def test_a_judge_that_raises_goes_by_on_unscored(kit: Any, watched: Any, how: str, on_unscored: Any, out: str) -> None:
-    it = watched(judge=ScriptedJudge(support=broken), on_unscored=on_unscored)
+def test_a_judge_that_raises_goes_by_on_error(kit: Any, watched: Any, how: str, on_error: Any, out: str) -> None:
+    it = watched(judge=ScriptedJudge(support=broken), on_error=on_error)
     assert str(ask(guarded_query_engine(kit.engine(), it.guard), how)) == out
     assert it.decision.outcome == "error"
 
@@ -274,7 +275,7 @@ THREE = ("Dogs bark.", "Cats purr when calm.", "Cats purr to heal.")
 @ways
 def test_nodes_that_do_not_help_are_dropped(how: str) -> None:
     nodes = found(*THREE)
-    post = AssayNodeGuard(LITERAL, deadline=30)
+    post = AssayNodeGuard(LITERAL, deadline=30, **PASS)
     assert keep(post, nodes, how) == ["n1", "n2"]
     assert ids(nodes) == ["n0", "n1", "n2"]
     assert post.health().passed == 1
@@ -283,12 +284,12 @@ def test_nodes_that_do_not_help_are_dropped(how: str) -> None:
 @ways
 def test_in_a_query_engine(kit: Any, how: str) -> None:
     nodes = [TextNode(id_=f"n{n}", text=text) for n, text in enumerate(THREE)]
-    engine = kit.engine(kit.Shelf(*nodes), node_postprocessors=[AssayNodeGuard(LITERAL, deadline=30)])
+    engine = kit.engine(kit.Shelf(*nodes), node_postprocessors=[AssayNodeGuard(LITERAL, deadline=30, **PASS)])
     assert ids(ask(engine, how).source_nodes) == ["n1", "n2"]
 
 
 def test_the_embedded_judge_drops_what_is_off_the_question() -> None:
-    post = AssayNodeGuard(deadline=60)
+    post = AssayNodeGuard(deadline=60, **PASS)
     texts = ("Cats purr because they feel calm and safe.", "The Eiffel Tower was built in 1889.")
     assert keep(post, found(*texts)) == ["n0"]
     assert keep(post, found(*texts), query="When was the Eiffel Tower built?") == ["n1"]
@@ -296,18 +297,18 @@ def test_the_embedded_judge_drops_what_is_off_the_question() -> None:
 
 def test_a_threshold_is_one_of_probabilities() -> None:
     texts = ("Cats purr because they feel calm and safe.", "The Eiffel Tower was built in 1889.")
-    assert keep(AssayNodeGuard(threshold=0.0, deadline=60), found(*texts)) == ["n0", "n1"]
-    assert keep(AssayNodeGuard(threshold=1.0, deadline=60, keep_at_least=0), found(*texts)) == []
+    assert keep(AssayNodeGuard(threshold=0.0, deadline=60, **PASS), found(*texts)) == ["n0", "n1"]
+    assert keep(AssayNodeGuard(threshold=1.0, deadline=60, keep_at_least=0, **PASS), found(*texts)) == []
 
 
 @pytest.mark.parametrize(("keep_at_least", "kept"), [(0, []), (1, ["n0"]), (2, ["n0", "n1"]), (9, ["n0", "n1", "n2"])])
 def test_some_are_kept_in_any_case(keep_at_least: int, kept: list[str]) -> None:
     nothing = ScriptedJudge(usefulness=lambda question, passage: False)
-    assert keep(AssayNodeGuard(nothing, keep_at_least=keep_at_least, deadline=30), found(*THREE)) == kept
+    assert keep(AssayNodeGuard(nothing, keep_at_least=keep_at_least, deadline=30, **PASS), found(*THREE)) == kept
 
 
 def test_the_best_are_kept_in_the_order_they_came() -> None:
-    post = AssayNodeGuard(threshold=1.0, keep_at_least=2, deadline=60)
+    post = AssayNodeGuard(threshold=1.0, keep_at_least=2, deadline=60, **PASS)
     texts = ("Cats purr because they feel calm.", "The Eiffel Tower.", "Why cats purr: they are calm and safe.")
     assert keep(post, found(*texts)) == ["n0", "n2"]
 
@@ -317,7 +318,7 @@ def test_the_best_are_kept_in_the_order_they_came() -> None:
 def test_in_time_or_as_stated(how: str, on_timeout: Any, kept: list[str]) -> None:
     free = threading.Event()
     judge = ScriptedJudge(usefulness=lambda question, passage: free.wait())
-    post = AssayNodeGuard(judge, deadline=0.3, on_timeout=on_timeout)
+    post = AssayNodeGuard(judge, deadline=0.3, **{**PASS, "on_timeout": on_timeout})
     try:
         assert keep(post, found(*THREE), how) == kept
         assert post.health().timeout == 1
@@ -325,18 +326,22 @@ def test_in_time_or_as_stated(how: str, on_timeout: Any, kept: list[str]) -> Non
         free.set()
 
 
-@pytest.mark.parametrize(("on_unscored", "kept"), [("pass", ["n0", "n1", "n2"]), ("block", ["n0"])])
-def test_a_broken_judge_and_a_missing_question_go_by_on_unscored(on_unscored: Any, kept: list[str]) -> None:
-    post = AssayNodeGuard(ScriptedJudge(usefulness=broken), deadline=30, on_unscored=on_unscored)
-    assert keep(post, found(*THREE)) == kept
-    assert keep(post, found(*THREE), query=None) == kept
+@pytest.mark.parametrize("on_error", ["pass", "block"])
+@pytest.mark.parametrize("on_unscored", ["pass", "block"])
+def test_a_broken_judge_goes_by_on_error_and_a_missing_question_by_on_unscored(on_error: Any, on_unscored: Any) -> None:
+    kept = {"pass": ["n0", "n1", "n2"], "block": ["n0"]}
+    post = AssayNodeGuard(
+        ScriptedJudge(usefulness=broken), deadline=30, on_timeout="pass", on_error=on_error, on_unscored=on_unscored
+    )
+    assert keep(post, found(*THREE)) == kept[on_error]
+    assert keep(post, found(*THREE), query=None) == kept[on_unscored]
     assert (post.health().error, post.health().unscored) == (1, 1)
 
 
 def test_nodes_without_text_are_not_judged_and_stay() -> None:
     image = NodeWithScore(node=ImageNode(id_="image", text="", image_path="cat.png"))
     dogs, cats = found("Dogs bark.", "Cats purr.")
-    post = AssayNodeGuard(LITERAL, deadline=30)
+    post = AssayNodeGuard(LITERAL, deadline=30, **PASS)
     assert keep(post, [dogs, image, cats]) == ["image", "n1"]
     assert keep(post, [image]) == ["image"]
     assert keep(post, []) == []
@@ -351,8 +356,14 @@ def test_nodes_without_text_are_not_judged_and_stay() -> None:
         ({"keep_at_least": 1.5}, "keep_at_least"),
         ({"deadline": 0}, "deadline"),
         ({"on_timeout": "drop"}, "on_timeout"),
+        ({"on_error": "drop"}, "on_error"),
     ],
 )
 def test_wrong_arguments_are_named(options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        AssayNodeGuard(LITERAL, **options)
+        AssayNodeGuard(LITERAL, **{**PASS, **options})
+
+
+def test_what_it_does_without_a_judgement_has_no_default() -> None:
+    with pytest.raises(TypeError, match="'on_timeout', 'on_error', and 'on_unscored'"):
+        AssayNodeGuard(LITERAL)  # type: ignore[call-arg]

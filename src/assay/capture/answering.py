@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
 
 from assay.capture.tree import Run, Trace
 from assay.records import Context
@@ -15,7 +16,10 @@ def answering_run(trace: Trace, answer: str | None) -> Run | None:
     Of several that share as much it is the last. A grader's "yes" may well stand in the answer by chance.
     """
     calls = calls_of(trace)
-    shared = shared_text(calls, answer)
+    return _most_shared(calls, shared_text(calls, answer))
+
+
+def _most_shared(calls: Sequence[Run], shared: Mapping[Hashable, int]) -> Run | None:
     if shared:
         most = max(shared.values())
         return next(run for run in reversed(calls) if shared.get(run.id) == most)
@@ -24,17 +28,18 @@ def answering_run(trace: Trace, answer: str | None) -> Run | None:
 
 def answering_runs(trace: Trace, answer: str | None) -> tuple[Run, ...]:
     """The LLM calls that gave the answer: several, in order of start, where one step put it together of their texts."""
-    answering = answering_run(trace, answer)
+    calls = calls_of(trace)
+    shared = shared_text(calls, answer)
+    answering = _most_shared(calls, shared)
     if answering is None:
         return ()
-    shared = shared_text(calls_of(trace), answer)
     whole = len(spaced(answer or ""))
     if shared.get(answering.id, whole) >= whole:
         return (answering,)
     step = _step_around(trace, answering)
     return tuple(
         run
-        for run in calls_of(trace)
+        for run in calls
         if run is answering or (shared.get(run.id, whole) < whole and _step_around(trace, run) is step)
     )
 
@@ -44,18 +49,37 @@ def mark_prompted(contexts: Sequence[Context], *answering: Run | None) -> tuple[
     texts = [text for run in answering if run is not None and run.prompt for text in run.prompt]
     if not texts:
         return tuple(contexts)
-    raw = "\n".join(texts)
-    prompt = spaced(raw)
+    prompt = Prompt(texts)
     return tuple(
         Context(
             text=context.text,
             id=context.id,
             score=context.score,
             metadata=context.metadata,
-            in_prompt=stands_in(context.text, prompt, raw),
+            in_prompt=prompt.holds(context.text),
         )
         for context in contexts
     )
+
+
+class Prompt:
+    """What a model was given, for looking up texts in it."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._raw = "\n".join(texts)
+
+    @cached_property
+    def _spaced(self) -> str:
+        return spaced(self._raw)
+
+    def holds(self, text: str) -> bool:
+        """Whether a text stands in it: its spaces may differ, and it may be in JSON. An empty one always does."""
+        if text in self._raw:  # as it is: the usual case, and cheap
+            return True
+        wanted = spaced(text)
+        if not wanted or wanted in self._spaced:
+            return True
+        return any(json.dumps(text, ensure_ascii=ascii)[1:-1] in self._raw for ascii in (False, True))
 
 
 def _step_around(trace: Trace, run: Run) -> Run:
@@ -70,7 +94,8 @@ def calls_of(trace: Trace) -> list[Run]:
 def shared_text(calls: Iterable[Run], answer: str | None) -> dict[Hashable, int]:
     """How many characters the calls share with the answer, by id: those whose text is in it, or holds it."""
     told = spaced(answer or "")
-    texts = {run.id: spaced(run.outputs) for run in calls if isinstance(run.outputs, str)}
+    said_by = {run.id: run.outputs for run in calls if isinstance(run.outputs, str)}
+    texts = {id: told if said == answer else spaced(said) for id, said in said_by.items()}
     return {
         id: min(len(said), len(told)) for id, said in texts.items() if said and told and (said in told or told in said)
     }
@@ -79,11 +104,3 @@ def shared_text(calls: Iterable[Run], answer: str | None) -> dict[Hashable, int]
 def spaced(text: str) -> str:
     """The text with single spaces in the place of all white space."""
     return " ".join(text.split())
-
-
-def stands_in(text: str, prompt: str, raw: str) -> bool:
-    """Whether a text stands in a prompt, given as `spaced` and as it was: its spaces may differ, it may be in JSON."""
-    wanted = spaced(text)
-    if not wanted or wanted in prompt:
-        return True
-    return any(json.dumps(text, ensure_ascii=ascii)[1:-1] in raw for ascii in (False, True))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from assay.capture.answering import answering_run, calls_of, shared_text, spaced, stands_in
+from assay.capture.answering import Prompt, answering_run, calls_of, shared_text
 from assay.capture.messages import after_last_question, artifacts_of
 from assay.capture.tree import Found, Run, Trace
 from assay.errors import InputError
@@ -90,12 +90,11 @@ def _without_later(children: Children, trace: Trace, answering: Run, answer: str
     over = _answered_at(trace, answering, answer)
     if over is None or not answering.prompt:
         return children
-    raw = "\n".join(answering.prompt)
-    prompt = spaced(raw)
+    prompt = Prompt(answering.prompt)
 
     def later(run: Run) -> bool:
         found = (*(run.documents or ()), *run.recorded)
-        return bool(found) and run.started > over and not any(stands_in(item.text, prompt, raw) for item in found)
+        return bool(found) and run.started > over and not any(prompt.holds(item.text) for item in found)
 
     return {above: [run for run in runs if not later(run)] for above, runs in children.items()}
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
+from assay.counting import Errors
 from assay.errors import AssayError
-from assay.live.health import Errors
 from assay.records import Record, ScoredSample
 
 Outcome = Literal["passed", "blocked", "timeout", "unscored", "error"]
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +63,7 @@ class GuardHealth(Record):
     withdrawn   cancelled or interrupted by the caller before there was one
     passed, blocked, timeout, unscored, error
                 decisions by outcome
-    allowed     answers that went out: those that passed, and what `on_timeout` and `on_unscored` let through
+    allowed     answers that went out: those that passed, and what `on_timeout`, `on_error` and `on_unscored` let out
     causes      scores without a value, by cause
     late        scorings that were cancelled because their decision was due
     stuck       threads left behind because a judge held them and would not let go
@@ -89,34 +88,27 @@ class GuardHealth(Record):
 
 
 class Tally:
-    """The running counters behind `GuardHealth`. Change them under the guard's lock."""
+    """The running counters behind `GuardHealth`: `counts` by the names of its fields. Change them under a lock."""
 
-    __slots__ = ("allowed", "causes", "checks", "errors", "late", "outcomes", "pending", "stuck", "withdrawn")
+    __slots__ = ("causes", "counts", "errors")
 
     def __init__(self) -> None:
-        self.checks = self.pending = self.withdrawn = self.allowed = self.late = self.stuck = 0
-        self.outcomes: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
         self.causes: Counter[str] = Counter()
         self.errors = Errors()
 
     def decided(self, decision: GuardDecision) -> None:
-        self.pending -= 1
-        self.outcomes[decision.outcome] += 1
-        self.allowed += decision.allowed
+        """A check has its decision."""
+        self.counts.update({"pending": -1, decision.outcome: 1, "allowed": int(decision.allowed)})
         for score in decision.scored.scores.values() if decision.scored is not None else ():
             if score.unscored is not None:
                 self.causes[score.unscored.cause.value] += 1
 
     def health(self) -> GuardHealth:
+        """The counters as they stand."""
         return GuardHealth(
-            checks=self.checks,
-            pending=self.pending,
-            withdrawn=self.withdrawn,
-            **{outcome: self.outcomes[outcome] for outcome in OUTCOMES},
-            allowed=self.allowed,
+            **self.counts,
             causes=dict(self.causes),
-            late=self.late,
-            stuck=self.stuck,
             errors=dict(self.errors.counts),
             last_error=self.errors.last,
         )

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
-import inspect
-import math
-import os
 import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 from assay.errors import Cause, InputError
+from assay.guarding.arguments import check_all_said, check_functions, otherwise, seconds
 from assay.guarding.decision import GuardBlocked, GuardDecision, GuardHealth, Tally
 from assay.guarding.verdict import Otherwise, failure_in_words, in_words, outcome_of, thresholds_of
-from assay.guarding.worker import END_GRACE, Job, Workers
+from assay.guarding.worker import END_GRACE, Job, Worker
 from assay.judges import resolve_judge
 from assay.judges.base import BaseJudge
+from assay.loops import begins_afresh
 from assay.metrics.base import Metric
 from assay.metrics.registry import MetricSpec, resolve
 from assay.records import Context, Sample, Score, ScoredSample
@@ -46,7 +44,10 @@ class _Check:
 class Guard:
     """Decides whether an answer may go out.
 
-        careful = assay.guard("faithfulness", threshold=0.8, fallback="I did not find that in the documents.")
+        careful = assay.guard(
+            "faithfulness", threshold=0.8, on_timeout="pass", on_error="block", on_unscored="block",
+            fallback="I did not find that in the documents.",
+        )
         decision = careful.check(Sample(question=..., contexts=..., answer=...))
 
     metrics      names or metrics; those that the judge can never answer raise InputError here
@@ -54,7 +55,9 @@ class Guard:
     threshold    the least value that passes, or the greatest where lower is better; one for all, or one for each metric
     deadline     seconds after which the caller has its decision, whatever the judge does
     on_timeout   "pass" or "block": what happens to an answer that was not scored in time
-    on_unscored  the same for one that has nothing to measure, and where the judge or the guard failed
+    on_error     the same where the judge or the guard failed
+    on_unscored  the same for an answer that has nothing to measure: no claims, no contexts. None of the three has a
+                 default: whoever can write an answer or a document can provoke each of them
     fallback     what takes the place of a blocked answer: a text, a function of the decision, or None: GuardBlocked is
                  raised
     on_decision  called with every decision, in the caller's own thread; the deadline does not cover it
@@ -65,6 +68,10 @@ class Guard:
     the first check. After a fork the child starts with counters at 0 and a thread of its own.
     """
 
+    def __new__(cls, *arguments: Any, **options: Any) -> Self:
+        check_all_said(options)
+        return super().__new__(cls)
+
     def __init__(
         self,
         metrics: MetricSpec = "faithfulness",
@@ -72,44 +79,35 @@ class Guard:
         *,
         threshold: float | Mapping[str, float] = 0.5,
         deadline: float = 2.0,
-        on_timeout: Otherwise = "pass",
-        on_unscored: Otherwise = "pass",
+        on_timeout: Otherwise,
+        on_error: Otherwise,
+        on_unscored: Otherwise,
         fallback: Fallback = None,
         on_decision: Callable[[GuardDecision], None] | None = None,
     ) -> None:
         self.metrics = resolve(metrics)
         self.thresholds: Mapping[str, float] = thresholds_of(self.metrics, threshold)
-        self.deadline = _seconds("deadline", deadline)
-        for name, setting in (("on_timeout", on_timeout), ("on_unscored", on_unscored)):
-            if setting not in ("pass", "block"):
-                raise InputError(f"{name}: expected 'pass' or 'block', got {setting!r}")
-        for name, function in (("fallback", fallback), ("on_decision", on_decision)):
-            if inspect.iscoroutinefunction(function):
-                raise InputError(f"{name}: expected a plain function, got the async function {function.__name__!r}")
-        if not (fallback is None or isinstance(fallback, str) or callable(fallback)):
-            raise InputError(f"fallback: expected a text, a function of the decision, or None, got {fallback!r}")
-        if not (on_decision is None or callable(on_decision)):
-            raise InputError(f"on_decision: expected a function of the decision, got {on_decision!r}")
+        self.deadline = seconds("deadline", deadline)
+        self._otherwise = otherwise({"on_timeout": on_timeout, "on_error": on_error, "on_unscored": on_unscored})
+        check_functions(fallback, on_decision)
         self.judge = resolve_judge(judge)
         for metric in self.metrics:
             reason = metric.cannot(self.judge)
             if reason is not None:  # every answer would be unscored, and most guards let that pass
                 raise InputError(f"metrics: this judge can never score {metric.label!r}: {reason.message}")
-        self._on_timeout = on_timeout
-        self._on_unscored = on_unscored
         self._fallback = fallback
         self._on_decision = on_decision
         self._closed = False
         self._set_up()
-        _GUARDS.add(self)
+        begins_afresh(self)
 
     def _set_up(self) -> None:
         # a lock that may be taken again: the collector may run a finalizer, or a host's hook, while we hold it
         self._lock = threading.RLock()
         self._tally = Tally()
-        self._workers = Workers(self.judge, _counter(weakref.ref(self)))
+        self._worker = Worker(self.judge, _counter(weakref.ref(self)))
         # a guard that is let go takes its thread with it
-        weakref.finalize(self, self._workers.retire).atexit = False
+        weakref.finalize(self, self._worker.retire).atexit = False
 
     # -- deciding -------------------------------------------------------------------------------------------------
 
@@ -158,12 +156,12 @@ class Guard:
         Call it when a process starts, after any fork. False when a metric got no number within `timeout` seconds. Not
         counted among the checks. An LLM judge is really asked.
         """
-        seconds = _seconds("timeout", timeout)
+        until = seconds("timeout", timeout)
         job = Job(_WARM, self.metrics)
         try:
             with self._lock:
                 done = self._submit(job)
-            concurrent.futures.wait([done], timeout=seconds)
+            concurrent.futures.wait([done], timeout=until)
             done.cancel()
         except Exception as error:
             self._count(error, "warm_up")
@@ -175,10 +173,10 @@ class Guard:
             return self._tally.health()
 
     def close(self) -> GuardHealth:
-        """End the thread. Checks after that are errors, and go by `on_unscored`."""
+        """End the thread. Checks after that are errors, and go by `on_error`."""
         with self._lock:
             self._closed = True
-        self._workers.retire(wait=2 * END_GRACE)
+        self._worker.retire(wait=2 * END_GRACE)
         return self.health()
 
     # -- behind ---------------------------------------------------------------------------------------------------
@@ -188,8 +186,7 @@ class Guard:
             raise InputError(f"sample: expected a Sample, got {type(sample).__name__}")
         check = _Check(Job(sample, self.metrics), time.perf_counter())
         with self._lock:
-            self._tally.checks += 1
-            self._tally.pending += 1
+            self._tally.counts.update(checks=1, pending=1)
             try:
                 check.done = self._submit(check.job)
             except Exception as error:
@@ -201,7 +198,7 @@ class Guard:
         """With the lock held."""
         if self._closed:
             raise RuntimeError("the guard is closed")
-        return self._workers.submit(job)
+        return self._worker.submit(job)
 
     def _left_of(self, check: _Check) -> float:
         return max(0.0, self.deadline - (time.perf_counter() - check.started))
@@ -210,8 +207,7 @@ class Guard:
         if check.done is not None:
             check.done.cancel()
         with self._lock:
-            self._tally.pending -= 1
-            self._tally.withdrawn += 1
+            self._tally.counts.update(pending=-1, withdrawn=1)
 
     def _decide(self, check: _Check) -> GuardDecision:
         try:
@@ -235,8 +231,7 @@ class Guard:
             return False
         check.done.cancel()
         with self._lock:
-            self._tally.late += 1
-            self._tally.stuck += self._workers.leave_behind()
+            self._tally.counts.update(late=1, stuck=int(self._worker.leave_behind()))
         return True
 
     def _decision(self, check: _Check, late: bool) -> GuardDecision:
@@ -246,8 +241,7 @@ class Guard:
             return self._failed(check, failure)
         scores = {metric.label: job.scores.get(metric.label) or self._missing(metric, late) for metric in self.metrics}
         outcome, failed = outcome_of(scores, self.thresholds)
-        otherwise = self._on_timeout if outcome == "timeout" else self._on_unscored
-        allowed = outcome == "passed" or (outcome != "blocked" and otherwise == "pass")
+        allowed = outcome == "passed" or self._otherwise.get(outcome) == "pass"
         return GuardDecision(
             allowed=allowed,
             outcome=outcome,
@@ -263,10 +257,10 @@ class Guard:
         return metric.unscored(Cause.INTERRUPTED, "the scoring was stopped")
 
     def _failed(self, check: _Check, error: Exception) -> GuardDecision:
-        allowed = self._on_unscored == "pass"
-        seconds = time.perf_counter() - check.started
+        allowed = self._otherwise["error"] == "pass"
+        took = time.perf_counter() - check.started
         reason = failure_in_words(allowed, error)
-        return GuardDecision(allowed=allowed, outcome="error", seconds=seconds, reason=reason)
+        return GuardDecision(allowed=allowed, outcome="error", seconds=took, reason=reason)
 
     def _count(self, error: BaseException, where: str) -> None:
         with self._lock:
@@ -285,12 +279,6 @@ class Guard:
 guard = Guard
 
 
-def _seconds(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
-        raise InputError(f"{name}: expected a positive number of seconds, got {value!r}")
-    return float(value)
-
-
 def _counter(guard: weakref.ref[Guard]) -> Callable[[BaseException], None]:
     """Counts a worker's errors without keeping its guard alive."""
 
@@ -300,18 +288,3 @@ def _counter(guard: weakref.ref[Guard]) -> Callable[[BaseException], None]:
             alive._count(error, "judge's thread")
 
     return count
-
-
-_GUARDS: weakref.WeakSet[Guard] = weakref.WeakSet()
-#: Those of the parent process. Their event loops share its file descriptors, and must not be collected and closed here.
-_INHERITED: list[Workers] = []
-
-
-def _after_fork() -> None:
-    for one in list(_GUARDS):
-        _INHERITED.append(one._workers)
-        one._set_up()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

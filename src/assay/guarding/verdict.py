@@ -11,7 +11,7 @@ from assay.errors import SETTLED, Cause, InputError
 from assay.guarding.decision import Outcome
 from assay.metrics.base import Metric
 from assay.records import Sample, Score
-from assay.report.explanation import headline, score_in_words
+from assay.wording import headline, score_in_words
 
 Otherwise = Literal["pass", "block"]
 
@@ -92,5 +92,4 @@ def failure_in_words(allowed: bool, error: Exception) -> str:
 def _said(outcome: Outcome, allowed: bool, what: str) -> str:
     if outcome in ("passed", "blocked"):
         return f"{outcome}: {what}"
-    setting = "on_timeout" if outcome == "timeout" else "on_unscored"
-    return f"{outcome}: {what}; {'let pass' if allowed else 'blocked'}, as {setting} says"
+    return f"{outcome}: {what}; {'let pass' if allowed else 'blocked'}, as on_{outcome} says"

@@ -1,120 +1,79 @@
-"""Delivery: one thread that hands scored samples to the sinks, so that a slow sink does not stop the scoring."""
+"""Delivery: hands scored samples to a scorer's sinks, on the thread that all scorers share for that.
+
+A slow sink does not stop the scoring. One that holds the thread for a second is left alone with it.
+"""
 
 from __future__ import annotations
 
-import threading
-from collections import deque
+import contextlib
 from collections.abc import Callable, Sequence
-from typing import Any
 
+from assay.live.lanes import DELIVERY
+from assay.live.mailbox import Mailbox
 from assay.records import ScoredSample
-from assay.sinks.base import Receipt, Sink
-
-IDLE = 30.0  # seconds without work after which the thread ends; the next delivery starts another
-
-Target = tuple[str, Callable[[ScoredSample], Receipt | None]]
+from assay.sinks.base import Sink
+from assay.sinks.writing import Written, close_all, named_sinks, write_to
 
 
 class Delivery:
-    """A bounded queue in front of the sinks and one callback.
+    """A mailbox in front of the sinks and one callback.
 
-    `report(number, ok, errors)` is called once for each number that was put: with True when every target took it.
-    Number 0 stands for closing the sinks. `received` is called with every receipt that a sink gave.
+    `report(number, written)` is called once for each number that was put; with None where it was given up, because
+    `limit` others wait. `failed` is told what closing the sinks raises.
     """
 
     def __init__(
         self,
         sinks: Sequence[Sink],
-        on_score: Callable[[ScoredSample], None] | None,
+        on_score: Callable[[ScoredSample], object] | None,
         limit: int,
-        report: Callable[[int, bool, Sequence[tuple[str, BaseException]]], None],
-        received: Callable[[Receipt], None] = lambda receipt: None,
+        report: Callable[[int, Written | None], None],
+        failed: Callable[[BaseException, str], None],
     ) -> None:
-        self._sinks = tuple(sinks)
-        self._targets: list[Target] = [(type(sink).__name__, sink.write) for sink in sinks]
+        self._sinks = named_sinks(sinks)
+        self._targets: list[tuple[str, Callable[[ScoredSample], object]]] = [
+            (name, sink.write) for name, sink in self._sinks.items()
+        ]
         if on_score is not None:
-            self._targets.append(("on_score", _without_result(on_score)))
-        self._limit = limit
+            self._targets.append(("on_score", on_score))
         self._report = report
-        self._received = received
-        self._queue: deque[tuple[int, ScoredSample]] = deque()
-        self._changed = threading.Condition()
-        self._thread: threading.Thread | None = None
-        self._closing = False
+        self._failed = failed
+        self.box: Mailbox[tuple[int, ScoredSample] | None] = Mailbox(DELIVERY, self._next, max_items=limit)
 
-    @property
-    def thread(self) -> threading.Thread | None:
-        return self._thread
-
-    def put(self, number: int, scored: ScoredSample) -> None:
-        """Queue one delivery. Where the queue is full the delivery is given up, and reported as failed."""
+    def put(self, number: int, scored: ScoredSample, *, now: bool) -> None:
+        """Queue one delivery, from the scoring thread."""
         if not self._targets:
-            self._report(number, True, ())
-            return
-        with self._changed:
-            full = len(self._queue) >= self._limit
-            if not full:
-                self._queue.append((number, scored))
-                self._changed.notify()
-                if self._thread is None:
-                    self._thread = threading.Thread(target=self._run, name="assay-delivery", daemon=True)
-                    self._thread.start()
-        if full:
-            self._report(number, False, ())
+            self._report(number, Written())
+        elif not self.box.put(0, (number, scored)):
+            self._report(number, None)
+        else:
+            try:
+                self.box.wake(now=now)
+                DELIVERY.watch()
+            except RuntimeError:  # no threads at the end of the process
+                self._next()
+
+    def hurry(self) -> None:
+        """Somebody waits for what is queued."""
+        if len(self.box):
+            with contextlib.suppress(RuntimeError):
+                self.box.wake(now=True)
 
     def close(self, timeout: float) -> None:
         """Deliver what is queued, then close the sinks; wait at most `timeout` seconds for it."""
-        with self._changed:
-            if self._closing:
-                return
-            self._closing = True
-            thread = self._thread
-            self._changed.notify()
-        if thread is None:
-            self._close_sinks()
-        elif thread is not threading.current_thread():
-            thread.join(timeout)
+        if self.box.put_last(None) and DELIVERY.thread is not None:
+            self.box.flush(timeout)
+        while DELIVERY.thread is None and self._next():  # never started, or at the end of the process
+            continue
 
-    def _run(self) -> None:
-        while (item := self._next()) is not None:
-            self._deliver(*item)
-        if self._closing:
-            self._close_sinks()
-
-    def _next(self) -> tuple[int, ScoredSample] | None:
-        """The next delivery; None when this thread should end."""
-        with self._changed:
-            while not self._queue and not self._closing:
-                if not self._changed.wait(IDLE):
-                    break
-            if self._queue:
-                return self._queue.popleft()
-            self._thread = None
-            return None
-
-    def _deliver(self, number: int, scored: ScoredSample) -> None:
-        failed: list[tuple[str, BaseException]] = []
-        for name, target in self._targets:
-            try:
-                receipt = target(scored)
-                if isinstance(receipt, Receipt):
-                    self._received(receipt)
-            except BaseException as error:  # foreign code on our own thread: counted, never passed on
-                failed.append((name, error))
-        self._report(number, not failed, failed)
-
-    def _close_sinks(self) -> None:
-        with self._changed:
-            sinks, self._sinks = self._sinks, ()
-        for sink in sinks:
-            try:
-                sink.close()
-            except BaseException as error:
-                self._report(0, False, [(f"{type(sink).__name__}.close", error)])
-
-
-def _without_result(callback: Callable[[ScoredSample], Any]) -> Callable[[ScoredSample], None]:
-    def call(scored: ScoredSample) -> None:
-        callback(scored)
-
-    return call
+    def _next(self) -> bool:
+        taken = self.box.take()
+        if taken is None:
+            return False
+        number, item = taken
+        if item is None:
+            close_all(self._sinks, self._failed)
+        else:
+            self._report(item[0], write_to(self._targets, item[1]))
+        self.box.settle((number,))
+        return True

@@ -21,7 +21,7 @@ ATTACHED, BROUGHT_IN, KEPT, LATE, UNMATCHED, REFUSED = (
 Feedback = Mapping[str, Any]
 
 
-class Choice:
+class FeedbackSampler:
     """Takes or leaves samples as `sampling` says, and keeps what it left for a while, in case feedback comes.
 
     max_left   samples kept, the newest; `max_bytes` is what they may hold, `max_age` seconds how long they wait

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assay.errors import Undelivered
+from assay.counting import Errors
 from assay.records import Record, ScoredSample
-from assay.sinks.base import Receipt
-
-log = logging.getLogger("assay.live")
-
-KINDS = 64  # kinds of errors counted apart; the rest are counted together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,54 +54,23 @@ class Health(Record):
     last_error: str | None = None
 
 
-class Errors:
-    """Counts exceptions by type; the first of each type is logged."""
+class Tally:
+    """The running counters behind `Health`: `counts` by its fields' names. Change them under a lock."""
 
-    __slots__ = ("counts", "last")
+    __slots__ = ("causes", "counts", "errors")
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        self.last: str | None = None
-
-    def add(self, error: BaseException, where: str) -> None:
-        kind = type(error).__name__
-        if kind not in self.counts and len(self.counts) >= KINDS:
-            kind = "other"
-        self.counts[kind] += 1
-        names = f" ({', '.join(error.scores)})" if isinstance(error, Undelivered) else ""
-        self.last = f"{where}: {type(error).__name__}{names}: {str(error)[:300]}"
-        if self.counts[kind] == 1:
-            # the message may hold texts of the application, so only the type is logged
-            log.warning("assay: %s in %s; further ones are only counted, see health()", kind, where)
-
-
-class Tally:
-    """The running counters behind `Health`. Change them under the scorer's lock."""
-
-    __slots__ = (
-        "causes", "confirmed", "delivered", "dropped", "duplicates", "errors", "finished", "sampled_out", "scored",
-        "settled", "skipped", "spooled", "submitted", "unconfirmed", "undelivered", "unscored",
-    )  # fmt: skip
-
-    def __init__(self) -> None:
-        self.submitted = self.dropped = self.skipped = self.finished = 0
-        self.sampled_out = self.spooled = self.duplicates = self.settled = 0
-        self.scored = self.unscored = self.delivered = self.undelivered = self.confirmed = self.unconfirmed = 0
         self.causes: Counter[str] = Counter()
         self.errors = Errors()
 
     def finish(self, scored: ScoredSample) -> None:
-        self.finished += 1
+        """A sample's scoring has ended."""
+        self.counts["finished"] += 1
         for score in scored.scores.values():
-            if score.unscored is None:
-                self.scored += 1
-            else:
-                self.unscored += 1
+            self.counts["scored" if score.unscored is None else "unscored"] += 1
+            if score.unscored is not None:
                 self.causes[score.unscored.cause.value] += 1
-
-    def received(self, receipt: Receipt) -> None:
-        self.confirmed += receipt.confirmed
-        self.unconfirmed += receipt.sent - receipt.confirmed
 
     def health(
         self,
@@ -115,22 +78,11 @@ class Tally:
         feedback: Mapping[str, int] | None = None,
         budget: Mapping[str, Mapping[str, float]] | None = None,
     ) -> Health:
+        """The counters as they stand."""
         return Health(
-            submitted=self.submitted,
-            dropped=self.dropped,
+            **self.counts,
             pending=pending,
-            skipped=self.skipped,
-            sampled_out=self.sampled_out,
-            spooled=self.spooled,
-            duplicates=self.duplicates,
-            finished=self.finished,
-            scored=self.scored,
-            unscored=self.unscored,
             causes=dict(self.causes),
-            delivered=self.delivered,
-            undelivered=self.undelivered,
-            confirmed=self.confirmed,
-            unconfirmed=self.unconfirmed,
             feedback={name: number for name, number in (feedback or {}).items() if number},
             budget=budget or {},
             errors=dict(self.errors.counts),

@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from assay.live.spool_file import SpoolFile
 from assay.live.spool_rows import Parcel
 from assay.records import ScoredSample
-from assay.sinks.base import Receipt, Sink
+from assay.sinks.base import Sink
+from assay.sinks.writing import write_to
 
 PARCELS = 16  # leased at a time
 LONGEST = 60.0  # seconds at most before a delivery is tried again
@@ -115,29 +116,21 @@ class Outbox:
         done.clear()
 
     def _one(self, parcel: Parcel, scored: ScoredSample, done: _Done) -> None:
-        given, counts, errors, tried = set(parcel.given_to), Counter[str](), [], False
-        for name, sink in self._sinks.items():
-            if name in given or self._paused.get(name, 0.0) > time.monotonic():
-                continue
-            try:
-                receipt = sink.write(scored)
-            except BaseException as error:  # foreign code on our own thread: kept with the sample, never passed on
-                tried = True
-                self._failed(error, name)
-                errors.append(f"{name}: {type(error).__name__}: {str(error)[:300]}")
-                self._note_failure(name)
-                continue
+        now = time.monotonic()
+        missing = [name for name in self._sinks if name not in parcel.given_to and self._paused.get(name, 0.0) <= now]
+        written = write_to(((name, self._sinks[name].write) for name in missing), scored)
+        for name, error in written.failures.items():
+            self._failed(error, name)
+            self._note_failure(name)
+        for name in written.receipts:
             self._failures[name] = 0
-            given.add(name)
-            if isinstance(receipt, Receipt):
-                counts["confirmed"] += receipt.confirmed
-                counts["unconfirmed"] += receipt.sent - receipt.confirmed
+        given, tried, counts = {*parcel.given_to, *written.receipts}, bool(written.failures), written.counts
         if given >= set(self._sinks):
             done.numbers.append(parcel.number)
             done.counts.update(counts)
             return
         park = tried and parcel.tries + 1 >= self._max_tries
-        message = "; ".join(errors) or None
+        message = "; ".join(map(_failure_in_words, written.failures.items())) or None
         due = time.time() + (self._wait(parcel.tries) if tried else self._rest(given))
         self._file.undelivered(self._worker, parcel.number, given, message, due, counts, tried=tried, park=park)
 
@@ -156,6 +149,11 @@ class Outbox:
 
     def _wait(self, tries: int) -> float:
         return min(LONGEST, self._backoff * 2.0 ** min(tries, 16)) * random.uniform(0.5, 1.0)
+
+
+def _failure_in_words(failure: tuple[str, BaseException]) -> str:
+    name, error = failure
+    return f"{name}: {type(error).__name__}: {str(error)[:300]}"
 
 
 class _Done:

@@ -14,19 +14,17 @@ import signal
 import sqlite3
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.budgets.budget import Budget, check_budget, spending, waits_for_budget
 from assay.budgets.ledger import FileLedger, MemoryLedger
+from assay.counting import Errors, log
 from assay.errors import Cause, InputError, StoreError
 from assay.judges.base import BaseJudge
 from assay.judges.cache import FindingCache
-from assay.live.desks import RenewedDesk
 from assay.live.findings import KeptFindings
-from assay.live.health import Errors, log
 from assay.live.leases import POLL, Leases
 from assay.live.outbox import Outbox
 from assay.live.report import SpoolReport, report_of
@@ -36,8 +34,10 @@ from assay.live.spool_file import FILE_NAME, SpoolFile
 from assay.live.spool_rows import Leased, process_name
 from assay.live.spool_scoring import Return, outcome_of
 from assay.records import Sample, ScoredSample
+from assay.renewed import RenewedCache
 from assay.scoring import score_sample, unscored_sample
 from assay.sinks.base import Sink
+from assay.sinks.writing import named_sinks
 
 if TYPE_CHECKING:
     from assay.metrics.registry import MetricSpec
@@ -114,7 +114,7 @@ class Worker:
             budget = budget.on(FileLedger(self.path / FILE_NAME))
         self._budget = budget
         self._waits = when_spent == "wait"
-        self._sinks = dict(sinks) if isinstance(sinks, Mapping) else _named(sinks)
+        self._sinks = named_sinks(sinks)
         self._concurrency = concurrency
         self._deadline = deadline
         self._score_partial = score_partial
@@ -178,7 +178,7 @@ class Worker:
         tidying = asyncio.create_task(self._tidying(findings))
         try:
             with spending(self._budget):
-                await self._work(RenewedDesk(self.judge, findings), leases, changed, until_empty)
+                await self._work(RenewedCache(self.judge, findings), leases, changed, until_empty)
         finally:
             tidying.cancel()
             self._wake = lambda: None
@@ -190,7 +190,7 @@ class Worker:
             finally:
                 self._close(findings)
 
-    async def _work(self, desk: RenewedDesk, leases: Leases, changed: asyncio.Event, until_empty: bool) -> None:
+    async def _work(self, desk: RenewedCache, leases: Leases, changed: asyncio.Event, until_empty: bool) -> None:
         running: dict[asyncio.Task[None], Leased] = {}
 
         def ended(task: asyncio.Task[None]) -> None:
@@ -340,14 +340,3 @@ def _waker(event: asyncio.Event) -> Callable[[], None]:
             loop.call_soon_threadsafe(event.set)
 
     return wake
-
-
-def _named(sinks: Sequence[Sink]) -> dict[str, Sink]:
-    """Sinks by their type; the second of a type is `Type#2`."""
-    counts: Counter[str] = Counter()
-    named = {}
-    for sink in sinks:
-        name = type(sink).__name__
-        counts[name] += 1
-        named[name if counts[name] == 1 else f"{name}#{counts[name]}"] = sink
-    return named

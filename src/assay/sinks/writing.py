@@ -1,9 +1,10 @@
-"""Writing the rows of a run to its sinks, off the event loop, with a count of what became of them."""
+"""Writing one scored sample to several sinks, and counting what became of it: in evaluations, live and in workers."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -45,23 +46,75 @@ class Deliveries(Record):
         self.confirmed += receipt.confirmed
         self.skipped += receipt.skipped
 
-    def fail(self, key: str, scores: Sequence[str], why: str) -> None:
-        """Count one write of which these scores did not arrive."""
-        self.undelivered += len(scores)
+    def fail(self, scored: ScoredSample, error: BaseException) -> None:
+        """Count one write of which not all scores arrived."""
+        if isinstance(error, Undelivered):
+            missing, why = tuple(error.scores), str(error)
+        else:
+            missing, why = tuple(scored.scores), f"{type(error).__name__}: {error}"
+        self.sent += len(scored.scores) - len(missing)
+        self.undelivered += len(missing)
         if len(self.listed) < LISTED:
-            self.listed.append(f"{key}: {', '.join(scores)}: {why}")
+            self.listed.append(f"{scored.sample.key()}: {', '.join(missing)}: {why}")
+
+
+def named_sinks(sinks: Sequence[Sink] | Mapping[str, Sink]) -> dict[str, Sink]:
+    """Sinks by their type; the second of a type is `Type#2`. Those that have names keep them."""
+    if isinstance(sinks, Mapping):
+        return dict(sinks)
+    seen: Counter[str] = Counter()
+    named = {}
+    for sink in sinks:
+        name = type(sink).__name__
+        seen[name] += 1
+        named[name if seen[name] == 1 else f"{name}#{seen[name]}"] = sink
+    return named
+
+
+@dataclass(slots=True)
+class Written:
+    """What became of one write, by the name of the sink: its receipt, None where it gives none; or its failure."""
+
+    receipts: dict[str, Receipt | None] = field(default_factory=dict)
+    failures: dict[str, BaseException] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Scores that are `confirmed` by a receipt, and those sent that are `unconfirmed`."""
+        given = [receipt for receipt in self.receipts.values() if receipt is not None]
+        confirmed = sum(receipt.confirmed for receipt in given)
+        return Counter(confirmed=confirmed, unconfirmed=sum(receipt.sent for receipt in given) - confirmed)
+
+
+def write_to(targets: Iterable[tuple[str, Callable[[ScoredSample], object]]], scored: ScoredSample) -> Written:
+    """Hand a scored sample to one target after the other. Never raises: targets are foreign code."""
+    written = Written()
+    for name, target in targets:
+        try:
+            receipt = target(scored)
+        except BaseException as error:  # on a thread of our own: kept, never passed on
+            written.failures[name] = error
+        else:
+            written.receipts[name] = receipt if isinstance(receipt, Receipt) else None
+    return written
+
+
+def close_all(sinks: Mapping[str, Sink], failed: Callable[[BaseException, str], None]) -> None:
+    """Close the sinks; `failed` is told what that raises, and where."""
+    for name, sink in sinks.items():
+        try:
+            sink.close()
+        except BaseException as error:
+            failed(error, f"{name}.close")
 
 
 class SinkWriter:
-    """Writes scored samples to several sinks, one after the other, from one thread of its own."""
+    """Writes the rows of a run to its sinks, one after the other, from one thread of its own."""
 
     def __init__(self, sinks: Sequence[Sink]) -> None:
-        self._sinks = tuple(sinks)
+        self._sinks = named_sinks(sinks)
         self._thread: ThreadPoolExecutor | None = None
-        self.deliveries: dict[str, Deliveries] = {}
-        self._names = _names(self._sinks)
-        for name in self._names:
-            self.deliveries[name] = Deliveries()
+        self.deliveries: dict[str, Deliveries] = {name: Deliveries() for name in self._sinks}
 
     async def write(self, scored: ScoredSample) -> None:
         """Write one scored sample to all sinks. What goes wrong is counted, and never raised."""
@@ -71,7 +124,7 @@ class SinkWriter:
     async def close(self) -> None:
         """Close all sinks."""
         if self._sinks:
-            await self._run(self._close)
+            await self._run(close_all, self._sinks, self._not_closed)
         if self._thread is not None:
             self._thread.shutdown(wait=False)
             self._thread = None
@@ -82,28 +135,12 @@ class SinkWriter:
         await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
 
     def _write(self, scored: ScoredSample) -> None:
-        for name, sink in zip(self._names, self._sinks, strict=True):
-            count = self.deliveries[name]
-            try:
-                count.add(sink.write(scored), len(scored.scores))
-            except Undelivered as error:
-                count.add(Receipt(sent=len(scored.scores) - len(error.scores)), len(scored.scores))
-                count.fail(scored.sample.key(), error.scores, str(error))
-            except Exception as error:  # a sink is foreign code
-                count.fail(scored.sample.key(), tuple(scored.scores), f"{type(error).__name__}: {error}")
+        written = write_to(((name, sink.write) for name, sink in self._sinks.items()), scored)
+        for name, receipt in written.receipts.items():
+            self.deliveries[name].add(receipt, len(scored.scores))
+        for name, error in written.failures.items():
+            self.deliveries[name].fail(scored, error)
 
-    def _close(self) -> None:
-        for name, sink in zip(self._names, self._sinks, strict=True):
-            try:
-                sink.close()
-            except Exception as error:
-                self.deliveries[name].listed.append(f"close: {type(error).__name__}: {error}")
-
-
-def _names(sinks: Sequence[Sink]) -> list[str]:
-    names: list[str] = []
-    for sink in sinks:
-        name = type(sink).__name__
-        same = sum(other.split(" ")[0] == name for other in names)
-        names.append(name if not same else f"{name} {same + 1}")
-    return names
+    def _not_closed(self, error: BaseException, where: str) -> None:
+        name = where.removesuffix(".close")
+        self.deliveries[name].listed.append(f"close: {type(error).__name__}: {error}")

@@ -30,7 +30,8 @@ from assay_langchain.handler import AssayCallbackHandler
 class GuardRunnable(Runnable[Any, Any]):
     """A guard as the last step of a chain that ends with a dict of question, contexts and answer.
 
-        chain | GuardRunnable(assay.guard(threshold=0.8, fallback="I did not find that."))
+        guard = assay.guard(on_timeout="pass", on_error="block", on_unscored="block", fallback="I did not find that.")
+        chain | GuardRunnable(guard)
 
     guard       what decides
     column_map  which key of the dict is the question, contexts or answer, where it has no common name or several do:
@@ -132,7 +133,8 @@ class GuardedChain(Runnable[Any, Any]):
 def guarded(chain: Runnable[Any, Any], guard: Guard, *, rules: Rules | None = None) -> GuardedChain:
     """`chain` behind `guard`: the same runnable, whose answer goes out only when the guard allows it.
 
-        safe = guarded(rag_chain, assay.guard(threshold=0.8, fallback="I did not find that."))
+        guard = assay.guard(on_timeout="pass", on_error="block", on_unscored="block", fallback="I did not find that.")
+        safe = guarded(rag_chain, guard)
         safe.invoke("Why do cats purr?")
 
     Question, contexts and answer are captured as `AssayCallbackHandler` captures them, by the same `rules`. An answer

@@ -71,7 +71,8 @@ class GuardedQueryEngine(BaseQueryEngine):
 def guarded_query_engine(engine: BaseQueryEngine, guard: Guard) -> GuardedQueryEngine:
     """`engine` behind `guard`: the same query engine, whose answers go out only when the guard allows it.
 
-        safe = guarded_query_engine(engine, assay.guard(threshold=0.8, fallback="I did not find that."))
+        guard = assay.guard(on_timeout="pass", on_error="block", on_unscored="block", fallback="I did not find that.")
+        safe = guarded_query_engine(engine, guard)
         safe.query("Why do cats purr?")
 
     An answer that is allowed is the engine's own response. In place of one that is blocked comes a response with the
@@ -87,7 +88,8 @@ def guarded_query_engine(engine: BaseQueryEngine, guard: Guard) -> GuardedQueryE
 class AssayNodeGuard(BaseNodePostprocessor):
     """Drops the nodes that do not help to answer the question.
 
-        engine = index.as_query_engine(node_postprocessors=[AssayNodeGuard(threshold=0.3)])
+        post = AssayNodeGuard(threshold=0.3, on_timeout="pass", on_error="pass", on_unscored="pass")
+        engine = index.as_query_engine(node_postprocessors=[post])
 
     judge          a judge, its name, or None for the embedded one
     threshold      the least probability, from 0 to 1, that a node is useful. Where the judge gives labels alone, a
@@ -95,7 +97,8 @@ class AssayNodeGuard(BaseNodePostprocessor):
     keep_at_least  so many stay in any case: the most probable ones
     deadline       seconds after which the engine goes on, whatever the judge does
     on_timeout     "pass" leaves all nodes where the judge was not done in time, "block" only the first `keep_at_least`
-    on_unscored    the same where there is no question, and where the judge failed
+    on_error       the same where the judge failed, and `on_unscored` where there is no question. None of the three
+                   has a default
 
     Nodes stay in their order and are not changed. Nodes without text (images) are not judged, and stay.
     """
@@ -111,15 +114,23 @@ class AssayNodeGuard(BaseNodePostprocessor):
         threshold: float = 0.5,
         keep_at_least: int = 1,
         deadline: float = 2.0,
-        on_timeout: Otherwise = "pass",
-        on_unscored: Otherwise = "pass",
+        on_timeout: Otherwise,
+        on_error: Otherwise,
+        on_unscored: Otherwise,
     ) -> None:
         super().__init__()
         metric = ContextRelevance(unit="passage")
-        settings: dict[str, Any] = {"deadline": deadline, "on_timeout": on_timeout, "on_unscored": on_unscored}
         self._threshold = thresholds_of([metric], threshold)[metric.label]
         # the threshold is one for each node; the share of useful nodes, which is the score, never blocks
-        self._guard = Guard(metric, judge, threshold=metric.low, **settings)
+        self._guard = Guard(
+            metric,
+            judge,
+            threshold=metric.low,
+            deadline=deadline,
+            on_timeout=on_timeout,
+            on_error=on_error,
+            on_unscored=on_unscored,
+        )
         if isinstance(keep_at_least, bool) or not isinstance(keep_at_least, int) or keep_at_least < 0:
             raise InputError(f"keep_at_least: expected a number of nodes, got {keep_at_least!r}")
         self._keep = keep_at_least

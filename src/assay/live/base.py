@@ -1,0 +1,129 @@
+"""What a live scorer and a spool have in common: the host's side of a mailbox. Nothing here blocks or raises."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+from assay.live.feedback import REFUSED, Feedback, FeedbackSampler, feedback_of
+from assay.live.health import Health, Tally
+from assay.live.intake import Submission
+from assay.live.lifetime import look_after
+from assay.live.mailbox import Mailbox
+from assay.live.sampling import Sampling, resolve_sampling
+from assay.live.sizes import size_of
+from assay.loops import begins_afresh
+
+STOP_GRACE = 2.0  # seconds that `close` takes at most to put things away, after its own timeout
+
+
+class BaseIntake(ABC):
+    """An intake over one mailbox. A subclass opens it, does the work, and says what becomes of feedback."""
+
+    _box: Mailbox[Any]
+
+    def __init__(self, sampling: Sampling | float | None) -> None:
+        self._sampling = resolve_sampling(sampling)
+        self._set_up()
+        begins_afresh(self)
+        look_after(self)
+
+    def _set_up(self) -> None:
+        """Begin afresh, at first and in a forked child."""
+        self._tally = Tally()
+        self._sampler = FeedbackSampler(self._sampling)
+        before = getattr(self, "_box", None)
+        self._box = self._open_box()
+        self._box.closed = before is not None and before.closed
+
+    @abstractmethod
+    def _open_box(self) -> Mailbox[Any]:
+        """A new mailbox."""
+
+    @abstractmethod
+    def _take_feedback(self, key: str, feedback: Feedback) -> bool:
+        """With the lock held. False: refused, or too late; it is counted."""
+
+    @abstractmethod
+    def _stop(self, seconds: float) -> None:
+        """Put things away, within so many seconds."""
+
+    @abstractmethod
+    def health(self) -> Health:
+        """The counters as they stand."""
+
+    def submit(self, sample: Submission) -> bool:
+        """Queue a sample, or a function that makes one. False: dropped. Never blocks, never raises."""
+        try:
+            size = size_of(sample)
+            with self._box.lock:
+                taken = self._box.put(size, sample)
+                self._count_submission(taken)
+            if taken:
+                self._wake()
+        except Exception as error:
+            self.count_error(error, "submit")
+            return False
+        return taken
+
+    def feedback(self, key: str, value: float | bool | str, comment: str | None = None) -> bool:
+        """What a user said of the answer with this key. False: too late, or refused. Never blocks, never raises.
+
+        It goes into `metadata["feedback"]` of the sample, as long as that waits, and brings in a sample that sampling
+        left out where a rule says so. What became of it: `health().feedback`.
+        """
+        try:
+            given = feedback_of(value, comment)
+            with self._box.lock:
+                if given is None or self._box.closed:
+                    self._sampler.counts[REFUSED] += 1
+                    return False
+                taken = self._take_feedback(str(key), given)
+            if len(self._box):
+                self._wake()
+        except Exception as error:
+            self.count_error(error, "feedback")
+            return False
+        return taken
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until all that was submitted so far is safe. False when the time ran out first."""
+        return self._box.flush(timeout)
+
+    def count_error(self, error: BaseException, where: str) -> None:
+        """Count an exception caught outside the intake's own code, in a capture hook for example."""
+        with self._box.lock:
+            self._tally.errors.add(error, where)
+
+    def close(self, timeout: float | None = 30) -> Health:
+        """Take no more samples, and finish those in hand. What is pending in the result is lost."""
+        self._finish(timeout, STOP_GRACE)
+        return self.health()
+
+    def _finish(self, timeout: float | None, grace: float) -> None:
+        with self._box.lock:
+            first, self._box.closed = not self._box.closed, True
+        if first:
+            started = time.monotonic()
+            self.flush(timeout)
+            left = 0.0 if timeout is None else max(0.0, timeout - (time.monotonic() - started))
+            self._stop(left + grace)
+
+    def _count_submission(self, taken: bool) -> None:
+        """With the lock held."""
+        self._tally.counts["submitted" if taken else "dropped"] += 1
+
+    def _wake(self) -> None:
+        try:
+            self._box.wake()
+        except RuntimeError as error:  # no threads at the end of the process
+            self.count_error(error, "start")
+
+    # -- copies: components that hold an intake are copied, the intake stays one
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
