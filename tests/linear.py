@@ -5,6 +5,7 @@ Linear growth is a factor of ten and quadratic growth one of a hundred; between 
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -12,7 +13,7 @@ from itertools import chain
 SHORT, LONG = 10_000, 100_000  # characters
 FLOOR = 0.02  # seconds that the long text may take anyhow; a quadratic search of it takes several
 FACTOR = 30
-HOPELESS = 0.7  # seconds for the short text, after which nobody waits for the long one
+HOPELESS = 0.5  # seconds for the short text, after which it is compared with a tenth of itself
 
 #: Each is repeated up to the size that is asked for.
 UNITS = (
@@ -58,7 +59,25 @@ UNITS = (
     ),
 )
 #: For what takes long even where it is linear, such as pysbd.
-FEW = (" ", "\n", '"', ".", "<", "a", "a.", "Mr. ", "1. ", "a) ", "e.g. ", ". ", "' ", "。", "| a |\n")
+FEW = (
+    " ",
+    "\n",
+    '"',
+    ".",
+    "<",
+    "a",
+    "a.",
+    "Mr. ",
+    "1. ",
+    "a) ",
+    "e.g. ",
+    "... ",
+    "' ",
+    "。",
+    "\u0301",
+    '{"',
+    "| a |\n",
+)
 #: After something that a pattern begins with, each repeated.
 TAILS = (" ", "a", "a ", "0", ".")
 _END = "\ue001"
@@ -81,18 +100,27 @@ def after(heads: Sequence[str], size: int) -> Iterator[tuple[str, str]]:
 def seconds(call: Callable[[], object], times: int) -> float:
     """The best of some, in CPU time of this thread: other processes share the machine."""
     best = float("inf")
-    for _ in range(times):
-        start = time.thread_time()
-        call()
-        best = min(best, time.thread_time() - start)
+    collects = gc.isenabled()
+    gc.disable()  # as `timeit` does: what it costs depends on everything else that is alive
+    try:
+        for _ in range(times):
+            start = time.thread_time()
+            call()
+            best = min(best, time.thread_time() - start)
+    finally:
+        if collects:
+            gc.enable()
     return best
 
 
 def fault(call: Callable[[str], object], short: str, long: str) -> str | None:
     """What is wrong with how the time of `call` grows from one text to the other; None where it is linear."""
     least = seconds(lambda: call(short), 1)
-    if least > HOPELESS:
-        return f"{len(short)} characters take {least:.1f} s"
+    if least > HOPELESS:  # slow, or quadratic: nobody waits for the long text
+        tenth = short[: len(short) // 10]
+        tiny = seconds(lambda: call(tenth), 3)
+        wrong = least > FLOOR + FACTOR * tiny
+        return f"{len(tenth)} characters take {tiny:.4f} s and {len(short)} take {least:.4f} s" if wrong else None
     most = seconds(lambda: call(long), 1)
     if most <= FLOOR:
         return None

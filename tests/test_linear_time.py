@@ -121,8 +121,10 @@ def test_every_function_that_takes_a_text_is_listed() -> None:
         assert hasattr(importlib.import_module(module), function), f"{name} is gone"
 
 
-#: These split sentences, of which pysbd makes slow work.
+#: These split sentences, of which pysbd makes slow work, print with rich, or are called several times.
 _SLOW = {
+    *("assay.judges.writing.labels:attach_probabilities", "assay.report.explanation:Explanation"),
+    *("assay.text.quotes:locate", "assay.text.quotes:locate_parts"),
     *("assay.inquiries.pieces:pack", "assay.judges.sentence_claims:sentence_claims", "assay.text.windows:windows"),
     *("assay.metrics.context_relevance:sentences_of", "assay.text.sentences:split_sentences"),
 }
