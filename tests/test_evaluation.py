@@ -251,7 +251,7 @@ def test_twenty_rows_without_a_usable_reply_end_the_run_whatever_the_cause(cause
     assert "20 rows in a row" in (stopped.stopped or "")
 
 
-@pytest.mark.parametrize("cause", [*(SETTLED - {Cause.PARTIAL}), Cause.TOO_LONG, Cause.BUDGET])
+@pytest.mark.parametrize("cause", [*sorted(SETTLED - {Cause.PARTIAL}), Cause.TOO_LONG, Cause.BUDGET])
 def test_what_lies_in_the_samples_or_the_budget_does_not_end_the_run(cause: Cause, tmp_path):
     result = evaluate(many(60), "faithfulness", Failing(cause, after=1), store=tmp_path, concurrency=4)
     assert (result.rows, result.metrics["faithfulness"].causes) == (60, {cause: 60})
