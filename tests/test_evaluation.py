@@ -431,7 +431,7 @@ def test_the_command_line_ends_with_one_line_when_the_store_cannot_be_written(tm
 
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, ROWS)), encoding="utf-8")
     monkeypatch.setattr(Store, "put_row", full)
-    monkeypatch.setattr("assay.cli.main.judge_of", lambda *_: counting())
+    monkeypatch.setattr("assay.cli.options.JudgeOptions.resolve", lambda _: counting())
     monkeypatch.setattr(sys, "argv", ["assay", "score", str(tmp_path / "rows.jsonl"), "--store", str(tmp_path)])
     with pytest.raises(SystemExit) as caught:
         main()

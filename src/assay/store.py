@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
-import secrets
+import os
 import sqlite3
 import tempfile
 import threading
@@ -98,7 +98,7 @@ class Store:
     def secret(self) -> bytes:
         """Random bytes of this store, made when they are first asked for: what the fences of prompts are made with."""
         with self._writing() as db:
-            db.execute("INSERT OR IGNORE INTO meta VALUES ('secret', ?)", (secrets.token_hex(32),))
+            db.execute("INSERT OR IGNORE INTO meta VALUES ('secret', ?)", (os.urandom(32).hex(),))
             (kept,) = db.execute("SELECT value FROM meta WHERE key = 'secret'").fetchone()
         return bytes.fromhex(kept)
 

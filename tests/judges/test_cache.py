@@ -314,3 +314,17 @@ async def test_an_inquiry_that_breaks_is_a_failure_that_names_it():
     with pytest.raises(JudgeFailure, match="no such text") as caught:
         await FindingCache(Yes()).find(Broken("a", ()))
     assert caught.value.cause is Cause.BUG
+
+
+async def test_a_store_that_breaks_in_any_way_keeps_nobody_waiting():
+    class Broken(Shelf):
+        @property
+        def secret(self) -> bytes:
+            raise StopIteration
+
+        def get_finding(self, key: str) -> bytes | None:
+            raise RuntimeError("gone")
+
+    cache = FindingCache(Yes(), Broken())
+    assert (await asyncio.wait_for(cache.find(ask("a")), 10)).label == "yes"
+    assert cache.store_error is not None

@@ -136,7 +136,7 @@ class FindingCache:
             if blob is None or inquiry.check(finding) is not None:
                 return None
         except StoreError as error:
-            self.store_error = error
+            self._failed(error)
             return None
         except Exception:  # what does not load is asked for again, and no error for ever
             return None
@@ -161,7 +161,7 @@ class FindingCache:
             try:
                 self.store.put_finding(call.key, call.inquiry.name, self.judge.fingerprint, blob)
             except Exception as error:  # paid for is paid for: it goes on from memory
-                self.store_error = error if isinstance(error, StoreError) else StoreError(f"{error}")
+                self._failed(error)
         self._remember(call.key, Answer(finding=answer.finding))
         return answer
 
@@ -202,8 +202,8 @@ class FindingCache:
         return [group for group in [*groups, list(left.values())] if group]
 
     async def _answer(self, batch: _Batch) -> None:
-        SECRET.set(self._secret())  # in this task's own context
         try:
+            SECRET.set(self._secret())  # in this task's own context
             answers = await asked(self.judge, [call.inquiry for call in batch.calls])
             for call, answer in zip(batch.calls, answers, strict=True):
                 self._end(call, answer)
@@ -217,9 +217,14 @@ class FindingCache:
         """What fences are made with: the store's own, so that workers and reruns begin their prompts alike."""
         try:
             secret: bytes | None = getattr(self.store, "secret", None)
-        except StoreError as error:
-            self.store_error, secret = error, None
+        except Exception as error:  # fences are made with the secret of the process then
+            self._failed(error)
+            return None
         return secret
+
+    def _failed(self, error: Exception) -> None:
+        """The store failed: it goes on without, and says so."""
+        self.store_error = error if isinstance(error, StoreError) else StoreError(f"{type(error).__name__}: {error}")
 
     def _end(self, call: _Call, answer: Answer) -> None:
         self.usage += answer.usage
