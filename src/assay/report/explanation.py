@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Explanation", "headline", "score_in_words", "units_of", "verdict_in_words"]
 
-_STYLE = {"supported": "green", "useful": "green", "direct": "green", "yes": "", "no": "", "contradicted": "bold red"}
+#: Labels that are good or bad whatever was asked; those of a question of one's own are neither.
+_STYLE = {
+    **dict.fromkeys(("supported", "useful", "direct"), "green"),
+    **dict.fromkeys(("not_mentioned", "not_useful", "indirect"), "red"),
+    "contradicted": "bold red",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ def _score(score: Score, sample: Sample) -> list[RenderableType]:
         if verdicts and verdicts[0].claim is not None:
             blocks.append(Padding(Text(f"claims of the {subject} against the {against}", style="dim"), (0, 0, 0, 2)))
         for verdict in verdicts:
-            line = Text(_label(verdict), style=_STYLE.get(verdict.label, "red")).append("  ", style="")
+            line = Text(_label(verdict), style=_STYLE.get(verdict.label, "")).append("  ", style="")
             blocks.append(Padding(line.append(_subject(verdict, units), style="default not bold"), (0, 0, 0, 2)))
             own = len(sample.passages)
             for quote in verdict.evidence:
