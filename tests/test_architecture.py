@@ -1,8 +1,8 @@
 """The house as docs/architecture.md draws it: no circle of imports, and arrows that point one way.
 
-What a module imports when it is loaded is one thing, what a function imports when it is called another: the second costs
-nothing at import, and may close a circle inside of a room where both ends need each other. Imports for type checkers
-alone do not count.
+What a module imports when it is loaded is one thing, what a function imports when it is called another: the second
+costs nothing at import, and may close a circle inside of a room where both ends need each other. Imports for type
+checkers alone do not count.
 """
 
 from __future__ import annotations
