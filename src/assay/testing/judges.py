@@ -11,6 +11,7 @@ from assay.errors import Cause, JudgeFailure
 from assay.inquiries import (
     Ask,
     BackQuestions,
+    Checklist,
     Claims,
     Criterion,
     Directness,
@@ -22,6 +23,7 @@ from assay.inquiries import (
     Similarity,
     Support,
     Usefulness,
+    UsefulSentences,
 )
 from assay.judges.base import Answer, BaseJudge
 from assay.judges.scripted import ScriptedJudge
@@ -46,8 +48,10 @@ def an_inquiry_of_each_kind() -> tuple[Inquiry[Any], ...]:
         Claims(ANSWER, question=QUESTION),
         Support(_CLAIMS, (PASSAGE, "Bread is baked in Ulm.")),
         Usefulness(QUESTION, (PASSAGE, "Bread is baked in Ulm.")),
+        UsefulSentences.of(QUESTION, (PASSAGE, "Bread is baked in Ulm.")),
         Directness(QUESTION, ANSWER),
         Criterion("Does the ANSWER name a number?", material),
+        Checklist(("Does the ANSWER name a number?", "Does the ANSWER name a city?"), material),
         Ask("Does the ANSWER name a number?", material),
         Ask("What does the ANSWER name?", material, labels={"number": "a number", "city": "only a city"}),
         Rating("How clear is the ANSWER?", ((1, "unclear"), (2, "clear")), material),
