@@ -83,6 +83,8 @@ def test_metrics_lists_inputs_range_direction_and_judges(assay):
     assert "0 to 1" in line
     assert "lower" in line
     assert "embedded, LLM" in line
+    (contradicted,) = [line for line in out.splitlines() if "hallucination_contradicted" in line]
+    assert "embedded, LLM" in contradicted  # the embedded judge tells contradictions from gaps
 
 
 def test_doctor_finds_the_embedded_judge_intact(assay):

@@ -47,6 +47,21 @@ def test_five_metrics_on_a_sample_with_five_contexts_need_eight_chat_calls(tmp_p
     )
 
 
+def test_a_run_that_finds_nothing_because_the_address_alone_changed_says_so(tmp_path):
+    for named, noted in ((None, True), ("our-fake", False)):
+        results = []
+        for _ in range(2):
+            with OpenAIServer() as server:
+                judge = judge_at(server, identity=named)
+                results.append(evaluate([row(1)], FIVE, judge, store=tmp_path / str(named)))
+        assert not results[0].notes
+        assert ("they differ by address alone" in str(results[1])) is noted
+        assert (results[1].usage.calls == 0) is not noted
+    with OpenAIServer() as server:  # another model elsewhere is nobody's twin
+        other = OpenAIJudge("other", base_url=server.base_url, embedding_model="fake-embed")
+        assert not evaluate([row(1)], FIVE, other, store=tmp_path / "None").notes
+
+
 def test_calls_do_not_depend_on_how_many_samples_are_in_flight(tmp_path):
     rows = [row(n) for n in range(20)]
     with OpenAIServer() as server:

@@ -1,4 +1,4 @@
-"""What packages add by entry points: sources and sinks by name."""
+"""Sources and sinks that packages add by entry points, and which extra of assay brings which."""
 
 from __future__ import annotations
 

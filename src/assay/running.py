@@ -94,12 +94,12 @@ class Running:
     """One run under way."""
 
     def __init__(
-        self, result: Result, metrics: Sequence[Metric], judge: BaseJudge, desk: FindingCache, options: Options
+        self, result: Result, metrics: Sequence[Metric], judge: BaseJudge, cache: FindingCache, options: Options
     ) -> None:
         self.result = result
         self.metrics = metrics
         self.judge = judge
-        self.desk = desk
+        self.cache = cache
         self.options = options
         self.writer = SinkWriter(options.sinks)
         result.deliveries = self.writer.deliveries
@@ -172,7 +172,7 @@ class Running:
 
     async def _score(self, sample: Sample) -> ScoredSample:
         deadline, partial = self.options.sample_deadline, self.options.score_partial
-        return await score_sample(sample, self.metrics, self.desk, deadline=deadline, score_partial=partial)
+        return await score_sample(sample, self.metrics, self.cache, deadline=deadline, score_partial=partial)
 
     def _unreadable(self, row: RowError) -> ScoredSample:
         return unscored_sample(Sample(id=row.id), self.metrics, Cause.BAD_ROW, row.message)
@@ -209,4 +209,4 @@ class Running:
             raise StoreError(message) from error
 
     def _count(self) -> None:
-        self.result.usage, self.result.reused = self.desk.usage, self.desk.reused
+        self.result.usage, self.result.reused = self.cache.usage, self.cache.reused

@@ -16,7 +16,7 @@ def test_the_code_of_the_page_runs(
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     assert len(blocks) >= 10
-    exec(compile("\n".join(blocks), "docs/extending.md", "exec"), {"__name__": "page"})
+    exec(compile("\n".join(blocks), "docs/extending.md", "exec", dont_inherit=True), {"__name__": "page"})
     out = capsys.readouterr().out
     assert "polite = 1.000" in out
     assert "short" in out

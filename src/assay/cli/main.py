@@ -217,7 +217,7 @@ def _judges_for(metric: Metric) -> str:
 
     if not metric.asks:  # of another package: it asks nothing, or does not say what
         return "any" if metric.consults else "none"
-    return "embedded, LLM" if set(metric.asks) <= set(INQUIRIES) and not metric.needs_contradiction else "LLM"
+    return "embedded, LLM" if set(metric.asks) <= set(INQUIRIES) else "LLM"
 
 
 def main() -> None:

@@ -190,7 +190,7 @@ class Worker:
             finally:
                 self._close(findings)
 
-    async def _work(self, desk: RenewedCache, leases: Leases, changed: asyncio.Event, until_empty: bool) -> None:
+    async def _work(self, cache: RenewedCache, leases: Leases, changed: asyncio.Event, until_empty: bool) -> None:
         running: dict[asyncio.Task[None], Leased] = {}
 
         def ended(task: asyncio.Task[None]) -> None:
@@ -201,7 +201,7 @@ class Worker:
             while not self._stop_now.is_set():
                 changed.clear()
                 while len(running) < self._concurrency and (leased := leases.next()) is not None:
-                    task = asyncio.create_task(self._one(leased, desk.next(), leases))
+                    task = asyncio.create_task(self._one(leased, cache.next(), leases))
                     running[task] = leased
                     task.add_done_callback(ended)
                 if until_empty and leases.idle and self._is_empty():
@@ -255,8 +255,8 @@ class Worker:
 
     # -- one sample -----------------------------------------------------------------------------------------------
 
-    async def _one(self, leased: Leased, desk: FindingCache, leases: Leases) -> None:
-        scored = await self._scored(leased, desk)
+    async def _one(self, leased: Leased, cache: FindingCache, leases: Leases) -> None:
+        scored = await self._scored(leased, cache)
         due = self._due_again(leased, scored)
         if due is not None:
             leases.give_back(Return(leased.number, due, counted=True))
@@ -269,7 +269,7 @@ class Worker:
             outcome = outcome_of(leased.number, unscored_sample(scored.sample, self.metrics, Cause.BUG, message))
         leases.finish(outcome)
 
-    async def _scored(self, leased: Leased, desk: FindingCache) -> ScoredSample:
+    async def _scored(self, leased: Leased, cache: FindingCache) -> ScoredSample:
         try:
             sample = Sample.from_dict(json.loads(leased.sample))
         except Exception as error:
@@ -278,7 +278,7 @@ class Worker:
             message = f"{leased.attempts} times a worker died or was lost while it had this sample in work"
             return unscored_sample(sample, self.metrics, Cause.BUG, message)
         return await score_sample(
-            sample, self.metrics, desk, deadline=self._deadline, score_partial=self._score_partial
+            sample, self.metrics, cache, deadline=self._deadline, score_partial=self._score_partial
         )
 
     def _due_again(self, leased: Leased, scored: ScoredSample) -> float | None:

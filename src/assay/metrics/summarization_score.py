@@ -1,7 +1,7 @@
 """Summarization score: does the summary keep what matters in the text, in fewer words?
 
 The answer is the summary, the contexts together are the text. The judge writes yes/no questions on the key points of
-the text, all of which the text answers with yes, and answers them from the summary alone.
+the text, all of which the text answers with yes, and answers them, all in one request, from the summary alone.
 
     QA score      questions answered yes / questions
     conciseness   1 - min(len(summary), len(text)) / len(text), in characters

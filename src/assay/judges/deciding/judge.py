@@ -181,7 +181,7 @@ class DecisionJudge(BaseJudge):
         return Answer(finding=sentence_claims(inquiry.text, inquiry.language, inquiry.question))
 
     async def probe(self) -> dict[str, Any]:
-        """What works: see `doctor.probe_decisions`. Never raises for what does not."""
+        """What works: see `judges.probe`. Never raises for what does not."""
         from assay.judges.probe import probe_decisions
 
         return await probe_decisions(self)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from assay.errors import InputError, MissingExtra
 
@@ -67,11 +67,6 @@ class Address:
         """The address as people read it, without credentials."""
         parts = urlsplit(self.url)
         return urlunsplit((parts.scheme, _host(parts.hostname or "", parts.port), parts.path, "", ""))
-
-    @cached_property
-    def whole(self) -> str:
-        """All of the address that can change what answers: with its query. Headers and keys are not in it."""
-        return f"{self.name}?{urlencode(self.query)}" if self.query else self.name
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -51,15 +51,18 @@ class Endpoint:
 
     @property
     def identity(self) -> list[Any]:
-        """All of the endpoint that can change what answers, for fingerprints, where it is hashed."""
+        """What of the endpoint can change what answers, besides its `title`: for fingerprints, where it is hashed.
+
+        Without the address itself, so that fingerprints tell whether two judges differ by that alone.
+        """
         settings = self.settings
         if settings.identity is not None:
-            return [settings.identity, settings.extra_body]
-        return [self.address.whole, sorted(settings.headers.items()), settings.extra_body]
+            return ["named", settings.extra_body]
+        return [self.address.query, sorted(settings.headers.items()), settings.extra_body]
 
     @property
     def title(self) -> str:
-        """The address as fingerprints show it, or what stands for it."""
+        """The address as fingerprints show it, without its query, or what stands for it."""
         return self.settings.identity or self.name
 
     async def call(

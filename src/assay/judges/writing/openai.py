@@ -77,6 +77,8 @@ class OpenAIJudge(TextJudge):
     ) -> None:
         if not model:
             raise InputError("model: name the model, as the endpoint calls it")
+        if logprobs not in (None, True, False):
+            raise InputError(f"logprobs: expected True, False or None (where something uses them), got {logprobs!r}")
         settings = Settings.of(options)
         itself = base_url is None and azure_endpoint is None and client is None
         if client is not None:
