@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 
-TINY, SHORT, LONG = 1_000, 10_000, 100_000  # characters
+SHORT, LONG = 10_000, 100_000  # characters
+TINY, QUICK, TEN_QUICK = 1_000, 2_000, 20_000  # of the quick check
 FLOOR = 0.02  # seconds that the long text may take anyhow; a quadratic search of it takes several
 FACTOR = 30
 HOPELESS = 0.5  # seconds for the short text, after which it is compared with a tenth of itself
@@ -120,7 +121,7 @@ def fault_of_worst(call: Callable[[str], object], heads: Sequence[str], texts: i
         reverse=True,
     )
     worst = sorted(number for _, number in slow[:texts])
-    shorts, longs = (list(_only(worst, chain(hostile(size), after(heads, size)))) for size in (SHORT, LONG))
+    shorts, longs = (list(_only(worst, chain(hostile(size), after(heads, size)))) for size in (QUICK, TEN_QUICK))
     for (name, short), (_, long) in zip(shorts, longs, strict=True):
         wrong = fault(call, short, long)
         if wrong:
