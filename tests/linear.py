@@ -12,7 +12,7 @@ from functools import partial
 from itertools import chain
 
 SHORT, LONG = 10_000, 100_000  # characters
-TINY, QUICK, TEN_QUICK = 1_000, 2_000, 20_000  # of the quick check
+TINY, QUICK = 1_000, 2_000  # of the quick check
 FLOOR = 0.02  # seconds that the long text may take anyhow; a quadratic search of it takes several
 FACTOR = 30
 HOPELESS = 0.5  # seconds for the short text, after which it is compared with a tenth of itself
@@ -111,7 +111,9 @@ def first_fault(call: Callable[[str], object], heads: Sequence[str] = (), units:
     return None
 
 
-def fault_of_worst(call: Callable[[str], object], heads: Sequence[str], texts: int = 3) -> str | None:
+def fault_of_worst(
+    call: Callable[[str], object], heads: Sequence[str], size: int = QUICK, texts: int = 3
+) -> str | None:
     """The same on those texts alone that take longest while they are short: a fraction of the time."""
     slow = sorted(
         (
@@ -121,7 +123,7 @@ def fault_of_worst(call: Callable[[str], object], heads: Sequence[str], texts: i
         reverse=True,
     )
     worst = sorted(number for _, number in slow[:texts])
-    shorts, longs = (list(_only(worst, chain(hostile(size), after(heads, size)))) for size in (QUICK, TEN_QUICK))
+    shorts, longs = (list(_only(worst, chain(hostile(n), after(heads, n)))) for n in (size, 10 * size))
     for (name, short), (_, long) in zip(shorts, longs, strict=True):
         wrong = fault(call, short, long)
         if wrong:
