@@ -181,6 +181,17 @@ def test_an_error_of_an_endpoint_is_read_however_deep_it_is(opening: str) -> Non
     assert not used_up
 
 
+def test_a_long_passage_is_normalised_once_for_all_quotes_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # here it counts that something is kept
+    passage = "The tower is tall. " * 20_000
+    normalised = []
+    original = quotes._normalise
+    monkeypatch.setattr(quotes, "_normalise", lambda text: (normalised.append(text), original(text))[1])
+    for number in range(5):
+        assert quotes.locate_parts(f"the tower {number} ... is low", passage) == ()
+    assert normalised.count(passage) == 1
+
+
 # Inquiries
 
 
