@@ -8,9 +8,11 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 
 SHORT, LONG = 10_000, 100_000  # characters
+TINY, QUICK = 1_000, 2_000  # of the quick check
 FLOOR = 0.02  # seconds that the long text may take anyhow; a quadratic search of it takes several
 FACTOR = 30
 HOPELESS = 0.5  # seconds for the short text, after which it is compared with a tenth of itself
@@ -19,64 +21,31 @@ HOPELESS = 0.5  # seconds for the short text, after which it is compared with a 
 UNITS = (
     *(" ", "\n", "\t", "\u00a0", '"', "'", "’", "“", ".", "…", "!", "?", "<", ">", "[", "]", "(", ")", "{", "}"),
     *("-", "/", "\\", "*", "_", "|", "#", ":", ",", "0", "a", "Z", "é", "。", "ก", "\u0301", "\x00", "\ue000"),
-    *(
-        "a.",
-        "A. ",
-        "a) ",
-        "1. ",
-        "1.",
-        "(a",
-        "[1",
-        ".[1] ",
-        "< ",
-        "</",
-        "{ ",
-        "{}",
-        '{"',
-        "[[",
-        "' ",
-        " '",
-        '" ',
-        "\"'",
-    ),
-    *(
-        ". ",
-        " .",
-        "... ",
-        "?!",
-        "! ",
-        "a ",
-        "no ",
-        "not ",
-        "e.g. ",
-        "Mr. ",
-        "a\n",
-        "\r\n",
-        "\n\n",
-        "- ",
-        "| a |\n",
-        "> ",
-    ),
-)
+    *("a.", "A. ", "a) ", "1. ", "1.", "(a", "[1", ".[1] ", "< ", "</", "{ ", "{}", '{"', "[[", "' ", " '", '" '),
+    *(". ", " .", "... ", "?!", "! ", "a ", "no ", "not ", "e.g. ", "Mr. ", "a\n", "\r\n", "\n\n", "- ", "> "),
+    *("\"'", "| a |\n"),
+)  # fmt: skip
 #: For what takes long even where it is linear, such as pysbd.
 FEW = (
-    " ",
-    "\n",
-    '"',
-    ".",
-    "<",
-    "a",
-    "a.",
-    "Mr. ",
-    "1. ",
-    "a) ",
-    "e.g. ",
-    "... ",
-    "' ",
-    "。",
-    "\u0301",
-    '{"',
-    "| a |\n",
+    *(
+        " ",
+        "\n",
+        '"',
+        ".",
+        "<",
+        "a",
+        "a.",
+        "Mr. ",
+        "1. ",
+        "a) ",
+        "e.g. ",
+        "... ",
+        "' ",
+        "。",
+        "\u0301",
+        '{"',
+        "| a |\n",
+    ),
 )
 #: After something that a pattern begins with, each repeated.
 TAILS = (" ", "a", "a ", "0", ".")
@@ -140,3 +109,27 @@ def first_fault(call: Callable[[str], object], heads: Sequence[str] = (), units:
         if wrong:
             return f"{name}: {wrong}"
     return None
+
+
+def fault_of_worst(
+    call: Callable[[str], object], heads: Sequence[str], size: int = QUICK, texts: int = 3
+) -> str | None:
+    """The same on those texts alone that take longest while they are short: a fraction of the time."""
+    slow = sorted(
+        (
+            (seconds(partial(call, tiny), 2), number)
+            for number, (_, tiny) in enumerate(chain(hostile(TINY), after(heads, TINY)))
+        ),
+        reverse=True,
+    )
+    worst = sorted(number for _, number in slow[:texts])
+    shorts, longs = (list(_only(worst, chain(hostile(n), after(heads, n)))) for n in (size, 10 * size))
+    for (name, short), (_, long) in zip(shorts, longs, strict=True):
+        wrong = fault(call, short, long)
+        if wrong:
+            return f"{name}: {wrong}"
+    return None
+
+
+def _only(numbers: Sequence[int], texts: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    return (text for number, text in enumerate(texts) if number in numbers)

@@ -8,15 +8,18 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
+from assay.capture.answering import Prompt as Given
 from assay.errors import AssayError
 from assay.inquiries.base import Prompt, Section
+from assay.judges.sentence_claims.refusals import LONGEST
 from assay.judges.writing.labels import Token
 from assay.judges.writing.loose_json import Broken
 from assay.judges.writing.replies import Found
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Verdict
-from assay.store import Row
+from assay.store_rows import Row
 from tests.linear_patterns import ROOT
 
 Call = Callable[[Any, str], object]
@@ -35,12 +38,12 @@ NOT_READ = {
     "assay.capture.contexts:contexts_of": "hands it to those",
     "assay.capture.contexts:found_in": "the same",
     "assay.budgets.ledger:oldest": "a window of time, not of text",
-    "assay.capture.answering:mark_prompted": "asks whether passages stand in prompts, by `stands_in`",
+    "assay.capture.answering:mark_prompted": "asks whether passages stand in prompts, by `Prompt.holds`",
     "assay.capture.contexts:each_once": "compares them as a whole",
     "assay.capture.messages:role_of": "looks a role up",
     "assay.inquiries.back_questions:questions_of": "takes the texts out of a reply",
-    "assay.inquiries.base:passage_sections": "puts titles before them",
-    "assay.inquiries.base:question_section": "puts a title before it",
+    "assay.inquiries.schemas:passage_sections": "puts titles before them",
+    "assay.inquiries.schemas:question_section": "puts a title before it",
     "assay.inquiries.support:join_passages": "counts the passages",
     "assay.judges.deciding.wire:unfit": "makes a failure of it",
     "assay.judges.writing.openai:tokens_asked": "adds up `tokens_in`",
@@ -53,6 +56,7 @@ NOT_READ = {
     "assay.scoring:unscored_sample": "keeps the message",
     "assay.sinks.masking:hider": "says whether texts are hidden",
     "assay.text.fallback:is_title": "looks a word up",
+    "assay.wording:place_in_words": "says the numbers of a quote",
 }
 
 
@@ -74,6 +78,12 @@ def _value(text: str) -> dict[str, Any]:
         "documents": [{"page_content": text, "metadata": {"source": text}}],
         "text": text,
     }
+
+
+def _claims(text: str) -> tuple[Claim, ...]:
+    """Claims on pieces of a text, each with something that could be a lead-in."""
+    starts = range(0, len(text), 100)
+    return tuple(Claim(text=f"{text[at : at + 90]}: x", span=Span(at, at + 50)) for at in starts)
 
 
 def _message(text: str) -> dict[str, str]:
@@ -132,7 +142,7 @@ def _row(function: Any, text: str) -> object:
 #: What reads a text, and how it is called. `_values` gives it also as JSON, within a value, and as Python writes it.
 READ: dict[str, Call] = {
     "assay.capture.answering:spaced": _first,
-    "assay.capture.answering:stands_in": lambda f, t: f(t, t + "x", "x" + t),
+    "assay.capture.answering:Prompt.holds": lambda f, t: f(Given([t + "x"]), "x" + t),
     "assay.capture.assemble:answer_of": _values,
     "assay.capture.assemble:question_of": _values,
     "assay.capture.copies:copy_value": _values,
@@ -150,8 +160,11 @@ READ: dict[str, Call] = {
     "assay.capture.serialised:plain": _values,
     "assay.capture.serialised:text_written": _values,
     "assay.capture.serialised:texts_sent": _values,
+    "assay.cleaning:json_object": _values,
+    "assay.cleaning:json_value": _values,
+    "assay.cleaning:missing": _values,
+    "assay.cleaning:well_formed": lambda f, t: (f(t), f("\ud83d" + t)),
     "assay.data.exports:json_of": _values,
-    "assay.data.exports:time_of": _values,
     "assay.data.named:is_named": _first,
     "assay.data.rows:as_row": _values,
     "assay.data.rows:history": _values,
@@ -160,23 +173,38 @@ READ: dict[str, Call] = {
     "assay.data.rows:sample_from_row": _row,
     "assay.fields:context_text": _values,
     "assay.fields:describe": _values,
-    "assay.fields:json_object": _values,
-    "assay.fields:json_value": _values,
-    "assay.fields:missing": _values,
-    "assay.fields:well_formed": _first,
     "assay.guarding.verdict:in_words": _told,
     "assay.inquiries.entities:same_entity": _first,
     "assay.inquiries.pieces:pack": lambda f, t: f([t, t], 1000, "en"),
     "assay.judges.cascade.plan:name_of": _first,
     "assay.judges.embedded.judge:too_short": _first,
+    "assay.inquiries.schemas:one_line": _first,
+    "assay.inquiries.support:misquoted": lambda f, t: f(scored(t).scores["m"].verdicts["answer/contexts"][0], [t]),
+    "assay.judges.endpoints.replies:failure_of": lambda f, t: (
+        f("n", "m", 400, t, str.strip),
+        f("n", "m", 400, json.dumps({"error": {"message": t}}), str.strip),
+    ),
     "assay.judges.endpoints.retries:retry_after": lambda f, t: f({"retry-after": t, "retry-after-ms": t}),
     "assay.judges.fences:clean": _first,
     "assay.judges.fences:correct": lambda f, t: f(t, {}),
     "assay.judges.fences:render": lambda f, t: f(_prompt(t), show_schema=True),
     "assay.judges.fences:tokens_in": _first,
-    "assay.judges.sentence_claims:refuses": _first,
-    "assay.judges.sentence_claims:sentence_claims": _first,
-    "assay.judges.sentence_claims:states_something": _first,
+    "assay.judges.sentence_claims.division:sentence_claims": lambda f, t: (f(t), f(t, "en", "Is it? " + t)),
+    "assay.judges.sentence_claims.plain:has_figures": _first,
+    "assay.judges.sentence_claims.plain:has_verb": _first,
+    "assay.judges.sentence_claims.plain:only_names": lambda f, t: f(t, 12),
+    "assay.judges.sentence_claims.plain:plain": _first,
+    "assay.judges.sentence_claims.plain:words": _first,
+    "assay.judges.sentence_claims.refusals:offers": _first,
+    "assay.judges.sentence_claims.refusals:refuses": _first,
+    "assay.judges.sentence_claims.refusals:refuses_plainly": lambda f, t: f(t[:LONGEST]),  # that is what `refuses` asks
+    "assay.judges.sentence_claims.statements:is_question": _first,
+    "assay.judges.sentence_claims.statements:is_talk": lambda f, t: f(t[:LONGEST]),  # by `states_something`, the same
+    "assay.judges.sentence_claims.statements:only_asks": lambda f, t: f(t[:LONGEST]),
+    "assay.judges.sentence_claims.statements:states_something": _first,
+    "assay.judges.sentence_claims.yes_no:as_answer": lambda f, t: f(t, "Is it? " + t, yes=True),
+    "assay.judges.sentence_claims.yes_no:is_polar": lambda f, t: (f(t), f("Is it" + t)),
+    "assay.judges.sentence_claims.yes_no:is_short_answer": lambda f, t: (f(t), f("yes" + t, politely=False)),
     "assay.judges.writing.labels:attach_probabilities": lambda f, t: f(
         Found({"label": "yes"}, t, 0), _LABEL, t, _tokens(t)
     ),
@@ -185,12 +213,15 @@ READ: dict[str, Call] = {
     "assay.judges.writing.replies:is_copied": lambda f, t: f(Found({}, t, 0), [t[1:], t]),
     "assay.metrics.context_entity_recall:distinct": lambda f, t: f([t, t]),
     "assay.metrics.context_entity_recall:entity_recall": lambda f, t: f([t], [t]),
-    "assay.metrics.context_relevance:sentences_of": lambda f, t: f([t]),
+    "assay.metrics.readings:both_not_judged": lambda f, t: f(scored(t).sample, (), _claims(t)),
+    "assay.metrics.readings:not_judged": lambda f, t: (f(t, ()), f(t, _claims(t))),
     "assay.report.explanation:Explanation": lambda f, t: f(Row(number=1, scored=scored(t))).text(),
-    "assay.report.explanation:score_in_words": lambda f, t: f(scored(t).scores["m"], scored(t).sample),
     "assay.sinks.annotations:annotations_of": lambda f, t: f(scored(t)),
     "assay.sinks.masking:hash_text": _first,
     "assay.sinks.masking:hidden_texts": lambda f, t: f(scored(t).to_dict(), str.upper),
+    "assay.store_rows:clean": lambda f, t: (f(t), f("\ud83d" + t)),
+    "assay.terminal:json_text": _values,
+    "assay.terminal:printable": lambda f, t: (f(t), f("\x1b" + t)),
     "assay.text.blocks:blocks": lambda f, t: list(f(t)),
     "assay.text.fallback:is_abbreviation": _first,
     "assay.text.fallback:is_border": lambda f, t: f(t, len(t) // 2, "en"),
@@ -205,13 +236,24 @@ READ: dict[str, Call] = {
     "assay.text.repair:repair": _repair,  # of one window
     "assay.text.sentences:split_sentences": lambda f, t: (f(t), f(t, "de"), f(t, "xx")),
     "assay.text.windows:windows": lambda f, t: (f(t, 1000), f(t, 1)),
+    "assay.wording:score_in_words": lambda f, t: f(scored(t).scores["m"], scored(t).sample),
+    "assay.wording:shortened": _first,
 }
 
 
 def reader(name: str) -> Callable[[str], object]:
     """The function of that name, called as READ says."""
     module, _, function = name.partition(":")
-    return partial(READ[name], getattr(importlib.import_module(module), function))
+    return partial(READ[name], attrgetter(function)(importlib.import_module(module)))
+
+
+def is_gone(name: str) -> bool:
+    """Whether the function of that name stands there no more, or only an import of it."""
+    module, _, function = name.partition(":")
+    try:
+        return bool(attrgetter(function)(importlib.import_module(module)).__module__ != module)
+    except (ImportError, AttributeError):
+        return True
 
 
 def readers_in_sources() -> Iterator[str]:

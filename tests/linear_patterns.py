@@ -125,7 +125,11 @@ def _uses(path: Path, name: str) -> set[str]:
 def heads_of(pattern: re.Pattern[str], most: int = 4) -> list[str]:
     """Beginnings of texts that the pattern matches: the longer they are, the deeper it reads before it gives up."""
     examples = _examples(parser.parse(pattern.pattern, pattern.flags), most)
-    heads = {example[:length] for example in examples for length in (len(example) // 2, len(example) - 1, len(example))}
+    heads = {
+        example[:length]
+        for example in examples
+        for length in (*range(1, 5), len(example) // 2, len(example) - 1, len(example))
+    }
     return sorted(head for head in heads if head)
 
 

@@ -2,12 +2,12 @@
 
 `re` holds the interpreter's lock: one quadratic search of a hostile text stops every thread of a host, and no deadline
 helps. The texts are in `linear.py`, the patterns are found by `linear_patterns.py`, the functions are listed in
-`linear_functions.py`.
+`linear_functions.py`, the inquiries in `linear_inquiries.py`. Every pattern is tried at once on the texts that are
+worst for it; all texts, and the functions, take minutes and are tried with `-m long`.
 """
 
 from __future__ import annotations
 
-import importlib
 import re
 import threading
 import time
@@ -18,19 +18,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay import Context, Sample, guard
+from assay import Context, Sample, guard, inquiries
 from assay.judges import fences
+from assay.judges.endpoints.replies import failure_of
+from assay.judges.sentence_claims import refusals, statements
 from assay.judges.writing.judge import Reply, TextJudge
 from assay.text import fallback, guards, quotes, sentences
 from assay.text.cache import BoundedCache
 from tests import linear
-from tests.linear_functions import NOT_READ, READ, reader, readers_in_sources
+from tests.linear_functions import NOT_READ, READ, is_gone, reader, readers_in_sources
+from tests.linear_inquiries import INQUIRIES, Asked, run
 from tests.linear_patterns import Found, heads_of, patterns_in, source_files
 
 PATTERNS = [found for path in source_files() for found in patterns_in(path)]
 
 #: Patterns that are made at run time, with ones like them. Whoever adds one says here why it is linear.
 MADE_AT_RUN_TIME = {
+    (
+        "src/assay/judges/sentence_claims/refusals.py",
+        "re.compile('(?:' + '|'.join(alternatives) + ')')",
+    ): refusals._REFUSAL.pattern,
     ("src/assay/judges/writing/replies.py", "re.compile(f'</{opening[1]}>', re.IGNORECASE)"): "</reflection>",
     ("src/assay/text/plain.py", "re.compile('|'.join(sorted(unclear)))"): "al|d|d.phil|dr.philos|e.g|i.e|ph.d|u.s|v",
 }
@@ -52,19 +59,29 @@ def _nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("call", "size"),
     [
-        lambda text: re.search(r"<(?=\s*/?\s*data\s*-)", text),
-        lambda text: re.split(r"\s*(?:\.{3,}|…)\s*", text),
-        lambda text: sum(one == other for one in text for other in text),
+        (lambda text: re.search(r"<(?=\s*/?\s*data\s*-)", text), 700),
+        (lambda text: re.split(r"\s*(?:\.{3,}|…)\s*", text), 400),
+        (lambda text: sum(one == other for one in text for other in text), 150),
     ],
 )
-def test_the_check_finds_what_is_quadratic(call: Callable[[str], object]) -> None:
-    assert linear.fault(call, "<" + " " * 700 + "x", "<" + " " * 7_000 + "x")
+def test_the_check_finds_what_is_quadratic(call: Callable[[str], object], size: int) -> None:
+    assert linear.fault(call, "<" + " " * size + "x", "<" + " " * 10 * size + "x")
+
+
+@pytest.mark.parametrize("quadratic", [r"<(?=\s*/?\s*data\s*-)", r"[!?]{2,}(?=\s)", r"\(\s*a*\s*\d"])
+def test_the_quick_check_picks_a_text_on_which_a_pattern_is_quadratic(quadratic: str) -> None:
+    pattern = re.compile(quadratic)
+    assert linear.fault_of_worst(_everywhere(pattern), heads_of(pattern), 700)
 
 
 def test_the_check_lets_linear_work_pass() -> None:
-    assert linear.first_fault(lambda text: [ord(char) for char in text] + [len(text.split())]) is None
+    def work(text: str) -> object:
+        return [ord(char) for char in text] + [len(text.split())]
+
+    assert linear.first_fault(work, units=linear.FEW) is None
+    assert linear.fault_of_worst(work, ["<"]) is None
 
 
 def test_patterns_are_found_wherever_they_stand(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,20 +111,35 @@ def test_every_pattern_is_known() -> None:
     assert len(PATTERNS) > 60
 
 
-@pytest.mark.timeout(120)
-@pytest.mark.parametrize(
+every_pattern = pytest.mark.parametrize(
     "found",
     [found for found in (*PATTERNS, *_STAND_INS) if found.pattern is not None],
     ids=lambda found: f"{found.file.rpartition('/')[2]}:{found.source[:30]}",
 )
+
+
+def _everywhere(pattern: re.Pattern[str]) -> Callable[[str], object]:
+    """What is searched, split or replaced tries every place of the text."""
+    return lambda text: sum(1 for _ in pattern.finditer(text))
+
+
+def _calls(found: Found) -> list[Callable[[str], object]]:
+    assert found.pattern is not None
+    return [found.pattern.match, found.pattern.fullmatch, *([] if found.anchored else [_everywhere(found.pattern)])]
+
+
+@every_pattern
+def test_every_pattern_takes_linear_time_on_what_is_worst_for_it(found: Found) -> None:
+    calls = _calls(found)
+    assert linear.fault_of_worst(lambda text: [call(text) for call in calls], heads_of(found.pattern)) is None
+
+
+@pytest.mark.long
+@pytest.mark.timeout(120)
+@every_pattern
 def test_every_pattern_takes_linear_time(found: Found) -> None:
-    pattern = found.pattern
-    assert pattern is not None
-    heads = heads_of(pattern)
-    assert linear.first_fault(pattern.match, heads) is None
-    assert linear.first_fault(pattern.fullmatch, heads) is None
-    if not found.anchored:  # what is searched, split or replaced tries every place of the text
-        assert linear.first_fault(lambda text: sum(1 for _ in pattern.finditer(text)), heads) is None
+    calls = _calls(found)
+    assert linear.first_fault(lambda text: [call(text) for call in calls], heads_of(found.pattern)) is None
 
 
 # Functions
@@ -116,20 +148,21 @@ def test_every_pattern_takes_linear_time(found: Found) -> None:
 def test_every_function_that_takes_a_text_is_listed() -> None:
     missing = set(readers_in_sources()) - READ.keys() - NOT_READ.keys()
     assert not missing, "say in tests/linear_functions.py how it is called"
-    for name in (*READ, *NOT_READ):
-        module, _, function = name.partition(":")
-        assert hasattr(importlib.import_module(module), function), f"{name} is gone"
+    assert not [name for name in (*READ, *NOT_READ) if is_gone(name)]
+    assert not READ.keys() & NOT_READ.keys()
 
 
 #: These split sentences, of which pysbd makes slow work, print with rich, or are called several times.
 _SLOW = {
     *("assay.judges.writing.labels:attach_probabilities", "assay.report.explanation:Explanation"),
     *("assay.text.quotes:locate", "assay.text.quotes:locate_parts"),
-    *("assay.inquiries.pieces:pack", "assay.judges.sentence_claims:sentence_claims", "assay.text.windows:windows"),
-    *("assay.metrics.context_relevance:sentences_of", "assay.text.sentences:split_sentences"),
+    *("assay.inquiries.pieces:pack", "assay.text.windows:windows"),
+    *("assay.judges.sentence_claims.division:sentence_claims", "assay.text.sentences:split_sentences"),
+    *("assay.metrics.readings:not_judged", "assay.metrics.readings:both_not_judged"),
 }
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", READ)
 def test_every_function_takes_linear_time(name: str) -> None:
@@ -139,6 +172,44 @@ def test_every_function_takes_linear_time(name: str) -> None:
         assert linear.first_fault(call, units=linear.FEW) is None
     else:
         assert linear.first_fault(call, ["<", "</data-", "[...", '{"a": ', "Dr. "]) is None
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a": '])
+def test_an_error_of_an_endpoint_is_read_however_deep_it_is(opening: str) -> None:
+    failure, used_up = failure_of("judge", "model", 400, opening * 100_000, str.strip)
+    assert str(failure).startswith("judge: HTTP 400: " + opening)
+    assert not used_up
+
+
+def test_a_long_passage_is_normalised_once_for_all_quotes_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()  # here it counts that something is kept
+    passage = "The tower is tall. " * 20_000
+    normalised = []
+    original = quotes._normalise
+    monkeypatch.setattr(quotes, "_normalise", lambda text: (normalised.append(text), original(text))[1])
+    for number in range(5):
+        assert quotes.locate_parts(f"the tower {number} ... is low", passage) == ()
+    assert normalised.count(passage) == 1
+
+
+# Inquiries
+
+
+def test_every_inquiry_is_listed() -> None:
+    exported = {getattr(inquiries, name) for name in inquiries.__all__}
+    own = {one for one in exported if issubclass(one, inquiries.Inquiry) and one is not inquiries.Inquiry}
+    assert own == INQUIRIES.keys(), "say in tests/linear_inquiries.py how it is made, and what replies may hold"
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    "asked",
+    [pytest.param(asked, id=f"{kind.name}{n}") for kind, ways in INQUIRIES.items() for n, asked in enumerate(ways)],
+)
+def test_every_inquiry_is_asked_and_read_in_linear_time(asked: Asked) -> None:
+    run(asked, "Dr. X came (e.g. in 1. and a) of it). It is. " * 3)
+    assert linear.first_fault(lambda text: run(asked, text), units=linear.FEW) is None
 
 
 # pysbd: its own expressions are quadratic, and worse; what it is given is bounded
@@ -213,6 +284,13 @@ def test_runs_of_marks_are_read_as_before(text: str) -> None:
     assert found == [(match.span(), match.lastgroup) for match in old_end.finditer(text)]
 
 
+@settings(max_examples=1000, deadline=None)
+@given(st.lists(st.sampled_from([*" \n,.-('a", "if", "what", "i", "b" * 30, "word ", " " * 30])).map("".join))
+def test_conditions_are_read_as_before(text: str) -> None:
+    before = re.compile(r"\W*(?:.{0,60}\b)?(?:if|whether|what|how|when|in case)\b|\W*\Z")
+    assert bool(statements._CONDITION.match(text)) == bool(before.match(text))
+
+
 # And so a deadline holds
 
 
@@ -227,7 +305,8 @@ class Idle(TextJudge):
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("hostile", ["<" + " " * 24_000 + "x", "<" * 24_000, "... " * 6_000, "Mr. (a) " * 3_000])
 def test_a_guard_keeps_its_deadline_whatever_the_text(hostile: str) -> None:
-    checked = guard("faithfulness", Idle(), deadline=1.0)
+    said: dict[str, Any] = {"on_timeout": "pass", "on_error": "pass", "on_unscored": "pass"}
+    checked = guard("faithfulness", Idle(), deadline=1.0, **said)
     sample = Sample(question="What is Paris? " + hostile, answer="Paris is a city.", contexts=(Context(text=hostile),))
     checked.check(Sample(question="?", answer="It is.", contexts=(Context(text="It is."),)))  # imports and starts
     longest, over = 0.0, threading.Event()

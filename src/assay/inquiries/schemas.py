@@ -50,12 +50,13 @@ def items_by_id(items: Any, key: str, expected: Sequence[str], what: str) -> dic
     """The items of a reply by their id, checked: each expected id once, and no other."""
     if not isinstance(items, list):
         raise BadReply(f"Expected a list of {what}s.")
+    known = frozenset(expected)
     found: dict[str, Mapping[str, Any]] = {}
     for item in items:
         if not isinstance(item, dict) or not isinstance(item.get(key), str):
             raise BadReply(f"Every {what} must be an object with the text field {key!r}.")
         name = item[key].strip().strip("[]")
-        if name not in expected:
+        if name not in known:
             raise BadReply(f"There is no {key} {name!r}; the ids are {', '.join(expected)}.")
         if name in found:
             raise BadReply(f"{name!r} is answered twice; give each id once.")

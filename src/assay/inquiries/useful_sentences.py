@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -101,9 +102,10 @@ class UsefulSentences(Inquiry[tuple[Verdict, ...]]):
             return whole(self)
         if room < 200:
             return self.halve()
-        groups = [group for group in pack(self.passages, room, self.language) if self._within(group)]
-        parts = tuple(self._of_group(group) for group in groups)
-        numbers = [n for group in groups for n, _ in self._within(group)]
+        within = _Places(self.sentences).within
+        groups = [(group, found) for group in pack(self.passages, room, self.language) if (found := within(group))]
+        parts = tuple(self._of_group(group, found) for group, found in groups)
+        numbers = [n for _, found in groups for n, _ in found]
         return Division(parts, lambda findings: _in_order(numbers, findings, len(self.sentences)))
 
     def halve(self) -> Division[tuple[Verdict, ...]] | None:
@@ -111,22 +113,13 @@ class UsefulSentences(Inquiry[tuple[Verdict, ...]]):
         count = len(self.sentences)
         return division and replace(division, join=lambda findings: _in_order(range(count), findings, count))
 
-    def _within(self, group: Sequence[Piece]) -> list[tuple[int, Piece]]:
-        """The numbers of the sentences that begin within these pieces of the passages, each with its piece."""
-        return [
-            (n, piece)
-            for piece in group
-            for n, sentence in enumerate(self.sentences)
-            if sentence.passage == piece.passage and 0 <= sentence.span.start - piece.start < len(piece.text)
-        ]
-
-    def _of_group(self, group: Sequence[Piece]) -> Self:
-        places = {id(piece): index for index, piece in enumerate(group)}
+    def _of_group(self, group: Sequence[Piece], found: Sequence[tuple[int, int]]) -> Self:
+        """This inquiry on the sentences `found` in these pieces of the passages, which become its passages."""
         sentences = []
-        for n, piece in self._within(group):
-            span = self.sentences[n].span
+        for n, at in found:
+            piece, span = group[at], self.sentences[n].span
             moved = Span(span.start - piece.start, min(span.end - piece.start, len(piece.text)))
-            sentences.append(Evidence(passage=places[id(piece)], span=moved, text=moved.of(piece.text)))
+            sentences.append(Evidence(passage=at, span=moved, text=moved.of(piece.text)))
         return replace(self, passages=tuple(piece.text for piece in group), sentences=tuple(sentences))
 
     def check(self, finding: tuple[Verdict, ...]) -> str | None:
@@ -145,6 +138,26 @@ class UsefulSentences(Inquiry[tuple[Verdict, ...]]):
     def scripted(self, rule: Rule) -> tuple[Verdict, ...]:
         says = [rule(self.question, sentence.text) for sentence in self.sentences]
         return tuple(_verdict(n, bool(yes), None) for n, yes in enumerate(says))
+
+
+class _Places:
+    """Where the sentences begin, by passage: long texts have many of them, and are read in many pieces."""
+
+    def __init__(self, sentences: Sequence[Evidence]) -> None:
+        self._starts: dict[int, list[tuple[int, int]]] = {}
+        for n, sentence in enumerate(sentences):
+            self._starts.setdefault(sentence.passage, []).append((sentence.span.start, n))
+        for starts in self._starts.values():
+            starts.sort()
+
+    def within(self, group: Sequence[Piece]) -> list[tuple[int, int]]:
+        """The numbers of the sentences that begin within these pieces, each with the place of its piece in `group`."""
+        found = []
+        for at, piece in enumerate(group):
+            starts = self._starts.get(piece.passage, [])
+            first, last = (bisect_left(starts, (edge,)) for edge in (piece.start, piece.start + len(piece.text)))
+            found += [(n, at) for n in sorted(n for _, n in starts[first:last])]
+        return found
 
 
 def _verdict(number: int, useful: bool, probability: float | None) -> Verdict:

@@ -14,13 +14,14 @@ V = TypeVar("V")
 class BoundedCache(Generic[K, V]):
     """The latest results of a function, of `max_bytes` altogether as `weigh` counts them; safe for threads.
 
-    A result that takes more than an eighth of that is not kept. Two threads that ask for the same at once may both
+    A result that takes more than `share` of that is not kept. Two threads that ask for the same at once may both
     compute it. Errors are not kept.
     """
 
-    def __init__(self, max_bytes: int, weigh: Callable[[K, V], int]) -> None:
+    def __init__(self, max_bytes: int, weigh: Callable[[K, V], int], share: float = 1 / 8) -> None:
         self._max_bytes = max_bytes
         self._weigh = weigh
+        self._largest = max_bytes * share
         self._kept: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self._lock = Lock()
         self.bytes = 0
@@ -33,7 +34,7 @@ class BoundedCache(Generic[K, V]):
                 return self._kept[key][0]
         value = make()  # outside the lock: it may take long
         size = self._weigh(key, value)
-        if size * 8 > self._max_bytes:
+        if size > self._largest:
             return value
         with self._lock:
             if key not in self._kept:

@@ -152,8 +152,9 @@ def _normalise(text: str) -> _Normal:
     return _Normal("".join(chars), starts, ends)
 
 
-#: A judge gives several quotes from one passage. Each character takes two integers, and itself twice.
-_NORMAL: BoundedCache[str, _Normal] = BoundedCache(16_000_000, lambda passage, normal: 24 * len(passage) + 500)
+#: A judge gives several quotes from one passage. Each character takes two integers, and itself twice. The longest
+#: passage that a judge can read is kept too: to normalise it for each of a thousand quotes would take minutes.
+_NORMAL: BoundedCache[str, _Normal] = BoundedCache(16_000_000, lambda passage, normal: 24 * len(passage) + 500, share=1)
 
 
 def _normal(passage: str) -> _Normal:

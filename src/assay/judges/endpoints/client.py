@@ -139,5 +139,5 @@ def body_of(response: Any) -> Any:
     """The JSON of a response; None where it holds none."""
     try:
         return json.loads(response.content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

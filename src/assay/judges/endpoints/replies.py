@@ -72,7 +72,7 @@ def _error_of(text: str) -> Mapping[str, Any]:
     """The error object of a body, in the shapes that servers use."""
     try:
         body = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # a long run of brackets is no JSON that could be read, either
         return {}
     if isinstance(body, list) and body:
         body = body[0]

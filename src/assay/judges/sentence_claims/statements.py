@@ -20,7 +20,7 @@ _CLOSING = re.compile(
     r"(?:i hope (?:this|that|it) helps|(?:please )?let me know|(?:please )?feel free to (?:ask|reach out|contact me"
     r"|let me know))\b"
 )
-_CONDITION = re.compile(r"\W*(?:.{0,60}\b)?(?:if|whether|what|how|when|in case)\b|\W*\Z")
+_CONDITION = re.compile(r"\W*+(?:(?:.{0,60}\b)?(?:if|whether|what|how|when|in case)\b|\Z)")
 _ABOUT_THE_TASK = re.compile(
     r"\b(?:(?:i|we|you|they) (?:can|could|may|should|might) \w+|to \w+|(?:you|i) (?:have |need|want|requested|asked)"
     r"|it works\b)"
