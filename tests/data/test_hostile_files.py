@@ -250,6 +250,7 @@ def test_a_bomb_takes_little_memory_and_is_named(tmp_path: Path, name: str) -> N
             assert items.startswith("InputError: 'header.csv.gz': the first line is no CSV header: longer than 4 MiB")
 
 
+@pytest.mark.long
 def test_a_file_that_unpacks_to_too_much_ends_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that came before are kept; texts of the usual kind, which shrink 3 to 30 times, never come near."""
     monkeypatch.setattr(opening, "UNPACKED", 1 << 20)

@@ -149,7 +149,11 @@ def test_the_bound_lets_five_percent_pass_and_not_twelve():
     assert chance_of_at_most(bound(RUNS), RUNS, 0.12) <= 0.02
 
 
-@pytest.mark.parametrize(("rows", "claims"), SIZES)
+@pytest.mark.parametrize(
+    ("rows", "claims"),
+    # the smallest, where it used to fail most, and the one at which bands must be reached; the others take longer
+    [pytest.param(*size, marks=() if size in ((20, 10), (100, 5)) else pytest.mark.long) for size in SIZES],
+)
 def test_false_certificates_are_five_percent_at_most(rows: int, claims: int):
     reached = check(PLAIN, rows, claims, RUNS)
     if (rows, claims) == (100, 5):  # and it is of use

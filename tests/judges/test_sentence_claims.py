@@ -239,8 +239,11 @@ HOSTILE = (
 
 @pytest.mark.parametrize("part", HOSTILE)
 def test_time_is_linear(part):
+    counter = itertools.count()
+
     def seconds(size: int) -> float:
-        text = (part * size)[:size]
+        # another text each time: how texts are divided is remembered
+        text = f"{next(counter)} {part * size}"[:size]
         start = time.process_time()
         states_something(text)
         refuses(text)

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,8 @@ def test_a_transaction_is_whole_or_nothing(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_both_sides_of_a_fork_go_on(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("assay.database.FORK_PATIENCE", 30.0)  # on a busy machine a transaction waits long for another
+    # a fork waits for the transactions of all files: for those that other tests have left open, too
+    monkeypatch.setattr("assay.database._ALL", weakref.WeakSet())
     database = Database(tmp_path / "a.db", SCHEMA, "numbers")
     stop, written = threading.Event(), [0]
 

@@ -9,9 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import assay
 
 USES = Path(__file__).with_name("uses.py")
+
 ROOT = Path(__file__).parents[2]
 WRONG = {number for number, line in enumerate(USES.read_text().splitlines(), 1) if line.endswith("# wrong")}
 
@@ -24,6 +27,7 @@ def run(*command: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_mypy_complains_of_every_wrong_use_and_of_no_other() -> None:
     said = run("mypy", "--strict", "--follow-imports=silent", "--no-error-summary", str(USES))
     found = {int(number) for number in re.findall(rf"{USES.name}:(\d+): error", said)}
