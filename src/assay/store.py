@@ -368,7 +368,7 @@ class RunFindings:
 
 def is_judge(fingerprint: str, name: str) -> bool:
     """Whether `name` is this fingerprint, or a beginning of it that ends where a part ends."""
-    return fingerprint == name or (fingerprint.startswith(name) and fingerprint[len(name)] in "/@#")
+    return fingerprint == name or (fingerprint.startswith(name) and fingerprint[len(name)] in "@#")
 
 
 def _note(db: sqlite3.Connection, run: str, keys: Sequence[bytes]) -> None:
