@@ -47,7 +47,7 @@ def _bytes(key: tuple[str, str], spans: tuple[Span, ...]) -> int:
 
 
 #: Several inquiries split the texts of one sample, one after the other.
-_REMEMBERED: BoundedCache[tuple[str, str], tuple[Span, ...]] = BoundedCache(8_000_000, _bytes)
+_REMEMBERED: BoundedCache[tuple[str, str], tuple[Span, ...]] = BoundedCache(2_000_000, _bytes, share=1 / 2)
 
 
 def _sentences(text: str, start: int, end: int, language: str) -> Iterator[tuple[int, int]]:
