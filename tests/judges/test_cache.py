@@ -328,3 +328,13 @@ async def test_a_store_that_breaks_in_any_way_keeps_nobody_waiting():
     cache = FindingCache(Yes(), Broken())
     assert (await asyncio.wait_for(cache.find(ask("a")), 10)).label == "yes"
     assert cache.store_error is not None
+
+
+async def test_a_judge_that_would_end_the_process_is_a_failure():
+    class Exits(Yes):
+        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+            raise SystemExit(3)
+
+    with pytest.raises(JudgeFailure, match="SystemExit: 3") as caught:
+        await FindingCache(Exits()).find(ask("a"))
+    assert caught.value.cause is Cause.BUG

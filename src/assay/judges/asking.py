@@ -24,7 +24,7 @@ async def asked(judge: BaseJudge, inquiries: Sequence[Inquiry[Any]]) -> list[Ans
         answers = await judge.answer(inquiries)
     except JudgeFailure as failure:
         return [Answer(failure=failure)] * len(inquiries)
-    except Exception as error:  # a judge is foreign code
+    except (Exception, SystemExit) as error:  # a judge is foreign code; it is not to end the process
         return [Answer(failure=bug(error, "the judge raised "))] * len(inquiries)
     if len(answers) != len(inquiries):
         message = f"the judge gave {len(answers)} answers to {len(inquiries)} inquiries"
@@ -32,7 +32,7 @@ async def asked(judge: BaseJudge, inquiries: Sequence[Inquiry[Any]]) -> list[Ans
     return [_checked(inquiry, answer) for inquiry, answer in zip(inquiries, answers, strict=True)]
 
 
-def bug(error: Exception, before: str = "") -> JudgeFailure:
+def bug(error: Exception | SystemExit, before: str = "") -> JudgeFailure:
     """The failure for an exception of foreign code: an inquiry, a judge or a client of a user's own."""
     failure = JudgeFailure(Cause.BUG, f"{before}{type(error).__name__}: {error}")
     failure.__cause__ = error
