@@ -120,8 +120,9 @@ async def test_a_reply_in_prose_with_fences_is_read_and_an_unknown_label_asked_a
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(222, 900))
 def test_what_one_piece_gives_the_whole_gives_at_its_place(before: int, after: int, room: int) -> None:
     filler = "Nothing happens here at all. "
-    answer = filler * before + "It is 90 m high. " + filler * after
-    for inquiry in (Directness(QUESTION, answer), Directness(QUESTION, filler * (before + after + 1))):
+    # white space at the end that alone is too much is no reason to divide: see the test of that below
+    answer = (filler * before + "It is 90 m high. " + filler * after).rstrip()
+    for inquiry in (Directness(QUESTION, answer), Directness(QUESTION, (filler * (before + after + 1)).rstrip())):
         division = inquiry.fit(room)
         assert division is not None
         parts = [part for part in division.parts if isinstance(part, Directness)]

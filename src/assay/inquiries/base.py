@@ -232,6 +232,12 @@ def whole(inquiry: Inquiry[F]) -> Division[F]:
     return Division((inquiry,), lambda findings: findings[0])
 
 
+def in_places(finding: tuple[Any, ...], numbers: Sequence[int], of_part: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The finding with these verdicts in the places of those with these numbers."""
+    new = dict(zip(numbers, of_part, strict=True))
+    return tuple(new.get(n, verdict) for n, verdict in enumerate(finding))
+
+
 def halves(inquiry: Inquiry[tuple[Any, ...]], count: int) -> Division[tuple[Any, ...]] | None:
     """A divisible inquiry with `count` verdicts in two parts of its verdicts; None where there is only one."""
     if count < 2:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, halves, whole
+from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, halves, in_places, whole
 from assay.inquiries.schemas import TEXT, array, items_by_id, label_of, one_of, probability_of, record, text_of
 from assay.records import Verdict
 
@@ -98,8 +98,7 @@ class Checklist(Inquiry[tuple[Verdict, ...]]):
     def with_part(
         self, finding: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
     ) -> tuple[Verdict, ...]:
-        new = dict(zip(numbers, of_part, strict=True))
-        return tuple(new.get(n, verdict) for n, verdict in enumerate(finding))
+        return in_places(finding, numbers, of_part)
 
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
         return whole(self) if _size(self.material) <= chars else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from assay.errors import BadReply, InputError
-from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, halves, whole
+from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, halves, in_places, whole
 from assay.inquiries.pieces import Piece, pack
 from assay.inquiries.schemas import (
     READINGS,
@@ -94,8 +94,7 @@ class Support(Inquiry[tuple[Verdict, ...]]):
     def with_part(
         self, finding: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
     ) -> tuple[Verdict, ...]:
-        new = dict(zip(numbers, of_part, strict=True))
-        return tuple(new.get(n, verdict) for n, verdict in enumerate(finding))
+        return in_places(finding, numbers, of_part)
 
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
         room = chars - len(self.question or "") - sum(len(claim.text) + 8 for claim in self.claims)

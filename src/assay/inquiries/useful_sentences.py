@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from assay.errors import BadReply
-from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, halves, whole
+from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, halves, in_places, whole
 from assay.inquiries.pieces import Piece, pack
 from assay.inquiries.schemas import READINGS, passage_sections, question_section
 from assay.inquiries.usefulness import LABELS
@@ -92,8 +92,8 @@ class UsefulSentences(Inquiry[tuple[Verdict, ...]]):
     def with_part(
         self, finding: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
     ) -> tuple[Verdict, ...]:
-        new = {n: replace(verdict, passage=n) for n, verdict in zip(numbers, of_part, strict=True)}
-        return tuple(new.get(n, verdict) for n, verdict in enumerate(finding))
+        moved = tuple(replace(verdict, passage=n) for n, verdict in zip(numbers, of_part, strict=True))
+        return in_places(finding, numbers, moved)
 
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
         beginnings = sum(min(len(sentence.text), 40) for sentence in self.sentences)
