@@ -29,8 +29,8 @@ for number in range(1, 3001):
         tokens.close()
     if number % 250 == 0:
         assert assay.flush(60)
+        gc.collect()  # else cycles that wait for their turn decide where the heap's next block begins
     if number == 500:
-        gc.collect()
         first = process.memory_info().rss
 gc.collect()
 grown = (process.memory_info().rss - first) / 2**20
@@ -41,7 +41,7 @@ assert not health.errors and health.live.finished == 3000, health
 assert health.live.causes == {"partial": 600}, health
 assert assay.close().live.pending == 0
 print(f"grown by {grown:.1f} MB")
-assert grown < 5, grown
+assert grown < 2, grown
 """
 
 
