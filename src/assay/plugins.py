@@ -7,6 +7,7 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 from assay.errors import MissingExtra
+from assay.installing import install_extra
 
 #: Names whose package may be missing, and the extra of assay that brings it.
 EXTRAS: Mapping[str, str] = {
@@ -23,7 +24,7 @@ def load(kind: str, name: str, points: Mapping[str, EntryPoint]) -> Any:
 
     Raises MissingExtra where a package known to assay is missing, or cannot be imported.
     """
-    missing = f"{kind} {name!r} needs a package: pip install 'assay[{EXTRAS.get(name)}]'"
+    missing = f"{kind} {name!r} needs a package: {install_extra(EXTRAS[name]) if name in EXTRAS else ''}"
     if name not in points:
         if name in EXTRAS:
             raise MissingExtra(missing)

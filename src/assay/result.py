@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError, MissingExtra
+from assay.installing import install_package
 from assay.records import ScoredSample, Usage
 from assay.sinks.writing import Deliveries
 from assay.store import Row, Store
@@ -167,7 +168,7 @@ class Result:
         try:
             import pandas
         except ImportError as error:
-            raise MissingExtra("to_pandas() needs pandas: pip install pandas") from error
+            raise MissingExtra(f"to_pandas() needs pandas: {install_package('pandas')}") from error
         frame = pandas.DataFrame(self.records())
         return frame.astype({name: "Float64" for name in self.metrics if name in frame}, errors="ignore")
 

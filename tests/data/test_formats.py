@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 
 from assay.data import open_data
 from assay.errors import InputError, MissingExtra
+from assay.installing import install_extra
 from assay.records import Context, Sample
 
 ROWS: list[dict[str, Any]] = [
@@ -253,7 +255,7 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: py
     """The missing library is named with the command that installs it."""
     path = _parquet(tmp_path / "r.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'assay\[parquet\]'"):
+    with pytest.raises(MissingExtra, match=re.escape(install_extra("parquet"))):
         open_data(path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from assay_langsmith.sink import LangSmithSink
 from assay_opentelemetry.sink import OpenTelemetrySink
 
 from assay.errors import InputError, MissingExtra
+from assay.installing import install_extra
 from assay.sinks import JsonlSink
 from assay.sinks import registry as sinks
 from assay.sinks.registry import resolve_sink
@@ -56,7 +58,7 @@ def test_the_address_of_an_unknown_sink_is_not_repeated() -> None:
 
 def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sinks, "entry_points", lambda group: ())
-    with pytest.raises(MissingExtra, match=r"pip install 'assay\[opentelemetry\]'"):
+    with pytest.raises(MissingExtra, match=re.escape(install_extra("opentelemetry"))):
         resolve_sink("otel:http://localhost:4318")
 
 

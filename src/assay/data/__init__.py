@@ -171,7 +171,7 @@ def open_data(data: Rows, *, column_map: Mapping[str, str] | None = None, limit:
     """Rows of any common kind as samples, without holding them in memory.
 
     `data` is a list, iterable or generator of dicts or Samples; a Sample; a dict of lists; the path of a .jsonl,
-    .ndjson, .json, .csv or .tsv file (also .gz) or of a .parquet file (with `assay[parquet]`); a pandas or polars
+    .ndjson, .json, .csv or .tsv file (also .gz) or of a .parquet file (with `assay-rag[parquet]`); a pandas or polars
     frame; a Hugging Face data set; or a pyarrow table. A .json file is read whole. `NAME:ADDRESS` names a source of
     traces, whose samples are read once: `otel:spans.jsonl`, `phoenix:http://localhost:6006`; see `assay.data.named`.
 

@@ -33,8 +33,8 @@ def read_records(path: str | Path) -> Iterator[Record | RowError]:
     """The records in a file, one at a time; a RowError, which says where, in the place of what cannot be read.
 
     Reads JSON lines, JSON (a list, one object, or a page of an API: an object with a list under `data`), CSV and TSV,
-    all also gzipped, and Parquet (with `assay[parquet]`). A page may also stand in a line. JSON that is no JSON lines
-    is held in memory. Raises InputError for a file that cannot be opened.
+    all also gzipped, and Parquet (with `assay-rag[parquet]`). A page may also stand in a line. JSON that is no JSON
+    lines is held in memory. Raises InputError for a file that cannot be opened.
     """
     path = Path(path).expanduser()
     try:

@@ -12,6 +12,7 @@ from assay.data.opening import DAMAGED, TextLines, TooLong, TooMuch, first_lines
 from assay.data.sources import BATCH, Bad, Source, from_mapping, from_sequence, listed, unique
 from assay.errors import InputError, MissingExtra
 from assay.fields import describe
+from assay.installing import install_extra
 
 
 def from_path(path: Path) -> Source:
@@ -214,7 +215,7 @@ def _parquet(path: Path) -> Source:
     try:
         import pyarrow.parquet as parquet
     except ImportError:
-        raise MissingExtra("reading Parquet needs pyarrow: pip install 'assay[parquet]'") from None
+        raise MissingExtra(f"reading Parquet needs pyarrow: {install_extra('parquet')}") from None
     try:
         with parquet.ParquetFile(path) as opened:
             total = opened.metadata.num_rows

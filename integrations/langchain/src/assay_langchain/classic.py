@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay.errors import MissingExtra
+from assay.installing import install_extra
 from assay.judges.base import BaseJudge
 from assay.metrics.base import Metric
 from assay.records import Sample, ScoredSample
@@ -14,9 +15,8 @@ from assay_langchain.translate import sample_from_values
 try:
     from langchain_classic.evaluation.schema import StringEvaluator
 except ImportError as error:
-    raise MissingExtra(
-        "AssayStringEvaluator needs langchain-classic: pip install 'assay-langchain[classic]'"
-    ) from error
+    how = install_extra("classic", of="langchain")
+    raise MissingExtra(f"AssayStringEvaluator needs langchain-classic: {how}") from error
 
 
 class AssayStringEvaluator(StringEvaluator):  # type: ignore[misc, unused-ignore]

@@ -6,6 +6,7 @@ import uuid
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import MissingExtra
+from assay.installing import install_extra
 from assay.judges.base import BaseJudge
 from assay.records import Score, ScoredSample
 from assay_langchain.functions import Scorer, comment_on, details_of
@@ -14,7 +15,8 @@ from assay_langchain.translate import sample_from_run
 try:
     from langsmith.evaluation.evaluator import EvaluationResult, EvaluationResults, RunEvaluator
 except ImportError as error:
-    raise MissingExtra("AssayRunEvaluator needs langsmith: pip install 'assay-langchain[langsmith]'") from error
+    how = install_extra("langsmith", of="langchain")
+    raise MissingExtra(f"AssayRunEvaluator needs langsmith: {how}") from error
 
 if TYPE_CHECKING:
     from assay.metrics.registry import MetricSpec

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from assay.installing import install_package
 from assay.sinks.remote import Busy, NotThere, Refused
 from assay_mlflow.quiet import quiet_mlflow
 
@@ -107,7 +108,9 @@ class InStore:
         try:
             self._store = TracingClient(tracking_uri).store
         except ImportError as error:
-            raise Refused(f"a store without a server needs more of MLflow: pip install mlflow ({error})") from error
+            raise Refused(
+                f"a store without a server needs more of MLflow: {install_package('mlflow')} ({error})"
+            ) from error
 
     def of(self, trace_id: str) -> list[dict[str, Any]]:
         with _translated():

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, cast
 from assay.data import RowError
 from assay.errors import InputError, MissingExtra
 from assay.fields import describe
+from assay.installing import install_extra
 from assay_opentelemetry.otlp_json import is_otlp, spans_in
 from assay_opentelemetry.records import span_of
 from assay_opentelemetry.spans import SpanData
@@ -31,7 +32,7 @@ def read_spans(path: str | Path) -> Iterator[Item]:
 
     Reads OTLP JSON (one request per line, as the collector's file exporter writes it, or a whole document), lines or a
     list of single spans (as the SDK's `span.to_json()` and Phoenix' REST API write them), all also gzipped, and
-    Parquet (with `assay[parquet]`) with a row per span, such as Phoenix' data frames. A file of JSON that is not
+    Parquet (with `assay-rag[parquet]`) with a row per span, such as Phoenix' data frames. A file of JSON that is not
     written line by line is read whole. Raises InputError for a file that cannot be opened.
     """
     path = Path(path).expanduser()
@@ -139,7 +140,7 @@ def _parquet(path: Path) -> Iterator[Item]:
         import pyarrow
         import pyarrow.parquet as parquet
     except ImportError:
-        raise MissingExtra("reading Parquet needs pyarrow: pip install 'assay[parquet]'") from None
+        raise MissingExtra(f"reading Parquet needs pyarrow: {install_extra('parquet')}") from None
     number = 0
     try:
         # page by page: the default holds the whole row group, often the whole file

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import Cause, JudgeFailure, MissingExtra
 from assay.inquiries import Claims, Directness, Inquiry, Similarity, Support, Usefulness, UsefulSentences
+from assay.installing import install_extra
 from assay.judges.base import Answer, BaseJudge
 from assay.judges.sentence_claims import refuses, sentence_claims, states_something
 from assay.records import Cell, Claim, Evidence, Span, SupportLabel, Verdict, fingerprint
@@ -56,7 +57,7 @@ class EmbeddedJudge(BaseJudge):
             import assay_embedded
         except ImportError as error:
             raise MissingExtra(
-                "the embedded judge is not installed: pip install 'assay[embedded]', "
+                f"the embedded judge is not installed: {install_extra('embedded')}, "
                 "or name another judge, for example judge='openai:MODEL'"
             ) from error
         self._load: Callable[[], Models] = lambda: assay_embedded.load(threads)

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from assay.errors import InputError, MissingExtra
+from assay.installing import install_package
 
 OPENAI = "https://api.openai.com/v1"
 
@@ -118,7 +119,7 @@ def _openai() -> Any:
     try:
         import openai
     except ImportError as error:
-        raise MissingExtra("OpenAI-compatible judges need the openai package: pip install 'openai>=2'") from error
+        raise MissingExtra(f"OpenAI-compatible judges need openai: {install_package('openai>=2,<4')}") from error
     return openai
 
 
