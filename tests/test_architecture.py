@@ -34,8 +34,8 @@ KNOWN = {
 }
 
 BELOW = {"records", "errors", "fields", "cleaning", "text", "inquiries", "judges"}
-#: What the lowest rooms may use besides themselves: no more than how to spell out a text for a terminal.
-THEIRS = BELOW | {"terminal"}
+#: What the lowest rooms may use besides themselves: spelling out a text for a terminal, and what to install.
+THEIRS = BELOW | {"terminal", "installing"}
 ABOVE = {"report", "cli", "evaluation", "running", "runs", "result", "cascades"}
 
 Edge = tuple[str, str]
