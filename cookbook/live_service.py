@@ -30,6 +30,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import create_retriever_tool
 from llama_index.core import VectorStoreIndex
 from llama_index.core.base.llms.types import CompletionResponse, LLMMetadata
+from llama_index.core.chat_engine.types import ChatMode
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.llms import CustomLLM
 from llama_index.core.schema import TextNode
@@ -121,7 +122,8 @@ class WordCounts(BaseEmbedding):
             counts[zlib.crc32(word.encode()) % len(counts)] += 1
         return counts
 
-    _get_query_embedding = _get_text_embedding
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
         return self._get_text_embedding(query)
@@ -153,13 +155,13 @@ def service(scorer: LiveScorer) -> FastAPI:
 
     @app.get("/agent")
     async def ask_agent(question: str) -> dict[str, str]:
-        state = await agent.ainvoke({"messages": [("user", question)]}, config={"callbacks": [handler]})
+        state = await agent.ainvoke({"messages": [HumanMessage(question)]}, config={"callbacks": [handler]})
         return {"answer": state["messages"][-1].text}
 
     @app.get("/chat/{user}")
     async def ask_chat(user: str, question: str) -> dict[str, str]:
         if user not in chats:
-            chats[user] = index.as_chat_engine("condense_plus_context", llm=RecitingModel(), similarity_top_k=2)
+            chats[user] = index.as_chat_engine(ChatMode.CONDENSE_PLUS_CONTEXT, llm=RecitingModel(), similarity_top_k=2)
         return {"answer": str(await chats[user].achat(question))}
 
     return app

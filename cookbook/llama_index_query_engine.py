@@ -12,6 +12,7 @@ from typing import Any
 from assay_llama_index import AssayInstrumentation, evaluators
 from llama_index.core import VectorStoreIndex
 from llama_index.core.base.llms.types import CompletionResponse, LLMMetadata
+from llama_index.core.base.response.schema import StreamingResponse
 from llama_index.core.embeddings import BaseEmbedding
 from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.llms import CustomLLM
@@ -59,7 +60,8 @@ class WordCounts(BaseEmbedding):
             counts[zlib.crc32(word.encode()) % len(counts)] += 1
         return counts
 
-    _get_query_embedding = _get_text_embedding
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
         return self._get_text_embedding(query)
@@ -77,7 +79,7 @@ def main() -> None:
     engine = index.as_query_engine(llm=Reciter(), similarity_top_k=2)
 
     print("A batch of questions:")
-    runner = BatchEvalRunner(dict(evaluators(["faithfulness", "context_relevance"])))
+    runner = BatchEvalRunner(evaluators(["faithfulness", "context_relevance"]))
     results = asyncio.run(runner.aevaluate_queries(engine, queries=list(ANSWERS)))
     for name, rows in results.items():
         print(f"  {name}: {[None if row.score is None else round(row.score, 3) for row in rows]}")
@@ -85,8 +87,9 @@ def main() -> None:
     print("\nWhile it serves users, also when it streams:")
     with AssayInstrumentation("faithfulness", on_score=show):
         streaming = index.as_query_engine(llm=Reciter(), similarity_top_k=2, streaming=True)
-        for token in streaming.query(list(ANSWERS)[1]).response_gen:
-            print(token, end="")
+        response = streaming.query(list(ANSWERS)[1])
+        assert isinstance(response, StreamingResponse)
+        response.print_response_stream()
         print()
 
 

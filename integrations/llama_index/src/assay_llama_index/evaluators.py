@@ -144,7 +144,7 @@ def evaluators(
     judge: BaseJudge | str | None = None,
     *,
     deadline: float | None = 120.0,
-) -> dict[str, AssayEvaluator]:
+) -> dict[str, BaseEvaluator]:
     """One evaluator per metric, by name, as `BatchEvalRunner` wants them.
 
     They share one judge, and so its findings: within an event loop, what two metrics ask alike is answered once.
