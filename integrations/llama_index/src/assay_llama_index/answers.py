@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
 from typing import Any
 
@@ -11,11 +12,13 @@ from assay.live.intake import Intake
 from assay.records import Sample
 from assay_llama_index import responses
 from assay_llama_index.faults import Faults
+from assay_llama_index.histories import still_known
 from assay_llama_index.ids import root_ids
 from assay_llama_index.kinds import has_base
-from assay_llama_index.records import answer_of, is_chat_stream, is_query_stream
+from assay_llama_index.notes import notes_of
+from assay_llama_index.records import answer_of, is_chat_stream, is_query_stream, is_stream
 from assay_llama_index.samples import sample_from
-from assay_llama_index.streams import Stream, atee, tee
+from assay_llama_index.streams import Stream, atee, is_of_library, tee
 
 
 class Answers:
@@ -51,6 +54,8 @@ class Answers:
             stream.returned = True
             if stream.ended:
                 self._end(root, stream.text() or stream.answer, error=stream.error, documents=documents)
+        elif is_stream(response):
+            self._leave_to_reader(root, response)
         else:
             self._end(root, responses.outputs_of(result), documents=documents)
 
@@ -77,6 +82,35 @@ class Answers:
                 self._end(root, answer, error=error, documents=stream.documents)
                 return
         self._collector.end(run.id, error=error)
+
+    def _leave_to_reader(self, root: Run, response: Any) -> None:
+        """A workflow returned an iterator, which nobody may read or replace.
+
+        Where it is LlamaIndex' own, over the one model that is still writing, its text is the answer when the model
+        comes to the end. Of any other, nobody knows what the reader will get.
+        """
+        writing = [run for run in root.trace.runs.values() if run.kind == "llm" and run.ended is None]
+        if len(writing) != 1 or not is_of_library(response):
+            self._end(root, {})
+            return
+        model = writing[0]
+        stream = self._stream(root)
+        stream.heard = stream.returned = True
+        stream.model = model
+
+        def dropped() -> None:
+            with self._faults.hook("stream", str(root.id)):
+                if model.ended is None:
+                    self._end(root, None, error=GeneratorExit())
+
+        weakref.finalize(response, dropped).atexit = False
+
+    def wrote_all(self, model: Run, error: BaseException | None = None) -> None:
+        """A model has come to the end of what it streamed, or failed before."""
+        root = model.trace.root
+        stream = self.streams.get(str(root.id))
+        if stream is not None and stream.model is model:
+            self._end(root, model.outputs, error=error)
 
     def _listen(self, root: Run, response: Any, documents: list[Found] | None, name: str, read: Any) -> None:
         """Put our ear on the stream that `response` holds under `name`."""
@@ -122,11 +156,13 @@ class Answers:
 
     def sample(self, trace: Trace) -> Sample | None:
         """The sample of a finished trace, on the intake's thread."""
+        by_memory = notes_of(trace.root).by_memory
         sample = sample_from(trace, self._rules)
         if sample is None:
             self.left_out["no_answer"] += 1
             return None
-        return self._conversations.complete(sample)
+        joined = self._conversations.complete(sample)
+        return still_known(joined, trace) if by_memory and not sample.history else joined
 
     def sweep(self) -> None:
         """Forget the streams of traces that were given up."""

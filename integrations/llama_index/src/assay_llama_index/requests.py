@@ -8,7 +8,7 @@ from typing import Any
 from assay.capture.messages import last_question
 from assay.fields import QUESTION_NAMES
 from assay_llama_index.kinds import Kind, has_base
-from assay_llama_index.records import is_intermediate_answer, plain, text_in, text_of
+from assay_llama_index.records import is_intermediate_answer, items_of, plain, text_in, text_of
 
 #: Names of a workflow's input that hold the question, besides those accepted everywhere.
 _ASKED = ("user_msg", "message", "user_message", "query_str", *QUESTION_NAMES)
@@ -83,12 +83,18 @@ def values_of(event: Any) -> dict[str, Any]:
 def texts_given(kind: Kind, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
     """The texts of the nodes that a post-processor, a synthesizer or a step of a workflow is handed."""
     if kind in ("reranker", "synthesizer"):
-        nodes: Sequence[Any] = arguments.get("nodes") or ()
+        nodes: Sequence[Any] = items_of(arguments.get("nodes")) or ()
     elif kind == "step":
         nodes = [node for event in events_in(arguments) for node in nodes_in_event(event)]
     else:
         return None
     return tuple(text_in(node) for node in nodes if not is_intermediate_answer(node)) or None
+
+
+def nodes_given(arguments: Mapping[str, Any]) -> list[Any] | None:
+    """The nodes that a synthesizer is handed, but for those that hold an intermediate answer. None: an iterator."""
+    nodes = items_of(arguments.get("nodes"))
+    return None if nodes is None else [node for node in nodes if not is_intermediate_answer(node)]
 
 
 def events_in(arguments: Mapping[str, Any]) -> list[Any]:
