@@ -12,6 +12,7 @@ from langchain_core.tracers.context import register_configure_hook
 
 from assay.capture.recording import add_recorder
 from assay.capture.tree import Found
+from assay.judges.base import JUDGING
 from assay_langchain.handler import AssayCallbackHandler
 from assay_langchain.surroundings import going_on
 
@@ -29,7 +30,7 @@ class _Installed:
         self.handler: BaseCallbackHandler | None = None
 
     def get(self) -> BaseCallbackHandler | None:
-        return self.handler
+        return None if JUDGING.get() else self.handler
 
 
 _INSTALLED = _Installed()

@@ -15,7 +15,7 @@ from uuid import UUID
 from langchain_core.callbacks import BaseCallbackHandler
 
 from assay.capture import Kind, Rules, Run, RunCollector
-from assay.judges.base import BaseJudge
+from assay.judges.base import JudgeSpec
 from assay.live.intake import Intake, LiveOptions, open_intake
 from assay.records import ScoredSample
 from assay_langchain.events import documents_of_tool, text_written
@@ -52,7 +52,7 @@ class AssayCallbackHandler(BaseCallbackHandler):
     def __init__(
         self,
         metrics: MetricSpec | None = None,
-        judge: BaseJudge | str | None = None,
+        judge: JudgeSpec = None,
         *,
         scorer: Intake | None = None,
         rules: Rules | None = None,

@@ -13,6 +13,7 @@ from uuid import UUID
 from assay.capture import Found, Kind, Rules, Run, RunCollector, Trace, sample_of
 from assay.capture.conversations import NAMES, Conversations
 from assay.capture.messages import prompt_of
+from assay.judges.base import JUDGING
 from assay.live.intake import Intake
 from assay.records import Sample
 from assay_langchain import ids
@@ -49,6 +50,8 @@ class Listener:
         metadata: Mapping[str, Any] | None,
     ) -> None:
         """A run started."""
+        if JUDGING.get():  # a judge asks a model that has this handler among its callbacks
+            return
         try:
             if kind == "llm":
                 prompt: tuple[str, ...] | None = prompt_of(inputs)
@@ -75,6 +78,8 @@ class Listener:
         find: Callable[[Any], list[Any] | None] | None = None,
     ) -> None:
         """A run ended. `read` makes of its outputs what is kept of them, `find` the documents that it delivered."""
+        if JUDGING.get():
+            return
         try:
             if find is not None:
                 documents = find(outputs)

@@ -10,7 +10,7 @@ from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import Dispatcher
 
 from assay.capture import Rules
-from assay.judges.base import BaseJudge
+from assay.judges.base import JudgeSpec
 from assay.live.health import Health
 from assay.live.intake import Intake, LiveOptions, open_intake
 from assay.records import Record, ScoredSample
@@ -74,7 +74,7 @@ class AssayInstrumentation:
     def __init__(
         self,
         metrics: MetricSpec | None = None,
-        judge: BaseJudge | str | None = None,
+        judge: JudgeSpec = None,
         *,
         scorer: Intake | None = None,
         rules: Rules | None = None,
