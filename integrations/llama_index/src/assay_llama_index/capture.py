@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.capture import Found, Rules, Run, RunCollector
+from assay.judges.base import JUDGING
 from assay.live.intake import Intake
 from assay_llama_index import look_ups, requests, responses
 from assay_llama_index.answers import Answers
@@ -61,7 +62,7 @@ class Capture:
         kind = kind_of(instance, name)
         above = self._run_at(parent_id) or self._run_at(READING.get())
         if above is None:
-            if kind in _OUTERMOST and is_of_the_application(kind):
+            if kind in _OUTERMOST and not JUDGING.get() and is_of_the_application(kind):
                 self._begin(span_id, kind, name, arguments, instance, tags)
             return
         if kind == "other" and above.kind == "agent":
