@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.capture import Found, Rules, Run, RunCollector, Trace
@@ -39,9 +40,13 @@ class Answers:
 
     def returned(self, root: Run, result: Any) -> None:
         """The outermost call returned: its answer is complete, or a stream."""
-        self._identify(root)
+        ids = self._faults.ids(root_ids, str(root.id), root.ids)
         response = responses.result_of(result)
-        documents = responses.documents_of(response)
+        documents = responses.documents_of(response, known=root.trace.latest)
+        if not (is_query_stream(response) or is_chat_stream(response) or is_stream(response)):
+            self._end(root, responses.outputs_of(result), documents=documents, ids=ids)
+            return
+        self._collector.identify(root.id, ids or {})  # it may go on for as long as it is read
         if is_query_stream(response) and response.response_txt is None:
             self._listen(root, response, documents, "response_gen", lambda token: token)
         elif is_chat_stream(response) and not response.is_writing_to_memory:  # the reader drives the stream
@@ -61,9 +66,9 @@ class Answers:
 
     def dropped(self, root: Run, error: BaseException) -> None:
         """The outermost call raised."""
-        self._identify(root)
         stream = self.streams.get(str(root.id))
-        self._end(root, None if stream is None else stream.text(), error=error)
+        ids = self._faults.ids(root_ids, str(root.id), root.ids)
+        self._end(root, None if stream is None else stream.text(), error=error, ids=ids)
 
     def heard(self, run: Run, text: str) -> None:
         """One token that is written to the history of the chat."""
@@ -112,7 +117,7 @@ class Answers:
         if stream is not None and stream.model is model:
             self._end(root, model.outputs, error=error)
 
-    def _listen(self, root: Run, response: Any, documents: list[Found] | None, name: str, read: Any) -> None:
+    def _listen(self, root: Run, response: Any, documents: Sequence[Found] | None, name: str, read: Any) -> None:
         """Put our ear on the stream that `response` holds under `name`."""
         source = getattr(response, name)
         stream = self._stream(root)
@@ -137,20 +142,17 @@ class Answers:
             self.sweep()
         return self.streams.setdefault(str(root.id), Stream())
 
-    def _identify(self, root: Run) -> None:
-        """What others call the root, asked as it ends: of two handlers, the later one had not seen it at the start."""
-        self._collector.identify(root.id, self._faults.ids(root_ids, str(root.id), root.ids) or {})
-
     def _end(
         self,
         root: Run,
         outputs: Any,
         *,
         error: BaseException | None = None,
-        documents: list[Found] | None = None,
+        documents: Sequence[Found] | None = None,
+        ids: Mapping[str, str] | None = None,
     ) -> None:
         self.streams.pop(str(root.id), None)
-        trace = self._collector.end(root.id, outputs, error=error, documents=documents)
+        trace = self._collector.end(root.id, outputs, error=error, documents=documents, ids=ids)
         if trace is not None:
             self._intake.submit(Finished(self, trace))
 

@@ -31,17 +31,17 @@ def is_of_the_application(kind: Kind) -> bool:
 
 
 def _asked_by_library(kind: Kind) -> bool:
-    frame = sys._getframe(2)
+    above = sys._getframe(3).f_back
+    synthesis = kind == "synthesizer"
     for _ in range(DEPTH):
-        above = frame.f_back
         if above is None:
             return False
-        frame = above
-        name = frame.f_code.co_name
-        if name in _EVALUATE and has_base(frame.f_locals.get("self"), "BaseEvaluator"):
+        name = above.f_code.co_name
+        if name in _EVALUATE and has_base(above.f_locals.get("self"), "BaseEvaluator"):
             return True
-        if kind == "synthesizer" and name not in _SYNTHESIZE:
-            module = frame.f_globals.get("__name__")
+        if synthesis and name not in _SYNTHESIZE:
+            module = above.f_globals.get("__name__")
             if isinstance(module, str) and module.startswith(_USERS):
                 return True
+        above = above.f_back
     return False

@@ -7,7 +7,7 @@ each hook catches and counts its own errors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.capture import Found, Rules, Run, RunCollector
@@ -19,7 +19,7 @@ from assay_llama_index.callers import is_evaluated, is_of_the_application
 from assay_llama_index.faults import Faults
 from assay_llama_index.ids import root_ids, span_ids
 from assay_llama_index.kinds import Kind, has_base, kind_of, name_of, run_kind
-from assay_llama_index.notes import Notes, note, notes_of
+from assay_llama_index.notes import Notes, noted, notes_of
 from assay_llama_index.records import found_of, is_stream, items_of, plain
 from assay_llama_index.samples import metadata_of
 from assay_llama_index.streams import READING
@@ -99,14 +99,14 @@ class Capture:
         self.seen += 1
         session = requests.session_of(arguments, instance)
         metadata = metadata_of(tags, session)
+        by_memory = session is not None and metadata.get("session_id") is session
+        if by_memory or kind == "workflow":
+            looks_up = look_ups.tool_retrievers(instance)
+            metadata |= noted(Notes(by_memory, looks_up))
         ids = self.faults.ids(root_ids, span_id, {})
         self.collector.start(span_id, None, run_kind(kind), name, inputs, metadata=metadata, ids=ids)
         root = self.collector.run_of(span_id)
-        if root is None:
-            return
-        named = session is not None and metadata.get("session_id") is session
-        note(root, Notes(by_memory=named, looks_up=look_ups.tool_retrievers(instance)))
-        if kind == "synthesizer":  # its caller has searched, and hands over what was found
+        if kind == "synthesizer" and root is not None:  # its caller has searched, and hands over what was found
             nodes = requests.nodes_given(arguments)
             root.documents = None if nodes is None else tuple(map(found_of, nodes))
 
@@ -132,7 +132,7 @@ class Capture:
         if run is not None and aside:
             run.below_retriever = True
         elif run is not None and kind == "workflow":
-            note(run, Notes(looks_up=look_ups.tool_retrievers(instance)))
+            run.metadata = noted(Notes(False, look_ups.tool_retrievers(instance)))
 
     @staticmethod
     def _inputs(kind: Kind, arguments: Mapping[str, Any], instance: Any) -> Any:
@@ -167,7 +167,7 @@ class Capture:
 
     def _over(self, run: Run, kind: Kind, result: Any) -> None:
         """A step below the root returned."""
-        documents: list[Found] | None = None
+        documents: Sequence[Found] | None = None
         if kind in ("retriever", "reranker"):
             documents = None if run.below_retriever else _delivered(run, result)
         elif run.kind != "other" and kind != "synthesizer":  # a synthesizer's sources are the nodes it was given

@@ -41,9 +41,7 @@ class LlamaIndexJudge(FrameworkJudge):
         **options: Unpack[EndpointOptions],
     ) -> None:
         if not isinstance(llm, BaseLLM):
-            raise InputError(
-                f"judge: expected an LLM, got {type(llm).__name__}; of an engine or an agent give its LLM"
-            )
+            raise InputError(f"judge: expected an LLM, got {type(llm).__name__}; of an engine or an agent give its LLM")
         settings = model_settings.read(llm)
         if settings.window is not None:
             options.setdefault("window_tokens", settings.window)

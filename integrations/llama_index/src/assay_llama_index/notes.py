@@ -22,10 +22,9 @@ class Notes:
 NOTHING = Notes()
 
 
-def note(run: Run, notes: Notes) -> None:
-    """Keep these with the run."""
-    if notes != NOTHING:
-        run.metadata = {**run.metadata, _KEY: notes}
+def noted(notes: Notes) -> dict[str, Any]:
+    """Metadata that hold these notes."""
+    return {} if notes == NOTHING else {_KEY: notes}
 
 
 def notes_of(run: Run) -> Notes:

@@ -6,13 +6,16 @@ Objects are known by the names of their classes and attributes, so that llama_in
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set, ValuesView
+from operator import is_
 from typing import Any
 
 from assay.capture import Found
 from assay.records import Context
 from assay_llama_index.kinds import has_base
 
-_PLAIN = (str, int, float, bool)
+_PLAIN = frozenset({str, int, float, bool})
+_PLAIN_VALUES = _PLAIN | {type(None)}
+_TEXT = frozenset({str})
 
 DEPTH = 3  # levels of nested metadata that are copied; what lies deeper becomes text
 
@@ -69,7 +72,10 @@ def found_of(node: Any) -> Found:
     inner = getattr(node, "node", node)
     score = getattr(node, "score", None)
     text, known = str(inner.get_content()), inner.metadata or {}
-    metadata = {str(key): value if type(value) in _PLAIN else plain(value) for key, value in known.items()}
+    if _TEXT.issuperset(map(type, known)) and _PLAIN_VALUES.issuperset(map(type, known.values())):
+        metadata = dict(known)  # the usual case, and quicker
+    else:
+        metadata = {str(key): plain(value) for key, value in known.items()}
     if score is not None:
         metadata["score"] = float(score)
     if not text.strip():
@@ -78,6 +84,17 @@ def found_of(node: Any) -> Found:
             text = f"[image: {image}]"
             metadata["image"] = image
     return Found(text, inner.node_id, metadata)
+
+
+def is_copy(found: Found, node: Any) -> bool:
+    """Whether `found` is a copy of this node as it is now; False where that takes as long to see as to copy it."""
+    inner = getattr(node, "node", node)
+    if inner.get_content() is not found.text or inner.node_id != found.id:
+        return False
+    score, known, metadata = getattr(node, "score", None), inner.metadata or {}, found.metadata
+    if len(metadata) != len(known) + (score is not None) or (score is not None and metadata.get("score") != score):
+        return False
+    return all(map(is_, map(metadata.get, known), known.values()))
 
 
 def text_in(node: Any) -> str:

@@ -20,10 +20,9 @@ Inputs = dict[str, Any]
 
 def engine_inputs(arguments: Mapping[str, Any], engine: Any) -> Inputs:
     """Question and history of a query or chat call. The history is the one given, else the engine's memory."""
-    asked = next(
-        (arguments[name] for name in ("str_or_query_bundle", "message") if name in arguments),
-        next(iter(arguments.values()), None),
-    )
+    asked = arguments.get("str_or_query_bundle", arguments.get("message"))
+    if asked is None:
+        asked = next(iter(arguments.values()), None)
     given = arguments.get("chat_history")
     history = messages_of(given) if given is not None else remembered(getattr(engine, "_memory", None))
     return {"question": text_of(asked), "chat_history": history} if history else {"question": text_of(asked)}
@@ -50,7 +49,9 @@ def workflow_inputs(arguments: Mapping[str, Any], key: str | None = None) -> Inp
 
 def session_of(arguments: Mapping[str, Any], instance: Any) -> str | None:
     """The id of the conversation, where the memory has one."""
-    memory = getattr(instance, "_memory", None) or _start_of(arguments).get("memory")
+    memory = getattr(instance, "_memory", None)
+    if memory is None and ("kwargs" in arguments or "start_event" in arguments):
+        memory = _start_of(arguments).get("memory")
     found = getattr(memory, "session_id", None)
     return found if isinstance(found, str) else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -33,7 +33,7 @@ class Stream:
     """
 
     pieces: list[Any] = field(default_factory=list)
-    documents: list[Found] | None = None
+    documents: Sequence[Found] | None = None
     returned: bool = False
     heard: bool = False
     ended: bool = False
