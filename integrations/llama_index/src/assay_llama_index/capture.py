@@ -23,7 +23,6 @@ from assay_llama_index.notes import Notes, noted, notes_of
 from assay_llama_index.records import found_of, is_stream, items_of, plain
 from assay_llama_index.samples import metadata_of
 from assay_llama_index.streams import READING
-from assay_llama_index.unread import leave_unread
 
 #: What the application calls of LlamaIndex. Nothing else begins a trace.
 _OUTERMOST = ("engine", "workflow", "synthesizer")
@@ -131,6 +130,8 @@ class Capture:
         run = self.collector.run_of(span_id)
         if run is not None and aside:
             run.below_retriever = True
+        elif run is not None and kind == "synthesizer" and run.given:
+            _tell_of_what_was_read(run)
         elif run is not None and kind == "workflow":
             run.metadata = noted(Notes(False, look_ups.tool_retrievers(instance)))
 
@@ -258,12 +259,21 @@ def _delivered(run: Run, result: Any) -> list[Found] | None:
     """The documents of a retriever or a post-processor; None where they are not known, or descriptions of tools."""
     nodes = () if result is None else items_of(result)
     if nodes is None:
-        leave_unread(run)
+        run.unread = True
         return None
+    if run.kind == "reranker":
+        _tell_of_what_was_read(run)
     if look_ups.are_tools(nodes):
         run.below_retriever = True
         return None
     return [found_of(node) for node in nodes]
+
+
+def _tell_of_what_was_read(run: Run) -> None:
+    """A step has nodes in a list: what came as an iterator before it, beside it, has been read and is known now."""
+    for other in run.trace.runs.values():
+        if other.unread and other.parent == run.parent:
+            other.unread = False
 
 
 def _note_search(root: Run, asked: str | None) -> None:

@@ -13,7 +13,6 @@ from assay.capture.conversations import NAMES
 from assay.records import Sample
 from assay_llama_index.notes import without_notes
 from assay_llama_index.records import plain
-from assay_llama_index.unread import unread_in
 
 ID = "llama_index_span_id"
 
@@ -28,13 +27,7 @@ def sample_from(trace: Trace, rules: Rules) -> Sample | None:
     if root.kind == "agent" and root.outputs is None and root.error is None:
         root.error = _why_nothing(trace)
     sample = sample_of(trace, rules, id_name=ID)
-    if sample is None:
-        return None
-    told = rules.contexts_key is not None or rules.contexts_run is not None
-    unread = None if told else unread_in(trace)
-    if unread is not None:
-        return replace(sample, contexts=None, metadata={**sample.metadata, "no_context": unread})
-    return _with_images(sample)
+    return None if sample is None else _with_images(sample)
 
 
 def metadata_of(tags: Any, session: str | None) -> dict[str, Any]:

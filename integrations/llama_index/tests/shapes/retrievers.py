@@ -24,6 +24,7 @@ from llama_index.core.retrievers import (
 )
 from llama_index.core.schema import IndexNode, NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
 
+from assay.capture.contexts import UNREAD
 from integrations.llama_index.tests.fakes import ANSWER, NODES, QUESTION, Caller, FakeLLM, Last, Shelf, engine
 from integrations.llama_index.tests.shapes.base import BARK, CALM, HEAL, Attach, Expected, Group
 
@@ -164,9 +165,6 @@ def retriever_alone(attach: Attach) -> None:
     Last().postprocess_nodes(Shelf().retrieve(QUESTION))
 
 
-LEFT = "{} returned an iterator, which is left to whoever reads it: return a list"
-
-
 class Lazy(BaseNodePostprocessor):
     """Chooses the last when somebody reads what it returns."""
 
@@ -186,7 +184,7 @@ class Listed(CustomQueryEngine):
 
 
 @shape("a post-processor that returns an iterator: it is left unread, and what was found is not known",
-       Expected(contexts=None, no_context=LEFT.format("Lazy._postprocess_nodes")))  # fmt: skip
+       Expected(contexts=None, no_context=UNREAD))  # fmt: skip
 def iterator(attach: Attach) -> None:
     attach()
     Listed(answers=False).query(QUESTION)
