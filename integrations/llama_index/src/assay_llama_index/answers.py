@@ -5,10 +5,15 @@ from __future__ import annotations
 import weakref
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from assay.capture import Found, Rules, Run, RunCollector, Trace
 from assay.capture.conversations import Conversations
+from assay.capture.sharing import handed_to
+from assay.capture.unanswered import tell_of_unanswered
+from assay.captured import Captured, Remembered
+from assay.cleaning import leaving_out
 from assay.live.intake import Intake
 from assay.records import Sample
 from assay_llama_index import responses
@@ -29,13 +34,17 @@ class Answers:
     left_out  finished traces that gave no sample, by reason
     """
 
-    def __init__(self, collector: RunCollector, intake: Intake, rules: Rules, faults: Faults) -> None:
+    def __init__(
+        self, collector: RunCollector, intake: Intake, rules: Rules, faults: Faults, remembered: Remembered
+    ) -> None:
         self.streams: dict[str, Stream] = {}
         self.left_out: Counter[str] = Counter()
         self._collector = collector
         self._intake = intake
         self._rules = rules
         self._faults = faults
+        self._remembered = remembered
+        self._handed = handed_to(intake)
         self._conversations = Conversations()
 
     def returned(self, root: Run, result: Any) -> None:
@@ -153,18 +162,30 @@ class Answers:
     ) -> None:
         self.streams.pop(str(root.id), None)
         trace = self._collector.end(root.id, outputs, error=error, documents=documents, ids=ids)
-        if trace is not None:
-            self._intake.submit(Finished(self, trace))
+        if trace is None:
+            return
+        if not self._handed.first(root.id):
+            self.left_out["captured_twice"] += 1
+            return
+        captured = Captured(partial(self.sample, trace), trace.size)
+        self._remembered.add(captured)
+        self._intake.submit(captured)
 
     def sample(self, trace: Trace) -> Sample | None:
         """The sample of a finished trace, on the intake's thread."""
-        by_memory = notes_of(trace.root).by_memory
-        sample = sample_from(trace, self._rules)
-        if sample is None:
-            self.left_out["no_answer"] += 1
-            return None
-        joined = self._conversations.complete(sample)
-        return still_known(joined, trace) if by_memory and not sample.history else joined
+        with self._faults.hook("sample", None):
+            by_memory = notes_of(trace.root).by_memory
+            with leaving_out() as errors:
+                sample = sample_from(trace, self._rules)
+            for error in errors:
+                self._faults.failed(error, "metadata", None)
+            if sample is None:
+                self.left_out["no_answer"] += 1
+                tell_of_unanswered(trace, self._rules)
+                return None
+            joined = self._conversations.complete(sample)
+            return still_known(joined, trace) if by_memory and not sample.history else joined
+        return None
 
     def sweep(self) -> None:
         """Forget the streams of traces that were given up."""
@@ -180,17 +201,3 @@ class Answers:
                 if streams or stream is None or not stream.heard:
                     text, found = (None, None) if stream is None else (stream.text(), stream.documents)
                     self._end(root, text, error=GeneratorExit(), documents=found)
-
-
-class Finished:
-    """A trace that waits for its sample to be made of it, on the intake's thread."""
-
-    __slots__ = ("_answers", "_trace", "size")
-
-    def __init__(self, answers: Answers, trace: Trace) -> None:
-        self.size = trace.size
-        self._answers = answers
-        self._trace = trace
-
-    def __call__(self) -> Sample | None:
-        return self._answers.sample(self._trace)

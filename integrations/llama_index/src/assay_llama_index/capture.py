@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.capture import Found, Rules, Run, RunCollector
+from assay.captured import Remembered
 from assay.judges.base import JUDGING
 from assay.live.intake import Intake
 from assay_llama_index import look_ups, requests, responses
@@ -37,12 +38,18 @@ class Capture:
     """
 
     def __init__(
-        self, intake: Intake, *, rules: Rules | None = None, max_open: int = 2000, ttl: float = 3600.0
+        self,
+        intake: Intake,
+        *,
+        rules: Rules | None = None,
+        max_open: int = 2000,
+        ttl: float = 3600.0,
+        remembered: Remembered | None = None,
     ) -> None:
         self.rules = rules or Rules()
         self.collector = RunCollector(max_traces=max_open, ttl=ttl, keep=self.rules.runs, copy=found_of)
         self.faults = Faults(intake, self._forget)
-        self.answers = Answers(self.collector, intake, self.rules, self.faults)
+        self.answers = Answers(self.collector, intake, self.rules, self.faults, remembered or Remembered(0))
         self.seen = 0
         self._named = self.rules.runs
         self._inside: dict[str, Run] = {}  # spans that mean nothing by themselves, and the runs in which they lie
