@@ -73,9 +73,10 @@ class AssayInstrumentation(Attached[InstrumentationHealth], metaclass=misuse.Ins
     It listens from `attach` to `detach`, or in a block (`with`, `async with`). It is no callback handler: LlamaIndex is
     given nothing. With `metrics=()` nothing is scored and no judge needed: `samples()` shows what is captured.
 
-    The outermost call of a query engine, a chat engine, an agent, a synthesizer or a workflow that is asked something is
-    the sample; what is called inside it belongs to it. LlamaIndex' own evaluators are no application. Safe for any number of threads and tasks. Streams that the reader left are
-    marked abandoned and, like cancelled and failed calls, not scored unless `score_partial`.
+    The outermost call of a query engine, a chat engine, an agent, a synthesizer or a workflow that is asked something
+    is the sample; what is called inside it belongs to it. LlamaIndex' own evaluators are no application. Safe for any
+    number of threads and tasks. Streams that the reader left are marked abandoned and, like cancelled and failed calls,
+    not scored unless `score_partial`.
     """
 
     def __init__(
