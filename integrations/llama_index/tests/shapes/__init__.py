@@ -10,6 +10,8 @@ from integrations.llama_index.tests.shapes import (
     chats,
     engines,
     failures,
+    library,
+    look_ups,
     recorded,
     retrievers,
     streams,
@@ -22,6 +24,18 @@ __all__ = ["SHAPES", "Expected", "Shape", "compared", "observed"]
 
 SHAPES: list[Shape] = [
     shape
-    for module in (engines, synthesis, retrievers, streams, chats, agents, workflows, recorded, failures)
+    for module in (
+        engines,
+        synthesis,
+        retrievers,
+        streams,
+        chats,
+        agents,
+        look_ups,
+        workflows,
+        recorded,
+        library,
+        failures,
+    )
     for shape in module.shape.shapes
 ]
