@@ -48,9 +48,14 @@ def capture(handler: AssayCallbackHandler) -> Iterator[AssayCallbackHandler]:
         _CAPTURE.reset(token)
 
 
-def install(handler: AssayCallbackHandler) -> None:
-    """Attach `handler` to everything LangChain runs in this process, in all threads. Replaces an installed one."""
-    _INSTALLED.handler = handler
+def install(handler: AssayCallbackHandler | None = None) -> AssayCallbackHandler:
+    """Attach `handler` to everything LangChain runs in this process, in all threads. Replaces an installed one.
+
+    Without one, a handler with its defaults and what the environment says (see `assay.live.environment`). Returns the
+    handler: `close` it at the end.
+    """
+    _INSTALLED.handler = installed = AssayCallbackHandler() if handler is None else handler
+    return installed
 
 
 def uninstall() -> None:

@@ -39,6 +39,7 @@ class AssayCallbackHandler(BaseCallbackHandler):
     include     called on the application's own thread with the root run of each finished trace; False leaves it out
     max_traces  traces open at the same time; the oldest is given up for a new one
     ttl         seconds after which a trace that never ended is given up
+    enabled     False: nothing is heard, kept or started. None: as ASSAY_ENABLED in the environment says, or else True
 
     One handler serves any number of threads, tasks and chains at once. A trace ends with its root: the run whose
     parent this handler has not seen. Streams that the reader left are marked abandoned and, like cancelled and failed
@@ -59,9 +60,10 @@ class AssayCallbackHandler(BaseCallbackHandler):
         include: Callable[[Run], bool] | None = None,
         max_traces: int = 2000,
         ttl: float = 3600.0,
+        enabled: bool | None = None,
         **options: Unpack[LiveOptions],
     ) -> None:
-        self.scorer = open_intake(metrics, judge, scorer, options)
+        self.scorer = open_intake(metrics, judge, scorer, options, enabled)
         self._own_scorer = scorer is None
         rules = rules or Rules()
         self.collector = RunCollector(max_traces=max_traces, ttl=ttl, keep=rules.runs)

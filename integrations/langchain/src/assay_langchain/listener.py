@@ -14,7 +14,7 @@ from assay.capture import Found, Kind, Rules, Run, RunCollector, Trace, sample_o
 from assay.capture.conversations import NAMES, Conversations
 from assay.capture.messages import prompt_of
 from assay.judges.base import JUDGING
-from assay.live.intake import Intake
+from assay.live.intake import Intake, is_off
 from assay.records import Sample
 from assay_langchain import ids
 from assay_langchain.events import plain
@@ -35,6 +35,7 @@ class Listener:
         self.left_out: Counter[str] = Counter()
         self._collector = collector
         self._scorer = scorer
+        self._off = is_off(scorer)
         self._rules = rules
         self._include = include
         self._conversations = Conversations()
@@ -50,7 +51,7 @@ class Listener:
         metadata: Mapping[str, Any] | None,
     ) -> None:
         """A run started."""
-        if JUDGING.get():  # a judge asks a model that has this handler among its callbacks
+        if self._off or JUDGING.get():  # a judge asks a model that has this handler among its callbacks
             return
         try:
             if kind == "llm":
@@ -78,7 +79,7 @@ class Listener:
         find: Callable[[Any], list[Any] | None] | None = None,
     ) -> None:
         """A run ended. `read` makes of its outputs what is kept of them, `find` the documents that it delivered."""
-        if JUDGING.get():
+        if self._off or JUDGING.get():
             return
         try:
             if find is not None:

@@ -12,7 +12,7 @@ from llama_index_instrumentation.dispatcher import Dispatcher
 from assay.capture import Rules
 from assay.judges.base import JudgeSpec
 from assay.live.health import Health
-from assay.live.intake import Intake, LiveOptions, open_intake
+from assay.live.intake import Intake, LiveOptions, is_off, open_intake
 from assay.records import Record, ScoredSample
 from assay_llama_index import recording
 from assay_llama_index.capture import Capture
@@ -65,6 +65,7 @@ class AssayInstrumentation:
     dispatcher      listen here only; the default is the root dispatcher, which hears the whole process
     max_open        exchanges open at the same time; the oldest is given up for a new one
     ttl             seconds after which an exchange that never ended is given up
+    enabled         False: nothing is heard, kept or started. None: as ASSAY_ENABLED says, or else True
 
     The outermost call of a query engine, a chat engine, an agent or a workflow that is asked something is the sample;
     what is called inside it belongs to it. Safe for any number of threads and tasks. Streams that the reader left are
@@ -81,9 +82,10 @@ class AssayInstrumentation:
         dispatcher: Dispatcher | None = None,
         max_open: int = 2000,
         ttl: float = 3600.0,
+        enabled: bool | None = None,
         **options: Unpack[LiveOptions],
     ) -> None:
-        self.scorer = open_intake(metrics, judge, scorer, options)
+        self.scorer = open_intake(metrics, judge, scorer, options, enabled)
         self._own = scorer is None
         self._capture = Capture(self.scorer, rules=rules, max_open=max_open, ttl=ttl)
         self._spans = AssaySpanHandler(self._capture)
@@ -94,7 +96,7 @@ class AssayInstrumentation:
 
     def attach(self) -> Self:
         """Listen from now on. Calls under way are not heard."""
-        if not self.attached:
+        if not self.attached and not is_off(self.scorer):
             self._span_dispatcher.add_span_handler(self._spans)
             for dispatcher in self._event_dispatchers:
                 dispatcher.add_event_handler(self._events)
