@@ -73,7 +73,7 @@ class LiveScorer(BaseIntake):
 
     What the environment can say stands in `assay.live.environment`. Safe for any number of threads. After a fork the
     child starts with an empty queue and its counters at 0.
-    At the end of the process what is queued gets a second and a half; call `flush` or `close` to give it more.
+    At the end of the process what is queued gets 1.75 seconds; call `flush` or `close` to give it more.
     """
 
     def __init__(

@@ -27,7 +27,7 @@ class _Installed:
     """
 
     def __init__(self) -> None:
-        self.handler: BaseCallbackHandler | None = None
+        self.handler: AssayCallbackHandler | None = None
 
     def get(self) -> BaseCallbackHandler | None:
         return None if JUDGING.get() else self.handler
@@ -48,19 +48,21 @@ def capture(handler: AssayCallbackHandler) -> Iterator[AssayCallbackHandler]:
         _CAPTURE.reset(token)
 
 
-def install(handler: AssayCallbackHandler | None = None) -> AssayCallbackHandler:
-    """Attach `handler` to everything LangChain runs in this process, in all threads. Replaces an installed one.
+def install(handler: AssayCallbackHandler | None = None) -> AssayCallbackHandler | None:
+    """Attach `handler` to everything LangChain runs in this process, in all threads. Returns the one that it replaces.
 
-    Without one, a handler with its defaults and what the environment says (see `assay.live.environment`). Returns the
-    handler: `close` it at the end.
+    Without one, a handler with its defaults and what the environment says (see `assay.live.environment`); `uninstall`
+    returns it, to be closed.
     """
-    _INSTALLED.handler = installed = AssayCallbackHandler() if handler is None else handler
-    return installed
+    before = _INSTALLED.handler
+    _INSTALLED.handler = AssayCallbackHandler() if handler is None else handler
+    return before
 
 
-def uninstall() -> None:
-    """Undo `install`. The handler stays open; close it yourself."""
-    _INSTALLED.handler = None
+def uninstall() -> AssayCallbackHandler | None:
+    """Undo `install`. Returns the handler that was installed: it stays open; close it yourself."""
+    before, _INSTALLED.handler = _INSTALLED.handler, None
+    return before
 
 
 def _record(documents: tuple[Found, ...]) -> bool:
