@@ -30,12 +30,13 @@ KNOWN = {
         "assay.live.intake",
         "assay.live.scorer",
         "assay.live.sizes",
-    ): "`open_intake` makes a live scorer where an integration was given none",
+        "assay.live.spool",
+    ): "`open_intake` makes a live scorer or a spool where an integration was given none",
 }
 
 BELOW = {"records", "errors", "fields", "cleaning", "text", "inquiries", "judges"}
-#: What the lowest rooms may use besides themselves: spelling out a text for a terminal, and what to install.
-THEIRS = BELOW | {"terminal", "installing"}
+#: What the lowest rooms may use besides themselves: a text for a terminal, what to install, threads, what a fork does.
+THEIRS = BELOW | {"terminal", "installing", "threads", "forks"}
 ABOVE = {"report", "cli", "evaluation", "running", "runs", "result", "cascades"}
 
 Edge = tuple[str, str]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from assay.captured import CaptureOnly, Remembered
 from assay.errors import InputError
-from assay.live.intake import Intake, LiveOptions, open_intake
+from assay.live.intake import Intake, LiveOptions, open_intake, switched_off
 from assay.records import Sample
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ ELSEWHERE: Mapping[str, str] = {
     **dict.fromkeys(("threshold", "thresholds"), "assay.guard(...), which holds back what is below one"),
 }
 
-_OWN = ("metrics", "judge", "scorer", "rules", "remember", *LiveOptions.__annotations__)
+_OWN = ("metrics", "judge", "scorer", "rules", "remember", "enabled", *LiveOptions.__annotations__)
 
 
 class Attached(Generic[HealthT]):
@@ -115,10 +115,12 @@ def open_capture(
     remembered: Remembered,
     *,
     has_reference: bool = False,
+    enabled: bool | None = None,
 ) -> Intake:
     """The intake that the arguments of a handler ask for. `owner` is the class that the user called.
 
     has_reference  the application adds references by itself, in a rule
+    enabled        False: nothing is heard; None: as ASSAY_ENABLED says
 
     Raises TypeError for an option that there is not, with the one that was meant, and InputError for metrics that need
     what a live answer does not have.
@@ -128,10 +130,10 @@ def open_capture(
         given = [name for name, value in (("judge", judge), ("scorer", scorer)) if value is not None] + list(options)
         if given:
             raise InputError(f"{', '.join(given)}: with metrics=() nothing is scored; samples() shows what came")
-        return CaptureOnly(remembered)
+        return switched_off(enabled) or CaptureOnly(remembered)
     if scorer is None and metrics is not None and not has_reference:
         metrics = _without_reference(owner, metrics)
-    return open_intake(metrics, judge, scorer, options)
+    return open_intake(metrics, judge, scorer, options, enabled)
 
 
 def check_options(owner: str, options: Mapping[str, Any], own: Sequence[str] = ()) -> None:

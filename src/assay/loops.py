@@ -5,22 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-import os
 import threading
 import time
-import weakref
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextvars import Context
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
+
+from assay.forks import keep, renewed
+from assay.threads import DaemonThreads
 
 T = TypeVar("T")
 
 STUCK_AFTER = 1.0  # seconds of silence, while somebody waits, after which a thread is left behind for a new one
 LEFT_BEHIND = 8  # threads that may be left behind at the same time; after that the last one has to do
-
-#: Those of a parent process. Their event loops share its file descriptors, and must not be collected and closed here.
-_INHERITED: list[LoopThread] = []
 
 
 class LoopThread(threading.Thread):
@@ -41,6 +39,7 @@ class LoopThread(threading.Thread):
     ) -> None:
         super().__init__(name=name, daemon=True)
         self.loop = asyncio.new_event_loop()
+        self.loop.set_default_executor(DaemonThreads(32, f"{name}-calls"))
         self.due = math.inf
         self._failed = failed
         self._release = release
@@ -117,11 +116,11 @@ class Service:
         self._open = open_thread
         self._left: list[LoopThread] = []
         self.thread: LoopThread | None = None
-        _SERVICES.add(self)
+        renewed(self, first=True)
 
     def start(self) -> LoopThread:
         """The thread in service; the first call, and the first after a loss, starts one."""
-        if self.thread is None or not self.thread.is_alive():
+        if self.thread is None or not self.thread.is_alive() or self.thread in self._left:
             self.thread = self._open()
         return self.thread
 
@@ -129,10 +128,9 @@ class Service:
         """Give up the thread in service where it has fallen silent. The next `start` opens another."""
         self._left = [thread for thread in self._left if thread.is_alive()]
         thread = self.thread
-        if thread is None or thread.silence < STUCK_AFTER or len(self._left) >= LEFT_BEHIND:
+        if thread is None or thread.silence < STUCK_AFTER or len(self._left) >= LEFT_BEHIND or thread in self._left:
             return False
-        self._left.append(thread)
-        self.thread = None
+        self._left.append(thread)  # and in its place until `start`: without any, others would do its work themselves
         thread.retire(grace)  # should it ever come back
         return True
 
@@ -145,34 +143,7 @@ class Service:
         if wait and thread is not threading.current_thread():
             thread.join(wait)
 
-    def inherit(self) -> None:
-        """In a forked child: the threads did not come along, and what belongs to them is the parent's."""
-        _INHERITED.extend(thread for thread in (self.thread, *self._left) if thread is not None)
-        self.thread, self._left = None, []
-
-
-class Afresh(Protocol):
-    """Something that a forked child cannot go on with: its threads did not come along, its queue is the parent's."""
-
     def _set_up(self) -> None:
-        """Begin afresh."""
-
-
-_SERVICES: weakref.WeakSet[Service] = weakref.WeakSet()
-_AFRESH: weakref.WeakSet[Afresh] = weakref.WeakSet()
-
-
-def begins_afresh(one: Afresh) -> None:
-    """Set it up again in forked children."""
-    _AFRESH.add(one)
-
-
-def _after_fork() -> None:
-    for service in list(_SERVICES):
-        service.inherit()
-    for one in list(_AFRESH):
-        one._set_up()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+        """In a forked child: the threads did not come along, and what belongs to them is the parent's."""
+        keep((self.thread, self._left))  # their event loops share file descriptors with the parent's
+        self.thread, self._left = None, []

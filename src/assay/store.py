@@ -12,7 +12,6 @@ import logging
 import os
 import sqlite3
 import tempfile
-import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -22,6 +21,7 @@ from typing import Any, Self
 
 from assay.database import Database, as_store_error
 from assay.errors import InputError, StoreError
+from assay.forks import own_lock
 from assay.packing import key_hash, pack, to_json, unpack
 from assay.records import ScoredSample
 from assay.store_rows import Row as Row
@@ -54,7 +54,7 @@ class Store:
         )
         self._file.create("store ")
         self._used: dict[str, list[bytes]] = {}  # keys of findings found by runs, not noted yet
-        self._lock = threading.Lock()
+        self._lock = own_lock(self)
 
     @classmethod
     def temporary(cls) -> Store:

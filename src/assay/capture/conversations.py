@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict, deque
 from dataclasses import replace
 
+from assay.forks import own_lock
 from assay.records import Sample, Turn
 
 #: Keys of a sample's metadata that name its conversation.
@@ -32,7 +32,7 @@ class Conversations:
         self._max_conversations = max_conversations
         self._max_turns = max_turns
         self._max_chars = max_chars
-        self._lock = threading.Lock()
+        self._lock = own_lock(self)
         self._turns: OrderedDict[str, deque[Turn]] = OrderedDict()
         self._chars = 0
 

@@ -1,4 +1,4 @@
-"""The command line: score, explain, metrics, doctor, demo, worker, cascade, ingest, forget.
+"""The command line: score, explain, metrics, doctor, demo, worker, cascade, capture, ingest, forget.
 
 Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input, or
 a file or store that cannot be read or written; 3 the judge cannot be used (missing extra, key refused, endpoint
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from assay.cli.capture import capture
 from assay.cli.cascade import cascade
 from assay.cli.forget import forget
 from assay.cli.groups import grouped
@@ -192,7 +193,7 @@ def demo(store: StoreOption = Path(".assay")) -> None:
 
 
 # the commands that have files of their own
-for command in (worker, cascade, ingest, forget):
+for command in (worker, cascade, capture, ingest, forget):
     app.command()(command)
 
 

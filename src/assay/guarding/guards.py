@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from assay.errors import Cause, InputError
+from assay.forks import renewed
 from assay.guarding.arguments import check_all_said, check_functions, otherwise, seconds
 from assay.guarding.decision import GuardBlocked, GuardDecision, GuardHealth, Tally
 from assay.guarding.verdict import Otherwise, failure_in_words, in_words, outcome_of, thresholds_of
 from assay.guarding.worker import END_GRACE, Job, Worker
 from assay.judges import resolve_judge
 from assay.judges.base import JudgeSpec
-from assay.loops import begins_afresh
 from assay.metrics.base import Metric
 from assay.metrics.registry import MetricSpec, resolve
 from assay.records import Context, Sample, Score, ScoredSample
@@ -99,7 +99,7 @@ class Guard:
         self._on_decision = on_decision
         self._closed = False
         self._set_up()
-        begins_afresh(self)
+        renewed(self)
 
     def _set_up(self) -> None:
         # a lock that may be taken again: the collector may run a finalizer, or a host's hook, while we hold it

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from assay.judges.base import BaseJudge
@@ -45,7 +46,7 @@ class Worker:
         if self._cache is None or self._cache[0] is not thread:
             self._cache = (thread, RenewedCache(self._judge))
         cache = self._cache[1]
-        return thread.soon(lambda: _score(job, cache))
+        return thread.soon(lambda: _score(job, self._judge, cache))
 
     def leave_behind(self) -> bool:
         """Give up the thread in service where it has fallen silent."""
@@ -56,7 +57,7 @@ class Worker:
         self._service.retire(END_GRACE, wait)
 
 
-async def _score(job: Job, cache: RenewedCache) -> None:
+async def _score(job: Job, judge: BaseJudge, cache: RenewedCache) -> None:
     one_cache = cache.next()
 
     async def one(metric: Metric) -> None:
@@ -64,6 +65,8 @@ async def _score(job: Job, cache: RenewedCache) -> None:
         job.scores.update(scored.scores)
 
     try:
+        with suppress(Exception):  # what cannot be loaded is said by the scores
+            await judge.prepare()
         await asyncio.gather(*map(one, job.metrics))
     except Exception as error:
         job.failure = error

@@ -143,6 +143,11 @@ class BaseJudge(ABC):
         """See `Judge.cannot`. The default answers everything."""
         return None
 
+    async def prepare(self) -> None:  # noqa: B027  most judges load nothing
+        """Load what takes long, off the running event loop. Asked for before the first inquiry where a loop must not
+        be held up, and perhaps again; without it a judge loads when it is first asked.
+        """
+
     async def release(self) -> None:  # noqa: B027  most judges hold nothing
         """Close what belongs to the running event loop (clients, connections). The judge stays usable."""
 

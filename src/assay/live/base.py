@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
+import uuid
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
+from assay.forks import renewed
 from assay.live.feedback import REFUSED, Feedback, FeedbackSampler, feedback_of
 from assay.live.health import Health, Tally
 from assay.live.intake import Submission
 from assay.live.lifetime import look_after
 from assay.live.mailbox import Mailbox
+from assay.live.nowhere import know, unpickled
 from assay.live.sampling import Sampling, resolve_sampling
 from assay.live.sizes import size_of
-from assay.loops import begins_afresh
 
 STOP_GRACE = 2.0  # seconds that `close` takes at most to put things away, after its own timeout
 
@@ -26,7 +28,9 @@ class BaseIntake(ABC):
     def __init__(self, sampling: Sampling | float | None) -> None:
         self._sampling = resolve_sampling(sampling)
         self._set_up()
-        begins_afresh(self)
+        self._token = uuid.uuid4().hex
+        know(self._token, self)
+        renewed(self)
         look_after(self)
 
     def _set_up(self) -> None:
@@ -127,3 +131,6 @@ class BaseIntake(ABC):
 
     def __deepcopy__(self, memo: Any) -> Self:
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return unpickled, (self._token, type(self).__name__)

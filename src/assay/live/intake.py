@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol, TypedDict, runtime_checkable
 
+from assay.counting import log
 from assay.errors import InputError
 from assay.live.health import Health
 from assay.records import Sample, ScoredSample
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from assay.judges.base import JudgeSpec
     from assay.live.sampling import Sampling
     from assay.metrics.registry import MetricSpec
+
+OFF = "live scoring is switched off"
 
 #: A sample, or a function that makes one; it is called on the intake's own thread. None: there is nothing to score.
 #: A function may say in an attribute `size` how many bytes it holds on to; queues are bounded by that as well.
@@ -63,16 +66,52 @@ class LiveOptions(TypedDict, total=False):
     keep: int
 
 
-def open_intake(metrics: MetricSpec | None, judge: JudgeSpec, scorer: Intake | None, options: LiveOptions) -> Intake:
-    """The intake that an integration's arguments ask for: the one given, or a `LiveScorer` made from the others.
+def open_intake(
+    metrics: MetricSpec | None,
+    judge: JudgeSpec,
+    scorer: Intake | None,
+    options: LiveOptions,
+    enabled: bool | None = None,
+) -> Intake:
+    """The intake that an integration's arguments ask for.
 
-    Raises InputError where both are given: metrics, judge and options are then those of the scorer.
+    The one given; or a `LiveScorer` made from the others; or, where ASSAY_SPOOL names a folder and no argument says how
+    to score, a `Spool` there. Where live scoring is off (`enabled`, or else ASSAY_ENABLED), one that takes nothing: see
+    `is_off`. Raises InputError where scorer and others are given: metrics, judge and options are then those of the
+    scorer; and for what is wrong with the environment, naming the variable.
     """
-    if scorer is None:
-        from assay.live.scorer import LiveScorer
+    from assay.live import environment
 
-        return LiveScorer(metrics, judge, **options)
     given = [name for name, value in (("metrics", metrics), ("judge", judge)) if value is not None] + list(options)
-    if given:
+    if scorer is not None and given:
         raise InputError(f"{', '.join(given)}: belongs to the scorer; give either scorer= or these")
-    return scorer
+    off = switched_off(enabled)
+    if off is not None:
+        return off
+    if scorer is not None:
+        return scorer
+    folder, said = environment.spool(), [name for name in given if name != "sampling"]
+    if folder is not None and not said:
+        from assay.live.spool import Spool
+
+        return Spool(folder, sampling=options.get("sampling"))
+    if folder is not None:
+        log.warning(
+            "assay: %s is not used, because the code says %s=: it scores here", environment.SPOOL, "=, ".join(said)
+        )
+    from assay.live.scorer import LiveScorer
+
+    return LiveScorer(metrics, judge, **options)
+
+
+def switched_off(enabled: bool | None = None) -> Intake | None:
+    """An intake that takes nothing, where live scoring is off by this argument or else by ASSAY_ENABLED; else None."""
+    from assay.live import environment
+    from assay.live.nowhere import Nowhere
+
+    return None if (environment.enabled() if enabled is None else enabled) else Nowhere(OFF)
+
+
+def is_off(intake: Intake) -> bool:
+    """Whether live scoring was switched off for whoever holds this intake: there is nothing to listen for."""
+    return getattr(intake, "why", None) == OFF

@@ -16,7 +16,8 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from assay.counting import Errors
-from assay.loops import STUCK_AFTER, LoopThread, Service, begins_afresh
+from assay.forks import renewed
+from assay.loops import STUCK_AFTER, LoopThread, Service
 
 if TYPE_CHECKING:
     from assay.judges.base import BaseJudge
@@ -37,7 +38,7 @@ class Lane:
         self.every = every
         self.errors = Errors()
         self._set_up()
-        begins_afresh(self)
+        renewed(self)
 
     def _set_up(self) -> None:
         """Begin afresh, at first and in a forked child."""

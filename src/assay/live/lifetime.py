@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.live.base import BaseIntake
 
-EXIT_GRACE = 2.0  # seconds that the end of the process waits for what is still queued, in all
+EXIT_GRACE = 1.75  # seconds that the end of the process waits for what is still queued; with all else it is below two
+PUTTING_AWAY = 0.1  # of these, for closing
 
 _ALIVE: weakref.WeakSet[BaseIntake] = weakref.WeakSet()
 
@@ -24,7 +25,7 @@ def _at_exit() -> None:
     end = time.monotonic() + EXIT_GRACE
     alive = list(_ALIVE)
     for one in alive:  # they share their threads, so what the first waits for the others have done meanwhile
-        one.flush(max(0.0, end - EXIT_GRACE / 20 - time.monotonic()))
+        one.flush(max(0.0, end - PUTTING_AWAY - time.monotonic()))
     for one in alive:
         one._finish(0.0, max(0.0, end - time.monotonic()))
 

@@ -12,12 +12,14 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import wait
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.budgets.budget import Budget, check_budget, spending, waits_for_budget
 from assay.counting import log
 from assay.errors import InputError
+from assay.forks import keep
 from assay.judges.base import JudgeSpec
 from assay.judges.cache import FindingCache
 from assay.live.base import BaseIntake
@@ -56,10 +58,10 @@ class LiveScorer(BaseIntake):
     """Scores samples in the background.
 
     metrics        names or metrics; a wrong name raises here. None: LIVE_METRICS
-    judge          a judge, its name, or None for the embedded one
+    judge          a judge, its name, a framework's model, or None: that of the environment, or else the embedded one
     sinks          where scored samples go; called from one thread, closed by `close`
     on_score       called there as well, after the sinks
-    sampling       which samples to score: a rate, a `Sampling`, or None for all
+    sampling       which samples to score: a rate, a `Sampling`, or None: the rate of the environment, or else all
     budget         what the judge may be asked for per minute and per day; None: anything
     when_spent     "unscored": what finds no room in the budget is unscored (budget); "wait": it waits for room
     max_queue      samples that may wait; further ones are dropped and counted
@@ -69,8 +71,9 @@ class LiveScorer(BaseIntake):
     score_partial  score abandoned, cancelled and failed answers too
     keep           newest results that `result` can still give
 
-    Safe for any number of threads. After a fork the child starts with an empty queue and its counters at 0.
-    At the end of the process what is queued gets two seconds; call `flush` or `close` to give it more.
+    What the environment can say stands in `assay.live.environment`. Safe for any number of threads. After a fork the
+    child starts with an empty queue and its counters at 0.
+    At the end of the process what is queued gets 1.75 seconds; call `flush` or `close` to give it more.
     """
 
     def __init__(
@@ -97,11 +100,11 @@ class LiveScorer(BaseIntake):
             raise InputError(f"deadline: expected a positive number of seconds, got {deadline}")
         if when_spent not in ("unscored", "wait"):
             raise InputError(f"when_spent: expected 'unscored' or 'wait', got {when_spent!r}")
-        from assay.judges import resolve_judge
+        from assay.live import environment
         from assay.metrics.registry import resolve
 
         self.metrics = resolve(LIVE_METRICS if metrics is None else metrics)
-        self.judge = resolve_judge(judge)
+        self.judge = environment.judge_or(judge)
         check_budget(budget, self.judge)
         self._budget = budget
         self._waits = when_spent == "wait"
@@ -113,11 +116,13 @@ class LiveScorer(BaseIntake):
         self._deadline = deadline
         self._score_partial = score_partial
         self._keep = keep
-        super().__init__(sampling)
+        super().__init__(environment.sampling() if sampling is None else sampling)
 
     def _open_box(self) -> Mailbox[Submission | _BroughtIn]:
-        if getattr(self, "_letting_go", None) is not None:  # of the parent process
-            self._letting_go.detach()
+        if hasattr(self, "_running"):  # of the parent process
+            keep(self._running)
+            if self._letting_go is not None:
+                self._letting_go.detach()
         self._taken: OrderedDict[str, None] = OrderedDict()  # keys that feedback comes too late for, the newest
         self._results: OrderedDict[str, ScoredSample] = OrderedDict()
         self._running: set[asyncio.Task[None]] = set()
@@ -229,9 +234,11 @@ class LiveScorer(BaseIntake):
                 sample = item if isinstance(item, Sample) else item()
                 taken = None if sample is None else self._choose(sample)
             if taken is not None:
+                with suppress(Exception):  # what cannot be loaded is said by the scores
+                    await self.judge.prepare()
                 with spending(self._budget):
                     scored = await self._score(taken, cache)
-        except asyncio.CancelledError:  # `close` gave up on it: it stays pending
+        except (asyncio.CancelledError, GeneratorExit):  # `close` gave up on it, or a fork: it stays pending
             raise
         except BaseException as error:
             self.count_error(error, "capture")

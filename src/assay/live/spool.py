@@ -19,6 +19,7 @@ from pathlib import Path
 
 from assay.counting import log
 from assay.errors import AssayError, InputError
+from assay.live import environment
 from assay.live.base import BaseIntake
 from assay.live.feedback import ATTACHED, LATE, REFUSED, Feedback, with_feedback
 from assay.live.health import Health
@@ -48,7 +49,7 @@ class _Said:
 class Spool(BaseIntake):
     """An intake that keeps samples in the folder `path` (made if needed) for workers. Implements `Intake`.
 
-    sampling     which samples to keep: a rate, a `Sampling`, or None for all
+    sampling     which samples to keep: a rate, a `Sampling`, or None: ASSAY_SAMPLING of the environment, or else all
     flush_every  seconds between writes; what was submitted since the last one is lost if the process is killed
     max_queue    submissions that may wait in memory, and `max_queue_bytes` what they may hold
     max_pending  samples that may wait in the file to be scored
@@ -87,7 +88,7 @@ class Spool(BaseIntake):
         self._file.create()
         fold_processes(self._file)
         self._file.close()
-        super().__init__(sampling)
+        super().__init__(environment.sampling() if sampling is None else sampling)
 
     def _open_box(self) -> Mailbox[Submission | _Said]:
         self._batch: list[tuple[str, str]] = []  # read, and not yet written

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
+from assay.forks import own_lock
 from assay.private import private_folder, private_opener
 from assay.records import ScoredSample
 from assay.sinks.base import Mask, Receipt
@@ -47,7 +47,7 @@ class JsonlSink:
         self._fsync = fsync
         self._max_bytes = max_bytes
         self._hide = hider(mask, texts)
-        self._lock = threading.Lock()
+        self._lock = own_lock(self)
         self._file: int | None = None
 
     def write(self, scored: ScoredSample) -> Receipt:

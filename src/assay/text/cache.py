@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from threading import Lock
 from typing import Generic, TypeVar
+
+from assay.forks import own_lock
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -23,7 +24,7 @@ class BoundedCache(Generic[K, V]):
         self._weigh = weigh
         self._largest = max_bytes * share
         self._kept: OrderedDict[K, tuple[V, int]] = OrderedDict()
-        self._lock = Lock()
+        self._lock = own_lock(self)
         self.bytes = 0
 
     def get(self, key: K, make: Callable[[], V]) -> V:

@@ -7,16 +7,20 @@ to 0.14 with the batch, and by 0.03 with the kernels of the CPU; see training/RE
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from assay.forks import GATE, own_lock
+from assay.threads import at_the_end
 from assay_embedded.excerpt import excerpt
 from assay_embedded.features import Passage
 from assay_embedded.files import FILES, fingerprint, verified
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+STOPPING = 0.25  # seconds that the end of the process waits for a reading, or a file that is being opened, at most
 EXCERPT = 130  # words of a passage that a claim is read against
 
 
@@ -158,12 +163,14 @@ class Models:
         return [found[pair] for pair in pairs]
 
     def _tokens(self, text: str) -> list[int]:
-        ids: list[int] = self._loaded.tokenizer.encode(_readable(text), add_special_tokens=False).ids
+        with _native():
+            ids: list[int] = self._loaded.tokenizer.encode(_readable(text), add_special_tokens=False).ids
         return ids
 
     def _embed_one(self, window: Sequence[int]) -> NDArray[np.float32]:
         feed = _arrays(input_ids=[CLS, *window, SEP], attention_mask=[1] * (len(window) + 2))
-        vector: NDArray[np.float32] = self._loaded.embedder.run(None, feed)[0][0]
+        with _native():
+            vector: NDArray[np.float32] = self._loaded.embedder.run(None, feed)[0][0]
         return vector
 
     def _relevance_one(self, window: Window) -> float:
@@ -178,8 +185,10 @@ class Models:
         ids = [CLS, *first, SEP, *passage, SEP]
         types = [0] * (len(first) + 2) + [1] * (len(passage) + 1)
         feed = _arrays(input_ids=ids, attention_mask=[1] * len(ids), token_type_ids=types)
-        hidden = self._loaded.trunk.run(None, feed)[0]
-        logits: NDArray[np.float32] = head.run(None, {"hidden": hidden, "attention_mask": feed["attention_mask"]})[0]
+        with _native():
+            hidden = self._loaded.trunk.run(None, feed)[0]
+            rest = {"hidden": hidden, "attention_mask": feed["attention_mask"]}
+            logits: NDArray[np.float32] = head.run(None, rest)[0]
         return logits
 
     def _each(self, run: Callable[[Any], T], jobs: Sequence[Any], size: Callable[[Any], int]) -> list[T]:
@@ -187,15 +196,58 @@ class Models:
         workers = min(self.threads, len(jobs))
         if workers <= 1:
             return [run(job) for job in jobs]
-        order = sorted(range(len(jobs)), key=lambda i: -size(jobs[i]))
-        # a pool per call costs 0.1 ms, leaves no threads behind, and survives a fork of the process
-        with ThreadPoolExecutor(workers, thread_name_prefix="assay-embedded") as pool:
-            results = dict(zip(order, pool.map(run, [jobs[i] for i in order]), strict=True))
+        todo = deque(sorted(range(len(jobs)), key=lambda i: -size(jobs[i])))
+        results: dict[int, T] = {}
+        errors: list[BaseException] = []
+
+        def work() -> None:
+            while not errors:
+                try:
+                    number = todo.popleft()
+                except IndexError:
+                    return
+                try:
+                    results[number] = run(jobs[number])
+                except BaseException as error:
+                    errors.append(error)
+
+        # threads for one call cost 0.1 ms, and none is there afterwards
+        helpers = [Thread(target=work, name="assay-embedded-reading", daemon=True) for _ in range(workers - 1)]
+        for helper in helpers:
+            helper.start()
+        work()
+        for helper in helpers:
+            helper.join()
+        if errors:
+            raise errors[0]
         return [results[i] for i in range(len(jobs))]
 
 
+class Ending(Exception):
+    """The process ends: nothing more is read. A thread that is in native code then would bring it down."""
+
+
 _opened: dict[Path, _Loaded] = {}
-_lock = threading.Lock()
+_lock = own_lock(sys.modules[__name__])
+_ending = False
+
+
+@contextlib.contextmanager
+def _native() -> Iterator[None]:
+    """Around native code. Raises Ending where the process ends."""
+    with GATE.entered():
+        if _ending:
+            raise Ending("the process ends")
+        yield
+
+
+def _end() -> None:
+    global _ending
+    _ending = True
+    GATE.empty(STOPPING)
+
+
+at_the_end(_end)
 
 
 def load(threads: int | None = None) -> Models:
@@ -224,17 +276,21 @@ def _cpus() -> int:
 
 def _open(directory: Path) -> _Loaded:
     content = verified(directory)
-    import onnxruntime
-    from tokenizers import Tokenizer
+    with _native():
+        import numpy  # noqa: F401  with the others: nothing is to be imported while the process forks
+        import onnxruntime
+        from tokenizers import Tokenizer
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1  # threads are ours: one text each
     options.log_severity_level = 3
 
     def session(name: str) -> Any:
-        return onnxruntime.InferenceSession(content.pop(name), options, providers=["CPUExecutionProvider"])
+        with _native():
+            return onnxruntime.InferenceSession(content.pop(name), options, providers=["CPUExecutionProvider"])
 
-    tokenizer = Tokenizer.from_str(content["tokenizer.json"].decode("utf-8"))
+    with _native():
+        tokenizer = Tokenizer.from_str(content["tokenizer.json"].decode("utf-8"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     numbers = json.loads(content["support.json"])

@@ -25,11 +25,15 @@ def capture(handler: AssayCallbackHandler) -> Iterator[AssayCallbackHandler]:
         BLOCK.reset(token)
 
 
-def install(handler: AssayCallbackHandler) -> AssayCallbackHandler | None:
+def install(handler: AssayCallbackHandler | None = None) -> AssayCallbackHandler | None:
     """Attach `handler` to everything LangChain runs in this process, in all threads.
 
-    It takes the place of one that was installed before, which is returned. Raises InputError for what is no handler.
+    Without one, a handler with its defaults and what the environment says (see `assay.live.environment`); `uninstall`
+    returns it, to be closed. It takes the place of one that was installed before, which is returned. Raises InputError
+    for what is no handler.
     """
+    if handler is None:
+        handler = AssayCallbackHandler()
     object_not_class(handler, "install", AssayCallbackHandler)
     before, INSTALLED.handler = INSTALLED.handler, handler
     return cast("AssayCallbackHandler | None", before)

@@ -46,6 +46,7 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
     include     called on the application's own thread with the root run of each finished trace; False leaves it out
     max_traces  traces open at the same time; the oldest is given up for a new one
     ttl         seconds after which a trace that never ended is given up
+    enabled     False: nothing is heard, kept or started. None: as ASSAY_ENABLED in the environment says, or else True
     remember    newest captured samples that `samples()` and `last` still know, scored or not
 
     With `metrics=()` nothing is scored and no judge is needed: `samples()` shows what is captured. As a context manager
@@ -76,13 +77,14 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         max_traces: int = 2000,
         ttl: float = 3600.0,
         remember: int = REMEMBERED,
+        enabled: bool | None = None,
         **options: Unpack[LiveOptions],
     ) -> None:
         rules = rules or Rules()
         self.remembered = Remembered(remember)
         self.scorer = open_capture(
             type(self).__name__, metrics, judge, scorer, options, self.remembered,
-            has_reference=rules.adjust is not None,
+            has_reference=rules.adjust is not None, enabled=enabled,
         )  # fmt: skip
         self._own_scorer = scorer is None
         self._blocks: list[Token[BaseCallbackHandler | None]] = []

@@ -21,7 +21,7 @@ from assay.capture.unanswered import tell_of_unanswered
 from assay.captured import Captured, Remembered
 from assay.cleaning import leaving_out
 from assay.judges.base import JUDGING
-from assay.live.intake import Intake
+from assay.live.intake import Intake, is_off
 from assay.records import Sample
 from assay_langchain import ids
 from assay_langchain.events import plain, tools_offered
@@ -47,6 +47,7 @@ class Listener:
         self.left_out: Counter[str] = Counter()
         self._collector = collector
         self._scorer = scorer
+        self._off = is_off(scorer)
         self._rules = rules
         self._include = include
         self._remembered = remembered
@@ -67,7 +68,7 @@ class Listener:
         described: Any = None,
     ) -> None:
         """A run started. `described`: what a tool says of itself, or the parameters of a model that may call tools."""
-        if JUDGING.get():  # a judge asks a model that has this handler among its callbacks
+        if self._off or JUDGING.get():  # a judge asks a model that has this handler among its callbacks
             return
         try:
             if kind == "llm":
@@ -98,7 +99,7 @@ class Listener:
         find: Callable[[Any], list[Any] | None] | None = None,
     ) -> None:
         """A run ended. `read` makes of its outputs what is kept of them, `find` the documents that it delivered."""
-        if JUDGING.get():
+        if self._off or JUDGING.get():
             return
         try:
             if find is not None:

@@ -14,7 +14,7 @@ from assay.capture import Rules
 from assay.captured import REMEMBERED, Remembered
 from assay.judges.base import JudgeSpec
 from assay.live.health import Health
-from assay.live.intake import Intake, LiveOptions
+from assay.live.intake import Intake, LiveOptions, is_off
 from assay.records import Record, ScoredSample
 from assay_llama_index import misuse, recording
 from assay_llama_index.capture import Capture
@@ -69,6 +69,7 @@ class AssayInstrumentation(Attached[InstrumentationHealth], metaclass=misuse.Ins
     max_open        exchanges open at the same time; the oldest is given up for a new one
     ttl             seconds after which an exchange that never ended is given up
     remember        newest captured samples that `samples()` and `last` still know, scored or not
+    enabled         False: nothing is heard, kept or started. None: as ASSAY_ENABLED says, or else True
 
     It listens from `attach` to `detach`, or in a block (`with`, `async with`). It is no callback handler: LlamaIndex is
     given nothing. With `metrics=()` nothing is scored and no judge needed: `samples()` shows what is captured.
@@ -90,12 +91,13 @@ class AssayInstrumentation(Attached[InstrumentationHealth], metaclass=misuse.Ins
         max_open: int = 2000,
         ttl: float = 3600.0,
         remember: int = REMEMBERED,
+        enabled: bool | None = None,
         **options: Unpack[LiveOptions],
     ) -> None:
         self.remembered = Remembered(remember)
         self.scorer = open_capture(
             type(self).__name__, metrics, judge, scorer, options, self.remembered,
-            has_reference=rules is not None and rules.adjust is not None,
+            has_reference=rules is not None and rules.adjust is not None, enabled=enabled,
         )  # fmt: skip
         self._own = scorer is None
         self._capture = Capture(self.scorer, rules=rules, max_open=max_open, ttl=ttl, remembered=self.remembered)
@@ -107,7 +109,7 @@ class AssayInstrumentation(Attached[InstrumentationHealth], metaclass=misuse.Ins
 
     def attach(self) -> Self:
         """Listen from now on. Calls under way are not heard."""
-        if not self.attached:
+        if not self.attached and not is_off(self.scorer):
             self._span_dispatcher.add_span_handler(self._spans)
             for dispatcher in self._event_dispatchers:
                 dispatcher.add_event_handler(self._events)

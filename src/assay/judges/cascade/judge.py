@@ -8,13 +8,13 @@ print(judge.report().text())
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from assay.errors import Cause, InputError, JudgeFailure
+from assay.forks import own_lock
 from assay.inquiries import Inquiry
 from assay.judges.asking import asked
 from assay.judges.base import Answer, BaseJudge, JudgeSpec
@@ -75,7 +75,8 @@ class CascadeJudge(BaseJudge):
         self.budgeted = self.first.budgeted and self.then.budgeted
         if self.plan is not None:
             self._check(self.plan)
-        self._told, self._lock = CascadeReport(), threading.Lock()
+        self._told = CascadeReport()
+        self._lock = own_lock(self)
         self._fingerprint: str | None = None
 
     @classmethod
@@ -117,6 +118,10 @@ class CascadeJudge(BaseJudge):
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
         """As the second judge groups them: nobody waits for a call about another sample."""
         return self.then.groups(inquiries)
+
+    async def prepare(self) -> None:
+        for judge in (self.first, self.then):
+            await judge.prepare()
 
     async def release(self) -> None:
         await self.first.release()

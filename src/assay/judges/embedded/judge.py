@@ -9,10 +9,7 @@ is in `EmbeddedJudge().card`.
 from __future__ import annotations
 
 import asyncio
-import os
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import Cause, JudgeFailure, MissingExtra
@@ -22,6 +19,7 @@ from assay.judges.base import Answer, BaseJudge
 from assay.judges.sentence_claims import refuses, sentence_claims, states_something
 from assay.records import Cell, Claim, Evidence, Span, SupportLabel, Verdict, fingerprint
 from assay.text import split_sentences
+from assay.threads import DaemonThreads
 
 if TYPE_CHECKING:
     from assay_embedded import Models, SupportReading
@@ -36,8 +34,9 @@ _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-comp
 _FEWEST = 4  # words of an answer that can be judged by itself,
 _SENTENCE = 9  # or, where no full stop says that it is a sentence, so many,
 _SHORTEST = 30  # or so many characters: not every language has spaces
-_LOCK = threading.Lock()
-_WORKER: ThreadPoolExecutor | None = None
+
+#: One thread for all loops: the models use every core by themselves.
+_WORKER = DaemonThreads(1, "assay-embedded")
 
 
 class EmbeddedJudge(BaseJudge):
@@ -63,6 +62,7 @@ class EmbeddedJudge(BaseJudge):
         self._load: Callable[[], Models] = lambda: assay_embedded.load(threads)
         self._languages: tuple[str, ...] = tuple(assay_embedded.languages)
         self._any_language = any_language
+        self._prepared = False
 
     @property
     def models(self) -> Models:
@@ -101,9 +101,13 @@ class EmbeddedJudge(BaseJudge):
         return None
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        # one worker thread for all loops: the models use every core by themselves
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(_worker(), self._answer_all, tuple(inquiries))
+        return await asyncio.get_running_loop().run_in_executor(_WORKER, self._answer_all, tuple(inquiries))
+
+    async def prepare(self) -> None:
+        """See `BaseJudge.prepare`: loading takes seconds, for which the event loop would stand still."""
+        if not self._prepared:
+            await asyncio.get_running_loop().run_in_executor(_WORKER, lambda: self.models)
+            self._prepared = True
 
     def _answer_all(self, inquiries: Sequence[Inquiry[Any]]) -> list[Answer]:
         findings: dict[int, Any] = {}
@@ -161,14 +165,6 @@ class EmbeddedJudge(BaseJudge):
             n: tuple(max(-1.0, min(1.0, float(vectors[i.text] @ vectors[other]))) for other in i.others)
             for n, i in inquiries.items()
         }
-
-
-def _worker() -> ThreadPoolExecutor:
-    global _WORKER
-    with _LOCK:
-        if _WORKER is None:
-            _WORKER = ThreadPoolExecutor(max_workers=1, thread_name_prefix="assay-embedded")
-        return _WORKER
 
 
 def _distinct(items: Iterable[Any]) -> list[Any]:
@@ -257,13 +253,3 @@ def _states_nothing(inquiry: Directness) -> bool:
 
 def _direct(probability: float) -> Verdict:
     return Verdict(label="direct" if probability >= 0.5 else "indirect", probability=probability)
-
-
-def _after_fork() -> None:
-    """A fork takes no threads along: the child starts its own, and a lock that was held is nobody's."""
-    global _WORKER, _LOCK
-    _WORKER, _LOCK = None, threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

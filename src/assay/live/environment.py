@@ -1,0 +1,67 @@
+"""What operators set in the environment of an application that scores live. Arguments in the code win.
+
+    ASSAY_ENABLED    true or false (also 1/0, yes/no, on/off): false, and handlers hear nothing and start nothing
+    ASSAY_SAMPLING   the rate of samples to score, between 0 and 1
+    ASSAY_JUDGE      the judge by name: embedded, openai:MODEL, decisions:MODEL, systemone:MODEL, cascade:PATH
+    ASSAY_SPOOL      a folder: samples go there, for workers, and nothing is scored in this process
+
+They are read when a handler, an instrumentation or a scorer is made. A variable that is empty counts as not set.
+"""
+
+from __future__ import annotations
+
+import os
+
+from assay.errors import InputError
+from assay.judges import BaseJudge, JudgeSpec, resolve_judge
+
+ENABLED, SAMPLING, JUDGE, SPOOL = "ASSAY_ENABLED", "ASSAY_SAMPLING", "ASSAY_JUDGE", "ASSAY_SPOOL"
+
+_WORDS = {"true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False, "off": False}
+
+
+def enabled() -> bool:
+    """Whether live scoring is on; it is where nothing says otherwise. Raises InputError for another word."""
+    word = _value(ENABLED)
+    if word is None:
+        return True
+    if word.lower() not in _WORDS:
+        raise InputError(f"{ENABLED}: expected true or false, found {word!r} in the environment")
+    return _WORDS[word.lower()]
+
+
+def sampling() -> float | None:
+    """The rate that is set; None: none. Raises InputError for what is no rate."""
+    text = _value(SAMPLING)
+    if text is None:
+        return None
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = -1.0
+    if not 0.0 <= rate <= 1.0:
+        raise InputError(f"{SAMPLING}: expected a rate between 0 and 1, found {text!r} in the environment")
+    return rate
+
+
+def spool() -> str | None:
+    """The folder of the spool that is set; None: none."""
+    return _value(SPOOL)
+
+
+def judge_or(given: JudgeSpec) -> BaseJudge:
+    """The judge given in code; where there is none that of the environment, else the embedded one.
+
+    Raises what `resolve_judge` raises; its InputErrors name the variable where that is at fault.
+    """
+    name = _value(JUDGE) if given is None else None
+    if name is None:
+        return resolve_judge(given)
+    try:
+        return resolve_judge(name)
+    except InputError as error:
+        raise InputError(f"{JUDGE}={name} in the environment: {error}") from error
+
+
+def _value(name: str) -> str | None:
+    return os.environ.get(name, "").strip() or None
