@@ -5,6 +5,7 @@ One implementation, `aevaluate`; `evaluate` is the same for callers without a lo
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from assay.result import Result
 from assay.running import Options, Running
 from assay.runs import same_model_elsewhere, start_run
 from assay.sinks.base import Sink
+from assay.sinks.writing import check_sinks
 from assay.store import Store
 from assay.summary import Summary
 from assay.sync import run_sync
@@ -88,6 +90,7 @@ def evaluate(
     begun: list[Result] = []
 
     async def whole() -> Result:
+        await _check_sinks(options)
         running, source = _begin(data, metrics, judge, store, column_map, limit, (run, replace, note), options)
         begun.append(running.result)
         return await _finish(running, source)
@@ -161,6 +164,7 @@ async def aevaluate(
         budget=budget,
         stop_after=stop_after,
     )
+    await _check_sinks(options)
     return await _finish(*_begin(data, metrics, judge, store, column_map, limit, (run, replace, note), options))
 
 
@@ -196,6 +200,12 @@ def _begin(
         )
     result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
     return Running(result, chosen, judge, FindingCache(judge, kept.findings(result.run)), options), source
+
+
+async def _check_sinks(options: Options) -> None:
+    """Raises InputError where a sink knows already that it can deliver nothing."""
+    if options.sinks:
+        await asyncio.to_thread(check_sinks, options.sinks)
 
 
 async def _finish(running: Running, source: Data) -> Result:

@@ -16,6 +16,7 @@ from assay.sinks.writing import Deliveries
 from assay.store import Row, Store
 from assay.summary import Summary
 from assay.tables import write_table
+from assay.terminal import printable
 
 if TYPE_CHECKING:
     import pandas
@@ -36,7 +37,10 @@ class Failure:
 
     def __str__(self) -> str:
         named = "" if self.id is None else f" ({self.id})"
-        return f"row {self.number}{named}: {self.metric} not scored ({self.cause}): {self.message}"
+        return printable(f"row {self.number}{named}: {self.metric} not scored ({self.cause}): {self.message}")
+
+    def __repr__(self) -> str:
+        return f"<Failure {self}>"
 
 
 @dataclass(slots=True)

@@ -105,6 +105,7 @@ class Running:
         self.writer = SinkWriter(options.sinks)
         result.deliveries = self.writer.deliveries
         self.slots = asyncio.Semaphore(options.concurrency)
+        self.asking = asyncio.Semaphore(judge.samples_at_once or options.concurrency)
         self.watch = Watch(metrics, options.stop_after)
         self.fatal: BaseException | None = None
 
@@ -174,7 +175,8 @@ class Running:
 
     async def _score(self, sample: Sample) -> ScoredSample:
         deadline, partial = self.options.sample_deadline, self.options.score_partial
-        return await score_sample(sample, self.metrics, self.cache, deadline=deadline, score_partial=partial)
+        async with self.asking:  # not while its scores are delivered, which may take long
+            return await score_sample(sample, self.metrics, self.cache, deadline=deadline, score_partial=partial)
 
     def _unreadable(self, row: RowError) -> ScoredSample:
         return unscored_sample(Sample(id=row.id), self.metrics, Cause.BAD_ROW, row.message)

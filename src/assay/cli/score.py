@@ -103,16 +103,19 @@ def score(
 
 def _check_outputs(data: list[str], out: Path | None, as_csv: str | None, as_json: bool) -> None:
     """Before anything is read: nothing may be written over what is read, and stdout has room for one thing."""
+    from assay.data.paths import paths_of
+
+    read = [path for name in data for path in paths_of(name) or ()]
     for option, file in (("--out", out), ("--csv", as_csv)):
-        if file is not None and str(file) != STDOUT and any(_same_file(str(file), name) for name in data):
+        if file is not None and str(file) != STDOUT and any(_same_file(Path(file), path) for path in read):
             raise InputError(f"{option}: {str(file)!r} is read as data; write to another file")
     if as_json and as_csv == STDOUT:
         raise InputError("--csv, --json: only one of them can go to stdout; name a file, --csv FILE")
 
 
-def _same_file(one: str, other: str) -> bool:
+def _same_file(one: Path, other: Path) -> bool:
     try:
-        return Path(one).resolve() == Path(other).resolve()
+        return one.expanduser().resolve() == other.expanduser().resolve()
     except OSError:
         return False
 

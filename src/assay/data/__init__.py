@@ -218,7 +218,7 @@ def open_data(
         if format is not None:
             raise InputError("format: goes with files and standard input")
         return Data(from_object(data), column_map, limit)
-    names = [str(path) for path in several]
+    names = ["standard input" if str(path) == STDIN else str(path) for path in several]
     if len(several) == 1:
         return Data(_file(several[0], format), column_map, limit, names[0])
     parts = [(name, Data(_file(path, format), column_map)) for name, path in zip(names, several, strict=True)]

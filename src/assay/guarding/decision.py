@@ -42,6 +42,12 @@ class GuardDecision(Record):
         """The first line of the reason. It names metrics and numbers, and holds no text of the sample."""
         return self.reason.partition("\n")[0]
 
+    def __str__(self) -> str:
+        return f"{'allowed' if self.allowed else 'not allowed'} ({self.outcome}, {self.seconds:.2f} s): {self.reason}"
+
+    def __repr__(self) -> str:
+        return f"<GuardDecision {self.outcome}, {'allowed' if self.allowed else 'not allowed'}: {self.headline}>"
+
 
 class GuardBlocked(AssayError):
     """An answer was blocked, and the guard has no fallback to take its place. `decision` says why."""

@@ -25,4 +25,4 @@ def drawn(renderable: RenderableType, width: int, *, colour: bool = False) -> st
         _environ={},  # what the environment says of colour and width is settled by who asks
     )
     console.print(renderable, soft_wrap=False)
-    return "\n".join(line.rstrip() for line in buffer.getvalue().strip("\n").splitlines())
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()).strip("\n")
