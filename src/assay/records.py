@@ -150,7 +150,8 @@ class Sample(Record):
     def __repr__(self) -> str:
         asked = "no question" if self.question is None else repr(_short(self.question))
         said = "no answer" if self.answer is None else repr(_short(self.answer))
-        found = "contexts unknown" if self.contexts is None else f"{len(self.contexts)} contexts"
+        count = len(self.contexts or ())
+        found = "contexts unknown" if self.contexts is None else f"{count or 'no'} context{'' if count == 1 else 's'}"
         return f"<Sample{_named(self.id)} {asked} -> {said}, {found}>"
 
     def __post_init__(self) -> None:
@@ -350,7 +351,7 @@ class ScoredSample(Record):
             f"{name} {score.value:.3f}" if score.value is not None else f"{name} not scored"
             for name, score in self.scores.items()
         )
-        return f"<ScoredSample{_named(self.sample.id)} {scores}>"
+        return f"<ScoredSample{_named(self.sample.id)}{' ' + scores if scores else ''}>"
 
 
 def fingerprint(parts: Sequence[Any]) -> str:

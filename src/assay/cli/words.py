@@ -6,7 +6,7 @@ import re
 
 _WORDS = (
     (re.compile(r"""column_map=\{"([^"{}]*)": "([^"{}]*)"\}"""), r"--map '\1=\2'"),
-    (re.compile(r"\buse column_map= to", re.IGNORECASE), "use --map FIELD=COLUMN to"),
+    (re.compile(r"\b([Uu])se column_map= to"), r"\1se --map FIELD=COLUMN to"),
     (re.compile(r"\bcolumn_map=?"), "--map"),
     (re.compile(r"\bpass api_key=\S*"), "name the variable that holds it with --api-key-env"),
     (re.compile(r"\bapi_key=\S*"), "--api-key-env"),

@@ -27,15 +27,15 @@ def runs_list(lines: Iterable[RunLine]) -> RenderableType:
     for line in lines:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.started))
         rows = "1 row" if line.rows == 1 else f"{line.rows} rows"
-        facts = [when, rows, *([line.data] if line.data else [])]
+        facts = [rows, *([line.data] if line.data else [])]
         if line.unscored:
             facts.append(f"{line.unscored} not scored")
-        blocks.append(Text(line.run, style="bold").append("  " + " · ".join(facts), style="not bold"))
+        blocks.append(Text(line.run, style="bold").append(f"  {when}", style="not bold dim"))
         means = []
         for summary in line.metrics.values():
             name, mean, scored, _, _ = cells(summary)
             means.append(f"{name} {mean}" + ("" if summary.scored == summary.total else f" ({scored})"))
-        below = [(", ".join(means), ""), (line.judge and f"by {line.judge}", "dim")]
+        below = [(" · ".join(facts), ""), (", ".join(means), ""), (line.judge and f"by {line.judge}", "dim")]
         below += [(line.note and f"note: {line.note}", "italic"), (line.stopped and f"stopped: {line.stopped}", "red")]
         blocks += [Padding(Text(text, style=style), (0, 0, 0, 4)) for text, style in below if text]
     return Group(*blocks)
