@@ -216,7 +216,7 @@ def test_explain_is_short_without_a_metric_and_full_on_demand(assay: Run, tmp_pa
         assert all(full.count(place) >= 2 for place in places)
 
 
-# -- width and colour ----------------------------------------------------------------------------------------------------
+# -- width and colour -------------------------------------------------------------------------------------------------
 
 WORDS = {word for title in (*_HEAD, "row", "id", "metric", "cause", "why") for word in title.split()}
 

@@ -98,7 +98,7 @@ def test_a_summary_is_the_same_when_it_is_read_back(values: list[float | None]) 
     assert again.mean == (None if summary.mean is None else pytest.approx(summary.mean, abs=1e-12))
 
 
-# -- worst, groups, failures, CSV ----------------------------------------------------------------------------------------
+# -- worst, groups, failures, CSV -------------------------------------------------------------------------------------
 
 
 def test_the_worst_rows_the_worst_first_and_the_first_of_equals(tmp_path: Path) -> None:

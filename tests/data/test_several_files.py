@@ -116,7 +116,7 @@ def test_the_name_of_what_was_read_keeps_no_secret(tmp_path: Path) -> None:
     assert without_secrets("otel:spans.jsonl") == "otel:spans.jsonl"
 
 
-# -- JSON of evaluation tools -------------------------------------------------------------------------------------------
+# -- JSON of evaluation tools -----------------------------------------------------------------------------------------
 
 MLFLOW = {
     "inputs": {"question": "q"},

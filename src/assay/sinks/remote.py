@@ -28,6 +28,10 @@ class Refused(Exception):
     """The store will not take this, however often it is asked. Raise it from `send`."""
 
 
+class KeyRefused(Refused):
+    """The store does not know the key, or the key may not do this. Raise it from `send` and `greet`."""
+
+
 class NotThere(Exception):
     """The target is not in the store, or not yet: worth other tries while patience lasts. Raise it from `send`."""
 
@@ -128,7 +132,7 @@ class RemoteSink(ABC):
                 self.greet()
         except InputError:
             raise
-        except Refused as error:
+        except KeyRefused as error:
             raise InputError(f"{type(self).__name__}: {error}") from None
         except NotThere:  # a server without that page: it answers
             return

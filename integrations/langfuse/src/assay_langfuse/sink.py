@@ -13,7 +13,7 @@ from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
-from assay.sinks.remote import Busy, Refused, RemoteOptions, RemoteSink, Unreachable
+from assay.sinks.remote import Busy, KeyRefused, Refused, RemoteOptions, RemoteSink, Unreachable
 
 if TYPE_CHECKING:
     from langfuse import Langfuse
@@ -175,8 +175,9 @@ def _answers() -> Iterator[None]:
         status = error.status_code or 500
         if status in _TRY_AGAIN or status >= 500:
             raise Busy(f"Langfuse answers HTTP {status}", after=_after(error.headers)) from None
-        key = ", the keys are none that it knows" if status in (401, 403) else ""
-        raise Refused(f"Langfuse refuses it: HTTP {status}{key}") from None
+        if status in (401, 403):
+            raise KeyRefused(f"Langfuse refuses the keys: HTTP {status}") from None
+        raise Refused(f"Langfuse refuses it: HTTP {status}") from None
     except httpx.HTTPError as error:
         raise Unreachable(f"Langfuse cannot be reached: {type(error).__name__}") from None
 

@@ -15,7 +15,7 @@ from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
-from assay.sinks.remote import Busy, NotThere, Refused, RemoteOptions, RemoteSink, Unreachable
+from assay.sinks.remote import Busy, KeyRefused, NotThere, Refused, RemoteOptions, RemoteSink, Unreachable
 
 if TYPE_CHECKING:
     from langsmith import Client
@@ -190,9 +190,9 @@ def _answers() -> Iterator[None]:
         status = _status(error)
         if status is not None and status >= 500:
             raise Busy(f"LangSmith fails: HTTP {status}") from None
-        words = f"HTTP {status}" if status is not None else type(error).__name__
         if status in (401, 403):
-            words += ", the key (LANGSMITH_API_KEY, api_key=) is not one that it knows"
+            raise KeyRefused(f"LangSmith refuses the key (LANGSMITH_API_KEY, api_key=): HTTP {status}") from None
+        words = f"HTTP {status}" if status is not None else type(error).__name__
         raise Refused(f"LangSmith refuses it: {words}") from None
 
 
