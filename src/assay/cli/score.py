@@ -135,6 +135,7 @@ def print_result(result: Result, out: Path | None, as_csv: str | None, as_json: 
     else:
         show(as_rich(result))
         if groups is not None:
+            say("")
             show(groups_table(groups, by or ""))
     if as_csv is not None:
         write_csv(result.records(), result.columns, as_csv)
