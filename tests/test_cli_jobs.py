@@ -301,6 +301,16 @@ def test_a_terminal_has_colours_and_a_bar_that_goes(data: str, tmp_path: Path) -
     assert "1661" not in text
 
 
+def test_a_reader_that_goes_away_is_no_message() -> None:
+    """`assay metrics | head -1`."""
+    command = [sys.executable, "-m", "assay", "metrics"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    _, err = process.communicate()
+    assert (process.returncode, err) == (1, b"")
+
+
 def test_piped_there_is_neither_colour_nor_a_bar(data: str, tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
     command = [sys.executable, "-m", "assay", "score", "-", "--metrics", "faithfulness", "--store", str(tmp_path)]

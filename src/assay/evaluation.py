@@ -186,8 +186,10 @@ def _begin(
     for name, value in {"concurrency": options.concurrency, "stop_after": options.stop_after}.items():
         if value is not None and value < 1:
             raise InputError(f"{name}: expected at least 1, got {value}")
-    kept = store if isinstance(store, Store) else Store(store) if store is not None else Store.temporary()
     run, replace, note = named
+    if note is not None and not isinstance(note, str):
+        raise InputError(f"note: expected a text, got {type(note).__name__}")
+    kept = store if isinstance(store, Store) else Store(store) if store is not None else Store.temporary()
     result = Result(run="", store=kept, judge=judge.fingerprint, note=note, data=source.name, started=time.time())
     for metric in chosen:
         result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)

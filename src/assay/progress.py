@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Callable
@@ -128,12 +129,17 @@ class Picture:
         from IPython import display
 
         show: Any = display.display
-        self._handle = show(_Line("scoring …"), display_id=True)
+        with contextlib.suppress(Exception):  # nobody looks any more; the run goes on
+            self._handle = show(_Line("scoring …"), display_id=True)
         return self
+
+    def _show(self, text: str) -> None:
+        with contextlib.suppress(Exception):
+            self._handle.update(_Line(text))
 
     def __exit__(self, *_: object) -> None:
         rows = "1 row" if self._pace.rows == 1 else f"{self._pace.rows:,} rows"
-        self._handle.update(_Line(f"{rows} in {self._pace.seconds:.1f} s"))
+        self._show(f"{rows} in {self._pace.seconds:.1f} s")
 
     def update(self, result: Result) -> None:
         self._pace.rows = result.rows
@@ -143,7 +149,7 @@ class Picture:
         self._shown = now
         warning = self._pace.warning()
         parts = [*self._pace.parts(), *said_of(result), *([warning] if warning else [])]
-        self._handle.update(_Line("scoring " + " · ".join(parts)))
+        self._show("scoring " + " · ".join(parts))
 
 
 class _Line:

@@ -154,6 +154,24 @@ def test_nested_json_of_other_tools(content: Any, expected: Any, tmp_path: Path)
     assert (sample.question, sample.answer, sample.reference, sample.passages) == expected
 
 
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"inputs": {"question": "q"}, "outputs": "a"},
+        {"inputs": {"question": "q"}, "outputs": {"answer": "a", "steps": 3}},
+        {"input": {"query": "q", "k": 4}, "output": {"response": "a"}},
+    ],
+)
+def test_fields_within_inputs_and_outputs(row: dict[str, Any]) -> None:
+    (sample,) = samples([row])
+    assert (sample.question, sample.answer) == ("q", "a")
+
+
+def test_what_brings_nothing_new_stays_in_the_metadata() -> None:
+    (sample,) = samples([{**ROW, "inputs": {"query": "other", "k": 1}}])
+    assert (sample.question, sample.metadata) == ("q", {"inputs": {"query": "other", "k": 1}})
+
+
 def test_a_row_of_its_own_with_objects_in_it_stays_a_row() -> None:
     (sample,) = samples([{"question": "q", "answer": "a", "inputs": {"k": 1}, "results": [{"x": 1}]}])
     assert sample.metadata == {"inputs": {"k": 1}, "results": [{"x": 1}]}

@@ -43,9 +43,12 @@ def rows_within(data: Mapping[str, Any], depth: int = 2) -> list[Any] | None:
 def flattened(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """A row whose fields lie within `inputs`, `outputs`, `expectations` or `vars`, with them beside the others.
 
-    Only where they are fields of a sample by name, and the row itself has none of that name.
+    Only where they bring a field of a sample that the row itself has not.
     """
-    parts = [part for part in _PARTS if isinstance(row.get(part), Mapping) and _has_fields(row[part], part)]
+    if not any(isinstance(row.get(part), Mapping) for part in _PARTS):
+        return row
+    own = {field_of(str(key)) for key, value in row.items() if not isinstance(value, Mapping)} | {None}
+    parts = [part for part in _PARTS if isinstance(row.get(part), Mapping) and _fields_in(row[part], part) - own]
     if not parts:
         return row
     flat: dict[str, Any] = {key: value for key, value in row.items() if key not in parts}
@@ -58,8 +61,8 @@ def flattened(row: Mapping[str, Any]) -> Mapping[str, Any]:
     return flat
 
 
-def _has_fields(inner: Mapping[Any, Any], part: str) -> bool:
-    return any(field_of(_renamed(str(key), part)) is not None for key in inner)
+def _fields_in(inner: Mapping[Any, Any], part: str) -> set[str | None]:
+    return {field_of(_renamed(str(key), part)) for key in inner}
 
 
 def _renamed(key: str, part: str) -> str:
