@@ -235,7 +235,8 @@ class Result:
         return as_text(self)
 
     def __repr__(self) -> str:
-        return f"<Result {self.run}: {self.rows} rows, {', '.join(self.metrics)}>"
+        rows = "1 row" if self.rows == 1 else f"{self.rows} rows"
+        return printable(f"<Result {self.run}: {rows}, {', '.join(self.metrics)}>")
 
     def _repr_html_(self) -> str:
         from assay.report.table import as_html

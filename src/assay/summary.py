@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from assay.records import Direction, Score
+from assay.terminal import printable
 
 
 @dataclass(slots=True)
@@ -86,7 +87,8 @@ class Summary:
     def __str__(self) -> str:
         mean = "no value" if self.mean is None else f"mean {self.mean:.3f}"
         causes = ", ".join(f"{cause} {count}" for cause, count in self.causes.most_common())
-        return f"{self.metric}: {mean}, {self.scored} of {self.total} rows scored" + (f" ({causes})" if causes else "")
+        rest = f" ({causes})" if causes else ""
+        return printable(f"{self.metric}: {mean}, {self.scored} of {self.total} rows scored{rest}")
 
     def __repr__(self) -> str:
         return f"<Summary {self}>"
