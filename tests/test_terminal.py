@@ -165,7 +165,9 @@ def test_explain(
         monkeypatch.setenv("FORCE_COLOR", "1")
     code, out, err = run("explain", "last", "1", *options)
     assert code == 0, err
-    assert_harmless(out + err)
+    assert ("\x1b[" in out) == (forced and not options)  # colours of our own, none of theirs
+    assert_harmless(COLOUR.sub("", out) + err)
+    assert "\\x1b[32m" in out.replace("\\u001b", "\\x1b")
     assert out.count("green") >= 5
     if options:
         assert ScoredSample.from_dict(json.loads(out)) == stored.row(1)

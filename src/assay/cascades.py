@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from assay.budgets.budget import Budget, Prices
-from assay.data import RowError, missing_columns, open_data
+from assay.data import ColumnMap, RowError, missing_columns, open_data
 from assay.errors import InputError, JudgeFailure
 from assay.evaluation import DEFAULT_METRICS, IN_FLIGHT, aevaluate
 from assay.inquiries import Inquiry
@@ -48,7 +48,7 @@ async def acalibrate(
     then_options: Mapping[str, Any] | None = None,
     prices: Prices | None = None,
     store: Store | str | Path | None = ".assay",
-    column_map: dict[str, str] | None = None,
+    column_map: ColumnMap | None = None,
     limit: int = LIMIT,
     seed: int = 0,
     budget: Budget | None = None,

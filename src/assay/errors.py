@@ -12,8 +12,10 @@ AssayError
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from types import TracebackType
 from typing import Any
 
 from assay.terminal import printable
@@ -67,6 +69,21 @@ class AssayError(Exception):
     def __str__(self) -> str:
         return printable(super().__str__())
 
+    def _render_traceback_(self) -> list[str]:
+        """What notebooks show: the message, and the line of the cell. ASSAY_DEBUG=1 in the environment shows all."""
+        if os.environ.get("ASSAY_DEBUG", "0") not in ("", "0"):
+            raise NotImplementedError  # IPython then shows its own
+        lines = (tb.tb_lineno for tb in _frames(self.__traceback__) if "ipykernel" in tb.tb_frame.f_code.co_filename)
+        line = next(lines, None)
+        where = "" if line is None else f" (line {line} of the cell; ASSAY_DEBUG=1 in the environment shows more)"
+        return [f"{type(self).__name__}: {self}{where}"]
+
+
+def _frames(traceback: TracebackType | None) -> Iterator[TracebackType]:
+    while traceback is not None:
+        yield traceback
+        traceback = traceback.tb_next
+
 
 class InputError(AssayError, ValueError):
     """A wrong argument, row or key. The message names it and says what was expected."""
@@ -81,11 +98,16 @@ class StoreError(AssayError):
 
 
 class Undelivered(AssayError):
-    """A sink could not hand over some scores. `scores` names their metrics; the others were delivered."""
+    """A sink could not hand over some scores. `scores` names their metrics; the others were delivered.
 
-    def __init__(self, message: str, *, scores: Sequence[str]):
+    `target` is what the sample is called in the store, `reason` why they did not arrive, where the message holds more.
+    """
+
+    def __init__(self, message: str, *, scores: Sequence[str], target: str | None = None, reason: str | None = None):
         super().__init__(message)
         self.scores = tuple(scores)
+        self.target = target
+        self.reason = message if reason is None else reason
 
 
 class JudgeFailure(AssayError):

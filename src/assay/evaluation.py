@@ -5,11 +5,13 @@ One implementation, `aevaluate`; `evaluate` is the same for callers without a lo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import asyncio
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from assay.budgets.budget import Budget, check_budget, spending
-from assay.data import Data, Rows, missing_columns, open_data
+from assay.data import ColumnMap, Data, Rows, missing_columns, open_data
 from assay.errors import InputError
 from assay.judges import BaseJudge, JudgeSpec, resolve_judge
 from assay.judges.cache import FindingCache
@@ -20,6 +22,7 @@ from assay.result import Result
 from assay.running import Options, Running
 from assay.runs import same_model_elsewhere, start_run
 from assay.sinks.base import Sink
+from assay.sinks.writing import check_sinks
 from assay.store import Store
 from assay.summary import Summary
 from assay.sync import run_sync
@@ -53,7 +56,7 @@ def evaluate(
     judge: JudgeSpec = None,
     *,
     store: Store | str | Path | None = ".assay",
-    column_map: Mapping[str, str] | None = None,
+    column_map: ColumnMap | None = None,
     limit: int | None = None,
     concurrency: int = IN_FLIGHT,
     sample_deadline: float | None = SAMPLE_DEADLINE,
@@ -64,6 +67,7 @@ def evaluate(
     sinks: Sequence[Sink] = (),
     run: str | None = None,
     replace: bool = False,
+    note: str | None = None,
     budget: Budget | None = None,
     stop_after: int | None = STOP_AFTER,
 ) -> Result:
@@ -86,7 +90,8 @@ def evaluate(
     begun: list[Result] = []
 
     async def whole() -> Result:
-        running, source = _begin(data, metrics, judge, store, column_map, limit, run, replace, options)
+        await _check_sinks(options)
+        running, source = _begin(data, metrics, judge, store, column_map, limit, (run, replace, note), options)
         begun.append(running.result)
         return await _finish(running, source)
 
@@ -104,7 +109,7 @@ async def aevaluate(
     judge: JudgeSpec = None,
     *,
     store: Store | str | Path | None = ".assay",
-    column_map: Mapping[str, str] | None = None,
+    column_map: ColumnMap | None = None,
     limit: int | None = None,
     concurrency: int = IN_FLIGHT,
     sample_deadline: float | None = SAMPLE_DEADLINE,
@@ -115,6 +120,7 @@ async def aevaluate(
     sinks: Sequence[Sink] = (),
     run: str | None = None,
     replace: bool = False,
+    note: str | None = None,
     budget: Budget | None = None,
     stop_after: int | None = STOP_AFTER,
 ) -> Result:
@@ -125,7 +131,8 @@ async def aevaluate(
     metrics          names or Metric objects; None takes those of DEFAULT_METRICS that data and judge allow
     judge            a judge, "embedded" (the default) or "openai:MODEL"
     store            folder that keeps findings and rows; a rerun asks only for what is missing. None: a temporary one
-    column_map       your column for a field, where the name is not one of the accepted ones: {"question": "frage"}
+    column_map       your column for a field, where the name is not one of the accepted ones: {"question": "frage"}; for
+                     contexts also several, each a passage or more: {"contexts": ["first", "second"]}
     limit            read at most this many rows
     concurrency      samples in flight at the same time; memory grows with this, not with the number of rows
     sample_deadline  seconds for one row; what is not measured by then is unscored (timeout)
@@ -136,6 +143,7 @@ async def aevaluate(
     sinks            where scored rows go besides; closed at the end. What did not arrive is in `Result.deliveries`
     run              the run's name in the store; None: a new one
     replace          a run of that name in the store is deleted first, its findings are kept; False: it is an error
+    note             a sentence of yours that is kept with the run, and shown with it
     budget           what the judge may be asked for at most; what finds no room is unscored (budget), and a rerun asks
                      for it again
     stop_after       rows in a row without one usable reply of the judge after which the run ends; None: never
@@ -156,7 +164,8 @@ async def aevaluate(
         budget=budget,
         stop_after=stop_after,
     )
-    return await _finish(*_begin(data, metrics, judge, store, column_map, limit, run, replace, options))
+    await _check_sinks(options)
+    return await _finish(*_begin(data, metrics, judge, store, column_map, limit, (run, replace, note), options))
 
 
 def _begin(
@@ -164,10 +173,9 @@ def _begin(
     metrics: MetricSpec | None,
     judge: JudgeSpec,
     store: Store | str | Path | None,
-    column_map: Mapping[str, str] | None,
+    column_map: ColumnMap | None,
     limit: int | None,
-    run: str | None,
-    replace: bool,
+    named: tuple[str | None, bool, str | None],
     options: Options,
 ) -> tuple[Running, Data]:
     """Check everything, and start a run in the store. Asks the judge nothing."""
@@ -178,8 +186,11 @@ def _begin(
     for name, value in {"concurrency": options.concurrency, "stop_after": options.stop_after}.items():
         if value is not None and value < 1:
             raise InputError(f"{name}: expected at least 1, got {value}")
+    run, replace, note = named
+    if note is not None and not isinstance(note, str):
+        raise InputError(f"note: expected a text, got {type(note).__name__}")
     kept = store if isinstance(store, Store) else Store(store) if store is not None else Store.temporary()
-    result = Result(run="", store=kept, judge=judge.fingerprint)
+    result = Result(run="", store=kept, judge=judge.fingerprint, note=note, data=source.name, started=time.time())
     for metric in chosen:
         result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
         result.parameters[metric.label] = repr(metric)
@@ -191,6 +202,12 @@ def _begin(
         )
     result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
     return Running(result, chosen, judge, FindingCache(judge, kept.findings(result.run)), options), source
+
+
+async def _check_sinks(options: Options) -> None:
+    """Raises InputError where a sink knows already that it can deliver nothing."""
+    if options.sinks:
+        await asyncio.to_thread(check_sinks, options.sinks)
 
 
 async def _finish(running: Running, source: Data) -> Result:
@@ -208,13 +225,23 @@ def _chosen(metrics: MetricSpec | None, source: Data, judge: BaseJudge) -> tuple
             if not missing_columns(source.columns, (metric,)) and metric.cannot(judge) is None
         )
         if not chosen:
-            present = ", ".join(sorted(source.columns)) or "no field that assay knows"
-            raise InputError(f"data: no default metric fits; it has {present}. `assay metrics` lists what each needs")
+            raise InputError(
+                f"data: no default metric fits. {_columns_seen(source)}. `assay metrics` lists what each needs; use "
+                "column_map= to name your columns"
+            )
         return chosen
     chosen = resolve(metrics)
     missing = missing_columns(source.columns, chosen)
     if missing:
         lines = "; ".join(f"{label} needs {', '.join(fields)}" for label, fields in missing.items())
-        present = ", ".join(sorted(source.columns)) or "none that assay knows"
-        raise InputError(f"data: columns are missing: {lines}. Present: {present}. Use column_map= to name yours")
+        raise InputError(f"data: columns are missing: {lines}. {_columns_seen(source)}. Use column_map= to name yours")
     return chosen
+
+
+def _columns_seen(source: Data, most: int = 20) -> str:
+    """The fields that were found, and the columns that no field was recognised in."""
+    present = f"Present: {', '.join(sorted(source.columns)) or 'none that assay knows'}"
+    if not source.unknown:
+        return present
+    more = f" and {len(source.unknown) - most} more" if len(source.unknown) > most else ""
+    return f"{present}; not recognised: {', '.join(map(repr, source.unknown[:most]))}{more}"

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from assay.cleaning import finite, json_object, well_formed
 from assay.errors import Cause, InputError
+from assay.terminal import printable
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -89,6 +90,10 @@ class Context(Record):
     in_prompt: bool | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        score = "" if self.score is None else f", score {self.score:.3g}"
+        return f"<Context{_named(self.id)} {_short(self.text)!r}{score}>"
+
     def __post_init__(self) -> None:
         _clean_text(self, "text", needed=True)
         if self.id is not None:
@@ -134,6 +139,20 @@ class Sample(Record):
     language: str = "en"
     status: SampleStatus = "complete"
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        lines = [(name, getattr(self, name)) for name in ("question", "answer", "reference")]
+        contexts = [] if self.contexts is None else [f"contexts: {len(self.contexts)}"]
+        return printable(
+            "\n".join([*(f"{name}: {_short(text, 200)}" for name, text in lines if text is not None), *contexts])
+        )
+
+    def __repr__(self) -> str:
+        asked = "no question" if self.question is None else repr(_short(self.question))
+        said = "no answer" if self.answer is None else repr(_short(self.answer))
+        count = len(self.contexts or ())
+        found = "contexts unknown" if self.contexts is None else f"{count or 'no'} context{'' if count == 1 else 's'}"
+        return f"<Sample{_named(self.id)} {asked} -> {said}, {found}>"
 
     def __post_init__(self) -> None:
         for name in ("question", "answer", "reference"):
@@ -224,6 +243,12 @@ class Verdict(Record):
     evidence: tuple[Evidence, ...] = ()
     unlocated: int = 0
 
+    def __repr__(self) -> str:
+        p = "" if self.probability is None else f" (p={self.probability:.2f})"
+        what = f": {_short(self.claim.text)!r}" if self.claim is not None else ""
+        what += f" on passage {self.passage + 1}" if self.passage is not None else ""
+        return f"<Verdict {self.label}{p}{what}>"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage(Record):
@@ -290,6 +315,15 @@ class Score(Record):
     judge: str | None = None
     usage: Usage = field(default_factory=Usage)
 
+    def __str__(self) -> str:
+        if self.unscored is not None:
+            return printable(f"{self.metric}: not scored ({self.unscored.cause}): {self.unscored.message}")
+        parts = ", ".join(f"{name} {value:.3g}" for name, value in self.parts.items())
+        return printable(f"{self.metric} = {self.value:.3f}" + (f" ({parts})" if parts else ""))
+
+    def __repr__(self) -> str:
+        return f"<Score {self}>"
+
     def __post_init__(self) -> None:
         if (self.value is None) == (self.unscored is None):
             raise InputError(f"Score {self.metric!r}: give either a value or a reason why there is none")
@@ -309,11 +343,31 @@ class ScoredSample(Record):
         """The numbers alone; None where there is no measurement."""
         return {name: score.value for name, score in self.scores.items()}
 
+    def __str__(self) -> str:
+        return "\n".join([str(self.sample), *(f"  {score}" for score in self.scores.values())])
+
+    def __repr__(self) -> str:
+        scores = ", ".join(
+            f"{name} {score.value:.3f}" if score.value is not None else f"{name} not scored"
+            for name, score in self.scores.items()
+        )
+        return f"<ScoredSample{_named(self.sample.id)}{' ' + scores if scores else ''}>"
+
 
 def fingerprint(parts: Sequence[Any]) -> str:
     """SHA-256 of JSON-able parts; equal parts give equal hex digests on every machine."""
     blob = json.dumps(parts, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(blob.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _short(text: str, most: int = 60) -> str:
+    """The beginning of a text, on one line."""
+    flat = " ".join(text[: 4 * most].split())
+    return flat if len(flat) <= most and len(text) <= 4 * most else flat[: most - 1] + "…"
+
+
+def _named(name: str | None) -> str:
+    return "" if name is None else f" {_short(name)!r}"
 
 
 # ---- how the records above clean what they are given; most of it is clean, and then nothing is copied ----------------

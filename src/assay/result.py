@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import heapq
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from assay.errors import InputError, MissingExtra
+from assay.groups import grouped_by
 from assay.installing import install_package
 from assay.records import ScoredSample, Usage
 from assay.sinks.writing import Deliveries
 from assay.store import Row, Store
 from assay.summary import Summary
+from assay.tables import write_table
+from assay.terminal import printable
 
 if TYPE_CHECKING:
     import pandas
@@ -32,6 +36,13 @@ class Failure:
     message: str
     raw: str | None
 
+    def __str__(self) -> str:
+        named = "" if self.id is None else f" ({self.id})"
+        return printable(f"row {self.number}{named}: {self.metric} not scored ({self.cause}): {self.message}")
+
+    def __repr__(self) -> str:
+        return f"<Failure {self}>"
+
 
 @dataclass(slots=True)
 class Result:
@@ -43,6 +54,9 @@ class Result:
     usage     what the judge was asked in this run; `reused` counts findings that cost nothing
     deliveries  what became of the scores in each sink, by its name
     notes     what a reader of the figures should know, one sentence each
+    note      what was said of the run when it was started
+    data      what it read: a file as it was named, or a kind of object
+    started   seconds since 1970
     """
 
     run: str
@@ -57,6 +71,9 @@ class Result:
     stopped: str | None = None
     deliveries: dict[str, Deliveries] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    note: str | None = None
+    data: str | None = None
+    started: float | None = None
 
     @classmethod
     def load(cls, run: str = "last", store: Store | str | Path = ".assay") -> Result:
@@ -70,6 +87,8 @@ class Result:
         result.parameters = info.get("parameters", {})
         result.deliveries = {name: Deliveries.from_dict(found) for name, found in info.get("deliveries", {}).items()}
         result.notes = list(info.get("notes", ()))
+        result.note, result.data = info.get("note"), info.get("data")
+        result.started = store.run_started(run)
         result.metrics = {name: Summary(metric=name) for name in info["metrics"]}
         for row in store.rows(run):
             result.add(row.scored)
@@ -97,7 +116,17 @@ class Result:
             "stopped": self.stopped,
             "deliveries": {name: found.to_dict() for name, found in self.deliveries.items()},
             "notes": self.notes,
+            "note": self.note,
+            "data": self.data,
+            "rows": self.rows,
+            "summaries": {name: summary.to_dict() for name, summary in self.metrics.items()},
         }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run and its summaries as plain JSON values, without the rows: see `to_jsonl` and `to_csv` for these."""
+        info = self.info()
+        summaries = info.pop("summaries")
+        return {"run": self.run, "started": self.started, **info, "complete": self.complete, "metrics": summaries}
 
     def __iter__(self) -> Iterator[ScoredSample]:
         """The scored samples in the order of the data."""
@@ -134,34 +163,41 @@ class Result:
             raise InputError(f"metric: {metric!r} is not in this run; it has {', '.join(found.scored.scores)}")
         return Explanation(found, metric)
 
-    def worst(self, metric: str) -> Row | None:
-        """The row with the worst value of a metric; the first of several; None when no row has a value."""
+    @overload
+    def worst(self, metric: str) -> Row | None: ...
+    @overload
+    def worst(self, metric: str, n: int) -> list[Row]: ...
+    def worst(self, metric: str, n: int | None = None) -> Row | list[Row] | None:
+        """The row with the worst value of a metric, None when no row has one; or the `n` worst rows, the worst first.
+
+        Of rows with equal values the first ones count as worse. Raises InputError for a metric that the run has not.
+        """
         if metric not in self.metrics:
             raise InputError(f"metric: {metric!r} is not in this run; it has {', '.join(self.metrics)}")
+        if n is not None and n < 1:
+            raise InputError(f"n: expected at least 1, got {n}")
         sign = 1 if self.metrics[metric].direction == "higher" else -1
-        worst: tuple[float, Row] | None = None
-        for row in self.numbered():
-            score = row.scored.scores.get(metric)
-            if score is not None and score.value is not None and (worst is None or sign * score.value < worst[0]):
-                worst = sign * score.value, row
-        return None if worst is None else worst[1]
+        valued = (
+            (sign * score.value, row.number, row)
+            for row in self.numbered()
+            if (score := row.scored.scores.get(metric)) is not None and score.value is not None
+        )
+        worst = [row for _, _, row in heapq.nsmallest(n or 1, valued, key=lambda one: one[:2])]
+        if n is not None:
+            return worst
+        return worst[0] if worst else None
+
+    def by(self, column: str) -> dict[str, dict[str, Summary]]:
+        """The summaries of groups of rows: those with the same value in a column of the data, most rows first.
+
+        `column` is a column that is no field of a sample (it is in the metadata), or "language" or "status". Rows
+        without it are the group "–". Raises InputError where no row has the column.
+        """
+        return grouped_by((row.scored for row in self.numbered()), column)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """One flat dict per row: number, id, texts, and per metric its value and, where there is none, the cause."""
-        for row in self.numbered():
-            sample = row.scored.sample
-            flat: dict[str, Any] = {
-                "row": row.number,
-                "id": sample.id,
-                "question": sample.question,
-                "contexts": None if sample.contexts is None else list(sample.passages),
-                "answer": sample.answer,
-                "reference": sample.reference,
-            }
-            for name, score in row.scored.scores.items():
-                flat[name] = score.value
-                flat[f"{name}_unscored"] = score.unscored.cause.value if score.unscored else None
-            yield flat
+        yield from map(record_of, self.numbered())
 
     def to_pandas(self) -> pandas.DataFrame:
         """All rows as a DataFrame; unscored cells are missing, with the cause in `<metric>_unscored`."""
@@ -181,15 +217,46 @@ class Result:
                 out.write(json.dumps(line, ensure_ascii=False) + "\n")
         return path
 
+    def to_csv(self, path: str | Path) -> Path:
+        """Write one line per row: number, id, texts, values and causes; see `records`. Returns the path."""
+        path = Path(path)
+        with path.open("w", encoding="utf-8", newline="") as out:
+            write_table(out, self.records(), self.columns)
+        return path
+
+    @property
+    def columns(self) -> list[str]:
+        """The names in `records`."""
+        cells = [name for metric in self.metrics for name in (metric, f"{metric}_unscored")]
+        return ["row", "id", "question", "contexts", "answer", "reference", *cells]
+
     def __str__(self) -> str:
         from assay.report.table import as_text
 
         return as_text(self)
 
     def __repr__(self) -> str:
-        return f"<Result {self.run}: {self.rows} rows, {', '.join(self.metrics)}>"
+        rows = "1 row" if self.rows == 1 else f"{self.rows} rows"
+        return printable(f"<Result {self.run}: {rows}, {', '.join(self.metrics)}>")
 
     def _repr_html_(self) -> str:
         from assay.report.table import as_html
 
         return as_html(self)
+
+
+def record_of(row: Row) -> dict[str, Any]:
+    """One row as a flat dict: see `Result.records`."""
+    sample = row.scored.sample
+    flat: dict[str, Any] = {
+        "row": row.number,
+        "id": sample.id,
+        "question": sample.question,
+        "contexts": None if sample.contexts is None else list(sample.passages),
+        "answer": sample.answer,
+        "reference": sample.reference,
+    }
+    for name, score in row.scored.scores.items():
+        flat[name] = score.value
+        flat[f"{name}_unscored"] = score.unscored.cause.value if score.unscored else None
+    return flat

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -104,6 +105,7 @@ class Running:
         self.writer = SinkWriter(options.sinks)
         result.deliveries = self.writer.deliveries
         self.slots = asyncio.Semaphore(options.concurrency)
+        self.asking = asyncio.Semaphore(judge.samples_at_once or options.concurrency)
         self.watch = Watch(metrics, options.stop_after)
         self.fatal: BaseException | None = None
 
@@ -113,7 +115,7 @@ class Running:
         self.result.stopped = "interrupted"  # until proven otherwise
         try:
             async with AsyncExitStack() as stack:
-                self.bar = stack.enter_context(progress_for(self.options.progress, source.total))
+                self.bar = stack.enter_context(progress_for(self.options.progress, source.total_for_estimates))
                 await stack.enter_async_context(asyncio.timeout(self.options.deadline))
                 await self._rows(source)
             self.result.stopped = None
@@ -133,6 +135,7 @@ class Running:
         try:
             await self.writer.close()
             self._count()
+            self._say_of_ids()
             with self._store_errors():
                 self.result.store.put_run(self.result.run, self.result.info())
         finally:
@@ -172,7 +175,8 @@ class Running:
 
     async def _score(self, sample: Sample) -> ScoredSample:
         deadline, partial = self.options.sample_deadline, self.options.score_partial
-        return await score_sample(sample, self.metrics, self.cache, deadline=deadline, score_partial=partial)
+        async with self.asking:  # not while its scores are delivered, which may take long
+            return await score_sample(sample, self.metrics, self.cache, deadline=deadline, score_partial=partial)
 
     def _unreadable(self, row: RowError) -> ScoredSample:
         return unscored_sample(Sample(id=row.id), self.metrics, Cause.BAD_ROW, row.message)
@@ -207,6 +211,16 @@ class Running:
             said = str(error) if str(path) in str(error) else f"store {str(path)!r}: {error}"
             message = f"{said}; the {kept} rows scored before are in run {self.result.run}, and a rerun goes on"
             raise StoreError(message) from error
+
+    def _say_of_ids(self) -> None:
+        """Rows that cannot be asked for by their id, because an earlier one has the same."""
+        with contextlib.suppress(StoreError):  # the next write says it
+            for name, numbers in self.result.store.ids_of_several(self.result.run):
+                listed = ", ".join(map(str, numbers[:5])) + (" …" if len(numbers) > 5 else "")
+                last = f"row:{numbers[-1]}"
+                self.result.notes.append(
+                    f"the id {name!r} stands on rows {listed}; it means the first, {last!r} the last"
+                )
 
     def _count(self) -> None:
         self.result.usage, self.result.reused = self.cache.usage, self.cache.reused

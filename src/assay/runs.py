@@ -5,10 +5,62 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from assay.errors import InputError, StoreError
 from assay.store import Store
+from assay.summary import Summary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLine:
+    """One run of a store, as lists show it. `started` counts seconds since 1970; what is not known is None."""
+
+    run: str
+    started: float
+    rows: int
+    metrics: Mapping[str, Summary] = field(default_factory=dict)
+    judge: str | None = None
+    note: str | None = None
+    data: str | None = None
+    stopped: str | None = None
+
+    @property
+    def unscored(self) -> int:
+        """Scores without a value."""
+        return sum(summary.total - summary.scored for summary in self.metrics.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The line as plain JSON values."""
+        summaries = {name: summary.to_dict() for name, summary in self.metrics.items()}
+        names = ("run", "started", "rows", "judge", "note", "data", "stopped", "unscored")
+        return {**{name: getattr(self, name) for name in names}, "metrics": summaries}
+
+
+def runs_of(store: Store, limit: int | None = None) -> list[RunLine]:
+    """The runs of a store, the one started last first; `limit` of them.
+
+    Of a run that was ended by force, or that other samples were added to, the rows are read to know the means.
+    """
+    lines = []
+    for run, started, info, rows in store.runs()[:limit]:
+        kept = info.get("summaries")
+        if kept is not None and info.get("rows") == rows:
+            metrics = {name: Summary.from_dict(name, found) for name, found in kept.items()}
+        else:
+            metrics = _summaries(store, run, info.get("metrics", ()))
+        said = {name: info.get(name) for name in ("judge", "note", "data", "stopped")}
+        lines.append(RunLine(run=run, started=started, rows=rows, metrics=metrics, **said))
+    return lines
+
+
+def _summaries(store: Store, run: str, names: Any) -> dict[str, Summary]:
+    metrics = {name: Summary(metric=name) for name in names}
+    for row in store.rows(run):
+        for name, score in row.scored.scores.items():
+            metrics.setdefault(name, Summary(metric=name)).add(score)
+    return metrics
 
 
 def start_run(store: Store, name: str | None, info: Mapping[str, Any], *, replace: bool = False) -> str:

@@ -239,6 +239,27 @@ class Store:
         info: dict[str, Any] = json.loads(row[0])
         return info
 
+    def runs(self) -> list[tuple[str, float, dict[str, Any], int]]:
+        """Every run, the one started last first: its id, when it began (seconds since 1970), what is known about it,
+        and how many rows it has.
+        """
+        sql = "SELECT id, started, info, (SELECT COUNT(*) FROM rows WHERE run = runs.id) FROM runs ORDER BY number DESC"
+        return [(run, started, json.loads(info), rows) for run, started, info, rows in self._all(sql)]
+
+    def run_started(self, run: str) -> float | None:
+        """When a run began, in seconds since 1970; None where there is none of this id."""
+        row = self._one("SELECT started FROM runs WHERE id = ?", run)
+        return None if row is None else float(row[0])
+
+    def ids_of_several(self, run: str, most: int = 5) -> list[tuple[str, list[int]]]:
+        """Ids that stand on more than one row of a run, up to `most` of them, each with the numbers of its rows."""
+        sql = "SELECT id FROM rows WHERE run = ? AND id IS NOT NULL GROUP BY id HAVING COUNT(*) > 1"
+        numbers = "SELECT number FROM rows WHERE run = ? AND id = ? ORDER BY number"
+        return [
+            (name, [number for (number,) in self._all(numbers, run, name)])
+            for (name,) in self._all(f"{sql} ORDER BY MIN(number) LIMIT ?", run, most)
+        ]
+
     def run_id(self, run: str) -> str:
         """The id of the run that is meant: itself, or for `"last"` the one started last, whatever the clock said."""
         if run == "last":
@@ -293,12 +314,14 @@ class Store:
     def get_row(self, run: str, row: int | str) -> Row:
         """One row by its id or its number (from 1). An id that looks like a number wins over the number.
 
-        Raises InputError when there is none, StoreError when it cannot be read.
+        "row:3" is the row of this number whatever the ids are, unless one is "row:3". Of several rows with the same id
+        it is the first. Raises InputError when there is none, StoreError when it cannot be read.
         """
         sql = "SELECT number, body FROM rows WHERE run = ? AND "
-        found = self._one(sql + "id = ? ORDER BY number", run, clean(str(row)))
-        if found is None and str(row).isdecimal():
-            found = self._one(sql + "number = ?", run, int(row))
+        found = self._one(sql + "id = ? ORDER BY number LIMIT 1", run, clean(str(row)))
+        number = str(row).removeprefix("row:")
+        if found is None and number.isdecimal():
+            found = self._one(sql + "number = ?", run, int(number) if len(number) < 19 else -1)
         if found is None:
             (count, last) = self._one("SELECT COUNT(*), MAX(number) FROM rows WHERE run = ?", run) or (0, None)
             there = f"it has {count} rows, numbered up to {last}" if count else "it has no rows yet"

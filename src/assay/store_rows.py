@@ -19,6 +19,12 @@ class Row:
     number: int
     scored: ScoredSample
 
+    def __str__(self) -> str:
+        return f"row {self.number}\n{self.scored}"
+
+    def __repr__(self) -> str:
+        return f"<Row {self.number}: {self.scored!r}>"
+
 
 def put_row(db: sqlite3.Connection, run: str, number: int, name: str | None, body: bytes) -> None:
     db.execute(

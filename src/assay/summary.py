@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 from assay.records import Direction, Score
+from assay.terminal import printable
 
 
 @dataclass(slots=True)
@@ -59,3 +62,33 @@ class Summary:
             return None
         gaps = self.total - self.scored
         return (self.sum + gaps * self.low) / self.total, (self.sum + gaps * self.high) / self.total
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as plain JSON values: mean and bounds are None where there are none."""
+        return {
+            "mean": self.mean,
+            "scored": self.scored,
+            "total": self.total,
+            "bounds": None if self.bounds is None else list(self.bounds),
+            "causes": {str(cause): count for cause, count in self.causes.most_common()},
+            "low": self.low,
+            "high": self.high,
+            "direction": self.direction,
+        }
+
+    @classmethod
+    def from_dict(cls, metric: str, data: Mapping[str, Any]) -> Self:
+        """What `to_dict` wrote, for reading: the sum is that of the rounded mean."""
+        found = cls(metric, data["low"], data["high"], data["direction"], data["scored"], data["total"])
+        found.causes = Counter(data["causes"])
+        found._sum = (data["mean"] or 0.0) * data["scored"]
+        return found
+
+    def __str__(self) -> str:
+        mean = "no value" if self.mean is None else f"mean {self.mean:.3f}"
+        causes = ", ".join(f"{cause} {count}" for cause, count in self.causes.most_common())
+        rest = f" ({causes})" if causes else ""
+        return printable(f"{self.metric}: {mean}, {self.scored} of {self.total} rows scored{rest}")
+
+    def __repr__(self) -> str:
+        return f"<Summary {self}>"

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from typing import Any
+from shutil import get_terminal_size
+from typing import Any, TextIO
+
+NARROWEST, WIDEST = 60, 140
 
 #: Control characters but tab and newline; line separators that only some programs obey; overrides, isolates and other
 #: marks that hide or reorder text; half characters, which cannot be printed. Not those of spelling: joiners and the
@@ -36,3 +40,28 @@ def _spelled(found: re.Match[str]) -> str:
     if code < 0x100:
         return f"\\x{code:02x}"
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def width() -> int:
+    """Columns for tables and explanations: those of the terminal, from 60 to 140; 110 where there is none."""
+    return max(NARROWEST, min(WIDEST, get_terminal_size((110, 24)).columns))
+
+
+def in_colour(stream: TextIO | None) -> bool:
+    """Whether texts on this stream have colours: on terminals that can.
+
+    NO_COLOR in the environment (not empty) means never, FORCE_COLOR (not empty, not 0) always; the first one wins.
+    """
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return is_terminal(stream) and os.environ.get("TERM") not in ("dumb", "unknown")
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a stream is there, open, and a terminal."""
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:  # closed
+        return False

@@ -46,10 +46,7 @@ def units_of(score: Score, reading: str, sample: Sample) -> Sequence[str]:
 
 def headline(score: Score) -> str:
     """The value and the numbers it was made from."""
-    if score.unscored is not None:
-        return f"{score.metric}: not scored ({score.unscored.cause}): {score.unscored.message}"
-    parts = ", ".join(f"{name} {value:.3g}" for name, value in score.parts.items())
-    return f"{score.metric} = {score.value:.3f}" + (f" ({parts})" if parts else "")
+    return str(score)
 
 
 def verdict_in_words(verdict: Verdict, reading: str, units: Sequence[str], own: int) -> str:

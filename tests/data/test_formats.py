@@ -198,7 +198,8 @@ def test_dataset_dict_asks_for_a_split() -> None:
     ("name", "content", "message"),
     [
         ("gone.csv", None, r"there is no file"),
-        ("r.xlsx", b"PK", r"unknown kind of file '.xlsx'; expected .jsonl"),
+        ("r.xlsx", b"PK", r"'r.xlsx' is a spreadsheet; save the sheet as CSV"),
+        ("r.docx", b"PK", r"unknown kind of file '.docx'; expected .jsonl"),
         ("r", b"x", r"no extension"),
         ("r.jsonl", b"", r"'r.jsonl' is empty"),
         ("r.jsonl", b"\n\n", r"has no rows"),

@@ -1,4 +1,4 @@
-"""The command line: score, explain, metrics, doctor, demo, worker, cascade, capture, ingest, forget.
+"""The command line: score, explain, runs, worst, failures, metrics, doctor, demo, worker, cascade, capture, ingest, forget.
 
 Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input, or
 a file or store that cannot be read or written; 3 the judge cannot be used (missing extra, key refused, endpoint
@@ -11,25 +11,32 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+import assay
 from assay.cli.capture import capture
 from assay.cli.cascade import cascade
 from assay.cli.forget import forget
 from assay.cli.groups import grouped
 from assay.cli.ingest import ingest
 from assay.cli.live import worker
-from assay.cli.options import ColumnsOption, JudgeOptions, MetricsOption, column_map
-from assay.cli.output import say, say_json, width
-from assay.errors import SETTLED, AssayError, Cause, InputError, JudgeFailure, MissingExtra, StoreError
+from assay.cli.options import JudgeOptions, StoreOption
+from assay.cli.output import STDOUT, say, show
+from assay.cli.runs import explain, failures, runs, worst
+from assay.cli.score import score
+from assay.cli.words import for_the_command_line
+from assay.errors import AssayError, InputError, JudgeFailure, MissingExtra, StoreError
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from assay.doctor import Check
     from assay.metrics import Metric
-    from assay.result import Result
 
 OK, UNSCORED, USAGE, JUDGE, FAULT, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -43,7 +50,6 @@ EXITS: tuple[tuple[tuple[type[BaseException], ...], int], ...] = (
 DEBUG = "ASSAY_DEBUG"
 
 app = typer.Typer(
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Score retrieval-augmented answers with located evidence.",
@@ -52,91 +58,28 @@ app = typer.Typer(
 )
 
 
+def _version(wanted: bool) -> None:
+    if wanted:
+        say(f"assay {assay.__version__}")
+        raise typer.Exit(OK)
+
+
 @app.callback()
 def options(
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", help="Say which version this is, and end.", callback=_version, is_eager=True)
+    ] = False,
 ) -> None:
     """Options of all commands."""
     if debug:
         os.environ[DEBUG] = "1"
 
 
-StoreOption = Annotated[Path, typer.Option(help="Folder that keeps findings and runs.")]
-
-
-@app.command()
-@grouped
-def score(
-    data: Annotated[
-        str, typer.Argument(help="JSONL, JSON, CSV, TSV or Parquet; or traces: NAME:ADDRESS, as otel:spans.jsonl.")
-    ],
-    *,
-    metrics: MetricsOption = None,
-    judge: JudgeOptions,
-    out: Annotated[Path | None, typer.Option(help="Write every row with scores and evidence as JSONL.")] = None,
-    store: StoreOption = Path(".assay"),
-    sink: Annotated[
-        list[str] | None, typer.Option(help="NAME:ADDRESS of a trace store to write scores to; may be repeated.")
-    ] = None,
-    columns: ColumnsOption = None,
-    limit: Annotated[int | None, typer.Option(help="Read at most this many rows.")] = None,
-    concurrency: Annotated[int, typer.Option(help="Rows in flight at the same time.")] = 16,
-    deadline: Annotated[float | None, typer.Option(help="Seconds for the whole run.")] = None,
-) -> None:
-    """Score a file of answers and print the table of means. A rerun asks only for what is missing."""
-    from assay.evaluation import EvaluationInterrupted, evaluate
-    from assay.judges.cascade.judge import CascadeJudge
-    from assay.sinks.registry import resolve_sink
-
-    chosen = judge.resolve()
-    sinks = [resolve_sink(spec) for spec in sink or ()]
-    try:
-        result = evaluate(
-            data,
-            metrics,
-            chosen,
-            store=store,
-            column_map=column_map(columns),
-            limit=limit,
-            concurrency=concurrency,
-            deadline=deadline,
-            sinks=sinks,
-        )
-    except EvaluationInterrupted as interrupted:
-        _print_result(interrupted.result, out)
-        say("assay: interrupted; the rows above are complete. Run the same command to go on.", aside=True)
-        raise typer.Exit(INTERRUPTED) from None
-    _print_result(result, out)
-    if isinstance(chosen, CascadeJudge):
-        say(chosen.report().text(), aside=True)
-    raise typer.Exit(_verdict(result))
-
-
-@app.command()
-def explain(
-    run: Annotated[str, typer.Argument(help="Id of a run, or 'last'.")],
-    row: Annotated[str, typer.Argument(help="Id or number of a row; numbers start at 1.")],
-    metric: Annotated[str | None, typer.Option(help="Explain this metric only.")] = None,
-    store: StoreOption = Path(".assay"),
-    as_json: Annotated[bool, typer.Option("--json", help="Print the row with all its evidence as JSON.")] = False,
-) -> None:
-    """Say why a row got its scores: claims, verdicts and the passages that decided them."""
-    from assay.result import Result
-
-    if not (store / "assay.db").exists():
-        raise InputError(f"store: there is none in {str(store)!r}; name yours with --store, or score something first")
-    result = Result.load(run, store)
-    if as_json:
-        say_json(result.row(row).to_dict(), indent=2)
-    else:
-        say(result.explain(row, metric).text(width()))
-
-
 @app.command()
 def metrics() -> None:
     """List the metrics: what each needs, its range and direction, and which judges can do it."""
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.table import Table
 
     from assay.metrics.registry import names, resolve
@@ -157,7 +100,7 @@ def metrics() -> None:
             metric.direction,
             _judges_for(metric),
         )
-    Console(width=width()).print(table)
+    show(table)
 
 
 @app.command()
@@ -171,8 +114,7 @@ def doctor(
     fine = True
     for check in examine(None if judge == JudgeOptions() else judge.resolve()):
         fine = fine and check.fine is not False
-        mark = {True: "ok  ", False: "FAIL", None: "–   "}[check.fine]
-        say(f"{mark} {check.name}: {check.text}")
+        show(_marked(check))
     raise typer.Exit(OK if fine else JUDGE)
 
 
@@ -181,36 +123,36 @@ def demo(store: StoreOption = Path(".assay")) -> None:
     """Score 22 real answers with the embedded judge, and show the worst one and what decided it."""
     from assay.demo import answers
     from assay.evaluation import evaluate
+    from assay.report.table import as_rich
 
-    result = evaluate(answers(), store=store)
-    say(result)
+    result = evaluate(answers(), store=store, note="assay demo")
+    show(as_rich(result))
     worst = result.worst("faithfulness")
     if worst is not None:
         said = worst.scored.sample.metadata["human"]
         say(f"\nThe least faithful answer, row {worst.number} (people said: {said})\n")
-        say(result.explain(worst.number, "faithfulness").text(width()))
+        show(result.explain(worst.number, "faithfulness").rich())
     say(f"\nMore: assay explain last ROW --store {store}")
 
 
 # the commands that have files of their own
-for command in (worker, cascade, capture, ingest, forget):
+for command in (score, explain, worst, failures, worker, cascade, capture, ingest, forget):
     app.command()(command)
+app.add_typer(runs, name="runs")
 
 
-def _print_result(result: Result, out: Path | None) -> None:
-    from assay.report.table import as_text
+def _marked(check: Check) -> RenderableType:
+    """One line of the doctor; what does not fit on it goes on below its text."""
+    from rich.table import Table
 
-    say(as_text(result, width()))
-    if out is not None:
-        result.to_jsonl(out)
-        say(f"rows with evidence: {out}", aside=True)
+    from assay.report.seen import SeenText as Text
 
-
-def _verdict(result: Result) -> int:
-    """1 when judging or delivery failed somewhere or the run was cut short; what lies in the samples is no failure."""
-    causes = {Cause(cause) for summary in result.metrics.values() for cause in summary.causes}
-    arrived = not any(found.undelivered for found in result.deliveries.values())
-    return OK if result.complete and arrived and causes <= SETTLED else UNSCORED
+    mark, style = {True: ("ok", "green"), False: ("FAIL", "bold red"), None: ("–", "dim")}[check.fine]
+    line = Table.grid(padding=(0, 1, 0, 0))
+    line.add_column(width=4, style=style)
+    line.add_column(overflow="fold")
+    line.add_row(mark, Text(f"{check.name}: {check.text}"))
+    return line
 
 
 def _judges_for(metric: Metric) -> str:
@@ -224,6 +166,7 @@ def _judges_for(metric: Metric) -> str:
 def main() -> None:
     """Entry point: turns errors into one line and an exit code."""
     try:
+        sys.argv[1:] = with_stdout(sys.argv[1:])
         app()
     except KeyboardInterrupt:
         _fail(INTERRUPTED, "interrupted")
@@ -234,7 +177,18 @@ def main() -> None:
             message = f"{type(error).__name__}: {message}"
         if code == FAULT:
             message = f"a fault in assay: {message}; with {DEBUG}=1 in the environment it shows where"
-        _fail(code, message)
+        _fail(code, for_the_command_line(message))
+
+
+def with_stdout(arguments: list[str]) -> list[str]:
+    """The arguments, with "-" for the file of a `--csv` that has none: at the end, or before another option."""
+    made: list[str] = []
+    for n, argument in enumerate(arguments):
+        made.append(argument)
+        following = arguments[n + 1 : n + 2]
+        if argument == "--csv" and (not following or (following[0].startswith("-") and following[0] != STDOUT)):
+            made.append(STDOUT)
+    return made
 
 
 def _fail(code: int, message: str) -> NoReturn:

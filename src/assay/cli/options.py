@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,8 +16,20 @@ if TYPE_CHECKING:
 
 MetricsOption = Annotated[str | None, typer.Option(help="Names, separated by commas; `assay metrics` lists them.")]
 ColumnsOption = Annotated[
-    list[str] | None, typer.Option("--map", help="FIELD=COLUMN, where a column has a name of your own.")
+    list[str] | None,
+    typer.Option(
+        "--map",
+        help="FIELD=COLUMN, where a column has a name of your own; repeated for contexts, several columns are several "
+        "passages.",
+    ),
 ]
+StoreOption = Annotated[Path, typer.Option(help="Folder that keeps findings and runs.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON in place of tables.")]
+CsvOption = Annotated[
+    str | None,
+    typer.Option("--csv", metavar="[FILE]", help="Write a line per row as CSV: to a file, or to stdout without one."),
+]
+ByOption = Annotated[str | None, typer.Option(help="Means by the values of this column, too.")]
 JudgeOption = Annotated[
     str,
     typer.Option(
@@ -86,12 +99,14 @@ def options_of(
     return options
 
 
-def column_map(columns: list[str] | None) -> dict[str, str] | None:
-    """The columns by field, from FIELD=COLUMN."""
+def column_map(columns: list[str] | None) -> dict[str, list[str]] | None:
+    """The columns by field, from FIELD=COLUMN; several of one field in their order."""
     if not columns:
         return None
-    pairs = [column.partition("=") for column in columns]
-    for field, sign, column in pairs:
+    found: dict[str, list[str]] = {}
+    for given in columns:
+        field, sign, column = given.partition("=")
         if not (field and sign and column):
-            raise InputError(f"--map: expected FIELD=COLUMN, got {field + sign + column!r}")
-    return {field: column for field, _, column in pairs}
+            raise InputError(f"--map: expected FIELD=COLUMN, got {given!r}")
+        found.setdefault(field, []).append(column)
+    return found

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import sys
-from shutil import get_terminal_size
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from assay.terminal import json_text, printable
+from assay.errors import InputError
+from assay.tables import write_table
+from assay.terminal import in_colour, json_text, printable, width
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+STDOUT = "-"  # in place of a file
 
 
 def say(text: object, *, aside: bool = False) -> None:
@@ -19,6 +27,28 @@ def say_json(value: Any, indent: int | None = None) -> None:
     print(json_text(value, indent), flush=True)
 
 
-def width() -> int:
-    """Columns for tables and explanations: those of the terminal, from 80 to 140."""
-    return max(80, min(140, get_terminal_size((110, 24)).columns))
+def show(renderable: RenderableType) -> None:
+    """Print what rich draws, as wide as the terminal, in colours where stdout is one. Others' texts are `SeenText`s."""
+    from assay.report.drawn import drawn
+
+    print(drawn(renderable, width(), colour=in_colour(sys.stdout)), flush=True)
+
+
+def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], file: str) -> None:
+    """Write rows to a CSV file, or to stdout for "-". See `write_table`; on stdout, what a terminal would obey is
+    spelled out. Raises InputError for the name of a file that is no CSV.
+    """
+    check_csv(file)
+    if file == STDOUT:
+        write_table(sys.stdout, rows, columns, printable)
+        sys.stdout.flush()
+        return
+    with Path(file).open("w", encoding="utf-8", newline="") as out:
+        write_table(out, rows, columns)
+    say(f"rows as CSV: {file}", aside=True)
+
+
+def check_csv(file: str | None) -> None:
+    """Raises InputError for a file that is no CSV by name: `--csv a.jsonl b.jsonl` means something else."""
+    if file not in (None, STDOUT) and Path(str(file)).suffix.lower() != ".csv":
+        raise InputError(f"--csv: expected a file that ends in .csv, or none for stdout; found {file!r}")

@@ -11,20 +11,23 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from assay.data.columns import ColumnMap, columns_of
 from assay.data.files import from_path
-from assay.data.named import from_name, is_named
+from assay.data.named import from_name, is_named, without_secrets
+from assay.data.nested import flattened
+from assay.data.paths import STDIN, from_stdin, paths_of
 from assay.data.rows import RowError, as_row, sample_from_row
 from assay.data.sources import Bad, Source, from_object
 from assay.errors import InputError
 from assay.fields import ACCEPTED, describe, find_columns, missing
 from assay.records import Sample
 
-__all__ = ["Data", "RowError", "Rows", "missing_columns", "open_data", "sample_from_row"]
+__all__ = ["ColumnMap", "Data", "RowError", "Rows", "missing_columns", "open_data", "sample_from_row"]
 
 #: Fields that a sample may lack; the others have a value in every sample.
 _MAY_LACK = ("question", "contexts", "answer", "reference", "reference_contexts")
@@ -35,15 +38,21 @@ class Data:
 
     columns  the fields of `Sample` that the data has: by the header or schema where there is one, else by the first
              1,000 rows (of a generator, by the first row); later rows may bring more, and they are read
+    unknown  names of columns that are no field of a sample: they go to the metadata
     total    the number of rows, where it is known without reading all of them
+    name     what is read: a file as it was named, or a kind of object
 
     A row that cannot be read gives a RowError in its place. A generator can be iterated once, all else again.
     """
 
     columns: frozenset[str]
+    unknown: tuple[str, ...]
     total: int | None
+    name: str
 
-    def __init__(self, source: Source, column_map: Mapping[str, str] | None = None, limit: int | None = None):
+    def __init__(
+        self, source: Source, column_map: ColumnMap | None = None, limit: int | None = None, name: str | None = None
+    ):
         if limit is not None and limit < 1:
             raise InputError(f"limit: expected at least 1, found {limit}")
         self._source = source
@@ -54,8 +63,11 @@ class Data:
         self.total = min(total, limit) if total is not None and limit is not None else total
         names, filled = _names_and_fields(source, head)
         self._names = names.keys()
-        self._columns = find_columns(names, column_map)
-        self.columns = frozenset(filled | self._columns.keys())
+        self.name = name or source.what
+        self._columns, self._several = columns_of(names, column_map)
+        self.columns = frozenset(filled | self._columns.keys() | source.fields)
+        used = {*self._columns.values(), *chain.from_iterable(self._several.values())}
+        self.unknown = (*source.unknown, *(name for name in names if name not in used))
         if not self.columns & set(_MAY_LACK):
             raise InputError(_none_known(source, names))
 
@@ -66,6 +78,13 @@ class Data:
         if self._source.once:
             self._spent = True
         return self._read(self._source.open() if rows is None else rows)
+
+    def total_for_estimates(self) -> int | None:
+        """The number of rows, counted where it is not known and counting is quick; None where it is neither."""
+        if self.total is not None or self._source.count is None:
+            return self.total
+        counted = self._source.count()
+        return counted if counted is None or self._limit is None else min(counted, self._limit)
 
     def _read(self, rows: Iterator[object]) -> Iterator[tuple[int, Sample | RowError]]:
         number = 0
@@ -79,7 +98,7 @@ class Data:
             return RowError(number=number, id=None, message=f"row {number}: {item.message}")
         if isinstance(item, RowError):
             return dataclasses.replace(item, number=number)
-        row = as_row(item)
+        row = _row_of(item)
         if isinstance(row, Sample):
             return row
         if row is None:
@@ -90,7 +109,7 @@ class Data:
             if unseen:  # a name that appears late, for a field that this row has nowhere else
                 late = find_columns(unseen).items()
                 columns = {**columns, **{field: name for field, name in late if columns.get(field) not in row}}
-            return sample_from_row(row, columns, number)
+            return sample_from_row(row, columns, number, self._several)
         except InputError as error:
             message = str(error)
             named = message if message.startswith("row ") else f"row {number}: {message}"
@@ -112,11 +131,16 @@ def _opened(source: Source) -> tuple[list[object], Iterator[object] | None]:
     return head, chain(head, rows) if source.once else None
 
 
+def _row_of(item: object) -> Mapping[str, Any] | Sample | None:
+    row = as_row(item)
+    return flattened(row) if isinstance(row, Mapping) else row
+
+
 def _names_and_fields(source: Source, head: list[object]) -> tuple[dict[str, None], set[str]]:
     """The names of the columns, in order, as far as a header, a schema or the first rows tell; and, where those are
     Samples, the fields that have values. Raises InputError where none of the rows can be read.
     """
-    items = [item if isinstance(item, (Bad, RowError)) else as_row(item) for item in head]
+    items = [item if isinstance(item, (Bad, RowError)) else _row_of(item) for item in head]
     names = dict.fromkeys(source.names or ())
     if source.names is None:
         if items and not any(isinstance(item, (Mapping, Sample)) for item in items):
@@ -167,26 +191,71 @@ def _id_of(row: Mapping[str, Any], columns: Mapping[str, str]) -> str | None:
     return str(value) if isinstance(value, (str, int)) and not missing(value) else None
 
 
-def open_data(data: Rows, *, column_map: Mapping[str, str] | None = None, limit: int | None = None) -> Data:
+def open_data(
+    data: Rows, *, column_map: ColumnMap | None = None, limit: int | None = None, format: str | None = None
+) -> Data:
     """Rows of any common kind as samples, without holding them in memory.
 
     `data` is a list, iterable or generator of dicts or Samples; a Sample; a dict of lists; the path of a .jsonl,
     .ndjson, .json, .csv or .tsv file (also .gz) or of a .parquet file (with `assay-rag[parquet]`); a pandas or polars
     frame; a Hugging Face data set; or a pyarrow table. A .json file is read whole. `NAME:ADDRESS` names a source of
     traces, whose samples are read once: `otel:spans.jsonl`, `phoenix:http://localhost:6006`; see `assay.data.named`.
+    Several files are a list of paths or a pattern, `answers/*.jsonl`; each sample's metadata then has its `file`.
+    `"-"` is standard input, read to its end.
 
-    `column_map` (field -> column) names the columns that no accepted name gives away. `limit` stops after that many
-    rows. Raises InputError where the whole cannot be read; a single bad row is a RowError in its place.
+    `column_map` (field -> column, for contexts also several columns) names the columns that no accepted name gives
+    away. `limit` stops after that many rows. `format` says what files hold whose names do not: "jsonl", "csv" and the
+    like. Raises InputError where the whole cannot be read; a single bad row is a RowError in its place.
     """
     if isinstance(data, Data):
         if column_map is not None or limit is not None:
             raise InputError("this data is already open; give column_map and limit where it is opened")
         return data
     if isinstance(data, str) and is_named(data):
-        return Data(from_name(data, limit), column_map, limit)
-    if isinstance(data, (str, os.PathLike)):
-        return Data(from_path(Path(os.fspath(data))), column_map, limit)
-    return Data(from_object(data), column_map, limit)
+        return Data(from_name(data, limit), column_map, limit, without_secrets(data))
+    several = paths_of(data)
+    if several is None:
+        if format is not None:
+            raise InputError("format: goes with files and standard input")
+        return Data(from_object(data), column_map, limit)
+    names = ["standard input" if str(path) == STDIN else str(path) for path in several]
+    if len(several) == 1:
+        return Data(_file(several[0], format), column_map, limit, names[0])
+    parts = [(name, Data(_file(path, format), column_map)) for name, path in zip(names, several, strict=True)]
+    shown = names if len(names) < 4 else [*names[:2], f"{len(names) - 2} more"]
+    return Data(_joined(parts), limit=limit, name=", ".join(shown))
+
+
+def _file(path: Path, format: str | None) -> Source:
+    return from_stdin(format) if str(path) == STDIN else from_path(path, format)
+
+
+def _joined(parts: Sequence[tuple[str, Data]]) -> Source:
+    """Several files one after the other. Where a row has no `file` of its own, its metadata say which one it is of."""
+
+    def rows() -> Iterator[object]:
+        for name, data in parts:
+            for _, item in data:
+                if isinstance(item, RowError):
+                    yield dataclasses.replace(item, message=f"{name}: {item.message}")
+                else:
+                    yield dataclasses.replace(item, metadata={"file": name, **item.metadata})
+
+    totals = [data.total for _, data in parts]
+    return Source(
+        what=f"{len(parts)} files",
+        open=rows,
+        total=None if None in totals else sum(total for total in totals if total is not None),
+        head=1,
+        fields=frozenset().union(*(data.columns for _, data in parts)),
+        unknown=tuple(dict.fromkeys(name for _, data in parts for name in data.unknown)),
+        count=lambda: _sum(data.total_for_estimates() for _, data in parts),
+    )
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = list(counts)
+    return None if None in known else sum(count for count in known if count is not None)
 
 
 class HasNeeds(Protocol):

@@ -8,25 +8,33 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from assay.data.nested import rows_within
 from assay.data.opening import DAMAGED, TextLines, TooLong, TooMuch, first_lines, lines_of, open_bytes, whole_of
 from assay.data.sources import BATCH, Bad, Source, from_mapping, from_sequence, listed, unique
 from assay.errors import InputError, MissingExtra
 from assay.fields import describe
 from assay.installing import install_extra
 
+COUNTED = 64 << 20  # bytes of a file that are read only to know how many rows there are
 
-def from_path(path: Path) -> Source:
-    """The source in a file, chosen by its extension. Raises InputError for a file that cannot be opened as rows."""
+
+def from_path(path: Path, kind: str | None = None) -> Source:
+    """The source in a file, chosen by its extension, or by `kind`: "jsonl", "csv" and the like.
+
+    Raises InputError for a file that cannot be opened as rows, and for a kind that there is not.
+    """
     try:
         path = path.expanduser()
-        return _reader_for(path)(path)
+        return _reader_for(path, kind)(path)
     except (OSError, RuntimeError, ValueError) as error:  # no such home, too long a name, no right to look, a NUL
         if isinstance(error, (InputError, MissingExtra)):
             raise
         raise InputError(f"{str(path)!r} cannot be opened: {error}") from None
 
 
-def _reader_for(path: Path) -> Callable[[Path], Source]:
+def _reader_for(path: Path, kind: str | None) -> Callable[[Path], Source]:
+    if kind is not None and f".{kind}" not in _READERS:
+        raise InputError(f"format: {kind!r} is none of {', '.join(name[1:] for name in _READERS)}")
     if "://" in str(path) or str(path).startswith(("http:/", "https:/", "s3:/", "hf:/")):
         raise InputError(f"{str(path)!r} is an address; download the file and give its path")
     if path.is_dir():
@@ -35,15 +43,26 @@ def _reader_for(path: Path) -> Callable[[Path], Source]:
         raise InputError(f"{str(path)!r} is a folder; {hint}")
     if not path.exists():
         raise InputError(f"there is no file {str(path)!r}{'' if path.is_absolute() else f' in {str(Path.cwd())!r}'}")
-    reader = _reader_of(path)
+    reader = _reader_of(path) if kind is None else _READERS[f".{kind}"]
+    if reader is None and path.suffix.lower() in _SHEETS:
+        raise InputError(
+            f"{path.name!r} is a spreadsheet; save the sheet as CSV UTF-8, or read it with pandas.read_excel and give "
+            "the DataFrame"
+        )
     if reader is None:
         raise InputError(
             f"{path.name!r}: unknown kind of file {''.join(path.suffixes[-2:]) or '(no extension)'!r}; expected "
-            f"{', '.join(_READERS)}, all but .parquet also with .gz"
+            f"{', '.join(_READERS)}, all but .parquet also with .gz; format= says of another name what it holds"
         )
     if path.stat().st_size == 0:
         raise InputError(f"{path.name!r} is empty")
     return reader
+
+
+def kind_of(path: Path) -> str | None:
+    """The kind of file that the name says: ".jsonl", ".csv" and the like; None for names that say nothing."""
+    reader = _reader_of(path)
+    return next((kind for kind, other in _READERS.items() if other is reader), None)
 
 
 def _reader_of(path: Path) -> Callable[[Path], Source] | None:
@@ -73,7 +92,13 @@ def _json_lines(path: Path) -> Source:
             except DAMAGED as error:
                 yield Bad(f"after line {number} {_damage(path, error)}, and what follows is lost: {error}")
 
-    return Source(what=repr(path.name), open=rows)
+    return Source(what=repr(path.name), open=rows, count=lambda: _counted(path, rows))
+
+
+def _counted(path: Path, rows: Callable[[], Iterator[object]]) -> int | None:
+    """The number of rows of a file that is read within a second or so; None for larger ones."""
+    size = path.stat().st_size * (10 if path.suffix.lower() == ".gz" else 1)
+    return sum(1 for _ in rows()) if size <= COUNTED else None
 
 
 def _damage(path: Path, error: BaseException) -> str:
@@ -104,6 +129,9 @@ def _json(path: Path) -> Source:
     if isinstance(data, list):
         return from_sequence(data, repr(path.name))
     if isinstance(data, dict):
+        wrapped = rows_within(data)
+        if wrapped is not None:
+            return from_sequence(wrapped, repr(path.name))
         if data and all(isinstance(values, dict) for values in data.values()):
             raise InputError(
                 f"{path.name!r}: expected a list of objects, found an object of objects; "
@@ -165,7 +193,8 @@ def _csv(path: Path, delimiter: str | None = None) -> Source:
 
     with open_bytes(path) as file:
         names = _header(csv.reader(TextLines(file), delimiter=mark, strict=True), path)
-    return Source(what=repr(path.name), open=rows, names=tuple(name for name in names if name))
+    names_of_columns = tuple(name for name in names if name)
+    return Source(what=repr(path.name), open=rows, names=names_of_columns, count=lambda: _counted(path, rows))
 
 
 def _delimiter(path: Path) -> str:
@@ -235,6 +264,9 @@ def _parquet(path: Path) -> Source:
 
     return Source(what=repr(path.name), open=rows, names=unique(names), total=total)
 
+
+#: Kinds of file that are met often, and not read.
+_SHEETS = (".xlsx", ".xls", ".xlsm", ".ods")
 
 _READERS: dict[str, Callable[[Path], Source]] = {
     ".jsonl": _json_lines,

@@ -14,6 +14,7 @@ from importlib.metadata import entry_points
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from assay.data.rows import RowError
 from assay.data.sources import HEAD, Source
@@ -60,6 +61,15 @@ def from_name(spec: str, limit: int | None = None) -> Source:
     head = HEAD if limit is None else min(HEAD, limit)
     samples = open_named(spec, limit=limit)
     return Source(what=repr(spec), open=lambda: islice(samples, limit), head=head, once=True)
+
+
+def without_secrets(spec: str) -> str:
+    """The name and address, without what an address of the web may hold besides: user, password, query."""
+    name, _, address = spec.partition(":")
+    if "://" not in address:
+        return spec
+    parts = urlsplit(address)
+    return f"{name}:{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def _listed(points: Iterable[str]) -> str:

@@ -7,7 +7,8 @@ import dataclasses
 import io
 import json
 import tokenize
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, cast, get_args
 from uuid import UUID
 
@@ -28,8 +29,15 @@ class RowError:
     message: str
 
 
-def sample_from_row(row: Mapping[str, Any], columns: Mapping[str, str], number: int) -> Sample:
+def sample_from_row(
+    row: Mapping[str, Any],
+    columns: Mapping[str, str],
+    number: int,
+    several: Mapping[str, Sequence[str]] | None = None,
+) -> Sample:
     """The sample that one row describes; `columns` (field -> column) is what `find_columns` found.
+
+    `several` are the fields whose passages stand in several columns (field -> columns), in that order.
 
     - A cell that is missing (no such key, None, NaN, pandas' NA) is None; an empty text stays an empty text.
     - Contexts: a list, tuple or array of passages (see `assay.fields.context_text`), such a list written as JSON or as
@@ -41,8 +49,10 @@ def sample_from_row(row: Mapping[str, Any], columns: Mapping[str, str], number: 
     """
     identity: str | None = None
 
-    def read(field: str, reader: Callable[[Any], Any], default: Any = None) -> Any:
-        column = columns.get(field)
+    several = several or {}
+
+    def read(field: str, reader: Callable[[Any], Any], default: Any = None, column: str | None = None) -> Any:
+        column = columns.get(field) if column is None else column
         value = row.get(column) if column is not None else None
         if column is None or missing(value):
             return default
@@ -53,11 +63,20 @@ def sample_from_row(row: Mapping[str, Any], columns: Mapping[str, str], number: 
             as_field = "" if column == field else f" (the {field})"
             raise InputError(f"row {number}{named}: column {column!r}{as_field}: {error}") from None
 
+    def read_passages(field: str) -> tuple[Context, ...] | None:
+        if field not in several:
+            found: tuple[Context, ...] | None = read(field, passages)
+            return found
+        parts = [read(field, passages, column=column) for column in several[field]]
+        known = [part for part in parts if part is not None]
+        return tuple(chain.from_iterable(known)) if known else None
+
     identity = read("id", _identity)
     reference_reader = _reference_list if columns.get("reference", "").endswith("s") else _reference
     status = read("status", _text_or_none)
     metadata = read("metadata", _object)
     used = {column for field, column in columns.items() if field not in ("status", "metadata")}
+    used.update(chain.from_iterable(several.values()))
     if status in STATUSES:
         used.add(columns["status"])
     if metadata is not None:
@@ -65,10 +84,10 @@ def sample_from_row(row: Mapping[str, Any], columns: Mapping[str, str], number: 
     extra = json_object({name: value for name, value in row.items() if name not in used})
     return Sample(
         question=read("question", _text),
-        contexts=read("contexts", passages),
+        contexts=read_passages("contexts"),
         answer=read("answer", _text),
         reference=read("reference", reference_reader),
-        reference_contexts=read("reference_contexts", passages),
+        reference_contexts=read_passages("reference_contexts"),
         history=read("history", history, ()),
         id=identity,
         ids=read("ids", _ids, {}),

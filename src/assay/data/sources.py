@@ -34,6 +34,8 @@ class Source:
     names  the columns where a schema or header gives them
     total  the number of rows where it is known without reading them
     head   how many rows may be looked at on opening
+    fields  fields of a sample that are there, as far as that is known without looking; unknown: columns that are none
+    count  reads the number of rows, where `total` is not known: for estimates
     """
 
     what: str
@@ -42,6 +44,9 @@ class Source:
     total: int | None = None
     head: int = HEAD
     once: bool = False
+    fields: frozenset[str] = frozenset()
+    unknown: tuple[str, ...] = ()
+    count: Callable[[], int | None] | None = None
 
 
 def from_object(data: object) -> Source:

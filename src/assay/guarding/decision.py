@@ -10,6 +10,7 @@ from typing import Literal
 from assay.counting import Errors
 from assay.errors import AssayError
 from assay.records import Record, ScoredSample
+from assay.terminal import printable
 
 Outcome = Literal["passed", "blocked", "timeout", "unscored", "error"]
 
@@ -41,6 +42,13 @@ class GuardDecision(Record):
     def headline(self) -> str:
         """The first line of the reason. It names metrics and numbers, and holds no text of the sample."""
         return self.reason.partition("\n")[0]
+
+    def __str__(self) -> str:
+        verdict = "allowed" if self.allowed else "not allowed"
+        return printable(f"{verdict} ({self.outcome}, {self.seconds:.2f} s): {self.reason}")
+
+    def __repr__(self) -> str:
+        return f"<GuardDecision {self.outcome}, {'allowed' if self.allowed else 'not allowed'}: {self.headline}>"
 
 
 class GuardBlocked(AssayError):

@@ -102,6 +102,9 @@ class BaseJudge(ABC):
     #: False for judges whose findings need not be kept on disk (scripts, tests)
     durable: bool = True
 
+    #: how many samples an evaluation asks this judge about at the same time; None: all that are in flight
+    samples_at_once: int | None = None
+
     #: True for judges that reserve each request from `SPENDING` before it leaves, and for those that cost nothing
     budgeted: bool = False
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import html
-import io
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.records import Sample, Score
+from assay.records import Sample, Score, Verdict
 from assay.store import Row
+from assay.terminal import width
 from assay.wording import headline, not_judged, score_in_words, units_of, verdict_in_words
 from assay.wording import label_in_words as _label
 from assay.wording import place_in_words as _where
@@ -28,6 +30,10 @@ _STYLE = {
 }
 
 
+_FAVOURABLE = ("supported", "useful", "direct", "yes")
+SHOWN = 2  # verdicts of each reading in the short form
+
+
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """One row's scores with their evidence; `metric` limits it to one. `str()` gives plain text."""
@@ -41,28 +47,38 @@ class Explanation:
     def _repr_html_(self) -> str:
         return f'<pre style="white-space: pre-wrap">{html.escape(self.text())}</pre>'
 
-    def text(self, width: int = 110) -> str:
-        """The explanation as plain text of at most `width` columns."""
-        from rich.console import Console
+    def text(self, columns: int | None = None) -> str:
+        """The explanation as plain text of at most so many columns; None: those of the terminal."""
+        from assay.report.drawn import drawn
 
-        buffer = io.StringIO()
-        Console(file=buffer, width=width, color_system=None, legacy_windows=False).print(self.rich())
-        return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
+        return drawn(self.rich(), width() if columns is None else columns)
 
-    def rich(self) -> RenderableType:
-        """The explanation for a rich console."""
+    def __repr__(self) -> str:
+        return f"<Explanation of row {self.row.number}: {', '.join(self._scores())}>"
+
+    def _scores(self) -> list[str]:
+        return [name for name in self.row.scored.scores if self.metric in (None, name)]
+
+    @property
+    def shortened(self) -> bool:
+        """Whether the short form leaves something out."""
+        scores = (self.row.scored.scores[name] for name in self._scores())
+        return any(len(verdicts) > SHOWN for score in scores for verdicts in score.verdicts.values())
+
+    def rich(self, *, short: bool = False) -> RenderableType:
+        """The explanation for a rich console; in short, with a few verdicts of each reading: the unfavourable first."""
         from rich.console import Group
 
         sample = self.row.scored.sample
-        wanted = [s for name, s in self.row.scored.scores.items() if self.metric in (None, name)]
+        wanted = [self.row.scored.scores[name] for name in self._scores()]
         head = [_labelled("question", sample.question), _labelled("answer", sample.answer)]
         if sample.reference is not None:
             head.append(_labelled("reference", sample.reference))
-        blocks = [block for score in wanted for block in _score(score, sample)]
+        blocks = [block for score in wanted for block in _score(score, sample, short)]
         return Group(*head, *blocks)
 
 
-def _score(score: Score, sample: Sample) -> list[RenderableType]:
+def _score(score: Score, sample: Sample, short: bool = False) -> list[RenderableType]:
     from rich.padding import Padding
 
     from assay.report.seen import SeenText as Text
@@ -73,7 +89,8 @@ def _score(score: Score, sample: Sample) -> list[RenderableType]:
         units = units_of(score, reading, sample)
         if verdicts and verdicts[0].claim is not None:
             blocks.append(Padding(Text(f"claims of the {subject} against the {against}", style="dim"), (0, 0, 0, 2)))
-        for verdict in verdicts:
+        chosen = _telling(verdicts) if short else verdicts
+        for verdict in chosen:
             line = Text(_label(verdict), style=_STYLE.get(verdict.label, "")).append("  ", style="")
             blocks.append(Padding(line.append(_subject(verdict, units), style="default not bold"), (0, 0, 0, 2)))
             own = len(sample.passages)
@@ -83,6 +100,8 @@ def _score(score: Score, sample: Sample) -> list[RenderableType]:
                 blocks.append(Padding(Text(text, style="dim"), (0, 0, 0, 6)))
             if verdict.reason:
                 blocks.append(Padding(Text(verdict.reason, style="dim italic"), (0, 0, 0, 6)))
+        if len(chosen) < len(verdicts):
+            blocks.append(Padding(Text(f"and {_more(verdicts, chosen)}", style="dim"), (0, 0, 0, 2)))
     blocks += [Padding(Text(line, style="dim"), (0, 0, 0, indent)) for line, indent in not_judged(score)]
     for name, texts in score.texts.items():
         if name == "not_judged" or any(reading.endswith("/" + name) for reading in score.verdicts):
@@ -91,6 +110,20 @@ def _score(score: Score, sample: Sample) -> list[RenderableType]:
     if score.unscored is not None and score.unscored.raw:
         blocks.append(Padding(Text("the judge's reply: " + _short(score.unscored.raw, 400), style="dim"), (0, 0, 0, 2)))
     return blocks
+
+
+def _telling(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The verdicts that say most about a score, in their order: those against, then the others, a few in all."""
+    against = [n for n, verdict in enumerate(verdicts) if verdict.label not in _FAVOURABLE]
+    others = [n for n, verdict in enumerate(verdicts) if verdict.label in _FAVOURABLE]
+    return [verdicts[n] for n in sorted([*against, *others][:SHOWN])]
+
+
+def _more(verdicts: Sequence[Verdict], shown: Sequence[Verdict]) -> str:
+    """What is left out, by label: "3 more supported"."""
+    left = Counter(verdict.label for verdict in verdicts)
+    left.subtract(verdict.label for verdict in shown)
+    return ", ".join(f"{count} more {label.replace('_', ' ')}" for label, count in left.items() if count)
 
 
 def _labelled(name: str, text: str | None) -> RenderableType:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import html
-import io
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from assay.summary import Summary
-from assay.terminal import printable
+from assay.terminal import printable, width
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _GOOD = {"higher": "↑", "lower": "↓"}
 LISTED = 5  # scores that did not arrive that are named under the table; all are in `Result.deliveries`
 _HEAD = ("metric", "mean", "scored", "if gaps were known", "not scored because")
+_NAME = 34  # characters of a metric's name that are never broken: a table of 80 columns has room for them
+_COLUMN_STYLES = ("", "bold", "", "dim", "yellow")
 
 
 def cells(summary: Summary) -> tuple[str, str, str, str, str]:
@@ -39,8 +41,9 @@ def footer(result: Result) -> str:
     cost = f"{usage.calls} calls, {tokens}" if usage.calls else "no LLM calls"
     stopped = f"; STOPPED: {result.stopped}" if result.stopped else ""
     rows = "1 row" if result.rows == 1 else f"{result.rows} rows"
+    said = f" ({result.note})" if result.note else ""
     lines = [
-        f"run {result.run}: {rows} in {result.seconds:.1f} s by {result.judge}; {cost}, "
+        f"run {result.run}{said}: {rows} in {result.seconds:.1f} s by {result.judge}; {cost}, "
         f"{result.reused} findings reused{stopped}"
     ]
     lines += [f"note: {note}" for note in result.notes]
@@ -52,27 +55,63 @@ def footer(result: Result) -> str:
 
 def as_rich(result: Result) -> RenderableType:
     """The table as a rich renderable."""
-    from rich.box import SIMPLE_HEAD
     from rich.console import Group
+
+    from assay.report.seen import SeenText as Text
+
+    alarm = result.stopped or any(found.undelivered for found in result.deliveries.values())
+    return Group(table_of(result.metrics), Text(footer(result), style="red" if alarm else "dim"))
+
+
+def table_of(metrics: Mapping[str, Summary]) -> RenderableType:
+    """The lines of the table alone."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from assay.report.seen import SeenText as Text
+
+    fits = max((len(name) for name in metrics), default=0) <= _NAME
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for n, title in enumerate(_HEAD):
+        # a header may wrap between its words, never within one
+        longest = max(map(len, title.split()))
+        table.add_column(
+            title,
+            justify="right" if n in (1, 2) else "left",
+            no_wrap=n in (1, 2) or (n == 0 and fits),
+            overflow="fold",
+            min_width=longest,
+            style=_COLUMN_STYLES[n],
+        )
+    for summary in metrics.values():
+        table.add_row(*(Text(cell) for cell in cells(summary)))
+    return table
+
+
+def groups_table(groups: Mapping[str, Mapping[str, Summary]], column: str) -> RenderableType:
+    """The means of groups of rows, a line for each metric in each."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     from assay.report.seen import SeenText as Text
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for n, title in enumerate(_HEAD):
-        table.add_column(title, justify="right" if n in (1, 2) else "left", no_wrap=n < 3)
-    for summary in result.metrics.values():
-        table.add_row(*(Text(cell) for cell in cells(summary)))
-    return Group(table, Text(footer(result), style="dim"))
+    table.add_column(Text(column), overflow="fold", min_width=min(12, len(column)))
+    for title, style in (("metric", ""), ("mean", "bold"), ("scored", "")):
+        right = title != "metric"
+        table.add_column(title, justify="right" if right else "left", style=style, no_wrap=right, overflow="fold")
+    for value, summaries in groups.items():
+        for n, summary in enumerate(summaries.values()):
+            name, mean, scored, _, _ = cells(summary)
+            table.add_row(Text(value if n == 0 else ""), Text(name), mean, scored)
+    return table
 
 
-def as_text(result: Result, width: int = 110) -> str:
-    """The table as plain text."""
-    from rich.console import Console
+def as_text(result: Result, columns: int | None = None) -> str:
+    """The table as plain text, as wide as the terminal where nothing is said."""
+    from assay.report.drawn import drawn
 
-    buffer = io.StringIO()
-    Console(file=buffer, width=width, color_system=None, legacy_windows=False).print(as_rich(result))
-    return "\n".join(line.rstrip() for line in buffer.getvalue().strip("\n").splitlines())
+    return drawn(as_rich(result), width() if columns is None else columns)
 
 
 def as_html(result: Result) -> str:

@@ -29,7 +29,11 @@ class Receipt(Record):
 
 @runtime_checkable
 class Sink(Protocol):
-    """Takes scored samples. Called from one worker thread, never from the host's own; may block, may raise."""
+    """Takes scored samples. Called from one worker thread, never from the host's own; may block, may raise.
+
+    A sink may have a method `check()` besides: evaluations call it before the first row is scored. It raises InputError
+    where nothing can be delivered as things stand (no key, a key that is refused), and may wait for the network.
+    """
 
     def write(self, scored: ScoredSample) -> Receipt | None:
         """Deliver one scored sample. Raises Undelivered, or anything else, for what could not be delivered."""

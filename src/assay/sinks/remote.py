@@ -17,6 +17,7 @@ from assay.errors import AssayError, InputError, Undelivered
 from assay.records import Sample, ScoredSample
 from assay.sinks.annotations import EVIDENCE, EXPLANATION, Annotation, annotations_of
 from assay.sinks.base import Mask, Receipt
+from assay.sinks.quiet import silenced
 
 log = logging.getLogger("assay.sinks")
 
@@ -25,6 +26,10 @@ T = TypeVar("T")
 
 class Refused(Exception):
     """The store will not take this, however often it is asked. Raise it from `send`."""
+
+
+class KeyRefused(Refused):
+    """The store does not know the key, or the key may not do this. Raise it from `send` and `greet`."""
 
 
 class NotThere(Exception):
@@ -37,6 +42,10 @@ class Busy(Exception):
     def __init__(self, message: str, *, after: float | None = None):
         super().__init__(message)
         self.after = after
+
+
+class Unreachable(Busy):
+    """The store cannot be reached now. Raise it from `send`."""
 
 
 class RemoteOptions(TypedDict, total=False):
@@ -67,6 +76,9 @@ class RemoteSink(ABC):
 
     #: whether `send` gets one annotation at a time, so that one that is refused does not hold up the others
     one_by_one: ClassVar[bool] = False
+
+    #: loggers of the client, which repeat as tracebacks what the sink reports; silent while it is called
+    loggers: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -105,11 +117,37 @@ class RemoteSink(ABC):
         """The ids of those annotations that the store has now; None: this store cannot be read back."""
         return None
 
+    def greet(self) -> None:  # noqa: B027  not every store can be asked
+        """Ask the store for something that needs the key and changes nothing. Raises as `send` does."""
+
+    def check(self) -> None:
+        """Whether scores can be delivered, before there are any. Raises InputError: no key, or one that is refused.
+
+        A store that cannot be reached now is a warning in the log: it may be there when the first scores are.
+        """
+        if self._dry_run is not None:
+            return
+        try:
+            with silenced(*self.loggers):
+                self.greet()
+        except InputError:
+            raise
+        except KeyRefused as error:
+            raise InputError(f"{type(self).__name__}: {error}") from None
+        except NotThere:  # a server without that page: it answers
+            return
+        except Exception as error:
+            log.warning("assay: %s: nothing can be delivered right now: %s", type(self).__name__, safe_words(error))
+
     def close(self) -> None:  # noqa: B027  some clients hold nothing
         """Deliver what the client holds back and close it."""
 
     def write(self, scored: ScoredSample) -> Receipt:
         """Deliver one scored sample. Raises Undelivered, with the names of the scores that did not arrive."""
+        with silenced(*self.loggers):
+            return self._write(scored)
+
+    def _write(self, scored: ScoredSample) -> Receipt:
         sample = scored.sample
         target = self.target_of(sample)
         if target is None:
@@ -123,7 +161,8 @@ class RemoteSink(ABC):
         lost.update(missing)
         if lost:
             reasons = "; ".join(dict.fromkeys(lost.values()))
-            raise Undelivered(f"{type(self).__name__}: {target}: {', '.join(lost)}: {reasons}", scores=tuple(lost))
+            whole = f"{type(self).__name__}: {target}: {', '.join(lost)}: {reasons}"
+            raise Undelivered(whole, scores=tuple(lost), target=target, reason=reasons)
         return Receipt(sent=len(annotations), confirmed=confirmed)
 
     def _annotations(self, scored: ScoredSample, target: str) -> list[Annotation]:

@@ -69,6 +69,7 @@ class StoreSink:
         known: dict[str, Any] = {}
         with contextlib.suppress(InputError):  # a new run
             known = store.get_run(self.run)
+        known.pop("summaries", None)  # of the rows as they were
         self._metrics |= {*known.get("metrics", ()), *scored.scores}
         self._judge = judge or known.get("judge") or ""
         metrics = [*known.get("metrics", ()), *(name for name in scored.scores if name not in known.get("metrics", ()))]

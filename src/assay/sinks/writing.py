@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from assay.errors import Undelivered
+from assay.errors import AssayError, Undelivered
 from assay.records import Record, ScoredSample
 from assay.sinks.base import Receipt, Sink
+
+log = logging.getLogger("assay.sinks")
 
 LISTED = 100  # rows whose scores did not arrive that are named; the rest are counted
 
@@ -48,14 +51,16 @@ class Deliveries(Record):
 
     def fail(self, scored: ScoredSample, error: BaseException) -> None:
         """Count one write of which not all scores arrived."""
+        key = scored.sample.key()
         if isinstance(error, Undelivered):
-            missing, why = tuple(error.scores), str(error)
+            missing, why = tuple(error.scores), error.reason
+            key += f" ({error.target})" if error.target not in (None, key) else ""
         else:
             missing, why = tuple(scored.scores), f"{type(error).__name__}: {error}"
         self.sent += len(scored.scores) - len(missing)
         self.undelivered += len(missing)
         if len(self.listed) < LISTED:
-            self.listed.append(f"{scored.sample.key()}: {', '.join(missing)}: {why}")
+            self.listed.append(" ".join(f"{key}: {', '.join(missing)}: {why}".split()))
 
 
 def named_sinks(sinks: Sequence[Sink] | Mapping[str, Sink]) -> dict[str, Sink]:
@@ -84,6 +89,23 @@ class Written:
         given = [receipt for receipt in self.receipts.values() if receipt is not None]
         confirmed = sum(receipt.confirmed for receipt in given)
         return Counter(confirmed=confirmed, unconfirmed=sum(receipt.sent for receipt in given) - confirmed)
+
+
+def check_sinks(sinks: Sequence[Sink] | Mapping[str, Sink]) -> None:
+    """Ask those sinks that can tell whether they can deliver, before anything is scored: their method `check`.
+
+    Raises InputError, which says what is wrong: no key, or one that is refused. May wait for the network.
+    """
+    for name, sink in named_sinks(sinks).items():
+        check = getattr(sink, "check", None)
+        if not callable(check):
+            continue
+        try:
+            check()
+        except AssayError:
+            raise
+        except Exception as error:  # a sink is foreign code; what it cannot deliver it will say row by row
+            log.warning("assay: %s.check failed: %s: %s", name, type(error).__name__, error)
 
 
 def write_to(targets: Iterable[tuple[str, Callable[[ScoredSample], object]]], scored: ScoredSample) -> Written:

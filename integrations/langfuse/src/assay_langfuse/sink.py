@@ -13,7 +13,7 @@ from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
-from assay.sinks.remote import Busy, Refused, RemoteOptions, RemoteSink
+from assay.sinks.remote import Busy, KeyRefused, Refused, RemoteOptions, RemoteSink, Unreachable
 
 if TYPE_CHECKING:
     from langfuse import Langfuse
@@ -56,6 +56,7 @@ class LangfuseSink(RemoteSink):
     """
 
     one_by_one = True
+    loggers = ("langfuse", "httpx", "httpcore")
 
     def __init__(
         self,
@@ -82,6 +83,11 @@ class LangfuseSink(RemoteSink):
         self._given = client
         self._environment = environment or os.environ.get("LANGFUSE_TRACING_ENVIRONMENT")
         self._made = PerProcess(lambda: _api(public_key or "", secret_key or "", base_url or CLOUD))
+
+    def greet(self) -> None:
+        """Ask which projects the keys belong to."""
+        with _answers():
+            self._api.projects.get(request_options=_ONCE)
 
     def target_of(self, sample: Sample) -> str | None:
         """The trace and, where known, the observation: "TRACE/OBSERVATION"."""
@@ -169,9 +175,11 @@ def _answers() -> Iterator[None]:
         status = error.status_code or 500
         if status in _TRY_AGAIN or status >= 500:
             raise Busy(f"Langfuse answers HTTP {status}", after=_after(error.headers)) from None
+        if status in (401, 403):
+            raise KeyRefused(f"Langfuse refuses the keys: HTTP {status}") from None
         raise Refused(f"Langfuse refuses it: HTTP {status}") from None
     except httpx.HTTPError as error:
-        raise ConnectionError(f"Langfuse cannot be reached: {type(error).__name__}") from None
+        raise Unreachable(f"Langfuse cannot be reached: {type(error).__name__}") from None
 
 
 def _after(headers: dict[str, str] | None) -> float | None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import datetime
 import math
 import uuid
+import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Unpack
+from urllib.parse import urlsplit
 
 from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
-from assay.sinks.remote import Busy, NotThere, Refused, RemoteOptions, RemoteSink
+from assay.sinks.remote import Busy, KeyRefused, NotThere, Refused, RemoteOptions, RemoteSink, Unreachable
 
 if TYPE_CHECKING:
     from langsmith import Client
@@ -46,6 +48,7 @@ class LangSmithSink(RemoteSink):
     """
 
     one_by_one = True
+    loggers = ("langsmith", "urllib3")
 
     def __init__(
         self,
@@ -65,6 +68,11 @@ class LangSmithSink(RemoteSink):
         self._given = client
         self._made = PerProcess(lambda: _client(api_url, api_key))
         self._located: tuple[str, dict[str, Any]] | None = None
+
+    def greet(self) -> None:
+        """List one project, which needs the key."""
+        with _answers():
+            self._client.request_with_retries("GET", "/sessions", params={"limit": 1}, stop_after_attempt=1)
 
     def target_of(self, sample: Sample) -> str | None:
         """The id of the run."""
@@ -135,6 +143,17 @@ class LangSmithSink(RemoteSink):
 
 
 def _client(api_url: str | None, api_key: str | None) -> Client:
+    """A client of our own. Raises InputError where the service of LangChain is meant and there is no key."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a missing key, which we say ourselves
+        client = _made(api_url, api_key)
+    if not client.api_key and (urlsplit(client.api_url).hostname or "").endswith("langchain.com"):
+        client.session.close()
+        raise InputError("LangSmithSink: no key: set LANGSMITH_API_KEY, or pass api_key=")
+    return client
+
+
+def _made(api_url: str | None, api_key: str | None) -> Client:
     from langsmith import Client
     from urllib3.util.retry import Retry
 
@@ -162,7 +181,7 @@ def _answers() -> Iterator[None]:
     except utils.LangSmithRateLimitError:
         raise Busy("LangSmith limits the rate (HTTP 429)") from None
     except (utils.LangSmithConnectionError, requests.RequestException) as error:
-        raise ConnectionError(f"LangSmith cannot be reached: {type(error).__name__}") from None
+        raise Unreachable(f"LangSmith cannot be reached: {type(error).__name__}") from None
     except (utils.LangSmithAPIError, utils.LangSmithRequestTimeout) as error:
         raise Busy(f"LangSmith fails: {type(error).__name__}") from None
     except (utils.LangSmithError, ValueError) as error:
@@ -171,6 +190,8 @@ def _answers() -> Iterator[None]:
         status = _status(error)
         if status is not None and status >= 500:
             raise Busy(f"LangSmith fails: HTTP {status}") from None
+        if status in (401, 403):
+            raise KeyRefused(f"LangSmith refuses the key (LANGSMITH_API_KEY, api_key=): HTTP {status}") from None
         words = f"HTTP {status}" if status is not None else type(error).__name__
         raise Refused(f"LangSmith refuses it: {words}") from None
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from assay.installing import install_package
-from assay.sinks.remote import Busy, NotThere, Refused
+from assay.sinks.remote import Busy, KeyRefused, NotThere, Refused
 from assay_mlflow.quiet import quiet_mlflow
 
 TIMEOUT = 15.0  # seconds that one request may take
@@ -141,6 +141,8 @@ def _failure(response: Any) -> Exception:
     what = f"HTTP {status} {_code(response)}".strip()
     if status == 404:
         return NotThere(what)
+    if status in (401, 403):
+        return KeyRefused(what)
     if 400 <= status < 500 and status not in _PASSING:
         return Refused(what)
     wait = response.headers.get("retry-after", "")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from assay.sinks.remote import Busy, NotThere, Refused
+from assay.sinks.remote import Busy, KeyRefused, NotThere, Refused
 
 if TYPE_CHECKING:
     import httpx
@@ -97,6 +97,8 @@ def answers() -> Iterator[None]:
         return
     if status == 404:
         raise NotThere(what)
+    if status in (401, 403):
+        raise KeyRefused(what)
     if 400 <= status < 500 and status not in _PASSING:
         raise Refused(what)
     raise Busy(what, after=float(wait) if wait.isdigit() else None)

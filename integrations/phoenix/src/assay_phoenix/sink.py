@@ -47,6 +47,8 @@ class PhoenixSink(RemoteSink):
     A span that the server does not have yet is waited for. Samples without the id are skipped, and counted as such.
     """
 
+    loggers = ("phoenix", "httpx", "httpcore")
+
     def __init__(
         self,
         base_url: str | None = None,
@@ -68,6 +70,10 @@ class PhoenixSink(RemoteSink):
         self._level = level
         self._documents = documents
         self._last_project: str | None = None
+
+    def greet(self) -> None:
+        """List the projects."""
+        self._server.projects()
 
     def target_of(self, sample: Sample) -> str | None:
         """The id of the span, or of the trace."""

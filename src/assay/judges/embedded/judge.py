@@ -50,6 +50,7 @@ class EmbeddedJudge(BaseJudge):
     """
 
     budgeted = True  # it costs nothing
+    samples_at_once = 1  # it reads one text after the other on every core: more would only end later, all at once
 
     def __init__(self, *, threads: int | None = None, any_language: bool = False) -> None:
         try:

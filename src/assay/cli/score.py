@@ -1,0 +1,155 @@
+"""The command `assay score`: files of answers, scored, as a table, as JSON or as CSV."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.cli.groups import grouped
+from assay.cli.options import (
+    ByOption,
+    ColumnsOption,
+    CsvOption,
+    JsonOption,
+    JudgeOptions,
+    MetricsOption,
+    StoreOption,
+    column_map,
+)
+from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
+from assay.errors import SETTLED, Cause, InputError
+
+if TYPE_CHECKING:
+    from assay.result import Result
+    from assay.summary import Summary
+
+OK, UNSCORED, INTERRUPTED = 0, 1, 130
+
+
+@grouped
+def score(
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            help="JSONL, JSON, CSV, TSV or Parquet: one file, several, or a pattern as 'answers/*.jsonl'; '-' for "
+            "standard input; or traces: NAME:ADDRESS, as otel:spans.jsonl.",
+            show_default=False,
+        ),
+    ],
+    *,
+    metrics: MetricsOption = None,
+    judge: JudgeOptions,
+    out: Annotated[Path | None, typer.Option(help="Write every row with scores and evidence as JSONL.")] = None,
+    as_csv: CsvOption = None,
+    as_json: JsonOption = False,
+    by: ByOption = None,
+    run: Annotated[
+        str | None, typer.Option("--run", "--name", help="A name for the run; it gets one of its own without.")
+    ] = None,
+    note: Annotated[str | None, typer.Option(help="A sentence to keep with the run.")] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace the run of that name, if there is one, and all its rows.")
+    ] = False,
+    store: StoreOption = Path(".assay"),
+    sink: Annotated[
+        list[str] | None, typer.Option(help="NAME:ADDRESS of a trace store to write scores to; may be repeated.")
+    ] = None,
+    columns: ColumnsOption = None,
+    format: Annotated[
+        str | None, typer.Option(help="jsonl, json, csv, tsv or parquet, where the name of a file does not say it.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Read at most this many rows.")] = None,
+    concurrency: Annotated[int, typer.Option(help="Rows in flight at the same time.")] = 16,
+    deadline: Annotated[float | None, typer.Option(help="Seconds for the whole run.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+) -> None:
+    """Score files of answers and print the table of means. A rerun asks only for what is missing."""
+    from assay.data import open_data
+    from assay.data.named import is_named
+    from assay.evaluation import EvaluationInterrupted, evaluate
+    from assay.judges.cascade.judge import CascadeJudge
+    from assay.sinks.registry import resolve_sink
+
+    check_csv(as_csv)
+    _check_outputs(data, out, as_csv, as_json)
+    chosen = judge.resolve()
+    sinks = [resolve_sink(spec) for spec in sink or ()]
+    named = data[0] if len(data) == 1 else [name if is_named(name) else Path(name) for name in data]
+    try:
+        result = evaluate(
+            open_data(named, column_map=column_map(columns), limit=limit, format=format),
+            metrics,
+            chosen,
+            store=store,
+            concurrency=concurrency,
+            deadline=deadline,
+            sinks=sinks,
+            run=run,
+            replace=replace,
+            note=note,
+            progress=not quiet,
+        )
+    except EvaluationInterrupted as interrupted:
+        print_result(interrupted.result, out, as_csv, as_json, by)
+        say("assay: interrupted; the rows above are complete. Run the same command to go on.", aside=True)
+        raise typer.Exit(INTERRUPTED) from None
+    print_result(result, out, as_csv, as_json, by)
+    if isinstance(chosen, CascadeJudge):
+        say(chosen.report().text(), aside=True)
+    raise typer.Exit(_verdict(result))
+
+
+def _check_outputs(data: list[str], out: Path | None, as_csv: str | None, as_json: bool) -> None:
+    """Before anything is read: nothing may be written over what is read, and stdout has room for one thing."""
+    from assay.data.paths import paths_of
+
+    read = [path for name in data for path in paths_of(name) or ()]
+    for option, file in (("--out", out), ("--csv", as_csv)):
+        if file is not None and str(file) != STDOUT and any(_same_file(Path(file), path) for path in read):
+            raise InputError(f"{option}: {str(file)!r} is read as data; write to another file")
+    if as_json and as_csv == STDOUT:
+        raise InputError("--csv, --json: only one of them can go to stdout; name a file, --csv FILE")
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.expanduser().resolve() == other.expanduser().resolve()
+    except OSError:
+        return False
+
+
+def print_result(result: Result, out: Path | None, as_csv: str | None, as_json: bool, by: str | None) -> None:
+    """The result as it was asked for: one kind of thing on stdout, with the table beside it where that is CSV."""
+    from assay.report.table import as_rich, as_text, groups_table
+
+    groups = None if by is None else result.by(by)
+    if as_json:
+        found = result.to_dict()
+        if groups is not None:
+            found["by"] = {by: {value: _dicts(summaries) for value, summaries in groups.items()}}
+        say_json(found, indent=2)
+    elif as_csv == STDOUT:
+        say(as_text(result), aside=True)
+    else:
+        show(as_rich(result))
+        if groups is not None:
+            say("")
+            show(groups_table(groups, by or ""))
+    if as_csv is not None:
+        write_csv(result.records(), result.columns, as_csv)
+    if out is not None:
+        result.to_jsonl(out)
+        say(f"rows with evidence: {out}", aside=True)
+
+
+def _dicts(summaries: dict[str, Summary]) -> dict[str, object]:
+    return {name: summary.to_dict() for name, summary in summaries.items()}
+
+
+def _verdict(result: Result) -> int:
+    """1 when judging or delivery failed somewhere or the run was cut short; what lies in the samples is no failure."""
+    causes = {Cause(cause) for summary in result.metrics.values() for cause in summary.causes}
+    arrived = not any(found.undelivered for found in result.deliveries.values())
+    return OK if result.complete and arrived and causes <= SETTLED else UNSCORED

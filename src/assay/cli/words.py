@@ -1,0 +1,25 @@
+"""What errors say in the words of Python, in those of the command line: `column_map=` is `--map` here."""
+
+from __future__ import annotations
+
+import re
+
+_WORDS = (
+    (re.compile(r"""column_map=\{"([^"{}]*)": "([^"{}]*)"\}"""), r"--map '\1=\2'"),
+    (re.compile(r"\b([Uu])se column_map= to"), r"\1se --map FIELD=COLUMN to"),
+    (re.compile(r"\bcolumn_map=?"), "--map"),
+    (re.compile(r"\bpass api_key=\S*"), "name the variable that holds it with --api-key-env"),
+    (re.compile(r"\bapi_key=\S*"), "--api-key-env"),
+    (re.compile(r"\bpass embedding_model=\S*"), "name one with --embedding-model"),
+    (re.compile(r"\bjudge='openai:MODEL'"), "--judge openai:MODEL"),
+    (re.compile(r"\bbase_url="), "--base-url"),
+    (re.compile(r"\breplace=True\b"), "--replace"),
+    (re.compile(r"\bformat= says"), "--format says"),
+)
+
+
+def for_the_command_line(message: str) -> str:
+    """The message with the ways out that this door has."""
+    for pattern, words in _WORDS:
+        message = pattern.sub(words, message)
+    return message

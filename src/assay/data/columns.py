@@ -1,0 +1,47 @@
+"""Columns by field, as a user names them: one for most fields, one or several for fields that hold passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from assay.errors import InputError
+from assay.fields import ACCEPTED, field_of, find_columns
+
+#: Field -> its column; for contexts and reference_contexts also several columns, whose passages follow each other.
+ColumnMap: TypeAlias = Mapping[str, str | Sequence[str]]
+
+_SEVERAL = ("contexts", "reference_contexts")
+
+
+def columns_of(
+    names: Iterable[str], column_map: ColumnMap | None = None
+) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """Which column holds which field, as `find_columns` says; and the fields that several columns make up together.
+
+    Fields of the second dict are in the first as well, with the first of their columns. Raises InputError as
+    `find_columns` does, and where a field that is one text is given several columns.
+    """
+    single: dict[str, str] = {}
+    several: dict[str, tuple[str, ...]] = {}
+    for key, given in (column_map or {}).items():
+        columns = (given,) if isinstance(given, str) else tuple(given)
+        field = key if key in ACCEPTED else field_of(key) or key
+        if not columns or not all(isinstance(column, str) for column in columns):
+            raise InputError(f"column_map: {key!r}: expected the name of a column, got {given!r}")
+        twice = next((column for column in columns if columns.count(column) > 1), None)
+        if twice is not None:
+            raise InputError(f"column_map: {key!r}: the column {twice!r} is given twice")
+        if len(columns) > 1 and field not in _SEVERAL:
+            raise InputError(
+                f"column_map: {key!r} is one text, and cannot be made of the columns "
+                f"{' and '.join(map(repr, columns))}; only {' and '.join(_SEVERAL)} can have several"
+            )
+        single[key] = columns[0]
+        if len(columns) > 1:
+            several[field] = columns
+    rest = {column for columns in several.values() for column in columns[1:]}
+    names = list(names)
+    for column in rest - set(names):
+        find_columns(names, {"contexts": column})  # raises: there is no such column
+    return find_columns([name for name in names if name not in rest], single), several

@@ -1,0 +1,76 @@
+"""JSON of evaluation tools in which rows or their fields lie one level deeper, brought to plain rows.
+
+- an object with the list of rows under a key such as `rows`, `data` or `results`, one below the other where need be
+- pandas' "split" orientation, `{"columns": [...], "data": [[...], ...]}`, in which MLflow stores evaluation tables
+- rows of MLflow's evaluation data sets, with `inputs`, `outputs` and `expectations`
+- results of promptfoo, with `vars`, `response.output` and the test's own variables
+
+What is none of these stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from assay.fields import field_of
+
+#: Where tools put the list of rows.
+WRAPPERS = ("rows", "data", "results", "examples", "records", "samples", "items", "test_cases", "entries")
+#: Objects within a row whose keys are fields, in the order in which they count.
+_PARTS = ("inputs", "input", "vars", "outputs", "output", "expectations", "reference_outputs")
+
+
+def rows_within(data: Mapping[str, Any], depth: int = 2) -> list[Any] | None:
+    """The rows of an object that holds a list of objects under one of `WRAPPERS`; None where it holds none."""
+    names, values = data.get("columns"), data.get("data")
+    if _are_texts(names) and isinstance(values, list) and values and all(isinstance(row, list) for row in values):
+        assert isinstance(names, list)
+        return [dict(zip(names, row, strict=False)) for row in values]
+    for name in WRAPPERS:
+        inner = data.get(name)
+        if isinstance(inner, list) and inner and all(isinstance(row, Mapping) for row in inner):
+            if any(field_of(key) in ("question", "answer") for key in data if key != name):
+                return None  # one row, with a list of objects in it
+            return list(inner)
+        if isinstance(inner, Mapping) and depth:
+            found = rows_within(inner, depth - 1)
+            if found is not None:
+                return found
+    return None
+
+
+def flattened(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A row whose fields lie within `inputs`, `outputs`, `expectations` or `vars`, with them beside the others.
+
+    Only where they bring a field of a sample that the row itself has not.
+    """
+    if not any(isinstance(row.get(part), Mapping) for part in _PARTS):
+        return row
+    own = {field_of(str(key)) for key, value in row.items() if not isinstance(value, Mapping)} | {None}
+    parts = [part for part in _PARTS if isinstance(row.get(part), Mapping) and _fields_in(row[part], part) - own]
+    if not parts:
+        return row
+    flat: dict[str, Any] = {key: value for key, value in row.items() if key not in parts}
+    for part in parts:
+        for key, value in row[part].items():
+            flat.setdefault(_renamed(str(key), part), value)
+    response = flat.get("response")
+    if "vars" in parts and isinstance(response, Mapping) and isinstance(response.get("output"), str):
+        flat["response"] = response["output"]  # promptfoo
+    return flat
+
+
+def _fields_in(inner: Mapping[Any, Any], part: str) -> set[str | None]:
+    return {field_of(_renamed(str(key), part)) for key in inner}
+
+
+def _renamed(key: str, part: str) -> str:
+    """MLflow calls the reference answer `expected_response`, among the expectations."""
+    if part in ("expectations", "reference_outputs") and key in ("expected_response", "response", "answer", "output"):
+        return "reference"
+    return key
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, str) for item in value)

@@ -1,0 +1,47 @@
+"""Means of groups of rows: those that have the same value in a column."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from assay.errors import InputError
+from assay.records import Sample, ScoredSample
+from assay.summary import Summary
+
+NONE = "–"  # the group of rows without the column
+_FIELDS = ("language", "status")
+
+
+def grouped_by(rows: Iterable[ScoredSample], column: str) -> dict[str, dict[str, Summary]]:
+    """The summaries of each group by metric, the group with most rows first; see `Result.by`.
+
+    Raises InputError where no row has the column; it then says which there are.
+    """
+    groups: dict[str, dict[str, Summary]] = {}
+    sizes: dict[str, int] = {}
+    seen: dict[str, None] = {}
+    there = False
+    for scored in rows:
+        found, value = _value(scored.sample, column)
+        there = there or found
+        seen.update(dict.fromkeys(scored.sample.metadata))
+        summaries = groups.setdefault(value, {})
+        sizes[value] = sizes.get(value, 0) + 1
+        for name, score in scored.scores.items():
+            summaries.setdefault(name, Summary(metric=name)).add(score)
+    if not there:
+        known = ", ".join([*map(repr, list(seen)[:20]), *_FIELDS])
+        raise InputError(f"by: no row has the column {column!r}; rows can be grouped by {known}")
+    return {value: groups[value] for value in sorted(groups, key=lambda one: (-sizes[one], one))}
+
+
+def _value(sample: Sample, column: str) -> tuple[bool, str]:
+    """Whether the sample has the column, and the name of its group."""
+    value: Any = sample.metadata.get(column)
+    if value is None and column in _FIELDS:
+        value = getattr(sample, column)
+    if value is None:
+        return False, NONE
+    return True, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

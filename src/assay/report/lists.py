@@ -1,0 +1,69 @@
+"""Lists for the command line: runs, the worst rows, and what has no value."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from assay.report.explanation import Explanation
+from assay.report.seen import SeenText as Text
+from assay.report.table import cells
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from assay.result import Failure
+    from assay.runs import RunLine
+    from assay.store import Row
+
+
+def runs_list(lines: Iterable[RunLine]) -> RenderableType:
+    """Each run in a few lines: name and time, what it read, the means, the note."""
+    from rich.console import Group
+    from rich.padding import Padding
+
+    blocks: list[RenderableType] = []
+    for line in lines:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.started))
+        rows = "1 row" if line.rows == 1 else f"{line.rows} rows"
+        facts = [rows, *([line.data] if line.data else [])]
+        if line.unscored:
+            facts.append(f"{line.unscored} not scored")
+        blocks.append(Text(line.run, style="bold").append(f"  {when}", style="not bold dim"))
+        means = []
+        for summary in line.metrics.values():
+            name, mean, scored, _, _ = cells(summary)
+            means.append(f"{name} {mean}" + ("" if summary.scored == summary.total else f" ({scored})"))
+        below = [(" · ".join(facts), ""), (", ".join(means), ""), (line.judge and f"by {line.judge}", "dim")]
+        below += [(line.note and f"note: {line.note}", "italic"), (line.stopped and f"stopped: {line.stopped}", "red")]
+        blocks += [Padding(Text(text, style=style), (0, 0, 0, 4)) for text, style in below if text]
+    return Group(*blocks)
+
+
+def worst_list(rows: Sequence[Row], metric: str) -> RenderableType:
+    """Each row with its number and what decided its score."""
+    from rich.console import Group
+
+    blocks: list[RenderableType] = []
+    for n, row in enumerate(rows):
+        if n:
+            blocks.append(Text(""))
+        named = "" if row.scored.sample.id is None else f" (id {row.scored.sample.id})"
+        blocks += [Text(f"row {row.number}{named}", style="bold underline"), Explanation(row, metric).rich()]
+    return Group(*blocks)
+
+
+def failures_list(failures: Iterable[Failure]) -> RenderableType:
+    """A line for each score without a value: the row, the metric, the cause, and what was said of it."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for title in ("row", "id", "metric", "cause", "why"):
+        right = title == "row"
+        table.add_column(title, justify="right" if right else "left", no_wrap=right, overflow="fold",
+                         min_width=len(title), ratio=None, style="yellow" if title == "cause" else "")  # fmt: skip
+    for one in failures:
+        table.add_row(str(one.number), Text(one.id or ""), Text(one.metric), Text(one.cause), Text(one.message))
+    return table

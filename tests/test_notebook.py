@@ -1,0 +1,98 @@
+"""A notebook, executed in a real kernel: table, explanation, progress and errors are shown as they should be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+nbformat = pytest.importorskip("nbformat")
+nbclient = pytest.importorskip("nbclient")
+
+SETUP = """
+from assay import ScriptedJudge, evaluate
+rows = [{"id": f"r{n}", "question": "Age?", "contexts": ["Rome is old."], "answer": "Rome is old. It is huge."}
+        for n in range(5)]
+judge = ScriptedJudge(support=lambda claim, passage: "supported" if "old" in claim else "not_mentioned")
+"""
+CELLS = {
+    "setup": SETUP,
+    "evaluate": 'result = evaluate(rows, "faithfulness", judge, store="kept", progress=True)',
+    "unasked": 'evaluate(rows, "faithfulness", judge, store=None); None',
+    "silent": 'evaluate(rows, "faithfulness", judge, store=None, progress=False); None',
+    "awaited": 'import assay\nawait assay.aevaluate(rows, "faithfulness", judge, store=None)',
+    "str": "print(repr(str(result)))",
+    "print": "print(result)",
+    "table": "result",
+    "explanation": "result.explain(1)",
+    "explanation text": "print(str(result.explain(1)))",
+    "row": 'result.worst("faithfulness")',
+    "score": 'result.row("r0").scores["faithfulness"]',
+    "wrong": 'limit = 3\nevaluate(rows, "nope", judge)',
+}
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
+    """What each cell showed."""
+    folder: Path = tmp_path_factory.mktemp("notebook")
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in CELLS.values()])
+    book.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
+    client = nbclient.NotebookClient(book, timeout=120, allow_errors=True, resources={"metadata": {"path": folder}})
+    client.execute()
+    return dict(zip(CELLS, ([dict(output) for output in cell.outputs] for cell in book.cells), strict=True))
+
+
+def plain(output: dict[str, Any]) -> str:
+    return str(output.get("text") or output["data"]["text/plain"])
+
+
+pytestmark = pytest.mark.long
+
+
+def test_progress_is_one_line_that_is_replaced(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    for name in ("evaluate", "unasked"):
+        (shown,) = outputs[name]
+        assert shown["output_type"] == "display_data"
+        assert plain(shown).startswith("5 rows in ")
+    assert outputs["silent"] == []
+    assert plain(outputs["awaited"][0]).startswith("5 rows in ")
+
+
+def test_no_cell_warns_of_widgets(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    for shown in outputs.values():
+        assert not [output for output in shown if output.get("name") == "stderr"]
+        assert "ipywidgets" not in str(shown)
+
+
+def test_texts_are_there_and_nothing_is_shown_beside_them(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    (text,) = outputs["str"]
+    assert "faithfulness ↑   0.500      5/5" in plain(text)
+    (printed,) = outputs["print"]
+    assert "faithfulness ↑   0.500      5/5" in plain(printed)
+    (explained,) = outputs["explanation text"]
+    assert "supported  Rome is old." in plain(explained)
+
+
+def test_tables_and_explanations_are_shown(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    (table,) = outputs["table"]
+    assert "<td>faithfulness ↑</td><td>0.500</td><td>5/5</td>" in table["data"]["text/html"]
+    assert "faithfulness ↑" in outputs["awaited"][-1]["data"]["text/html"]
+    (explained,) = outputs["explanation"]
+    assert "not mentioned  It is huge." in explained["data"]["text/html"]
+
+
+def test_other_things_are_short(outputs: dict[str, list[dict[str, Any]]]) -> None:
+    assert plain(outputs["row"][0]) == "<Row 1: <ScoredSample 'r0' faithfulness 0.500>>"
+    assert plain(outputs["score"][0]).startswith("<Score faithfulness = 0.500")
+
+
+def test_a_wrong_argument_is_one_line_that_names_the_line_of_the_cell(
+    outputs: dict[str, list[dict[str, Any]]],
+) -> None:
+    (error,) = outputs["wrong"]
+    assert error["ename"] == "InputError"
+    (line,) = error["traceback"]
+    assert line.startswith("InputError: metrics: there is no metric 'nope'")
+    assert "(line 2 of the cell;" in line
