@@ -175,7 +175,8 @@ def open_data(data: Rows, *, column_map: Mapping[str, str] | None = None, limit:
     frame; a Hugging Face data set; or a pyarrow table. A .json file is read whole. `NAME:ADDRESS` names a source of
     traces, whose samples are read once: `otel:spans.jsonl`, `phoenix:http://localhost:6006`; see `assay.data.named`.
 
-    `column_map` (field -> column) names the columns that no accepted name gives away. `limit` stops after that many
+    `column_map` (field -> column) names the columns that no accepted name gives away; of the sources of traces those
+    take it that have such columns (`openai-evals`). `limit` stops after that many
     rows. Raises InputError where the whole cannot be read; a single bad row is a RowError in its place.
     """
     if isinstance(data, Data):
@@ -183,7 +184,7 @@ def open_data(data: Rows, *, column_map: Mapping[str, str] | None = None, limit:
             raise InputError("this data is already open; give column_map and limit where it is opened")
         return data
     if isinstance(data, str) and is_named(data):
-        return Data(from_name(data, limit), column_map, limit)
+        return Data(from_name(data, limit, column_map), limit=limit)
     if isinstance(data, (str, os.PathLike)):
         return Data(from_path(Path(os.fspath(data))), column_map, limit)
     return Data(from_object(data), column_map, limit)

@@ -1,15 +1,15 @@
 """Sources by name: `otel:spans.jsonl`, `phoenix:http://localhost:6006`, `langsmith:runs.jsonl`.
 
 Packages add theirs under the entry point group `assay.sources`: a callable that takes the part after the colon, and by
-name those of the options since, until, limit and project that it has, and gives Samples, with a RowError in the place
-of what cannot be read.
+name those of the options since, until, limit, project and column_map that it has, and gives Samples, with a RowError
+in the place of what cannot be read.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import entry_points
 from itertools import islice
 from pathlib import Path
@@ -55,10 +55,10 @@ def open_named(spec: str, **options: Any) -> Iterator[Sample | RowError]:
     return iter(make(address, **given))
 
 
-def from_name(spec: str, limit: int | None = None) -> Source:
+def from_name(spec: str, limit: int | None = None, column_map: Mapping[str, str] | None = None) -> Source:
     """The source in a name, for `open_data`: read once, as it comes."""
     head = HEAD if limit is None else min(HEAD, limit)
-    samples = open_named(spec, limit=limit)
+    samples = open_named(spec, limit=limit, column_map=column_map or None)
     return Source(what=repr(spec), open=lambda: islice(samples, limit), head=head, once=True)
 
 
