@@ -54,6 +54,7 @@ def evaluate(
     *,
     store: Store | str | Path | None = ".assay",
     column_map: Mapping[str, str] | None = None,
+    language: str | None = None,
     limit: int | None = None,
     concurrency: int = IN_FLIGHT,
     sample_deadline: float | None = SAMPLE_DEADLINE,
@@ -86,7 +87,7 @@ def evaluate(
     begun: list[Result] = []
 
     async def whole() -> Result:
-        running, source = _begin(data, metrics, judge, store, column_map, limit, run, replace, options)
+        running, source = _begin(data, metrics, judge, store, column_map, language, limit, run, replace, options)
         begun.append(running.result)
         return await _finish(running, source)
 
@@ -105,6 +106,7 @@ async def aevaluate(
     *,
     store: Store | str | Path | None = ".assay",
     column_map: Mapping[str, str] | None = None,
+    language: str | None = None,
     limit: int | None = None,
     concurrency: int = IN_FLIGHT,
     sample_deadline: float | None = SAMPLE_DEADLINE,
@@ -126,6 +128,8 @@ async def aevaluate(
     judge            a judge, "embedded" (the default) or "openai:MODEL"
     store            folder that keeps findings and rows; a rerun asks only for what is missing. None: a temporary one
     column_map       your column for a field, where the name is not one of the accepted ones: {"question": "frage"}
+    language         ISO 639-1 code of the rows that do not say theirs; None: found out row by row, where the texts
+                     leave no doubt, else English. What a judge does not read is unscored (language)
     limit            read at most this many rows
     concurrency      samples in flight at the same time; memory grows with this, not with the number of rows
     sample_deadline  seconds for one row; what is not measured by then is unscored (timeout)
@@ -156,7 +160,7 @@ async def aevaluate(
         budget=budget,
         stop_after=stop_after,
     )
-    return await _finish(*_begin(data, metrics, judge, store, column_map, limit, run, replace, options))
+    return await _finish(*_begin(data, metrics, judge, store, column_map, language, limit, run, replace, options))
 
 
 def _begin(
@@ -165,6 +169,7 @@ def _begin(
     judge: BaseJudge | str | None,
     store: Store | str | Path | None,
     column_map: Mapping[str, str] | None,
+    language: str | None,
     limit: int | None,
     run: str | None,
     replace: bool,
@@ -172,7 +177,7 @@ def _begin(
 ) -> tuple[Running, Data]:
     """Check everything, and start a run in the store. Asks the judge nothing."""
     judge = resolve_judge(judge)
-    source = open_data(data, column_map=column_map, limit=limit)
+    source = open_data(data, column_map=column_map, limit=limit, language=language)
     chosen = _chosen(metrics, source, judge)
     check_budget(options.budget, judge)
     for name, value in {"concurrency": options.concurrency, "stop_after": options.stop_after}.items():

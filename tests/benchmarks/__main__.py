@@ -18,6 +18,7 @@ BENCHMARKS = {
     "The spool and its workers": "bench_spool",
     "The store": "bench_store",
     "The embedded judge": "bench_embedded",
+    "The language of a row": "bench_language",
 }
 
 HEAD = """# Benchmarks

@@ -78,6 +78,10 @@ def score(
         list[str] | None, typer.Option(help="NAME:ADDRESS of a trace store to write scores to; may be repeated.")
     ] = None,
     columns: ColumnsOption = None,
+    language: Annotated[
+        str | None,
+        typer.Option(help="Code of the rows that do not say theirs, as 'en'. Default: found out row by row."),
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="Read at most this many rows.")] = None,
     concurrency: Annotated[int, typer.Option(help="Rows in flight at the same time.")] = 16,
     deadline: Annotated[float | None, typer.Option(help="Seconds for the whole run.")] = None,
@@ -96,6 +100,7 @@ def score(
             chosen,
             store=store,
             column_map=column_map(columns),
+            language=language,
             limit=limit,
             concurrency=concurrency,
             deadline=deadline,

@@ -43,11 +43,20 @@ class Data:
     columns: frozenset[str]
     total: int | None
 
-    def __init__(self, source: Source, column_map: Mapping[str, str] | None = None, limit: int | None = None):
+    def __init__(
+        self,
+        source: Source,
+        column_map: Mapping[str, str] | None = None,
+        limit: int | None = None,
+        language: str | None = None,
+    ):
         if limit is not None and limit < 1:
             raise InputError(f"limit: expected at least 1, found {limit}")
         self._source = source
+        if language is not None and not (isinstance(language, str) and language.strip()):
+            raise InputError(f"language: expected a code like 'en', found {language!r}")
         self._limit = limit
+        self._language = language
         self._spent = False
         head, self._rows = _opened(source)
         total = source.total if source.total is not None or len(head) == source.head else len(head)
@@ -70,7 +79,10 @@ class Data:
     def _read(self, rows: Iterator[object]) -> Iterator[tuple[int, Sample | RowError]]:
         number = 0
         for number, item in enumerate(islice(rows, self._limit), 1):
-            yield number, self._sample(item, number)
+            found = self._sample(item, number)
+            if self._language is not None and isinstance(found, Sample) and found.language is None:
+                found = dataclasses.replace(found, language=self._language)
+            yield number, found
         if number == 0:
             raise InputError(f"{self._source.what} has no rows")
 
@@ -167,7 +179,13 @@ def _id_of(row: Mapping[str, Any], columns: Mapping[str, str]) -> str | None:
     return str(value) if isinstance(value, (str, int)) and not missing(value) else None
 
 
-def open_data(data: Rows, *, column_map: Mapping[str, str] | None = None, limit: int | None = None) -> Data:
+def open_data(
+    data: Rows,
+    *,
+    column_map: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    language: str | None = None,
+) -> Data:
     """Rows of any common kind as samples, without holding them in memory.
 
     `data` is a list, iterable or generator of dicts or Samples; a Sample; a dict of lists; the path of a .jsonl,
@@ -176,18 +194,19 @@ def open_data(data: Rows, *, column_map: Mapping[str, str] | None = None, limit:
     traces, whose samples are read once: `otel:spans.jsonl`, `phoenix:http://localhost:6006`; see `assay.data.named`.
 
     `column_map` (field -> column) names the columns that no accepted name gives away; of the sources of traces those
-    take it that have such columns (`openai-evals`). `limit` stops after that many
-    rows. Raises InputError where the whole cannot be read; a single bad row is a RowError in its place.
+    take it that have such columns (`openai-evals`). `limit` stops after that many rows. `language` is that of the rows
+    that do not say theirs. Raises InputError where the whole cannot be read; a single bad row is a RowError in its
+    place.
     """
     if isinstance(data, Data):
-        if column_map is not None or limit is not None:
-            raise InputError("this data is already open; give column_map and limit where it is opened")
+        if column_map is not None or limit is not None or language is not None:
+            raise InputError("this data is already open; give column_map, limit and language where it is opened")
         return data
     if isinstance(data, str) and is_named(data):
-        return Data(from_name(data, limit, column_map), limit=limit)
+        return Data(from_name(data, limit, column_map), limit=limit, language=language)
     if isinstance(data, (str, os.PathLike)):
-        return Data(from_path(Path(os.fspath(data))), column_map, limit)
-    return Data(from_object(data), column_map, limit)
+        return Data(from_path(Path(os.fspath(data))), column_map, limit, language)
+    return Data(from_object(data), column_map, limit, language)
 
 
 class HasNeeds(Protocol):

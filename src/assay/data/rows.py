@@ -72,7 +72,7 @@ def sample_from_row(row: Mapping[str, Any], columns: Mapping[str, str], number: 
         history=read("history", history, ()),
         id=identity,
         ids=read("ids", _ids, {}),
-        language=read("language", _text) or "en",
+        language=read("language", _text) or None,
         status=cast(SampleStatus, status) if status in STATUSES else "complete",
         metadata={**extra, **(metadata or {})},
     )
