@@ -18,9 +18,10 @@ from assay.inquiries import Claims, Support
 from assay.inquiries.base import Inquiry
 from assay.judges.base import Answer, BaseJudge
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics import AnswerDirectness, Faithfulness
+from assay.metrics import AnswerDirectness, Faithfulness, SemanticSimilarity
 from assay.metrics.languages import languages_in
 from assay.records import Context, Sample
+from assay.text.languages import language_of
 from tests.text.language_sentences import ENGLISH, SENTENCES
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
@@ -85,8 +86,19 @@ async def test_doubtful_texts_count_as_english() -> None:
 
 async def test_short_texts_are_looked_at_together() -> None:
     row = sample("Ja, das ist so.", "Das Haus ist heute offen.", question="Ist das Haus heute offen?")
-    assert languages_in(row, ("answer",)) == {}
+    assert all(language_of(text) is None for text in (row.answer, row.question, *row.passages) if text)
     assert languages_in(row, ("answer", "contexts", "question")) == {"texts": "de"}
+    assert languages_in(row, ("answer",)) == {"texts": "de"}
+
+
+async def test_a_doubtful_text_counts_as_the_rest_of_the_row() -> None:
+    short = replace(sample("À neuf heures.", *SENTENCES["fr"], question=SENTENCES["fr"][3]), reference="Neuf heures")
+    assert languages_in(short, ("answer", "reference")) == {"question": "fr", "contexts": "fr"}
+    score = await SemanticSimilarity().score(short, EnglishOnly())
+    assert score.unscored is not None
+    assert score.unscored.cause is Cause.LANGUAGE
+    # where the rest is of two languages, doubt remains
+    assert languages_in(replace(short, question=ENGLISH[3]), ("answer", "reference")) == {}
 
 
 async def test_a_judge_of_all_languages_is_told_which_one_it_is() -> None:

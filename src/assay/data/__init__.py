@@ -80,7 +80,7 @@ class Data:
         number = 0
         for number, item in enumerate(islice(rows, self._limit), 1):
             found = self._sample(item, number)
-            if self._language is not None and isinstance(found, Sample) and found.language is None:
+            if self._language is not None and isinstance(found, Sample) and not found.language:
                 found = dataclasses.replace(found, language=self._language)
             yield number, found
         if number == 0:

@@ -102,7 +102,7 @@ class Metric(ABC):
         What a sample says of its language counts; else each text that this metric needs must be one that the judge
         reads, or be doubtful, and the answer's language is what the judge is told.
         """
-        found = languages_in(sample, self.needs or _TEXTS) if sample.language is None and self.reads_texts else {}
+        found = languages_in(sample, self.needs or _TEXTS) if not sample.language and self.reads_texts else {}
         for code in dict.fromkeys(found.values()) or (code_of(sample.spoken),):
             reason = self.cannot(judge, code)
             if reason is not None and reason.cause is Cause.LANGUAGE and found:

@@ -52,7 +52,9 @@ def language_of(text: str) -> str | None:
 
 def language_of_all(texts: Sequence[str]) -> str | None:
     """The language that texts are certainly in, taken together: the begin of each, of the first ten."""
-    texts = texts[:10]
+    if len(texts) == 1:
+        return language_of(texts[0])
+    texts = [text for text in texts if text.strip()][:10]
     share = CHARS // max(1, len(texts))
     return language_of("\n".join(text[:share] for text in texts))
 
@@ -68,7 +70,7 @@ def is_code(language: str) -> bool:
     return _CODE.fullmatch(language) is not None
 
 
-@lru_cache(maxsize=2048)  # metrics of a sample ask for the same texts; 2 MB at most
+@lru_cache(maxsize=512)  # metrics of a sample ask for the same texts; 2 MB at most
 def _found_out(text: str) -> str | None:
     if not _long_enough(text):
         return None
