@@ -235,6 +235,8 @@ READ: dict[str, Call] = {
     "assay.text.quotes:normalise": _first,
     "assay.text.repair:repair": _repair,  # of one window
     "assay.text.sentences:split_sentences": lambda f, t: (f(t), f(t, "de"), f(t, "xx")),
+    "assay.text.languages:language_of": _first,
+    "assay.text.languages:language_of_all": lambda f, t: f([t, t]),
     "assay.text.windows:windows": lambda f, t: (f(t, 1000), f(t, 1)),
     "assay.wording:score_in_words": lambda f, t: f(scored(t).scores["m"], scored(t).sample),
     "assay.wording:shortened": _first,

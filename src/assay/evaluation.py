@@ -57,6 +57,7 @@ def evaluate(
     *,
     store: Store | str | Path | None = ".assay",
     column_map: ColumnMap | None = None,
+    language: str | None = None,
     limit: int | None = None,
     concurrency: int = IN_FLIGHT,
     sample_deadline: float | None = SAMPLE_DEADLINE,
@@ -91,7 +92,8 @@ def evaluate(
 
     async def whole() -> Result:
         await _check_sinks(options)
-        running, source = _begin(data, metrics, judge, store, column_map, limit, (run, replace, note), options)
+        named = (run, replace, note)
+        running, source = _begin(data, metrics, judge, store, column_map, language, limit, named, options)
         begun.append(running.result)
         return await _finish(running, source)
 
@@ -110,6 +112,7 @@ async def aevaluate(
     *,
     store: Store | str | Path | None = ".assay",
     column_map: ColumnMap | None = None,
+    language: str | None = None,
     limit: int | None = None,
     concurrency: int = IN_FLIGHT,
     sample_deadline: float | None = SAMPLE_DEADLINE,
@@ -133,6 +136,9 @@ async def aevaluate(
     store            folder that keeps findings and rows; a rerun asks only for what is missing. None: a temporary one
     column_map       your column for a field, where the name is not one of the accepted ones: {"question": "frage"}; for
                      contexts also several, each a passage or more: {"contexts": ["first", "second"]}
+    column_map       your column for a field, where the name is not one of the accepted ones: {"question": "frage"}
+    language         ISO 639-1 code of the rows that do not say theirs; None: found out row by row, where the texts
+                     leave no doubt, else English. What a judge does not read is unscored (language)
     limit            read at most this many rows
     concurrency      samples in flight at the same time; memory grows with this, not with the number of rows
     sample_deadline  seconds for one row; what is not measured by then is unscored (timeout)
@@ -165,7 +171,8 @@ async def aevaluate(
         stop_after=stop_after,
     )
     await _check_sinks(options)
-    return await _finish(*_begin(data, metrics, judge, store, column_map, limit, (run, replace, note), options))
+    named = (run, replace, note)
+    return await _finish(*_begin(data, metrics, judge, store, column_map, language, limit, named, options))
 
 
 def _begin(
@@ -174,13 +181,14 @@ def _begin(
     judge: JudgeSpec,
     store: Store | str | Path | None,
     column_map: ColumnMap | None,
+    language: str | None,
     limit: int | None,
     named: tuple[str | None, bool, str | None],
     options: Options,
 ) -> tuple[Running, Data]:
     """Check everything, and start a run in the store. Asks the judge nothing."""
     judge = resolve_judge(judge)
-    source = open_data(data, column_map=column_map, limit=limit)
+    source = open_data(data, column_map=column_map, limit=limit, language=language)
     chosen = _chosen(metrics, source, judge)
     check_budget(options.budget, judge)
     for name, value in {"concurrency": options.concurrency, "stop_after": options.stop_after}.items():

@@ -122,7 +122,8 @@ class Sample(Record):
     """One exchange with a RAG system.
 
     `None` means "not known"; an empty tuple of contexts means "retrieval returned nothing".
-    `ids` ties the sample to its origin (run, trace, span ids by name). `language` is an ISO 639-1 code.
+    `ids` ties the sample to its origin (run, trace, span ids by name). `language` is an ISO 639-1 code, where it is
+    said; it then counts. `None`: found out from the texts, where they leave no doubt, else English.
 
     A sample can always be stored: half an emoji in a text becomes U+FFFD, and of the metadata only what JSON can hold
     is kept (see `assay.cleaning.json_value`). What is no text where a text belongs is an InputError.
@@ -136,7 +137,7 @@ class Sample(Record):
     history: tuple[Turn, ...] = ()
     id: str | None = None
     ids: Mapping[str, str] = field(default_factory=dict)
-    language: str = "en"
+    language: str | None = None
     status: SampleStatus = "complete"
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
@@ -161,7 +162,7 @@ class Sample(Record):
             if getattr(self, name) is not None:
                 _clean_items(self, name, Context)
         _clean_items(self, "history", Turn)
-        _clean_text(self, "language", needed=True)
+        _clean_text(self, "language")
         if self.status not in _STATUSES:
             raise InputError(f"Sample: status: expected {', '.join(_STATUSES)}; found {self.status!r}")
         if self.id is not None:
@@ -183,6 +184,11 @@ class Sample(Record):
         own = frozenset(self.passages)
         return tuple(dict.fromkeys(text for text in texts if text not in own))
 
+    @property
+    def spoken(self) -> str:
+        """The language to read this sample in: the one it says, else English."""
+        return self.language or "en"
+
     def key(self) -> str:
         """A stable id: `id` where given, else a hash of the content (not of metadata)."""
         return self.id if self.id is not None else "row-" + self.content_hash()[:16]
@@ -192,7 +198,7 @@ class Sample(Record):
         return fingerprint(
             [self.question, self.passages if self.contexts is not None else None, self.answer, self.reference,
              [c.text for c in self.reference_contexts] if self.reference_contexts is not None else None,
-             [[t.question, t.answer, [c.text for c in t.contexts]] for t in self.history], self.language, self.status]
+             [[t.question, t.answer, [c.text for c in t.contexts]] for t in self.history], self.spoken, self.status]
         )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ BENCHMARKS = {
     "The store": "bench_store",
     "The embedded judge": "bench_embedded",
     "The demo: all but scoring, and the first score": "bench_demo",
+    "The language of a row": "bench_language",
 }
 
 HEAD = """# Benchmarks

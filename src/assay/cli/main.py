@@ -1,4 +1,5 @@
-"""The command line: score, explain, runs, worst, failures, metrics, doctor, demo, worker, cascade, capture, ingest, forget.
+"""The command line: score, explain, runs, worst, failures, metrics, doctor, demo, worker, cascade, capture, ingest,
+forget.
 
 Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input, or
 a file or store that cannot be read or written; 3 the judge cannot be used (missing extra, key refused, endpoint

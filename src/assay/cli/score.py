@@ -60,6 +60,10 @@ def score(
     format: Annotated[
         str | None, typer.Option(help="jsonl, json, csv, tsv or parquet, where the name of a file does not say it.")
     ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(help="Code of the rows that do not say theirs, as 'en'. Default: found out row by row."),
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="Read at most this many rows.")] = None,
     concurrency: Annotated[int, typer.Option(help="Rows in flight at the same time.")] = 16,
     deadline: Annotated[float | None, typer.Option(help="Seconds for the whole run.")] = None,
@@ -79,7 +83,7 @@ def score(
     named = data[0] if len(data) == 1 else [name if is_named(name) else Path(name) for name in data]
     try:
         result = evaluate(
-            open_data(named, column_map=column_map(columns), limit=limit, format=format),
+            open_data(named, column_map=column_map(columns), limit=limit, format=format, language=language),
             metrics,
             chosen,
             store=store,

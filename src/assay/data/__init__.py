@@ -51,12 +51,20 @@ class Data:
     name: str
 
     def __init__(
-        self, source: Source, column_map: ColumnMap | None = None, limit: int | None = None, name: str | None = None
+        self,
+        source: Source,
+        column_map: ColumnMap | None = None,
+        limit: int | None = None,
+        name: str | None = None,
+        language: str | None = None,
     ):
         if limit is not None and limit < 1:
             raise InputError(f"limit: expected at least 1, found {limit}")
         self._source = source
+        if language is not None and not (isinstance(language, str) and language.strip()):
+            raise InputError(f"language: expected a code like 'en', found {language!r}")
         self._limit = limit
+        self._language = language
         self._spent = False
         head, self._rows = _opened(source)
         total = source.total if source.total is not None or len(head) == source.head else len(head)
@@ -89,7 +97,10 @@ class Data:
     def _read(self, rows: Iterator[object]) -> Iterator[tuple[int, Sample | RowError]]:
         number = 0
         for number, item in enumerate(islice(rows, self._limit), 1):
-            yield number, self._sample(item, number)
+            found = self._sample(item, number)
+            if self._language is not None and isinstance(found, Sample) and not found.language:
+                found = dataclasses.replace(found, language=self._language)
+            yield number, found
         if number == 0:
             raise InputError(f"{self._source.what} has no rows")
 
@@ -192,7 +203,12 @@ def _id_of(row: Mapping[str, Any], columns: Mapping[str, str]) -> str | None:
 
 
 def open_data(
-    data: Rows, *, column_map: ColumnMap | None = None, limit: int | None = None, format: str | None = None
+    data: Rows,
+    *,
+    column_map: ColumnMap | None = None,
+    limit: int | None = None,
+    format: str | None = None,
+    language: str | None = None,
 ) -> Data:
     """Rows of any common kind as samples, without holding them in memory.
 
@@ -204,26 +220,28 @@ def open_data(
     `"-"` is standard input, read to its end.
 
     `column_map` (field -> column, for contexts also several columns) names the columns that no accepted name gives
-    away. `limit` stops after that many rows. `format` says what files hold whose names do not: "jsonl", "csv" and the
-    like. Raises InputError where the whole cannot be read; a single bad row is a RowError in its place.
+    away; of the sources of traces those take it that have such columns (`openai-evals`). `limit` stops after that many
+    rows. `format` says what files hold whose names do not: "jsonl", "csv" and the like. `language` is that of the rows
+    that do not say theirs. Raises InputError where the whole cannot be read; a single bad row is a RowError in its
+    place.
     """
     if isinstance(data, Data):
-        if column_map is not None or limit is not None:
-            raise InputError("this data is already open; give column_map and limit where it is opened")
+        if column_map is not None or limit is not None or language is not None:
+            raise InputError("this data is already open; give column_map, limit and language where it is opened")
         return data
     if isinstance(data, str) and is_named(data):
-        return Data(from_name(data, limit), column_map, limit, without_secrets(data))
+        return Data(from_name(data, limit, column_map), None, limit, without_secrets(data), language)
     several = paths_of(data)
     if several is None:
         if format is not None:
             raise InputError("format: goes with files and standard input")
-        return Data(from_object(data), column_map, limit)
+        return Data(from_object(data), column_map, limit, language=language)
     names = ["standard input" if str(path) == STDIN else str(path) for path in several]
     if len(several) == 1:
-        return Data(_file(several[0], format), column_map, limit, names[0])
+        return Data(_file(several[0], format), column_map, limit, names[0], language)
     parts = [(name, Data(_file(path, format), column_map)) for name, path in zip(names, several, strict=True)]
     shown = names if len(names) < 4 else [*names[:2], f"{len(names) - 2} more"]
-    return Data(_joined(parts), limit=limit, name=", ".join(shown))
+    return Data(_joined(parts), limit=limit, name=", ".join(shown), language=language)
 
 
 def _file(path: Path, format: str | None) -> Source:

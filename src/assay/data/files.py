@@ -79,18 +79,7 @@ def _json_lines(path: Path) -> Source:
         raise InputError(f"{path.name!r} holds one JSON list, not an object per line; name it {path.stem}.json")
 
     def rows() -> Iterator[object]:
-        number = 0
-        with open_bytes(path) as file:
-            try:
-                for number, line in enumerate(lines_of(file), 1):
-                    if isinstance(line, TooLong):
-                        yield Bad(f"line {number} is {line}")
-                        continue
-                    line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-                    if not line.isspace():
-                        yield _json_row(line, number)
-            except DAMAGED as error:
-                yield Bad(f"after line {number} {_damage(path, error)}, and what follows is lost: {error}")
+        return (row for _, row in numbered_rows(path))
 
     return Source(what=repr(path.name), open=rows, count=lambda: _counted(path, rows))
 
@@ -99,6 +88,22 @@ def _counted(path: Path, rows: Callable[[], Iterator[object]]) -> int | None:
     """The number of rows of a file that is read within a second or so; None for larger ones."""
     size = path.stat().st_size * (10 if path.suffix.lower() == ".gz" else 1)
     return sum(1 for _ in rows()) if size <= COUNTED else None
+
+
+def numbered_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | Bad]]:
+    """The objects in a file of JSON lines, with the numbers of their lines from 1; Bad in the place of what is none."""
+    number = 0
+    with open_bytes(path) as file:
+        try:
+            for number, line in enumerate(lines_of(file), 1):
+                if isinstance(line, TooLong):
+                    yield number, Bad(f"line {number} is {line}")
+                    continue
+                line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                if not line.isspace():
+                    yield number, _json_row(line, number)
+        except DAMAGED as error:
+            yield number, Bad(f"after line {number} {_damage(path, error)}, and what follows is lost: {error}")
 
 
 def _damage(path: Path, error: BaseException) -> str:

@@ -1,8 +1,8 @@
 """Sources by name: `otel:spans.jsonl`, `phoenix:http://localhost:6006`, `langsmith:runs.jsonl`.
 
 Packages add theirs under the entry point group `assay.sources`: a callable that takes the part after the colon, and by
-name those of the options since, until, limit and project that it has, and gives Samples, with a RowError in the place
-of what cannot be read.
+name those of the options since, until, limit, project and column_map that it has, and gives Samples, with a RowError
+in the place of what cannot be read.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from assay.data.columns import ColumnMap
 from assay.data.rows import RowError
 from assay.data.sources import HEAD, Source
 from assay.errors import InputError
@@ -56,10 +57,13 @@ def open_named(spec: str, **options: Any) -> Iterator[Sample | RowError]:
     return iter(make(address, **given))
 
 
-def from_name(spec: str, limit: int | None = None) -> Source:
+def from_name(spec: str, limit: int | None = None, column_map: ColumnMap | None = None) -> Source:
     """The source in a name, for `open_data`: read once, as it comes."""
+    several = [field for field, name in (column_map or {}).items() if not isinstance(name, str)]
+    if several:
+        raise InputError(f"column_map: {several[0]!r} has several columns, which files of rows may have, and no source")
     head = HEAD if limit is None else min(HEAD, limit)
-    samples = open_named(spec, limit=limit)
+    samples = open_named(spec, limit=limit, column_map=column_map or None)
     return Source(what=repr(spec), open=lambda: islice(samples, limit), head=head, once=True)
 
 

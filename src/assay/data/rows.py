@@ -91,7 +91,7 @@ def sample_from_row(
         history=read("history", history, ()),
         id=identity,
         ids=read("ids", _ids, {}),
-        language=read("language", _text) or "en",
+        language=read("language", _text) or None,
         status=cast(SampleStatus, status) if status in STATUSES else "complete",
         metadata={**extra, **(metadata or {})},
     )

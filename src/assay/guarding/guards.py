@@ -25,7 +25,10 @@ from assay.records import Context, Sample, Score, ScoredSample
 
 #: What `warm_up` asks about.
 _WARM = Sample(
-    question="Is it warm?", answer="It is warm.", reference="It is warm.", contexts=(Context(text="It is warm."),)
+    question="Is it warm?",
+    answer="It is warm by now, and so the next request will not wait.",  # long enough to look for its language
+    reference="It is warm.",
+    contexts=(Context(text="It is warm."),),
 )
 
 Fallback = str | Callable[[GuardDecision], Any] | None

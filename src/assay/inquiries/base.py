@@ -11,11 +11,12 @@ from __future__ import annotations
 import hashlib
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from assay.records import Verdict
+from assay.text.languages import ENGLISH, code_of, is_code
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -123,8 +124,12 @@ class Inquiry(ABC, Generic[F]):
 
     @cached_property
     def asked(self) -> Prompt | None:
-        """`prompt`, made once."""
-        return self.prompt()
+        """`prompt`, made once; a judge is told a language that is not English."""
+        prompt = self.prompt()
+        language = code_of(getattr(self, "language", None) or ENGLISH)
+        if prompt is None or language == ENGLISH or not is_code(language):
+            return prompt
+        return replace(prompt, task=f"The texts are in the language {language!r} (ISO 639).\n\n{prompt.task}")
 
     # ---- asked as decisions
 

@@ -35,7 +35,7 @@ class AnswerDirectness(Metric):
     asks: ClassVar = (Directness,)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        verdict = await judge.find(Directness(sample.question or "", sample.answer or "", sample.language))
+        verdict = await judge.find(Directness(sample.question or "", sample.answer or "", sample.spoken))
         return self.scored(
             directness(verdict),
             verdicts={"question/answer": (verdict,)},

@@ -46,7 +46,7 @@ class AnswerRelevancy(Metric):
             raise InputError(f"AnswerRelevancy: questions must be at least 1, not {self.questions!r}")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        back = await judge.find(BackQuestions(sample.answer or "", self.questions, sample.language))
+        back = await judge.find(BackQuestions(sample.answer or "", self.questions, sample.spoken))
         texts = {"back_questions": back.questions}
         if back.noncommittal:
             return self.scored(0.0, parts={"noncommittal": 1.0}, texts=texts)

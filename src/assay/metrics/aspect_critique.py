@@ -66,7 +66,7 @@ class AspectCritique(Metric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = material_of(sample, self.include)
         numbers = (0,) if self.strictness == 1 else range(1, self.strictness + 1)
-        votes = await ask(judge, *(Criterion(self.definition, material, vote, sample.language) for vote in numbers))
+        votes = await ask(judge, *(Criterion(self.definition, material, vote, sample.spoken) for vote in numbers))
         parts = {"votes_yes": sum(vote.label == "yes" for vote in votes), "votes": len(votes)}
         return self.scored(majority(votes), verdicts={self.name: votes}, parts=parts)
 

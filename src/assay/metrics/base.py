@@ -19,8 +19,14 @@ from assay.errors import Cause, JudgeFailure
 from assay.inquiries.base import Inquiry
 from assay.inquiries.rating import Rated
 from assay.judges.base import METER, Judge, Meter
+from assay.metrics.languages import languages_in
 from assay.metrics.returned import NoScore, as_score
 from assay.records import Direction, Sample, Score, Unscored, Verdict
+from assay.text.languages import code_of
+
+#: What a metric reads that needs nothing by name.
+_TEXTS = ("answer", "question", "contexts")
+_SAY_SO = 'where that is wrong, say the language: a column `language`, or evaluate(..., language="en")'
 
 
 @dataclass(frozen=True)
@@ -81,10 +87,7 @@ class Metric(ABC):
         meter = Meter()
         token = METER.set(meter)
         try:
-            reason = self.cannot(judge, sample.language)
-            if reason is not None:
-                raise reason
-            score = as_score(self, await self.measure(sample, judge))
+            score = as_score(self, await self.measure(self._read_in(sample, judge), judge))
         except JudgeFailure as failure:
             score = self.unscored(failure.cause, failure.message, raw=failure.raw)
         except NoScore as error:  # the metric's own mistake: no judge had a hand in it
@@ -92,6 +95,28 @@ class Metric(ABC):
         finally:
             METER.reset(token)
         return replace(score, judge=judge.fingerprint, usage=meter.usage)
+
+    def _read_in(self, sample: Sample, judge: Judge) -> Sample:
+        """The sample with the language that it is read in. Raises JudgeFailure where the judge cannot read it.
+
+        What a sample says of its language counts; else each text that this metric needs must be one that the judge
+        reads, or be doubtful, and the answer's language is what the judge is told.
+        """
+        found = languages_in(sample, self.needs or _TEXTS) if not sample.language and self.reads_texts else {}
+        for code in dict.fromkeys(found.values()) or (code_of(sample.spoken),):
+            reason = self.cannot(judge, code)
+            if reason is not None and reason.cause is Cause.LANGUAGE and found:
+                fields = " and ".join(field for field, one in found.items() if one == code)
+                raise JudgeFailure(reason.cause, f"in {code!r}, as it seems: {fields}; {reason.message}; {_SAY_SO}")
+            if reason is not None:
+                raise reason
+        spoken = next(iter(found.values()), sample.spoken)
+        return sample if spoken == sample.spoken else replace(sample, language=spoken)
+
+    @property
+    def reads_texts(self) -> bool:
+        """Whether it depends on the language of the texts: where it asks a judge."""
+        return self.consults
 
     def cannot(self, judge: Judge, language: str = "en") -> JudgeFailure | None:
         """Why this judge cannot answer what this metric asks, or None. Asks nothing."""

@@ -46,9 +46,9 @@ class ContextEntityRecall(Metric):
     needs_passages: ClassVar[bool] = False
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        inquiries = [Entities((sample.reference or "",), sample.language)]
+        inquiries = [Entities((sample.reference or "",), sample.spoken)]
         if any(passage.strip() for passage in sample.passages):
-            inquiries.append(Entities(sample.passages, sample.language))
+            inquiries.append(Entities(sample.passages, sample.spoken))
         found: list[tuple[Evidence, ...]] = [*await ask(judge, *inquiries), ()]
         reference, contexts = (distinct(entity.text for entity in entities) for entities in found[:2])
         if not reference:

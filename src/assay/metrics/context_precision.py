@@ -48,7 +48,7 @@ class ContextPrecision(Metric):
     asks: ClassVar = (Usefulness,)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        inquiry = Usefulness(sample.question or "", sample.passages, sample.reference, sample.language)
+        inquiry = Usefulness(sample.question or "", sample.passages, sample.reference, sample.spoken)
         verdicts = await judge.find(inquiry)
         return self.scored(
             average_precision([verdict.label == "useful" for verdict in verdicts]),

@@ -50,9 +50,9 @@ class ContextRelevance(Metric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         question = sample.question or ""
         if self.unit == "passage":
-            verdicts = await judge.find(Usefulness(question, sample.passages, language=sample.language))
+            verdicts = await judge.find(Usefulness(question, sample.passages, language=sample.spoken))
             return self.scored(share_useful(verdicts), verdicts={"question/contexts": verdicts})
-        inquiry = UsefulSentences.of(question, sample.passages, sample.language)
+        inquiry = UsefulSentences.of(question, sample.passages, sample.spoken)
         verdicts = await judge.find(inquiry)
         return self.scored(
             share_useful(verdicts),

@@ -26,7 +26,7 @@ class ContextUtilization(Metric):
     asks: ClassVar = (Usefulness,)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        inquiry = Usefulness(sample.question or "", sample.passages, sample.answer, sample.language)
+        inquiry = Usefulness(sample.question or "", sample.passages, sample.answer, sample.spoken)
         verdicts = await judge.find(inquiry)
         return self.scored(
             average_precision([verdict.label == "useful" for verdict in verdicts]),

@@ -19,8 +19,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, ParamSpec, TypeVar, cast, get_args, overload
 
-from assay.errors import InputError, JudgeFailure
-from assay.inquiries import Ask, Inquiry
+from assay.errors import Cause, InputError, JudgeFailure
+from assay.inquiries import Ask, Inquiry, Support
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
 from assay.metrics.returned import as_score
@@ -39,7 +39,7 @@ FIELDS: Mapping[str, Callable[[Sample], Any]] = {
     "reference_contexts": lambda sample: _texts(sample.reference_contexts),
     "history": lambda sample: sample.history,
     "metadata": lambda sample: sample.metadata,
-    "language": lambda sample: sample.language,
+    "language": lambda sample: sample.spoken,
     "id": lambda sample: sample.id,
     "ids": lambda sample: sample.ids,
 }
@@ -69,6 +69,18 @@ class FunctionMetric(Metric, Generic[P, R]):
     @property
     def consults(self) -> bool:
         return "judge" in self.takes
+
+    @property
+    def reads_texts(self) -> bool:
+        return self.consults or "language" in self.takes
+
+    def cannot(self, judge: Judge, language: str = "en") -> JudgeFailure | None:
+        reason = super().cannot(judge, language)
+        if reason is not None or self.asks or not self.consults:
+            return reason
+        # it may ask anything: a judge that does not read the language for this does not read it for anything
+        probe = judge.cannot(Support, language)
+        return probe if probe is not None and probe.cause is Cause.LANGUAGE else None
 
     def __repr__(self) -> str:
         return f"metric({getattr(self.function, '__qualname__', self.name)})"

@@ -49,7 +49,7 @@ async def ask(judge: Judge, *inquiries: Inquiry[F]) -> tuple[F, ...]:
 
 def claims_of(sample: Sample, field: Field) -> Claims:
     """The inquiry for the claims of the answer or of the reference."""
-    return Claims(getattr(sample, field) or "", sample.question, sample.language)
+    return Claims(getattr(sample, field) or "", sample.question, sample.spoken)
 
 
 def not_judged(text: str, claims: Sequence[Claim], language: str = "en") -> tuple[str, ...]:
@@ -78,7 +78,7 @@ def _bare(line: str) -> str:
 
 def texts_not_judged(sample: Sample, claims: Sequence[Claim], field: Field = "answer") -> dict[str, tuple[str, ...]]:
     """What was `not_judged` of a text of the sample, as `Score.texts` has it; empty where nothing was left out."""
-    left = not_judged(getattr(sample, field) or "", claims, sample.language)
+    left = not_judged(getattr(sample, field) or "", claims, sample.spoken)
     return {"not_judged": left} if left else {}
 
 
@@ -97,7 +97,7 @@ async def support(
         return ()
     if not any(passage.strip() for passage in passages):
         return not_mentioned(claims, passages)
-    return await judge.find(Support(claims, tuple(passages), sample.question, sample.language))
+    return await judge.find(Support(claims, tuple(passages), sample.question, sample.spoken))
 
 
 def not_mentioned(claims: Sequence[Claim], passages: Sequence[str]) -> tuple[Verdict, ...]:

@@ -72,8 +72,8 @@ def text_of(sample: Sample) -> str:
 
 async def key_points(sample: Sample, judge: Judge, count: int) -> tuple[tuple[str, ...], tuple[Verdict, ...]]:
     """Questions on the key points of the contexts, and whether the answer alone says yes to each."""
-    questions = await judge.find(KeyQuestions(text_of(sample), count, sample.language))
+    questions = await judge.find(KeyQuestions(text_of(sample), count, sample.spoken))
     if not questions:
         raise JudgeFailure(Cause.PARSE, "the judge wrote no question to this text")
-    verdicts = await judge.find(Checklist(questions, (("SUMMARY", sample.answer or ""),), sample.language))
+    verdicts = await judge.find(Checklist(questions, (("SUMMARY", sample.answer or ""),), sample.spoken))
     return questions, verdicts

@@ -27,6 +27,7 @@ from assay.judges.endpoints.options import EndpointOptions, Settings
 from assay.judges.sentence_claims import RULES as CLAIM_RULES
 from assay.judges.sentence_claims import sentence_claims
 from assay.records import fingerprint
+from assay.text.languages import code_of
 
 #: The languages whose refusals and small talk are known, so that they make no claims.
 LANGUAGES = ("en",)
@@ -119,7 +120,7 @@ class DecisionJudge(BaseJudge):
         if decides(inquiry):
             return None
         if issubclass(inquiry, Claims) and self._by_sentence:
-            if language in LANGUAGES or self._any_language:
+            if code_of(language) in LANGUAGES or self._any_language:
                 return None
             message = (
                 f"claims by sentence are made for {', '.join(LANGUAGES)}, not for {language!r}; pass generator=... "

@@ -19,6 +19,7 @@ from assay.judges.base import Answer, BaseJudge
 from assay.judges.sentence_claims import refuses, sentence_claims, states_something
 from assay.records import Cell, Claim, Evidence, Span, SupportLabel, Verdict, fingerprint
 from assay.text import split_sentences
+from assay.text.languages import code_of
 from assay.threads import DaemonThreads
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class EmbeddedJudge(BaseJudge):
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         if inquiry not in INQUIRIES:
             return JudgeFailure(Cause.JUDGE_CANNOT, f"the embedded judge cannot answer {inquiry.name}; {_WAY_OUT}")
-        if language not in self._languages and not self._any_language:
+        if code_of(language) not in self._languages and not self._any_language:
             known = ", ".join(self._languages)
             message = (
                 f"the embedded judge was measured on {known}, not on {language!r}; "
