@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 import weakref
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
@@ -14,7 +15,7 @@ from assay.budgets.budget import Budget, spending
 from assay.judges import resolve_judge
 from assay.judges.base import BaseJudge
 from assay.judges.cache import FindingCache, FindingStore
-from assay.loops import LoopThread, Service, begins_afresh
+from assay.loops import STUCK_AFTER, LoopThread, Service, begins_afresh
 from assay.records import ScoredSample
 from assay.store import Store
 
@@ -43,23 +44,25 @@ class Desk:
         # a desk that is let go takes its thread with it
         weakref.finalize(self, self._service.retire, END_GRACE).atexit = False
 
-    def submit(self, job: Job) -> Future[ScoredSample]:
-        """Run a job with the cache. Raises RuntimeError where the process cannot start a thread."""
+    def submit(self, job: Job) -> tuple[Future[ScoredSample], LoopThread]:
+        """Run a job with the cache: its outcome, and who works on it. Raises RuntimeError where no thread starts."""
         with self._lock:
             thread = self._service.start()
             if self._cache is None or self._cache[0] is not thread:
                 self._cache = (thread, FindingCache(self.judge, self._findings))
             cache = self._cache[1]
-            return thread.soon(lambda: self._within(job, cache))
+            return thread.soon(lambda: self._within(job, cache)), thread
 
     async def _within(self, job: Job, cache: FindingCache) -> ScoredSample:
         with spending(self.budget):
             return await job(cache)
 
-    def leave_behind(self) -> None:
-        """Give up a thread that the judge holds; the next job has another."""
+    def leave_behind(self, thread: LoopThread) -> None:
+        """Give up a thread that did not even end a job at its deadline; the next job has another."""
         with self._lock:
-            self._service.leave_behind(END_GRACE)
+            if self._service.thread is thread:
+                thread.due = min(thread.due, time.monotonic() - STUCK_AFTER)
+                self._service.leave_behind(END_GRACE)
 
 
 def _logged(error: BaseException) -> None:

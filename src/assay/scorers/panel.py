@@ -14,6 +14,7 @@ from assay.errors import Cause, InputError, JudgeFailure
 from assay.fields import well_formed
 from assay.judges.base import BaseJudge
 from assay.judges.cache import FindingCache
+from assay.loops import LoopThread
 from assay.metrics.base import Metric
 from assay.metrics.registry import MetricSpec, resolve
 from assay.records import Sample, ScoredSample
@@ -104,26 +105,26 @@ class Panel:
         sample = self._sample(make)
         if isinstance(sample, ScoredSample):
             return self._told(sample, target)
-        work = self._begin(sample)
+        work, thread = self._begin(sample)
         try:
             concurrent.futures.wait([work], timeout=self.deadline + LATE)
         except BaseException:  # Ctrl-C
             work.cancel()
             raise
-        return self._told(self._outcome(work, sample), target)
+        return self._told(self._outcome(work, thread, sample), target)
 
     async def ascore(self, make: Callable[[], Sample] | Sample, target: str | None = None) -> list[Annotation]:
         """The same for callers with a loop, which goes on meanwhile."""
         sample = self._sample(make)
         if isinstance(sample, ScoredSample):
             return self._told(sample, target)
-        work = self._begin(sample)
+        work, thread = self._begin(sample)
         try:
             await asyncio.wait([asyncio.wrap_future(work)], timeout=self.deadline + LATE)
         except asyncio.CancelledError:
             work.cancel()
             raise
-        return self._told(self._outcome(work, sample), target)
+        return self._told(self._outcome(work, thread, sample), target)
 
     def _sample(self, make: Callable[[], Sample] | Sample) -> Sample | ScoredSample:
         if isinstance(make, Sample):
@@ -134,7 +135,7 @@ class Panel:
             said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
             return unscored_sample(Sample(), self.metrics, Cause.BAD_ROW, well_formed(said))
 
-    def _begin(self, sample: Sample) -> Future[ScoredSample]:
+    def _begin(self, sample: Sample) -> tuple[Future[ScoredSample], LoopThread | None]:
         async def scored(cache: FindingCache) -> ScoredSample:
             return await score_sample(sample, self.metrics, cache, deadline=self.deadline)
 
@@ -143,12 +144,13 @@ class Panel:
         except RuntimeError as error:  # the process can start no thread
             failed: Future[ScoredSample] = Future()
             failed.set_exception(error)
-            return failed
+            return failed, None
 
-    def _outcome(self, work: Future[ScoredSample], sample: Sample) -> ScoredSample:
+    def _outcome(self, work: Future[ScoredSample], thread: LoopThread | None, sample: Sample) -> ScoredSample:
         if not work.done():  # the judge holds the loop itself
             work.cancel()
-            self._desk.leave_behind()
+            if thread is not None:
+                self._desk.leave_behind(thread)
             return unscored_sample(sample, self.metrics, Cause.TIMEOUT, f"not done within {self.deadline:g} s")
         if work.cancelled():
             return unscored_sample(sample, self.metrics, Cause.INTERRUPTED, "the scoring was stopped")
