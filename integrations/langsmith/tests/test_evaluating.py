@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,8 +17,10 @@ from langsmith.schemas import Example
 
 from assay.errors import InputError
 from assay.judges.scripted import ScriptedJudge
+from tests.servers.langsmith_server import KEY, LangSmithServer
 
 PASSAGE = "Cats purr when calm."
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
 ANSWER = "Cats purr when calm. They sing."
 
 # the client tells of a server that it cannot reach
@@ -39,8 +42,17 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Client:
     return Client(api_url="http://127.0.0.1:9", api_key="x", auto_batch_tracing=False)
 
 
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[LangSmithServer]:
+    monkeypatch.setenv("LANGSMITH_TRACING", "false")
+    with LangSmithServer() as server:
+        yield server
+
+
 def example(**outputs: Any) -> Example:
-    return Example(id=uuid.uuid4(), inputs={"question": "Why?"}, outputs=outputs or None, dataset_id=uuid.uuid4())
+    return Example(
+        id=uuid.uuid4(), inputs={"question": "Why?"}, outputs=outputs or None, dataset_id=uuid.uuid4(), created_at=NOW
+    )
 
 
 @traceable(run_type="retriever")
@@ -80,18 +92,30 @@ def test_evaluate(client: Client, judge: ScriptedJudge, target: Any, threads: in
     assert judge.asked["support"] == 2  # three equal rows, three metrics: answer and reference are read once each
 
 
-async def test_aevaluate(client: Client, judge: ScriptedJudge) -> None:
+async def test_aevaluate(server: LangSmithServer, judge: ScriptedJudge) -> None:
     async def target(inputs: dict[str, Any]) -> dict[str, Any]:
         return hands_it_out(inputs)
 
+    client = Client(api_url=server.url, api_key=KEY)
     rows = await aevaluate(
-        target,
-        data=[example()],
-        evaluators=evaluators("faithfulness", judge=judge),
-        client=client,
-        upload_results=False,
+        target, data=[example()] * 3, evaluators=evaluators("faithfulness", judge=judge), client=client
     )
-    assert [found["faithfulness"].score async for row in rows for found in scores_of([row])] == [0.5]
+    assert [found["faithfulness"].score async for row in rows for found in scores_of([row])] == [0.5] * 3
+
+
+def test_the_evidence_reaches_the_server(server: LangSmithServer, judge: ScriptedJudge) -> None:
+    client = Client(api_url=server.url, api_key=KEY)
+    made = evaluators("faithfulness", "context_recall", judge=judge)
+    list(evaluate(looks_it_up, data=[example()], evaluators=made, client=client))
+    client.flush()
+    assert server.problems == []
+    found = {one["key"]: one for one in server.feedback.values()}
+    told = found["faithfulness"]
+    assert told["score"] == 0.5
+    assert "not mentioned: They sing." in told["comment"]
+    assert told["feedback_source"]["metadata"]["assay.judge"] == "openai/model"
+    assert "They sing." in told["feedback_source"]["metadata"]["assay.evidence"]
+    assert (found["context_recall"]["score"], found["context_recall"]["value"]) == (None, "unscored: missing_input")
 
 
 def test_what_cannot_be_scored_says_why_and_harms_no_other(client: Client, judge: ScriptedJudge) -> None:

@@ -115,5 +115,6 @@ def _result(annotation: Annotation, source: uuid.UUID | None) -> EvaluationResul
         value=None if annotation.cause is None else f"unscored: {annotation.cause}",
         comment=annotation.explanation,
         metadata=dict(annotation.metadata),
+        evaluator_info=dict(annotation.metadata),  # what the client uploads as metadata of the feedback's source
         source_run_id=source,
     )
