@@ -64,6 +64,8 @@ class LangSmithServer(FakeService):
         when = "2026-03-01T12:00:00+00:00"
         if request.path.startswith("/datasets/"):
             return Reply(200, {"id": request.path.split("/")[2], "name": "cats", "created_at": when})
+        if request.path == "/sessions" and request.method == "GET":
+            return Reply(200, [{"id": PROJECT, "name": "default"}])
         said = request.json() if request.method in ("POST", "PATCH") else {}
         session = {"id": PROJECT, "tenant_id": PROJECT, "name": "experiment", "start_time": when}
         return Reply(200, {"reference_dataset_id": PROJECT, **session, **said})
