@@ -119,6 +119,22 @@ def test_a_judge_that_raises_is_a_cause(error: BaseException) -> None:
         assert told.cause == ("rate_limited" if isinstance(error, JudgeFailure) else "bug")
 
 
+def test_the_next_evaluation_asks_again_what_failed_in_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model was not there; somebody has loaded it, and evaluates once more with the same objects."""
+    failures = [JudgeFailure(Cause.NO_MODEL, "no such model")]
+
+    def rule(claim: str, passage: str) -> Any:
+        return failures[0] if failures else "supported"
+
+    judge = ScriptedJudge(support=rule)
+    panels = Panel(["faithfulness", "hallucination"], judge).each()
+    assert [panel.score(SAMPLE)[0].cause for panel in panels] == ["no_model", "no_model"]
+    assert judge.asked["support"] == 1  # within an evaluation a failure is shared as well
+    failures.clear()
+    monkeypatch.setattr("assay.scorers.desk.QUIET", 0.0)
+    assert panels[0].score(SAMPLE)[0].value == 1.0
+
+
 def test_a_judge_that_is_too_slow_is_a_cause_and_holds_up_nobody() -> None:
     class Slow(BaseJudge):
         fingerprint = "slow"

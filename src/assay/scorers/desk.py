@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from assay.budgets.budget import Budget, spending
+from assay.errors import SETTLED
 from assay.judges import resolve_judge
 from assay.judges.base import BaseJudge
 from assay.judges.cache import FindingCache, FindingStore
@@ -19,6 +20,7 @@ from assay.loops import STUCK_AFTER, LoopThread, Service, begins_afresh
 from assay.records import ScoredSample
 from assay.store import Store
 
+QUIET = 5.0  # seconds without work after which failures of the judge are forgotten
 END_GRACE = 1.0  # seconds that a thread which is told to end has for what is in hand
 
 Job: TypeAlias = Callable[[FindingCache], Coroutine[Any, Any, ScoredSample]]
@@ -41,6 +43,7 @@ class Desk:
         self._lock = threading.RLock()
         self._service = Service(lambda: LoopThread("assay-scorer", _logged, judge.release))
         self._cache: tuple[LoopThread, FindingCache] | None = None
+        self._busy, self._ended, self._failed = 0, 0.0, False
         # a desk that is let go takes its thread with it
         weakref.finalize(self, self._service.retire, END_GRACE).atexit = False
 
@@ -48,10 +51,22 @@ class Desk:
         """Run a job with the cache: its outcome, and who works on it. Raises RuntimeError where no thread starts."""
         with self._lock:
             thread = self._service.start()
-            if self._cache is None or self._cache[0] is not thread:
-                self._cache = (thread, FindingCache(self.judge, self._findings))
+            if self._cache is None or self._cache[0] is not thread or self._over():
+                self._cache, self._failed = (thread, FindingCache(self.judge, self._findings)), False
             cache = self._cache[1]
-            return thread.soon(lambda: self._within(job, cache)), thread
+            work = thread.soon(lambda: self._within(job, cache))
+            self._busy += 1
+        work.add_done_callback(self._done)
+        return work, thread
+
+    def _over(self) -> bool:
+        """Whether an evaluation is over that had failures: the next one is to ask again, as a rerun of `evaluate`."""
+        return self._failed and not self._busy and time.monotonic() - self._ended > QUIET
+
+    def _done(self, work: Future[ScoredSample]) -> None:
+        failed = work.cancelled() or work.exception() is not None or _any_failure(work.result())
+        with self._lock:
+            self._busy, self._ended, self._failed = self._busy - 1, time.monotonic(), self._failed or failed
 
     async def _within(self, job: Job, cache: FindingCache) -> ScoredSample:
         with spending(self.budget):
@@ -63,6 +78,10 @@ class Desk:
             if self._service.thread is thread:
                 thread.due = min(thread.due, time.monotonic() - STUCK_AFTER)
                 self._service.leave_behind(END_GRACE)
+
+
+def _any_failure(scored: ScoredSample) -> bool:
+    return any(one.unscored is not None and one.unscored.cause not in SETTLED for one in scored.scores.values())
 
 
 def _logged(error: BaseException) -> None:

@@ -34,7 +34,7 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
 
         mlflow.genai.evaluate(data, scorers=[AssayScorer("faithfulness")])
 
-    metrics  names or metrics. Several give several feedbacks, which takes the fewest requests of an LLM judge
+    metrics  names or metrics. Several give several feedbacks
     judge    a judge, its name, or None for the embedded one
     name     what MLflow calls the scorer; default: the labels of the metrics
     options  of `assay.scorers.Panel`: store, budget, deadline, mask, texts
