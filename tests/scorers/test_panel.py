@@ -207,6 +207,32 @@ def test_texts_can_be_kept_back_or_masked() -> None:
     assert "***" in told.explanation
 
 
+def test_a_mask_that_fails_lets_nothing_out_and_raises_nothing() -> None:
+    def mask(text: str) -> str:
+        raise KeyError(text)
+
+    (told,) = Panel("faithfulness", literal(), mask=mask).score(SAMPLE)
+    assert (told.value, told.cause) == (None, "bug")
+    assert "KeyError" in told.explanation
+    assert "purr" not in str(told)
+
+
+def test_metrics_of_ones_own_are_scorers_too() -> None:
+    import assay
+
+    @assay.metric(needs=("answer",))
+    def shouting(sample: Sample) -> float:
+        return float((sample.answer or "").isupper())
+
+    @assay.metric(needs=("answer",))
+    def broken(sample: Sample) -> float:
+        raise ZeroDivisionError
+
+    one, other = Panel([shouting, broken], literal()).score(Sample(answer="PURR"))
+    assert (one.name, one.value) == ("shouting", 1.0)
+    assert (other.value, other.cause) == (None, "bug")
+
+
 def test_a_store_keeps_what_was_found(tmp_path: Any) -> None:
     class Durable(ScriptedJudge):
         durable = True

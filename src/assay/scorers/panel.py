@@ -161,7 +161,13 @@ class Panel:
         return unscored_sample(sample, self.metrics, cause, f"{type(error).__name__}: {error}")
 
     def _told(self, scored: ScoredSample, target: str | None) -> list[Annotation]:
-        return annotations_of(scored, target=target, mask=self._mask, texts=self._texts)
+        try:
+            return annotations_of(scored, target=target, mask=self._mask, texts=self._texts)
+        except Exception as error:  # the mask, or a metric of the user's own; no text may leave unmasked
+            said = str(error) if isinstance(error, InputError) else type(error).__name__
+            message = f"the score cannot be told: {said}"
+            bare = Sample(id=scored.sample.id, ids=scored.sample.ids)
+            return annotations_of(unscored_sample(bare, self.metrics, Cause.BUG, message), target=target)
 
     # -- copies: evaluations copy what they are given; the judge and its findings stay one -----------------------
 
