@@ -12,14 +12,24 @@ import pytest
 COOKBOOK = Path(__file__).parents[1] / "cookbook"
 
 #: The server that an example writes to: its address is the argument.
-SERVERS = {"live_service.py": "phoenix_url"}
-MARKS = {"live_service.py": pytest.mark.needs(name="phoenix"), "production_traces.py": pytest.mark.long}
+SERVERS = {"live_service.py": "phoenix_url", "mlflow_evaluation.py": "mlflow_url"}
+MARKS = {
+    "live_service.py": pytest.mark.needs(name="phoenix"),
+    "mlflow_evaluation.py": pytest.mark.needs(name="mlflow"),
+    "production_traces.py": pytest.mark.long,
+}
 
 #: What a reader must see in the output of each.
 SHOWN = {
     "live_service.py": ("4 answers, 8 scores, 8 of them confirmed by Phoenix", "0 undelivered", "errors: none"),
     "langchain_chain.py": ("faithfulness", "not mentioned"),
     "llama_index_query_engine.py": ("faithfulness", "not mentioned"),
+    "mlflow_evaluation.py": (
+        "Who wrote Hamlet?",
+        "not mentioned",
+        "Not scored (no_context): nothing was retrieved",
+        "'faithfulness/mean': 0.75",
+    ),
     "production_traces.py": ("22/24", "no_context", "The least faithful one, trace-010", "numbers not found: 15, 1867"),
 }
 

@@ -36,7 +36,8 @@ STATE_ANSWER_NAMES = (
 )  # fmt: skip
 REFERENCE_NAMES = (
     "reference", "ground_truth", "ground_truths", "expected_output", "expected", "target", "reference_answer",
-    "expected_answer", "gold_answer", "reference_output", "reference_outputs", "references",
+    "expected_answer", "gold_answer", "reference_output", "reference_outputs", "references", "expected_response",
+    "expected_facts",
 )  # fmt: skip
 
 #: Field of `Sample` -> names accepted for it, its own name first. Case, spaces, "_" and "-" do not matter.
@@ -45,7 +46,13 @@ ACCEPTED: Mapping[str, tuple[str, ...]] = {
     "contexts": CONTEXT_NAMES,
     "answer": ANSWER_NAMES,
     "reference": REFERENCE_NAMES,
-    "reference_contexts": ("reference_contexts", "ground_truth_contexts", "gold_contexts", "expected_contexts"),
+    "reference_contexts": (
+        "reference_contexts",
+        "ground_truth_contexts",
+        "gold_contexts",
+        "expected_contexts",
+        "expected_retrieved_context",
+    ),
     "history": ("history", "chat_history", "conversation_history"),
     "id": ("id", "row_id", "sample_id", "example_id"),
     "language": ("language", "lang"),

@@ -56,9 +56,22 @@ class LangSmithServer(FakeService):
             return self._create(request, keep) if request.method == "POST" else self._list(request)
         if match := re.fullmatch(r"/feedback/([0-9a-f-]{36})", request.path):
             return self._one(request, match[1])
+        if request.path.startswith(("/sessions", "/datasets/")):
+            return self._experiment(request)
         if request.path in ("/runs/multipart", "/runs/batch") and request.method == "POST":
             return self._trace(request)
         return Reply(404, {"detail": f"unknown path {request.path}"})
+
+    def _experiment(self, request: Request) -> Reply:
+        """What `langsmith.evaluate` asks of its data set and the experiment that it makes of it."""
+        when = "2026-03-01T12:00:00+00:00"
+        if request.path.startswith("/datasets/"):
+            return Reply(200, {"id": request.path.split("/")[2], "name": "cats", "created_at": when})
+        if request.path == "/sessions" and request.method == "GET":
+            return Reply(200, [{"id": PROJECT, "name": "default"}])
+        said = request.json() if request.method in ("POST", "PATCH") else {}
+        session = {"id": PROJECT, "tenant_id": PROJECT, "name": "experiment", "start_time": when}
+        return Reply(200, {"reference_dataset_id": PROJECT, **session, **said})
 
     def _run(self, run: str) -> Reply:
         if run in self.late:
@@ -126,9 +139,12 @@ class LangSmithServer(FakeService):
             name = re.search(rb'name="([^"]+)"', head)
             assert name is not None
             pieces = name[1].decode().split(".")
-            if pieces[0] not in ("post", "patch"):
+            if pieces[0] not in ("post", "patch", "feedback"):
                 continue
             value = json.loads(content)
+            if pieces[0] == "feedback":
+                self.feedback[pieces[1]] = value
+                continue
             self._merge(pieces[1], value if len(pieces) == 2 else {pieces[2]: value})
         return Reply(202, {})
 

@@ -45,6 +45,7 @@ class OtlpReceiver(FakeService):
                     found.append(
                         {
                             "scope": scope.scope.name,
+                            "schema": scope.schema_url,
                             "event": record.event_name,
                             "trace": record.trace_id.hex(),
                             "span": record.span_id.hex(),

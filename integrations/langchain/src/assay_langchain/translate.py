@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from assay.capture.assemble import answer_of, question_of
 from assay.capture.contexts import contexts_under
-from assay.fields import ACCEPTED, context_text, well_formed
+from assay.fields import context_text
 from assay.records import Context, Sample
+from assay.scorers import sample_of_values
 
 
 def sample_from_values(
@@ -25,14 +26,8 @@ def sample_from_values(
     Contexts are those given, else those in the outputs, the inputs or the reference outputs. Raises InputError for
     contexts that hold something other than passages.
     """
-    return Sample(
-        question=question_of(inputs),
-        contexts=_contexts(contexts) if contexts is not None else contexts_under(outputs, inputs, reference_outputs),
-        answer=answer_of(outputs),
-        reference=_reference(reference_outputs),
-        id=id,
-        ids=dict(ids or {}),
-    )
+    sample = sample_of_values(inputs, outputs, reference_outputs, contexts=contexts)
+    return replace(sample, id=id, ids=dict(ids or {}))
 
 
 def sample_from_run(run: Any, example: Any = None) -> Sample:
@@ -60,23 +55,3 @@ def _retrieved(run: Any) -> list[Context]:
         else:
             found += [context for context in _retrieved(child) if context not in found]
     return found
-
-
-def _contexts(value: Any) -> tuple[Context, ...]:
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        value = (value,)
-    return tuple(map(context_text, value))
-
-
-def _reference(value: Any) -> str | None:
-    if isinstance(value, str):
-        return well_formed(value) or None
-    if not isinstance(value, Mapping):
-        return None
-    for name in ACCEPTED["reference"]:
-        found = value.get(name)
-        if isinstance(found, str) and found.strip():
-            return well_formed(found)
-        if isinstance(found, (list, tuple)) and found and isinstance(found[0], str):
-            return well_formed(found[0])
-    return answer_of(value)

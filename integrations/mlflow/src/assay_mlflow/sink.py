@@ -75,11 +75,11 @@ class MlflowSink(RemoteSink):
         for annotation in annotations:
             mine = [one for one in there if _id_of(one) == annotation.id]
             if not mine:
-                store.create(target, _feedback(annotation, target, _span_of(sample)))
+                store.create(target, feedback_of(annotation, target, _span_of(sample)))
                 continue
             first, *others = mine
             if not _same(annotation, first):
-                store.update(target, first["assessment_id"], _feedback(annotation, target, None, first))
+                store.update(target, first["assessment_id"], feedback_of(annotation, target, None, first))
             for other in others:
                 store.delete(target, other["assessment_id"])
 
@@ -108,9 +108,10 @@ def _span_of(sample: Sample) -> str | None:
     return span
 
 
-def _feedback(
-    annotation: Annotation, trace_id: str, span_id: str | None, before: Mapping[str, Any] | None = None
+def feedback_of(
+    annotation: Annotation, trace_id: str | None, span_id: str | None, before: Mapping[str, Any] | None = None
 ) -> Any:
+    """The `mlflow.entities.Feedback` that an annotation becomes; `before`: the stored one whose place it takes."""
     quiet_mlflow()
     from mlflow.entities import AssessmentError, AssessmentSource, Feedback
 

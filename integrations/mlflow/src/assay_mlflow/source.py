@@ -95,7 +95,7 @@ def _samples(
         ended = _ended(trace)
         if ended is None or (first is not None and ended < first) or (last is not None and ended >= last):
             continue
-        for sample in _exchanges(trace, rules):
+        for sample in exchanges(trace, rules):
             yield sample
             count += 1
             if count == limit:
@@ -152,7 +152,8 @@ def _ended(trace: Any) -> float | None:
     return float(trace.info.request_time + (trace.info.execution_duration or 0)) / 1000
 
 
-def _exchanges(trace: Any, rules: Rules | None) -> Iterator[Sample]:
+def exchanges(trace: Any, rules: Rules | None = None) -> Iterator[Sample]:
+    """The samples in an MLflow trace."""
     spans = [span_data(span) for span in trace.data.spans]
     for sample in trace_samples(spans, rules).samples:
         yield replace(sample, ids={**sample.ids, "mlflow_trace_id": trace.info.trace_id})

@@ -14,7 +14,9 @@ from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
 from opentelemetry.sdk.resources import Resource
 
+from assay import __version__
 from assay.sinks.remote import Busy, Refused
+from assay_opentelemetry.conventions import SCHEMA_URL
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LogRecord
@@ -45,7 +47,7 @@ class DirectExport:
         provider = LoggerProvider(resource=resource, shutdown_on_exit=False)
         kept: Any = self._kept  # by its methods an exporter: its base class has another name in older SDKs
         provider.add_log_record_processor(SimpleLogRecordProcessor(kept))
-        self._logger = provider.get_logger("assay")
+        self._logger = provider.get_logger("assay", __version__, SCHEMA_URL)
 
     def export(self, records: Sequence[LogRecord]) -> None:
         """Send all records in one request. Raises Refused, Busy or ConnectionError."""

@@ -81,9 +81,10 @@ def hex_id(value: Any, size: int, what: str) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << (8 * size):
         return f"{value:0{2 * size}x}"
     if isinstance(value, str):
-        text = value.strip().removeprefix("0x").removeprefix("tr-")
-        if len(text) == 2 * size and _HEX.fullmatch(text):
-            return text.lower()
+        text = value.strip()
+        digits = text.removeprefix("0x").removeprefix("tr-")  # base64 may begin like this as well
+        if len(digits) == 2 * size and _HEX.fullmatch(digits):
+            return digits.lower()
         if len(text) == 4 * ((size + 2) // 3):
             try:
                 return base64.b64decode(text, validate=True).hex()

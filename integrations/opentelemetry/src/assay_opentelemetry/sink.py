@@ -6,11 +6,13 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
+from assay import __version__
 from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
 from assay.sinks.remote import Refused, RemoteOptions, RemoteSink
+from assay_opentelemetry.conventions import EVALUATION, SCHEMA_URL, evaluation_attributes
 
 if TYPE_CHECKING:
     from opentelemetry._logs import LoggerProvider
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
     from assay_opentelemetry.direct_export import DirectExport
 
-EVENT = "gen_ai.evaluation.result"
 SCOPE = "assay"
 
 _LOGS = "/v1/logs"
@@ -46,9 +47,10 @@ class OpenTelemetrySink(RemoteSink):
     says which answer was judged. Samples with neither, nor a trace id, are skipped, and counted as such.
 
     Attributes are those of OpenTelemetry's conventions for generative AI (`gen_ai.evaluation.name`, `.score.value`,
-    `.score.label`, `.explanation`, `error.type` where there is no measurement), and judge, version, range and evidence
-    under `assay.`. OpenTelemetry only appends: writing the same score again gives another event. Both carry the same
-    `assay.id`, by which a store can tell.
+    `.score.label`, `.explanation`, `error.type` where there is no measurement), of the version that the scope's schema
+    URL names (`assay_opentelemetry.conventions`), and judge, version, range and evidence under `assay.`. OpenTelemetry
+    only appends: writing the same score again gives another event. Both carry the same `assay.id`, by which a store can
+    tell.
     """
 
     def __init__(
@@ -99,8 +101,8 @@ class OpenTelemetrySink(RemoteSink):
                 observed_timestamp=now,
                 context=context,
                 severity_number=SeverityNumber.INFO,
-                event_name=EVENT,
-                attributes=_attributes(annotation, sample),
+                event_name=EVALUATION,
+                attributes=evaluation_attributes(annotation, sample.ids.get("gen_ai_response_id")),
             )
             for annotation in annotations
         ]
@@ -120,7 +122,7 @@ class OpenTelemetrySink(RemoteSink):
         from opentelemetry._logs import NoOpLogger, get_logger_provider
 
         provider = self._provider or get_logger_provider()
-        logger = provider.get_logger(SCOPE)
+        logger = provider.get_logger(SCOPE, __version__, SCHEMA_URL)
         if isinstance(logger, NoOpLogger) or _unset(logger):
             raise Refused("no logger provider is set up: give endpoint= or logger_provider=")
         for record in records:
@@ -131,20 +133,6 @@ class OpenTelemetrySink(RemoteSink):
     def _flush(self, provider: LoggerProvider | None) -> bool:
         flush = getattr(provider, "force_flush", None)
         return True if flush is None else flush(int(self._timeout * 1000)) is not False
-
-
-def _attributes(annotation: Annotation, sample: Sample) -> dict[str, str | int | float | bool]:
-    found: dict[str, Any] = {
-        "gen_ai.evaluation.name": annotation.name,
-        "gen_ai.evaluation.score.value": annotation.value,
-        "gen_ai.evaluation.score.label": annotation.label,
-        "gen_ai.evaluation.explanation": annotation.explanation or None,
-        "error.type": annotation.cause,
-        "gen_ai.response.id": sample.ids.get("gen_ai_response_id"),
-        "assay.id": annotation.id,
-        **annotation.metadata,
-    }
-    return {name: value for name, value in found.items() if value is not None}
 
 
 def _context(target: str) -> Context:

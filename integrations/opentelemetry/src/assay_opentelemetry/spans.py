@@ -13,6 +13,7 @@ from typing import Any
 from assay.capture.tree import Run
 from assay_opentelemetry import gen_ai, langfuse_spans, mlflow_spans, openinference, openllmetry
 from assay_opentelemetry.attributes import Attributes, flatten
+from assay_opentelemetry.conventions import evaluation_told
 from assay_opentelemetry.reading import Reading
 
 #: The readers of the conventions. What an earlier one has told, a later one does not change.
@@ -115,6 +116,9 @@ def reading_of(span: SpanData) -> Reading:
     reading = Reading()
     for read in _READERS:
         reading.add(read(attributes, span))
+    told = [one for event in span.events if (one := evaluation_told(event.name, event.attributes)) is not None]
+    if told:
+        reading.metadata["evaluations"] = told
     return reading
 
 

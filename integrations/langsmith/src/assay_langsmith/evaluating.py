@@ -1,0 +1,120 @@
+"""assay's metrics as LangSmith evaluators."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import Any, Unpack
+
+from langsmith.evaluation.evaluator import EvaluationResult, EvaluationResults, RunEvaluator
+
+from assay.capture import samples_of, traces_of
+from assay.errors import InputError
+from assay.judges.base import BaseJudge
+from assay.metrics.base import Metric
+from assay.metrics.registry import MetricSpec
+from assay.records import Sample
+from assay.scorers import Panel, PanelOptions, sample_of_values
+from assay.sinks.annotations import Annotation
+from assay_langsmith.runs import runs_of
+
+_FIELDS = (
+    "id", "name", "run_type", "start_time", "end_time", "error", "extra", "tags", "inputs", "outputs", "session_id",
+)  # fmt: skip
+
+
+class AssayEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
+    """Metrics as an evaluator of LangSmith: one result per metric, from one reading of the texts.
+
+        langsmith.evaluate(target, data=..., evaluators=[AssayEvaluator(["faithfulness", "context_recall"])])
+
+    metrics  names or metrics
+    judge    a judge, its name, or None for the embedded one
+    options  of `assay.scorers.Panel`: store, budget, deadline, mask, texts
+
+    A result has the metric as key, the score, the evidence as comment, and judge, version, range and evidence as
+    metadata. Where there is no measurement it has no score, but the value "unscored: " and the cause. Question, answer
+    and contexts are those of the run's inputs and outputs under any accepted name, the reference that of the example;
+    what is not there is read from the runs below (contexts: from the retrievers). Nothing is raised for a run.
+    """
+
+    def __init__(
+        self, metrics: MetricSpec | Panel, judge: BaseJudge | str | None = None, **options: Unpack[PanelOptions]
+    ) -> None:
+        self._panel = metrics if isinstance(metrics, Panel) else Panel(metrics, judge, **options)
+
+    @property
+    def feedback_keys(self) -> list[str]:
+        """The names of the metrics, under which their results stand."""
+        return self._panel.labels
+
+    def evaluate_run(
+        self, run: Any, example: Any = None, evaluator_run_id: uuid.UUID | None = None
+    ) -> EvaluationResults:
+        """The results of one run."""
+        return _results(self._panel.score(lambda: sample_of_run(run, example), _id(run)), evaluator_run_id)
+
+    async def aevaluate_run(
+        self, run: Any, example: Any = None, evaluator_run_id: uuid.UUID | None = None
+    ) -> EvaluationResults:
+        """The results of one run."""
+        return _results(await self._panel.ascore(lambda: sample_of_run(run, example), _id(run)), evaluator_run_id)
+
+
+def evaluators(
+    *metrics: str | Metric, judge: BaseJudge | str | None = None, **options: Unpack[PanelOptions]
+) -> list[AssayEvaluator]:
+    """One evaluator with all metrics, in the list that LangSmith wants: `evaluators=evaluators("faithfulness")`."""
+    return [AssayEvaluator(metrics, judge, **options)]
+
+
+def sample_of_run(run: Any, example: Any = None) -> Sample:
+    """The sample in a LangSmith run and in the example it was run on.
+
+    Raises InputError for contexts that hold something else than passages.
+    """
+    inputs = getattr(run, "inputs", None) or getattr(example, "inputs", None)
+    return sample_of_values(inputs, getattr(run, "outputs", None), getattr(example, "outputs", None), known=_known(run))
+
+
+def _known(run: Any) -> Sample:
+    """What the runs below tell, where they tell of one exchange; at the least, which run it is."""
+    ids = {} if _id(run) is None else {"langsmith_run_id": str(run.id)}
+    try:
+        traces = traces_of(runs_of(_records(run)))
+        found = [one for trace in traces for one in samples_of(trace, None, id_name="langsmith_run_id")]
+    except InputError:  # a run without times: one that is made by hand
+        found = []
+    return found[0] if len(found) == 1 else Sample(ids=ids)
+
+
+def _records(run: Any, parent: Any = None, trace: Any = None) -> Iterator[dict[str, Any]]:
+    trace = trace or run.id
+    yield {
+        **{name: getattr(run, name, None) for name in _FIELDS},
+        "parent_run_id": parent,
+        "trace_id": trace,
+    }
+    for child in getattr(run, "child_runs", None) or ():
+        yield from _records(child, run.id, trace)
+
+
+def _id(run: Any) -> str | None:
+    found = getattr(run, "id", None)
+    return None if found is None else str(found)
+
+
+def _results(told: list[Annotation], source: uuid.UUID | None) -> EvaluationResults:
+    return {"results": [_result(one, source) for one in told]}
+
+
+def _result(annotation: Annotation, source: uuid.UUID | None) -> EvaluationResult:
+    return EvaluationResult(
+        key=annotation.name,
+        score=annotation.value,
+        value=None if annotation.cause is None else f"unscored: {annotation.cause}",
+        comment=annotation.explanation,
+        metadata=dict(annotation.metadata),
+        evaluator_info=dict(annotation.metadata),  # what the client uploads as metadata of the feedback's source
+        source_run_id=source,
+    )

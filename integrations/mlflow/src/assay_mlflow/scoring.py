@@ -1,0 +1,120 @@
+"""assay's metrics as scorers of `mlflow.genai.evaluate`. Needs MLflow's evaluation: `pip install mlflow`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NoReturn, Unpack
+
+from assay.errors import InputError, MissingExtra
+from assay.judges.base import BaseJudge
+from assay.metrics.base import Metric
+from assay.metrics.registry import MetricSpec
+from assay.records import Sample
+from assay.scorers import Panel, PanelOptions, sample_of_values
+from assay.sinks.annotations import Annotation
+from assay_mlflow.quiet import quiet_mlflow
+from assay_mlflow.sink import feedback_of
+from assay_mlflow.source import exchanges
+
+try:
+    quiet_mlflow()
+    from mlflow.genai.scorers import Scorer
+    from pydantic import PrivateAttr
+except ImportError as error:
+    raise MissingExtra(f"assay's scorers need MLflow's evaluation: pip install mlflow ({error})") from error
+
+if TYPE_CHECKING:
+    from mlflow.entities import Feedback, Trace
+
+_WAIT = 60.0  # seconds that MLflow waits for a scorer beyond its own deadline, where it can be told so
+
+
+class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
+    """One or several metrics as a scorer of MLflow.
+
+        mlflow.genai.evaluate(data, scorers=[AssayScorer("faithfulness")])
+
+    metrics  names or metrics. Several give several feedbacks
+    judge    a judge, its name, or None for the embedded one
+    name     what MLflow calls the scorer; default: the labels of the metrics
+    options  of `assay.scorers.Panel`: store, budget, deadline, mask, texts
+
+    A feedback has the metric as name, the score as value, the evidence as rationale, the judge as source. Where there
+    is no measurement it has no value, but an error with the cause as code. Question, answer, contexts and reference are
+    those of the row's inputs, outputs and expectations under any accepted name; what is not there is read from its
+    trace (contexts: from the retriever spans). Nothing is raised for a row.
+
+    It works in this process: MLflow cannot register it on a server (`register` says what can take its place).
+    """
+
+    _panel: Panel = PrivateAttr()
+
+    def __init__(
+        self,
+        metrics: MetricSpec | Panel,
+        judge: BaseJudge | str | None = None,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        aggregations: list[Any] | None = None,
+        **options: Unpack[PanelOptions],
+    ) -> None:
+        panel = metrics if isinstance(metrics, Panel) else Panel(metrics, judge, **options)
+        more = {"timeout": panel.deadline + _WAIT} if "timeout" in type(self).model_fields else {}
+        super().__init__(
+            name=name or ", ".join(panel.labels), description=description, aggregations=aggregations, **more
+        )
+        self._panel = panel
+
+    def __call__(  # type: ignore[override, unused-ignore]
+        self,
+        *,
+        inputs: Any = None,
+        outputs: Any = None,
+        expectations: dict[str, Any] | None = None,
+        trace: Trace | None = None,
+    ) -> Feedback | list[Feedback]:
+        """The feedback on one row; a list where there are several metrics."""
+        target = None if trace is None else trace.info.trace_id
+        told = self._panel.score(lambda: sample_of_row(inputs, outputs, expectations, trace), target)
+        found = [_feedback(annotation, target) for annotation in told]
+        return found[0] if len(found) == 1 else found
+
+    def register(self, **_: Any) -> NoReturn:
+        """Raises InputError: MLflow's server runs only what it can write down as text, and this needs its judge."""
+        raise InputError(
+            "MLflow cannot register a scorer of assay: it runs where you evaluate. To score the traces of an "
+            "application as they arrive, give its handler an MlflowSink, or read them with `assay ingest mlflow:`"
+        )
+
+
+def scorers(
+    *metrics: str | Metric, judge: BaseJudge | str | None = None, **options: Unpack[PanelOptions]
+) -> list[AssayScorer]:
+    """One scorer per metric, which share the judge and its findings: `scorers=scorers("faithfulness", ...)`."""
+    return [AssayScorer(panel) for panel in Panel(metrics, judge, **options).each()]
+
+
+def sample_of_row(
+    inputs: Any = None, outputs: Any = None, expectations: Mapping[str, Any] | None = None, trace: Trace | None = None
+) -> Sample:
+    """The sample in what MLflow hands a scorer; what the values leave open is read from the trace.
+
+    Raises InputError for contexts that hold something else than passages.
+    """
+    known = None if trace is None else _known(trace, outputs)
+    return sample_of_values(inputs, outputs, expectations, strict=True, known=known)
+
+
+def _known(trace: Trace, outputs: Any) -> Sample | None:
+    """What the trace tells: its only exchange, or of several the one that ends with these outputs."""
+    found = [] if getattr(trace, "data", None) is None else list(exchanges(trace))
+    if len(found) > 1:
+        answer = sample_of_values(outputs=outputs).answer
+        found = [sample for sample in found if sample.answer == answer]
+    return found[0] if len(found) == 1 else None
+
+
+def _feedback(annotation: Annotation, trace_id: str | None) -> Feedback:
+    made: Feedback = feedback_of(annotation, trace_id, None)
+    return made
