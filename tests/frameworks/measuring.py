@@ -17,7 +17,7 @@ _ROOT = Path(__file__).parents[2]
 
 
 def measure(
-    name: str, folder: Path, *, source: Path | None, plain: int = 1, keep: bool = False, small: bool = False
+    name: str, folder: Path, *, source: Path | None = None, plain: int = 1, keep: bool = False, small: bool = False
 ) -> Measured:
     """Run a suite: `plain` times with nothing, once with the empty handler, once with assay; keep runs in `folder`.
 
