@@ -6,17 +6,24 @@ Nothing that goes wrong here goes further: it is counted, once, and loses no mor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from assay.capture import Found, Kind, Rules, Run, RunCollector, Trace, sample_of
+from assay.capture.assemble import tells_history
 from assay.capture.conversations import NAMES, Conversations
 from assay.capture.messages import prompt_of
+from assay.capture.sharing import handed_to
+from assay.capture.unanswered import tell_of_unanswered
+from assay.captured import Captured, Remembered
+from assay.cleaning import leaving_out
 from assay.live.intake import Intake
 from assay.records import Sample
 from assay_langchain import ids
-from assay_langchain.events import plain
+from assay_langchain.events import plain, tools_offered
 from assay_langchain.surroundings import conversation, run_around
 
 ID = "langchain_run_id"
@@ -29,14 +36,22 @@ class Listener:
     """
 
     def __init__(
-        self, collector: RunCollector, scorer: Intake, rules: Rules, include: Callable[[Run], bool] | None
+        self,
+        collector: RunCollector,
+        scorer: Intake,
+        rules: Rules,
+        include: Callable[[Run], bool] | None,
+        remembered: Remembered,
     ) -> None:
         self.left_out: Counter[str] = Counter()
         self._collector = collector
         self._scorer = scorer
         self._rules = rules
         self._include = include
+        self._remembered = remembered
         self._conversations = Conversations()
+        self._handed = handed_to(scorer)
+        self._handed.join(collector)
 
     def start(
         self,
@@ -47,15 +62,20 @@ class Listener:
         inputs: Any,
         tags: Sequence[str] | None,
         metadata: Mapping[str, Any] | None,
+        *,
+        described: Any = None,
     ) -> None:
-        """A run started."""
+        """A run started. `described`: what a tool says of itself, or the parameters of a model that may call tools."""
         try:
             if kind == "llm":
                 prompt: tuple[str, ...] | None = prompt_of(inputs)
             else:
                 prompt, inputs = None, plain(inputs)
             parent, known = self._surroundings(run_id, parent, kind)
-            self._collector.start(run_id, parent, kind, name, inputs, tags, metadata, prompt=prompt, ids=known)
+            offered = tools_offered(described) if described else ()
+            self._collector.start(
+                run_id, parent, kind, name, inputs, tags, metadata, prompt=prompt, ids=known, offered=offered
+            )
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -98,7 +118,16 @@ class Listener:
         if self._include is not None and not self._include(trace.root):
             self.left_out["excluded"] += 1
             return
-        self._scorer.submit(_Finished(self._sample, trace))
+        root = trace.root
+        if root.parent is not None and self._hears(root.parent):
+            self.left_out["part_of_another"] += 1
+            return
+        if not self._handed.first(root.id):
+            self.left_out["captured_twice"] += 1
+            return
+        captured = Captured(partial(self._sample, trace), trace.size)
+        self._remembered.add(captured)
+        self._scorer.submit(captured)
 
     def _sample(self, trace: Trace) -> Sample | None:
         """On the intake's thread."""
@@ -106,11 +135,15 @@ class Listener:
             if trace.adopted:  # the parent was heard of after all: this is a part of its trace
                 self.left_out["part_of_another"] += 1
                 return None
-            sample = sample_of(trace, self._rules, id_name=ID)
+            with leaving_out() as errors:
+                sample = sample_of(trace, self._rules, id_name=ID)
+            for error in errors:
+                self._count(error, "metadata")
             if sample is None:
                 self.left_out["no_answer"] += 1
+                tell_of_unanswered(trace, self._rules)
                 return None
-            return self._conversations.complete(sample)
+            return self._conversations.complete(sample, told=tells_history(trace.root))
         except BaseException as error:
             self._count(error, "sample")
             return None
@@ -125,7 +158,8 @@ class Listener:
         try:
             if parent is None:  # LangChain starts the fallbacks of a chain without one
                 around = run_around()
-                parent = around if around is not None and self._collector.run_of(around) is not None else None
+                if around is not None and (self._collector.run_of(around) is not None or self._hears(around)):
+                    parent = around
             above = None if parent is None else self._collector.run_of(parent)
             if above is None:
                 known = ids.ids_at_start(run_id, parent)
@@ -139,6 +173,9 @@ class Listener:
         except BaseException as error:
             self._count(error, "surroundings")
         return parent, known
+
+    def _hears(self, run: Hashable) -> bool:
+        return self._handed.hears(run, self._collector)
 
     def _look_around(self, root: Run) -> None:
         """When its first child starts, the config of a root and the handlers beside ours can be seen."""
@@ -174,6 +211,22 @@ class Listener:
             self._count(error, "record_context")
             return False
 
+    # -- for the middleware -----------------------------------------------------------------------------------------
+
+    def knows(self, run: UUID) -> bool:
+        """Whether this run is followed already, by this handler or by another of the same scorer."""
+        return self._collector.run_of(run) is not None or self._hears(run)
+
+    @contextmanager
+    def counting(self, where: str) -> Iterator[None]:
+        """In this block, what goes wrong of ours is counted, and goes no further."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self._count(error, where)
+
     def _count(self, error: BaseException, where: str) -> None:
         try:
             self._scorer.count_error(error, where)
@@ -181,17 +234,3 @@ class Listener:
             raise
         except BaseException:  # there is nobody left to tell
             self.left_out["uncounted_errors"] += 1
-
-
-class _Finished:
-    """A finished trace on its way to a sample. Its size is what queues are bounded by."""
-
-    __slots__ = ("_make", "_trace", "size")
-
-    def __init__(self, make: Callable[[Trace], Sample | None], trace: Trace) -> None:
-        self._make = make
-        self._trace = trace
-        self.size = trace.size
-
-    def __call__(self) -> Sample | None:
-        return self._make(self._trace)

@@ -11,6 +11,7 @@ from integrations.langchain.tests.shapes import (
     chains,
     classic,
     conversations,
+    documented,
     failures,
     graphs,
     retrievers,
@@ -22,6 +23,6 @@ __all__ = ["SHAPES", "Expected", "Shape", "compared", "observed"]
 
 SHAPES: list[Shape] = [
     shape
-    for module in (chains, classic, retrievers, agents, graphs, conversations, streams, failures, attaching)
+    for module in (chains, classic, retrievers, agents, graphs, documented, conversations, streams, failures, attaching)
     for shape in module.shape.shapes
 ]
