@@ -66,7 +66,7 @@ class Measured:
             old.unlink()
         for name, runs in {"whole": (*self.plain, *self.empty, *self.attached), "alone": self.alone}.items():
             for number, run in enumerate(runs):
-                run.write(folder / f"{name}-{run.attached}-{number}.json")
+                run.write(folder / f"{name}-{number:02}-{run.attached}.json")
         (folder / "measured.json").write_text(json.dumps({"commit": self.commit, "environment": self.environment}))
 
     @classmethod
@@ -76,9 +76,8 @@ class Measured:
             return None
         whole = [Run.read(path) for path in sorted(folder.glob("whole-*.json"))]
         alone = [Run.read(path) for path in sorted(folder.glob("alone-*.json"))]
-        return cls(
-            commit=json.loads((folder / "measured.json").read_text())["commit"], **split(whole), alone=tuple(alone)
-        )
+        about = json.loads((folder / "measured.json").read_text())
+        return cls(**about, **split(whole), alone=tuple(alone))
 
 
 def split(runs: Iterable[Run]) -> dict[str, tuple[Run, ...]]:
