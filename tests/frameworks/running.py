@@ -78,7 +78,8 @@ def run(
     with _laid_out(folder_of(suite, python, source)) as folder:
         report = folder / "outsider.json"
         paths = tuple(only) or (suite.small if small else suite.paths)
-        more = [*suite.options, *(f"--deselect={test}" for test in suite.deselected)]
+        left_out = (*suite.deselected, *(suite.timed if small else ()))
+        more = [*suite.options, *(f"--deselect={test}" for test in left_out)]
         words = [
             "-q",
             "-p",

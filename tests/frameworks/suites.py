@@ -55,6 +55,7 @@ class Suite:
     small         the part of `paths` that CI runs; empty: none
     options       further words for pytest; `settings` are environment variables
     installing    further words for `uv pip install`
+    timed         tests that measure seconds, and fail on a busy machine whatever is attached: CI leaves them out
     deselected    tests that are not run (`pytest --deselect`), each with the reason
     """
 
@@ -68,6 +69,7 @@ class Suite:
     options: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     installing: tuple[str, ...] = ()
+    timed: tuple[str, ...] = ()
     deselected: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -86,6 +88,7 @@ SUITES: Mapping[str, Suite] = {
         requirements=(*LANGCHAIN, *PYTEST, "freezegun>=1.2.2,<2", "grandalf>=0.8,<1", "responses>=0.25,<1", "numpy>=2"),
         paths=("tests/unit_tests",),
         small=_under("tests/unit_tests", "callbacks tracers fake language_models runnables/test_runnable_events_v1.py"),
+        timed=("tests/unit_tests/language_models/chat_models/test_benchmark.py",),
         options=NO_NETWORK,
     ),
     "langchain": Suite(
@@ -155,5 +158,6 @@ SUITES: Mapping[str, Suite] = {
             *("pytest>=8.3,<10", "pytest-asyncio>=1.3,<2", "pytest-timeout>=2.4,<3"),
         ),
         small=("tests",),
+        timed=("tests/test_dispatcher.py::test_aevent_concurrent_handlers",),
     ),
 }
