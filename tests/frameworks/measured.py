@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tests.frameworks.outcomes import Comparison, Difference, Run, compare
+from tests.frameworks.outcomes import ABSENT, Comparison, Difference, Run, compare
 
 KINDS = ("nothing", "empty", "assay")
 
@@ -41,18 +41,26 @@ class Measured:
 
     @cached_property
     def comparison(self) -> Comparison:
-        """What differs for a reason: without the differences that did not come again when the tests ran alone."""
-        because = tuple(one for one in self.whole.because if one not in self.seen_once)
-        return Comparison(because=because, shared=self.whole.shared, flaky=self.whole.flaky)
+        """What differs for a reason: a difference counts unless the test, run alone, shows that it is none."""
+        flaky = {one.test: outcomes for one in self.whole.because if len(outcomes := self._plain(one.test)) > 1}
+        once = {one.test for one in self.seen_once}
+        because = tuple(one for one in self.whole.because if one.test not in flaky.keys() | once)
+        return Comparison(because=because, shared=self.whole.shared, flaky={**self.whole.flaky, **flaky})
 
     @cached_property
     def seen_once(self) -> tuple[Difference, ...]:
-        """Differences of the whole runs that no run of the test alone shows."""
+        """Differences of the whole runs that no run of the test alone shows, and that no plain run does."""
         if not self.alone:
             return ()
         kinds = ([run for run in self.alone if run.attached == kind] for kind in KINDS)
         again = {one.test for one in compare(*kinds).because}
-        return tuple(one for one in self.whole.because if one.test in self._ran_alone and one.test not in again)
+        candidates = (one for one in self.whole.because if one.test in self._ran_alone and one.test not in again)
+        return tuple(one for one in candidates if len(self._plain(one.test)) == 1)
+
+    def _plain(self, test: str) -> tuple[str, ...]:
+        """What became of a test in plain runs, whole ones and its own."""
+        alone = (run.outcomes[test] for run in self.alone if run.attached == KINDS[0] and test in run.outcomes)
+        return tuple(sorted({*alone, *(run.outcomes.get(test, ABSENT) for run in self.plain)}))
 
     @cached_property
     def _ran_alone(self) -> set[str]:

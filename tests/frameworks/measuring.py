@@ -13,6 +13,7 @@ from tests.frameworks.running import python_of, run
 from tests.frameworks.suites import SUITES
 
 ALONE = 3  # runs of tests that differ, by themselves, of each kind
+_CODE = ("src", "integrations")
 _ROOT = Path(__file__).parents[2]
 
 
@@ -52,7 +53,11 @@ def measure(
 
 
 def _commit() -> str:
-    done = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=_ROOT, capture_output=True, text=True, check=False
+    """The last commit of assay's code, with a word on what is not committed."""
+    log = ["log", "-1", "--format=%h", "--", *_CODE]
+    status = ["status", "--porcelain", "--", *_CODE]
+    last, changed = (
+        subprocess.run(["git", *words], cwd=_ROOT, capture_output=True, text=True, check=False).stdout.strip()
+        for words in (log, status)
     )
-    return done.stdout.strip() or "an unknown commit"
+    return (last or "an unknown commit") + (" with changes" if changed else "")

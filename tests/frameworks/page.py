@@ -113,7 +113,8 @@ def _section(title: str, lines: Iterable[str]) -> str:
 def _difference(suite: str, one: Difference) -> str:
     changed = f"{' or '.join(one.plain)} → {' or '.join(one.attached)}"
     reason = f": {one.reason.replace('|', '/')}" if one.reason else ""
-    return f"- {suite}: `{one.test}`, {changed} (empty handler: {' or '.join(one.empty)}){reason}"
+    timed = "; it measures seconds" if one.test.startswith(SUITES[suite].timed) else ""
+    return f"- {suite}: `{one.test}`, {changed} (empty handler: {' or '.join(one.empty)}{timed}){reason}"
 
 
 def _said(name: str, attached: Sequence[Run]) -> str:

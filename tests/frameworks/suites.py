@@ -88,7 +88,7 @@ SUITES: Mapping[str, Suite] = {
         requirements=(*LANGCHAIN, *PYTEST, "freezegun>=1.2.2,<2", "grandalf>=0.8,<1", "responses>=0.25,<1", "numpy>=2"),
         paths=("tests/unit_tests",),
         small=_under("tests/unit_tests", "callbacks tracers fake language_models runnables/test_runnable_events_v1.py"),
-        timed=("tests/unit_tests/language_models/chat_models/test_benchmark.py",),
+        timed=_under("tests/unit_tests/language_models/chat_models", "test_benchmark.py test_rate_limiting.py"),
         options=NO_NETWORK,
     ),
     "langchain": Suite(

@@ -102,6 +102,13 @@ def test_a_difference_that_does_not_come_again_alone_is_named_apart():
     assert (found.comparison.because, [one.test for one in found.seen_once]) == ((), ["a"])
 
 
+def test_a_test_that_fails_alone_without_assay_is_flaky():
+    alone = (ran(a="passed"), ran(a="failed"), ran("empty", a="passed"), ran("assay", a="failed"))
+    found = measured(alone)
+    assert (found.comparison.because, found.seen_once) == ((), ())
+    assert found.comparison.flaky == {"a": ("failed", "passed")}
+
+
 @pytest.mark.parametrize(
     "alone",
     [(), (ran(b="passed"), ran("empty", b="passed"), ran("assay", b="passed"))],
