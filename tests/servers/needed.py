@@ -14,12 +14,14 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
+from tests.frameworks import running
 from tests.servers import stores
 
 #: How each is made ready; raises where it cannot be had.
 INSTALL: Mapping[str, Callable[[], object]] = {
     "phoenix": partial(stores.environment, stores.PHOENIX.requirement),
     "mlflow": partial(stores.environment, stores.MLFLOW.requirement),
+    "frameworks": running.make_ready,
 }
 
 
