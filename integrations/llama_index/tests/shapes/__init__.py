@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from integrations.llama_index.tests.shapes import (
     agents,
+    applications_agents,
+    applications_engines,
+    applications_retrievers,
     chats,
     engines,
     failures,
@@ -22,6 +25,9 @@ __all__ = ["SHAPES", "Expected", "Shape", "compared", "observed"]
 
 SHAPES: list[Shape] = [
     shape
-    for module in (engines, synthesis, retrievers, streams, chats, agents, workflows, recorded, failures)
+    for module in (
+        *(engines, synthesis, retrievers, streams, chats, agents, workflows, recorded, failures),
+        *(applications_engines, applications_retrievers, applications_agents),
+    )
     for shape in module.shape.shapes
 ]
