@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from datetime import date, time
 from typing import Any
 from uuid import UUID
@@ -17,6 +19,8 @@ _DROP = object()
 DEPTH = 20
 #: Whole numbers of more bits are left out: Python refuses to print those of more than 4,300 digits.
 _BITS = 8192
+
+_LEFT_OUT: ContextVar[list[Exception] | None] = ContextVar("assay_left_out", default=None)
 
 
 def well_formed(text: str) -> str:
@@ -64,12 +68,37 @@ def json_object(value: object) -> dict[str, Any]:
     return {key: item for key, item in kept.items() if item is not _DROP and item is not None}
 
 
+@contextlib.contextmanager
+def leaving_out() -> Iterator[list[Exception]]:
+    """In this block, a value that raises when it is looked at is left out, as what JSON cannot hold; its error is here.
+
+    Objects of a database whose session is over behave so. Elsewhere such an error goes to whoever handed it over.
+    """
+    errors: list[Exception] = []
+    token = _LEFT_OUT.set(errors)
+    try:
+        yield errors
+    finally:
+        _LEFT_OUT.reset(token)
+
+
 def json_value(value: object, depth: int = 0) -> Any:
     """`value` in JSON's types: dates in ISO form, numpy's scalars and arrays as numbers and lists, missing as None.
 
     What JSON cannot hold (bytes, infinity, images, live objects) is left out of the dict or list it stands in, and so
     is what stands deeper than DEPTH.
     """
+    try:
+        return _json_value(value, depth)
+    except Exception as error:
+        errors = _LEFT_OUT.get()
+        if errors is None:
+            raise
+        errors.append(error)
+        return _DROP
+
+
+def _json_value(value: object, depth: int) -> Any:
     if missing(value):
         return None
     if isinstance(value, str):

@@ -27,6 +27,13 @@ ANSWER_NAMES = (
     "answer", "response", "output", "outputs", "actual_output", "result", "prediction", "predicted_answer",
     "predicted_answers", "generated_answer",
 )  # fmt: skip
+#: Names under which applications keep contexts and answers in their state. A column of a file may be something else of
+#: that name, and among them none comes first: where two are there, the names do not tell.
+STATE_CONTEXT_NAMES = ("retrieved_docs", "search_results", "retrieved_chunks", "relevant_docs", "relevant_documents")
+STATE_ANSWER_NAMES = (
+    "generation", "final_answer", "final_response", "final_output", "reply", "completion", "summary", "report",
+    "final_report", "llm_response", "ai_message",
+)  # fmt: skip
 REFERENCE_NAMES = (
     "reference", "ground_truth", "ground_truths", "expected_output", "expected", "target", "reference_answer",
     "expected_answer", "gold_answer", "reference_output", "reference_outputs", "references",

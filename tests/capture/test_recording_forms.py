@@ -31,7 +31,6 @@ class Document(BaseModel):
         ["one"],
         (Document(page_content="one"),),
         [("one", 0.5)],
-        (text for text in ["one"]),
     ],
     ids=lambda given: type(given).__name__,
 )
@@ -40,6 +39,20 @@ def test_one_passage_alone_or_in_a_list(given: Any, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(recording, "_RECORDERS", [lambda found: bool(heard.extend(found)) or True])
     assert recording.record_context(given) is True
     assert [found.text for found in heard] == ["one"]
+
+
+def test_what_is_read_of_a_generator_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[Found] = []
+    monkeypatch.setattr(recording, "_RECORDERS", [lambda found: bool(heard.extend(found)) or True])
+    documents = [Document(page_content="one"), Document(page_content="two")]
+    assert recording.record_context(document for document in documents) == documents
+    assert [found.text for found in heard] == ["one", "two"]
+
+
+def test_what_is_read_of_a_generator_is_given_back_where_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "_RECORDERS", [])
+    assert recording.record_context(iter(["one", "two"])) == ["one", "two"]
+    assert recording.record_context(text for text in ()) == []
 
 
 def test_several(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ def test_documents_that_are_none_are_counted_not_raised(captured: Any) -> None:
     it.handler.on_retriever_end([object()], run_id=child)
     it.handler.on_chain_end("a", run_id=root)
     assert it.sample.contexts is None
-    assert it.handler.health().errors == {"AttributeError": 1}
+    assert it.handler.health().errors == {"InputError": 1}
 
 
 def test_the_hosts_documents_stay_as_they_are_and_later_changes_do_not_reach_us(captured: Any, kit: Any) -> None:

@@ -62,6 +62,36 @@ def mark_prompted(contexts: Sequence[Context], *answering: Run | None) -> tuple[
     )
 
 
+def without_passed_over(trace: Trace, contexts: Sequence[Context]) -> tuple[Context, ...]:
+    """The contexts without those that tools found and the answer was not given from, where it was from others of them.
+
+    An agent that graded a first search as useless, and searched again, answers from the second. What a tool found that
+    has a model of its own reached the answer by what that model wrote, and stays.
+    """
+    found = _found_by_tools(trace)
+    used = any(context.in_prompt and context.text in found for context in contexts)
+    return tuple(context for context in contexts if not (used and context.in_prompt is False and context.text in found))
+
+
+def _found_by_tools(trace: Trace) -> set[str]:
+    """The texts that were found in tools, and nowhere else, but for tools in which a model was called."""
+    with_model = {tool.id for run in calls_of(trace) if (tool := _outermost_tool(trace, run)) is not None}
+    inside: set[str] = set()
+    outside: set[str] = set()
+    for run in trace.runs.values():
+        if run.kind not in ("retriever", "reranker", "tool") and not run.recorded:
+            continue  # chains pass on what was found elsewhere
+        tool = _outermost_tool(trace, run)
+        texts = {item.text for item in (*(run.documents or ()), *run.recorded)}
+        (outside if tool is None or tool.id in with_model else inside).update(texts)
+    return inside - outside
+
+
+def _outermost_tool(trace: Trace, run: Run) -> Run | None:
+    around = [above for above in (run, *trace.above(run)) if above.kind == "tool"]
+    return around[-1] if around else None
+
+
 class Prompt:
     """What a model was given, for looking up texts in it."""
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from assay.capture.answering import answering_runs, mark_prompted
+from assay.capture.answering import answering_runs, mark_prompted, without_passed_over
 from assay.capture.contexts import contexts_of
 from assay.capture.messages import is_message, last_answer, last_question, text_of, turns_before
 from assay.capture.rules import Rules
+from assay.capture.said import said_under_any_key
 from assay.capture.tree import Run, Trace
 from assay.fields import ACCEPTED, ANSWER_NAMES, QUESTION_NAMES, json_object, well_formed
 from assay.records import Sample, SampleStatus, Turn
@@ -29,8 +30,8 @@ _STATUS: Mapping[str, SampleStatus] = {
     "KeyboardInterrupt": "cancelled",
 }
 
-#: Roots that are a part of an application, run on their own.
-_NO_EXCHANGE = ("retriever", "reranker", "tool", "prompt", "parser", "embedding")
+#: Kinds of roots that are a part of an application, run on their own.
+NO_EXCHANGE = ("retriever", "reranker", "tool", "prompt", "parser", "embedding")
 
 
 def samples_of(trace: Trace, rules: Rules | None = None, *, id_name: str = "run_id") -> list[Sample]:
@@ -67,17 +68,18 @@ def sample_of(trace: Trace, rules: Rules | None = None, *, id_name: str = "run_i
     rules = rules or Rules()
     root = trace.root
     status = status_of(trace)
-    said = _named_run(trace, rules.answer_run, root)
-    answer = answer_of(said.outputs, rules.answer_key) if said is not None else None
-    if root.kind in _NO_EXCHANGE or (answer is None and status == "complete"):
+    question = asked_in(trace, rules)
+    answer = answer_in(trace, rules)
+    if root.kind in NO_EXCHANGE or (answer is None and status == "complete"):
         return None
     contexts, why = contexts_of(trace, answer, key=rules.contexts_key, run=rules.contexts_run)
     if contexts is not None:
         contexts = mark_prompted(contexts, *answering_runs(trace, answer))
-    asked = _named_run(trace, rules.question_run, root)
+        if rules.contexts_key is None and rules.contexts_run is None:
+            contexts = without_passed_over(trace, contexts)
     name = str(root.id)
     sample = Sample(
-        question=_asked(asked, rules.question_key),
+        question=question,
         contexts=contexts,
         answer=answer,
         history=history_of(root.inputs, root.outputs),
@@ -87,6 +89,22 @@ def sample_of(trace: Trace, rules: Rules | None = None, *, id_name: str = "run_i
         metadata=_metadata(root, status, why),
     )
     return sample if rules.adjust is None else rules.adjust(sample, trace)
+
+
+def asked_in(trace: Trace, rules: Rules) -> str | None:
+    """What the user asked, by the rules; None where nobody asked anything."""
+    return _asked(_named_run(trace, rules.question_run, trace.root), rules.question_key)
+
+
+def answer_in(trace: Trace, rules: Rules) -> str | None:
+    """What the user received, by the rules; where something was asked, also under a key with a name of its own."""
+    said = _named_run(trace, rules.answer_run, trace.root)
+    if said is None:
+        return None
+    answer = answer_of(said.outputs, rules.answer_key)
+    if answer is None and rules.answer_key is None and asked_in(trace, rules) is not None:
+        answer = said_under_any_key(trace, said).answer
+    return answer
 
 
 def _part(run: Run, children: Mapping[Any, Sequence[Run]]) -> Trace:
@@ -212,6 +230,16 @@ def history_of(inputs: Any, outputs: Any) -> tuple[Turn, ...]:
         if isinstance(messages, (list, tuple)):
             return turns_before(_messages(messages))
     return ()
+
+
+def tells_history(root: Run) -> bool:
+    """Whether a root's own state says what was said before: a history, or a list of messages in what it put out."""
+    if isinstance(root.inputs, Mapping) and any(
+        isinstance(value, (list, tuple)) for value in _named(root.inputs, ACCEPTED["history"])
+    ):
+        return True
+    messages = root.outputs.get("messages") if isinstance(root.outputs, Mapping) else None
+    return isinstance(messages, (list, tuple)) and last_question(messages) is not None
 
 
 def _named(values: Mapping[Any, Any], names: Sequence[str], *more: str) -> Iterable[Any]:

@@ -16,7 +16,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from assay.capture.copies import copy_document, copy_value, documents_in, is_copy, size_of
+from assay.capture.copies import copy_document, copy_value, documents_in, is_copy, readable, size_of, texts_of
 from assay.capture.tree import Found, Kind, Run, Trace
 
 GONE = 8192  # ids of runs whose trace has ended; late events are told by them from new roots
@@ -87,11 +87,13 @@ class RunCollector:
         prompt: Sequence[str] | None = None,
         given: Iterable[str] | None = None,
         ids: Mapping[str, str] | None = None,
+        offered: Iterable[str] = (),
     ) -> None:
         """A run started. A run whose parent is unknown is the root of a new trace.
 
-        prompt  of an LLM: the texts that it is sent; then `inputs` are not looked at
-        given   texts of the documents that the run is given, where `inputs` do not tell
+        prompt   of an LLM: the texts that it is sent; then `inputs` are not looked at
+        given    texts of the documents that the run is given, where `inputs` do not tell
+        offered  of an LLM: what the tools that it may call say of themselves
         """
         with self._lock:
             self.events += 1
@@ -118,6 +120,8 @@ class RunCollector:
                 run.metadata = dict(metadata) if metadata else {}
             if given is not None:
                 run.given = {"": tuple(given)}
+            if offered:
+                run.offered = tuple(offered)
             self._runs[id] = run
             if prompt is not None or run.inputs is not None:
                 self._weigh(run.trace, size_of(prompt) + size_of(run.inputs))
@@ -138,7 +142,8 @@ class RunCollector:
     ) -> Trace | None:
         """A run ended. Returns the trace when it was the root: the collector then knows nothing of it any more.
 
-        documents  what the step delivered; None: the lists of documents in `outputs`, but for those it was given
+        documents  what the step delivered; None: the lists of documents in `outputs`, but for those it was given. What
+                   can be read only once, as iterators can, stays unread: it is the host's
         given      texts of the documents that the step was given, where `inputs` does not tell
         inputs     the inputs of the run where they were not known when it started (streams)
         streamed   the outputs are what was read of a stream
@@ -162,7 +167,7 @@ class RunCollector:
                 trace.running -= 1
                 return None
             if documents is not None:
-                run.documents = tuple(map(self._copy, documents))
+                run.documents = self._read(run, documents)
             run.outputs = copy_value(outputs, self._copy)
             if inputs is not None:
                 run.inputs = copy_value(inputs, self._copy)
@@ -238,17 +243,25 @@ class RunCollector:
         if run.below_retriever:
             return
         if documents is not None:
-            run.documents = run.trace.latest = tuple(map(self._copy, documents))
+            run.documents = self._read(run, documents)
+            run.trace.latest = run.documents or ()
         elif run.kind in ("chain", "agent"):
             run.documents = self._passed_on(run, outputs)
         if run.documents:
             self._weigh(run.trace, sum(len(found.text) for found in run.documents))
 
+    def _read(self, run: Run, documents: Any) -> tuple[Found, ...] | None:
+        """Copies of what a step delivered; None where it may not be read."""
+        if readable(documents):
+            return tuple(map(self._copy, documents))
+        run.unread = True
+        return None
+
     @staticmethod
     def _note_given(run: Run, inputs: Any) -> None:
         given = documents_in(inputs)
         if given:
-            run.given = {key: tuple(item.page_content for item in items) for key, items in given.items()}
+            run.given = {key: texts_of(items) for key, items in given.items()}
 
     def _passed_on(self, run: Run, outputs: Any) -> tuple[Found, ...] | None:
         """The documents among a step's outputs that it was not given as they are."""
@@ -256,11 +269,7 @@ class RunCollector:
         if not lists:
             return None
         given = run.given or {}
-        new = [
-            items
-            for key, items in lists.items()
-            if key not in given or given[key] != tuple([item.page_content for item in items])
-        ]
+        new = [items for key, items in lists.items() if key not in given or given[key] != texts_of(items)]
         passed = [item for items in new for item in items]
         latest = run.trace.latest
         if len(passed) != len(latest) or not all(map(is_copy, latest, passed)):

@@ -12,13 +12,19 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from assay.capture.answering import Prompt, answering_run, calls_of, shared_text
+from assay.capture.lookups import tool_lookups
 from assay.capture.messages import after_last_question, artifacts_of
+from assay.capture.passages import passages_by_type
 from assay.capture.tree import Found, Run, Trace
 from assay.errors import InputError
-from assay.fields import CONTEXT_NAMES, context_text, json_object, well_formed
+from assay.fields import CONTEXT_NAMES, STATE_CONTEXT_NAMES, context_text, json_object, well_formed
 from assay.records import Context
 
+_ANY_NAMES = (*CONTEXT_NAMES, *STATE_CONTEXT_NAMES)
 _SCORES = ("relevance_score", "score", "_score", "similarity", "similarity_score")
+
+#: Why contexts are not known where a step handed over what can be read only once.
+UNREAD = "what was retrieved came as an iterator, which is the application's to read; return a list, or record_context"
 
 Children = Mapping[Hashable, Sequence[Run]]
 
@@ -40,6 +46,8 @@ def contexts_of(
     found = found_in(trace, answer)
     if found is not None:
         return each_once(map(_context, found)), None
+    if unread_in(trace):
+        return None, UNREAD
     under = contexts_under(root.outputs, root.inputs)
     if under is None:
         under = _attached(root.outputs)
@@ -49,11 +57,16 @@ def contexts_of(
 
 
 def found_in(trace: Trace, answer: str | None = None) -> list[Found] | None:
-    """The documents delivered to the step that answered; None where no step delivered any."""
+    """The documents delivered to the step that answered; None where no step delivered any, or nobody knows all."""
     answering = answering_run(trace, answer)
     children: Children = trace.children()
-    steps = [run for run in trace.runs.values() if run.documents is not None or run.recorded]
-    if not any(not run.below_retriever for run in steps):
+    lookups = tool_lookups(trace)
+    if lookups:
+        children = {above: [run for run in runs if run.id not in lookups] for above, runs in children.items()}
+    steps = [
+        run for run in trace.runs.values() if (run.documents is not None or run.recorded) and run.id not in lookups
+    ]
+    if not any(not run.below_retriever for run in steps) or unread_in(trace):
         return None
     if answering is not None:
         children = _without_later(children, trace, answering, answer)
@@ -66,15 +79,42 @@ def found_in(trace: Trace, answer: str | None = None) -> list[Found] | None:
     return [known.get(text) or Found(text, None, {}) for text in given] + recorded
 
 
-def contexts_under(*sides: Any, names: Sequence[str] = CONTEXT_NAMES) -> tuple[Context, ...] | None:
-    """Passages under an accepted name in the first of several dicts that has them; None where there are none."""
+def unread_in(trace: Trace) -> bool:
+    """Whether a step delivered what was not read, and no later one read it and delivered what nobody else had found."""
+    unread = [run for run in trace.runs.values() if run.unread and not run.below_retriever]
+    if not unread:
+        return False
+    over = max(run.ended or run.started for run in unread)
+    steps = [run for run in trace.runs.values() if run.documents]
+    known = {item.text for run in steps if run.kind == "retriever" for item in run.documents or ()}
+    return not any(run.recorded for run in trace.runs.values()) and not any(
+        run.kind != "retriever" and (run.ended or over) >= over and not known.issuperset(_texts(run.documents or ()))
+        for run in steps
+    )
+
+
+def contexts_under(*sides: Any, names: Sequence[str] = _ANY_NAMES) -> tuple[Context, ...] | None:
+    """Passages under an accepted name in the first of several dicts that has them; None where there are none.
+
+    Where none of the names is there, passages under the one key that holds some beyond doubt.
+    """
     for side in sides:
         if isinstance(side, Mapping):
             for value in (side[name] for name in names if side.get(name) is not None):
                 passages = _passages(value)
                 if passages is not None:
                     return passages
+    if names is _ANY_NAMES:
+        return next((found for side in sides if (found := _by_type(side)) is not None), None)
     return None
+
+
+def _by_type(side: Any) -> tuple[Context, ...] | None:
+    if not isinstance(side, Mapping):
+        return None
+    lists = [value for value in side.values() if isinstance(value, (list, tuple)) and value]
+    found = [items for items in map(passages_by_type, lists) if items is not None]
+    return each_once(map(_context, found[0])) if len(found) == 1 else None
 
 
 def each_once(contexts: Iterable[Context]) -> tuple[Context, ...]:
@@ -213,10 +253,18 @@ def _context(found: Found) -> Context:
     score = next((metadata[name] for name in _SCORES if isinstance(metadata.get(name), (int, float))), None)
     return Context(
         text=well_formed(str(found.text)),
-        id=None if found.id is None else well_formed(str(found.id)),
+        id=None if found.id is None else _id(found.id),
         score=None if score is None else float(score),
         metadata=metadata,
     )
+
+
+def _id(id: object) -> str | None:
+    """An id as text; one that can be none is left out as metadata would be."""
+    if isinstance(id, str):
+        return well_formed(str(id))
+    known = json_object({"id": id}).get("id")
+    return None if known is None else well_formed(str(known))
 
 
 def _attached(outputs: Any) -> tuple[Context, ...] | None:
@@ -226,7 +274,10 @@ def _attached(outputs: Any) -> tuple[Context, ...] | None:
 
 
 def _why_none(trace: Trace) -> str:
+    lookups = tool_lookups(trace)
     retrievers = [run for run in trace.runs.values() if run.kind == "retriever" and not run.below_retriever]
+    if lookups and all(run.id in lookups for run in retrievers):
+        return "nothing was looked up but the tools to call"
     if any(run.error is not None for run in retrievers):
         return "the retriever failed"
     if retrievers and all(run.ended is not None for run in retrievers):

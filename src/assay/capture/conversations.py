@@ -39,8 +39,11 @@ class Conversations:
     def __len__(self) -> int:
         return len(self._turns)
 
-    def complete(self, sample: Sample) -> Sample:
-        """The sample with its history completed; the sample itself is remembered for the next turn."""
+    def complete(self, sample: Sample, *, told: bool = False) -> Sample:
+        """The sample with its history completed; the sample itself is remembered for the next turn.
+
+        told  the application's own state tells the history: where it holds no earlier turn, the model saw none
+        """
         name = conversation_of(sample)
         if name is None:
             return sample
@@ -50,7 +53,7 @@ class Conversations:
         if not known:
             return sample
         if not sample.history:
-            return replace(sample, history=known)
+            return sample if told else replace(sample, history=known)
         contexts = {(turn.question, turn.answer): turn.contexts for turn in known}
         history = tuple(
             turn if turn.contexts else replace(turn, contexts=contexts.get((turn.question, turn.answer), ()))

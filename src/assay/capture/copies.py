@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from assay.capture.passages import found_of as found_of
+from assay.capture.passages import is_scored, passages_by_type, with_score
 from assay.capture.tree import Found
-from assay.fields import context_text
+
+
+def readable(value: Any) -> bool:
+    """Whether what a host hands over may be read: reading a sequence changes nothing, an iterator can be read once."""
+    kind = type(value)
+    return kind is list or kind is tuple or isinstance(value, Sequence)
 
 
 def copy_document(document: Any) -> Found:
-    """A LangChain-like document (`page_content`, `id`, `metadata`), copied."""
+    """A LangChain-like document (`page_content`, `id`, `metadata`), copied; else see `found_of`."""
     if isinstance(document, Found):
         return document
+    text = getattr(document, "page_content", None)
+    if not isinstance(text, str):
+        return found_of(document)
     found = getattr(document, "id", None)
-    return Found(document.page_content, found, dict(document.metadata))
+    return Found(text, found, dict(getattr(document, "metadata", None) or {}))
 
 
 def is_copy(found: Found, document: Any) -> bool:
     """Whether `found` is a copy of this document as it is now."""
-    return (
-        found.text is document.page_content
-        and found.metadata == document.metadata
-        and found.id == getattr(document, "id", None)
-    )
-
-
-def found_of(item: Any) -> Found:
-    """A passage of any make, as a document that was found. Raises InputError for what is no passage."""
-    if isinstance(item, Found):
-        return item
-    context = context_text(item)
-    metadata = dict(context.metadata)
-    if context.score is not None:
-        metadata.setdefault("score", context.score)
-    return Found(context.text, context.id, metadata)
+    if type(document) is Found:
+        return found is document
+    try:
+        return (
+            found.text is document.page_content
+            and found.metadata == document.metadata
+            and found.id == getattr(document, "id", None)
+        )
+    except Exception:  # metadata that cannot be compared
+        return False
 
 
 def copy_value(value: Any, copy: Callable[[Any], Found] = copy_document) -> Any:
@@ -54,18 +58,38 @@ def _copy_item(value: Any, copy: Callable[[Any], Found]) -> Any:
     return value
 
 
-def documents_in(value: Any) -> Mapping[str, list[Any]]:
-    """The lists of LangChain-like documents in a value: by key in a dict, under "" where the value itself is one."""
+def texts_of(documents: Iterable[Any]) -> tuple[str, ...]:
+    """The texts of documents, copied or not."""
+    return tuple([item.text if type(item) is Found else item.page_content for item in documents])
+
+
+def documents_in(value: Any) -> Mapping[str, Sequence[Any]]:
+    """The documents in a value: by key in a dict, under "" where the value itself is such a list.
+
+    Lists and tuples of LangChain-like documents are given as they are; those of other passages as copies (see
+    `assay.capture.passages`), and so is a document in a pair with its score.
+    """
     if isinstance(value, dict):
-        return {key: item for key, item in value.items() if _is_documents(item)}
-    return {"": value} if _is_documents(value) else {}
+        found = [(key, _documents(item)) for key, item in value.items() if type(item) is list or type(item) is tuple]
+        return {key: items for key, items in found if items is not None}
+    if type(value) is list or type(value) is tuple:
+        items = _documents(value)
+        return {"": items} if items is not None else {}
+    return {}
 
 
-def _is_documents(value: Any) -> bool:
-    if type(value) is not list or not value or not hasattr(value[0], "page_content"):
-        return False
-    kind = type(value[0])  # most lists hold one kind of document, and asking a type is quicker than asking an object
-    return all(type(item) is kind or hasattr(item, "page_content") for item in value)
+def _documents(value: Sequence[Any]) -> Sequence[Any] | None:
+    if not value:
+        return None
+    first = value[0]
+    kind = type(first)  # most lists hold one kind of document, and asking a type is quicker than asking an object
+    if kind is str:
+        return None
+    if hasattr(first, "page_content"):
+        if all(type(item) is kind or hasattr(item, "page_content") for item in value):
+            return value
+        return [with_score(*value)] if is_scored(value) else None
+    return passages_by_type(value)
 
 
 def size_of(value: Any) -> int:

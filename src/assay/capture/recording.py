@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import copy_context
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, overload
 
 from assay.capture.copies import found_of
 from assay.capture.tree import Found
@@ -32,16 +32,36 @@ def add_recorder(recorder: Recorder) -> None:
         _RECORDERS.append(recorder)
 
 
-def record_context(documents: Iterable[Any] | Any) -> bool:
+@overload
+def record_context(documents: Iterator[T]) -> list[T]: ...  # type: ignore[overload-overlap]
+
+
+@overload
+def record_context(documents: Iterable[Any] | Any) -> bool: ...
+
+
+def record_context(documents: Iterable[Any] | Any) -> Any:
     """Tell whoever captures the current request what was found for it, where capture cannot see it.
 
     Takes a passage or several: texts, dicts with a text, documents or nodes of any framework. Call it inside a chain,
     a tool, a graph's node or a query engine, in sync or async code. Python does not carry the context of a request into
     threads of your own: there, wrap the function with `carry_context`. Returns False, and logs it once, when no request
     that is captured is going on here. Raises InputError for what is no passage, and nothing else.
+
+    A generator, or another iterator, is read to its end, whether anybody listens or not, and can be read only once:
+    what was read is returned as a list, for you to go on with: `documents = assay.record_context(search(query))`.
     """
+    several = _several(documents)
+    if isinstance(several, Iterator):
+        read = list(several)
+        _tell(read)
+        return read
+    return _tell(several)
+
+
+def _tell(documents: Iterable[Any]) -> bool:
     global _warned
-    found = tuple(found_of(item) for item in _several(documents))
+    found = tuple(found_of(item) for item in documents)
     taken = [recorder(found) for recorder in tuple(_RECORDERS)]
     if any(taken):
         return True

@@ -34,7 +34,9 @@ class Run:
     documents  the documents that this step delivered, where it delivered any: a retriever's and a reranker's result, a
                tool's artifact, the documents a chain passes on. They stand for all that was found below it
     given      the texts of the documents that were handed to this step, by key of its input ("" for a plain list)
+    unread     what this step delivered can be read only once, and belongs to the host: nobody knows what it was
     recorded   documents of which the application told by itself, through `record_context`
+    offered    of an LLM: what the tools that it may call say of themselves
     error      the exception's type name: its text may hold what must not be kept
     started    seconds since 1970, as is `ended`; `ended` is None for a run that never ended
     ids        what other systems call this run: "otel_trace_id", "otel_span_id" …
@@ -42,7 +44,7 @@ class Run:
 
     __slots__ = (
         "below_retriever", "documents", "ended", "error", "given", "id", "ids", "inputs", "kind", "metadata", "name",
-        "outputs", "parent", "prompt", "recorded", "started", "tags", "trace",
+        "offered", "outputs", "parent", "prompt", "recorded", "started", "tags", "trace", "unread",
     )  # fmt: skip
 
     def __init__(
@@ -74,7 +76,9 @@ class Run:
         self.prompt = prompt
         self.documents: tuple[Found, ...] | None = None if documents is None else tuple(documents)
         self.given = given
+        self.unread = False
         self.recorded: tuple[Found, ...] = ()
+        self.offered: tuple[str, ...] = ()
         self.error = error
         self.started = time.time() if started is None else started
         self.ended = ended

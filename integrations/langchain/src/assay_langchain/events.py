@@ -55,6 +55,18 @@ def _field_names(cls: Hashable) -> tuple[str, ...] | None:
     return tuple(names)
 
 
+def tools_offered(described: Any) -> tuple[str, ...]:
+    """What tools say of themselves: of one, or of all those that a model may call by its parameters."""
+    if isinstance(described, str):
+        return (described,)
+    tools = described.get("tools") if isinstance(described, dict) else None
+    if type(tools) is not list:
+        return ()
+    dicts = [item.get("function", item) for item in tools if isinstance(item, dict)]
+    texts = [item.get("description") for item in dicts if isinstance(item, dict)]
+    return tuple([text for text in texts if type(text) is str])
+
+
 def text_written(response: Any) -> str | None:
     """The text that a model wrote, without reasoning and tool calls."""
     generations = getattr(response, "generations", None)

@@ -106,14 +106,16 @@ class GuardedChain(Runnable[Any, Any]):
     def _run(self, input: Any, run_manager: CallbackManagerForChainRun, config: RunnableConfig, **kwargs: Any) -> Any:
         caught = _Caught()
         output = self._chain.invoke(input, self._listening(config, caught), **kwargs)
-        decision = self._guard.check(self._sample(caught, input, output))
-        return output if decision.allowed else self._replaced(output, self._guard.replacement(decision))
+        sample = self._sample(caught, input, output)
+        decision = self._guard.check(sample)
+        return output if decision.allowed else self._replaced(output, self._guard.replacement(decision), sample)
 
     async def _arun(self, input: Any, run_manager: Any, config: RunnableConfig, **kwargs: Any) -> Any:
         caught = _Caught()
         output = await self._chain.ainvoke(input, self._listening(config, caught), **kwargs)
-        decision = await self._guard.acheck(self._sample(caught, input, output))
-        return output if decision.allowed else self._replaced(output, self._guard.replacement(decision))
+        sample = self._sample(caught, input, output)
+        decision = await self._guard.acheck(sample)
+        return output if decision.allowed else self._replaced(output, self._guard.replacement(decision), sample)
 
     def _listening(self, config: RunnableConfig, caught: _Caught) -> RunnableConfig:
         return merge_configs(config, {"callbacks": [AssayCallbackHandler(scorer=caught, rules=self._rules)]})
@@ -126,8 +128,8 @@ class GuardedChain(Runnable[Any, Any]):
         rules = self._rules
         return Sample(question=question_of(input, rules.question_key), answer=answer_of(output, rules.answer_key))
 
-    def _replaced(self, output: Any, replacement: Any) -> Any:
-        return in_place_of(output, replacement, self._rules.answer_key)
+    def _replaced(self, output: Any, replacement: Any, sample: Sample) -> Any:
+        return in_place_of(output, replacement, self._rules.answer_key, sample.answer)
 
 
 def guarded(chain: Runnable[Any, Any], guard: Guard, *, rules: Rules | None = None) -> GuardedChain:
@@ -147,14 +149,18 @@ def guarded(chain: Runnable[Any, Any], guard: Guard, *, rules: Rules | None = No
     return GuardedChain(chain, guard, rules or Rules())
 
 
-def in_place_of(output: Any, replacement: Any, answer_key: str | None = None) -> Any:
-    """A text put where the answer stands in a chain's output. A replacement that is no text is taken as it is."""
+def in_place_of(output: Any, replacement: Any, answer_key: str | None = None, answer: str | None = None) -> Any:
+    """A text put where the answer stands in a chain's output. A replacement that is no text is taken as it is.
+
+    answer_key  where that is, by the rules
+    answer      the answer, as far as it is known: it tells its place where no name does
+    """
     if not isinstance(replacement, str) or isinstance(output, str):
         return replacement
     if isinstance(output, BaseMessage):
         return AIMessage(replacement, id=output.id)
     if isinstance(output, Mapping):
-        key = answer_key if answer_key in output else _key_of_answer(output)
+        key = answer_key if answer_key in output else _key_of_answer(output, answer)
         if key is not None:
             return {**output, key: in_place_of(output[key], replacement)}
     if isinstance(output, (list, tuple)):
@@ -164,11 +170,15 @@ def in_place_of(output: Any, replacement: Any, answer_key: str | None = None) ->
     return replacement
 
 
-def _key_of_answer(output: Mapping[Any, Any]) -> Any:
-    """The key from which `answer_of` takes the answer."""
+def _key_of_answer(output: Mapping[Any, Any], answer: str | None) -> Any:
+    """The key from which capture takes the answer."""
     for key in (*ANSWER_NAMES, "messages", "text", "content"):
         if output.get(key) is not None and answer_of(output[key]) is not None:
             return key
+    if answer is not None:
+        same = [key for key, value in output.items() if answer_of(value) == answer]
+        if same:
+            return same[0]
     texts = [key for key, value in output.items() if isinstance(value, str)]
     return texts[0] if len(texts) == 1 == len(output) else None
 

@@ -20,6 +20,7 @@ from assay.live.intake import Intake, LiveOptions, open_intake
 from assay.records import ScoredSample
 from assay_langchain.events import documents_of_tool, text_written
 from assay_langchain.health import HandlerHealth
+from assay_langchain.inline import asked_apart
 from assay_langchain.listener import Listener
 
 if TYPE_CHECKING:
@@ -46,8 +47,13 @@ class AssayCallbackHandler(BaseCallbackHandler):
     metadata) are the sample's history, with the contexts they had.
     """
 
-    run_inline = True
     raise_error = False
+    takes_turns = True  # told by others of our kind: see `inline`
+
+    @property
+    def run_inline(self) -> bool:  # type: ignore[override]
+        """Whether LangChain calls the hooks on the spot: always, but see `inline.asked_apart`."""
+        return not asked_apart(self)
 
     def __init__(
         self,
@@ -151,8 +157,11 @@ class AssayCallbackHandler(BaseCallbackHandler):
         name: str | None = None,
         **kwargs: Any,
     ) -> None:
-        name = name or (serialized or {}).get("name")
-        self.listener.start(run_id, parent_run_id, "tool", name, input_str, tags, metadata)
+        about = serialized or {}
+        self.listener.start(
+            run_id, parent_run_id, "tool", name or about.get("name"), input_str, tags, metadata,
+            described=about.get("description"),
+        )  # fmt: skip
 
     def on_chat_model_start(
         self,
@@ -166,7 +175,9 @@ class AssayCallbackHandler(BaseCallbackHandler):
         name: str | None = None,
         **kwargs: Any,
     ) -> None:
-        self.listener.start(run_id, parent_run_id, "llm", name, messages, tags, metadata)
+        self.listener.start(
+            run_id, parent_run_id, "llm", name, messages, tags, metadata, described=kwargs.get("invocation_params")
+        )
 
     def on_llm_start(
         self,

@@ -18,7 +18,8 @@ class HandlerHealth(Record):
     expired      traces given up: too many were open, or they never ended
     ignored      events that came late, twice, or for a trace given up
     left_out     finished traces that were not scored, by reason: `no_answer`; `excluded`, by `include`;
-                 `part_of_another`, where a run turned out to be no root. And errors that could not even be counted
+                 `part_of_another`, where a run turned out to be no root; `captured_twice`, where another handler of
+                 the same scorer had it. And errors that could not even be counted
     live         what became of the rest: see `assay.live.Health`
     """
 

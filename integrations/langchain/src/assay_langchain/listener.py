@@ -6,17 +6,21 @@ Nothing that goes wrong here goes further: it is counted, once, and loses no mor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from assay.capture import Found, Kind, Rules, Run, RunCollector, Trace, sample_of
+from assay.capture.assemble import tells_history
 from assay.capture.conversations import NAMES, Conversations
 from assay.capture.messages import prompt_of
+from assay.capture.sharing import handed_to
+from assay.capture.unanswered import tell_of_unanswered
+from assay.cleaning import leaving_out
 from assay.live.intake import Intake
 from assay.records import Sample
 from assay_langchain import ids
-from assay_langchain.events import plain
+from assay_langchain.events import plain, tools_offered
 from assay_langchain.surroundings import conversation, run_around
 
 ID = "langchain_run_id"
@@ -37,6 +41,8 @@ class Listener:
         self._rules = rules
         self._include = include
         self._conversations = Conversations()
+        self._handed = handed_to(scorer)
+        self._handed.join(collector)
 
     def start(
         self,
@@ -47,15 +53,20 @@ class Listener:
         inputs: Any,
         tags: Sequence[str] | None,
         metadata: Mapping[str, Any] | None,
+        *,
+        described: Any = None,
     ) -> None:
-        """A run started."""
+        """A run started. `described`: what a tool says of itself, or the parameters of a model that may call tools."""
         try:
             if kind == "llm":
                 prompt: tuple[str, ...] | None = prompt_of(inputs)
             else:
                 prompt, inputs = None, plain(inputs)
             parent, known = self._surroundings(run_id, parent, kind)
-            self._collector.start(run_id, parent, kind, name, inputs, tags, metadata, prompt=prompt, ids=known)
+            offered = tools_offered(described) if described else ()
+            self._collector.start(
+                run_id, parent, kind, name, inputs, tags, metadata, prompt=prompt, ids=known, offered=offered
+            )
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -98,6 +109,13 @@ class Listener:
         if self._include is not None and not self._include(trace.root):
             self.left_out["excluded"] += 1
             return
+        root = trace.root
+        if root.parent is not None and self._hears(root.parent):
+            self.left_out["part_of_another"] += 1
+            return
+        if not self._handed.first(root.id):
+            self.left_out["captured_twice"] += 1
+            return
         self._scorer.submit(_Finished(self._sample, trace))
 
     def _sample(self, trace: Trace) -> Sample | None:
@@ -106,11 +124,15 @@ class Listener:
             if trace.adopted:  # the parent was heard of after all: this is a part of its trace
                 self.left_out["part_of_another"] += 1
                 return None
-            sample = sample_of(trace, self._rules, id_name=ID)
+            with leaving_out() as errors:
+                sample = sample_of(trace, self._rules, id_name=ID)
+            for error in errors:
+                self._count(error, "metadata")
             if sample is None:
                 self.left_out["no_answer"] += 1
+                tell_of_unanswered(trace, self._rules)
                 return None
-            return self._conversations.complete(sample)
+            return self._conversations.complete(sample, told=tells_history(trace.root))
         except BaseException as error:
             self._count(error, "sample")
             return None
@@ -125,7 +147,8 @@ class Listener:
         try:
             if parent is None:  # LangChain starts the fallbacks of a chain without one
                 around = run_around()
-                parent = around if around is not None and self._collector.run_of(around) is not None else None
+                if around is not None and (self._collector.run_of(around) is not None or self._hears(around)):
+                    parent = around
             above = None if parent is None else self._collector.run_of(parent)
             if above is None:
                 known = ids.ids_at_start(run_id, parent)
@@ -139,6 +162,9 @@ class Listener:
         except BaseException as error:
             self._count(error, "surroundings")
         return parent, known
+
+    def _hears(self, run: Hashable) -> bool:
+        return self._handed.hears(run, self._collector)
 
     def _look_around(self, root: Run) -> None:
         """When its first child starts, the config of a root and the handlers beside ours can be seen."""

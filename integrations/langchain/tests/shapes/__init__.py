@@ -14,6 +14,7 @@ from integrations.langchain.tests.shapes import (
     chains,
     classic,
     conversations,
+    documented,
     failures,
     graphs,
     retrievers,
@@ -26,7 +27,7 @@ __all__ = ["SHAPES", "Expected", "Shape", "compared", "observed"]
 SHAPES: list[Shape] = [
     shape
     for module in (
-        *(chains, classic, retrievers, agents, graphs, conversations, streams, failures, attaching),
+        *(chains, classic, retrievers, agents, graphs, documented, conversations, streams, failures, attaching),
         *(applications_chains, applications_agents, applications_graphs),
     )
     for shape in module.shape.shapes

@@ -1,0 +1,51 @@
+"""What several captures that hand over to one intake have to know of each other: one request is one sample."""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Hashable
+from typing import Any
+
+from assay.capture.collector import RunCollector
+
+KEYS = 8192  # of exchanges handed over, the newest
+
+
+class Handed:
+    """What was handed to one intake, by the captures that do so. Takes no lock: each step is one of a dict's own."""
+
+    def __init__(self) -> None:
+        self._collectors: weakref.WeakSet[RunCollector] = weakref.WeakSet()
+        self._keys: dict[Hashable, object] = {}
+
+    def join(self, collector: RunCollector) -> None:
+        """One more capture hands over to this intake."""
+        self._collectors.add(collector)
+
+    def first(self, key: Hashable) -> bool:
+        """Whether the exchange with this key has not been handed over yet; from now on it has."""
+        mine = object()
+        if self._keys.setdefault(key, mine) is not mine:
+            return False
+        if len(self._keys) > KEYS:
+            with contextlib.suppress(RuntimeError, StopIteration):  # another thread is at it
+                self._keys.pop(next(iter(self._keys)), None)
+        return True
+
+    def hears(self, run: Hashable, besides: RunCollector) -> bool:
+        """Whether another capture of this intake follows this run: what is below it is a part of its exchange."""
+        return len(self._collectors) > 1 and any(
+            other is not besides and other.run_of(run) is not None for other in list(self._collectors)
+        )
+
+
+_HANDED: weakref.WeakKeyDictionary[Any, Handed] = weakref.WeakKeyDictionary()
+
+
+def handed_to(intake: Any) -> Handed:
+    """What was handed to this intake; something new for one that nobody can refer to weakly."""
+    try:
+        return _HANDED.setdefault(intake, Handed())
+    except TypeError:
+        return Handed()
