@@ -36,6 +36,7 @@ class Shape:
     in_order  whether the samples come in the order of `expect`
     since     the oldest release of llama-index-core on which this was seen
     why       why that is right, where it was written down before capture had seen the shape
+    wrong     what is captured wrong today, and why; the test then expects to fail
     """
 
     name: str
@@ -46,6 +47,7 @@ class Shape:
     in_order: bool = True
     since: str = "0.13"
     why: str = ""
+    wrong: str = ""
 
 
 class Group:
@@ -70,13 +72,17 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Right:
-    """What has to be captured of an application, and why: written down before capture had seen it."""
+    """What has to be captured of an application, and why: written down before capture had seen it.
+
+    wrong  what is captured wrong today, and why: added afterwards, and taken away with the fault
+    """
 
     about: str
     why: str
     expect: tuple[Expected, ...] = (Expected(),)
     in_order: bool = True
     since: str = "0.13"
+    wrong: str = ""
 
 
 class Written(Group):
@@ -90,7 +96,7 @@ class Written(Group):
         right = self.right[run.__name__]
         self.shapes.append(
             Shape(name=run.__name__, group=self.name, about=right.about, run=run, expect=right.expect,
-                  in_order=right.in_order, since=right.since, why=right.why)
+                  in_order=right.in_order, since=right.since, why=right.why, wrong=right.wrong)
         )  # fmt: skip
         return run
 
