@@ -1,4 +1,4 @@
-"""The table of shapes for docs/capture.md: python -m tests.capture_table > docs/capture.md"""
+"""The table of shapes for docs/evidence/capture.md: python -m tests.capture_table > docs/evidence/capture.md"""
 
 from __future__ import annotations
 
@@ -12,35 +12,57 @@ from tests.versions import MATRICES, NEWEST, OLDEST, environment, installed, mar
 PACKAGES = {"langchain": ("langchain-core", "langgraph"), "llama_index": ("llama-index-core",)}
 TITLES = {"langchain": "LangChain and LangGraph", "llama_index": "LlamaIndex"}
 SHAPES: dict[str, list[Any]] = {"langchain": LANGCHAIN, "llama_index": LLAMA_INDEX}
-SIGNS = {"passed": "✓", "skipped": "–", "failed": "✗"}
+SIGNS = {"passed": "✓", "skipped": "–", "wrong": "✗", "failed": "✗"}
 
 HEAD = """# What is captured, shape by shape
 
+[What is captured](../what-is-captured.md) is the page for those who attach assay; this one is the evidence for it. Each
+line is a test with a real chain, graph, agent or engine around a scripted model, which expects exactly this question,
+these contexts, this answer, this status and this history.
+
 The **question** is what the user asked in this turn, the **answer** what the user received. The **contexts** are what
 the outermost retrieval step delivered to the step that answered, in order and each once; a context is *in the prompt*
-when its text stood in the prompt of the LLM call that gave the answer. What cannot be determined is declared, never
-guessed: a sample without contexts says why in `metadata["no_context"]`.
+when its text stood in the prompt of the LLM call that gave the answer, or, where code put the answer together, of one
+that gave a part of it. What cannot be determined is declared, never guessed: a sample without contexts says why in
+`metadata["no_context"]`.
 
-Each line below is a test with a real chain, graph or engine, which expects exactly this question, these contexts, this
-answer and this status. ✓ passes, – is a shape that this version of the framework does not have. Made by
-`python -m tests.capture_table`; `tests/test_versions.py` holds it true.
+The groups called *applications* are rebuilt from the frameworks' documentation, cookbooks and templates. What is right
+for them was written down, with the reason that stands in the line, before capture was run on any of them.
 
-## When capture needs help
+✓ is captured so; ✗ is not yet, and the line says what comes in its place; – is a shape that this version of the
+framework does not have. Made by `python -m tests.capture_table`; `tests/test_versions.py` holds it true.
 
-```python
-from assay.capture import Rules
+{counts}
 
-AssayCallbackHandler(rules=Rules(question_key="q", answer_run="write", contexts_run="search"))
-```
+## Decisions
 
-`Rules` names keys of the root's input and output, or runs (nodes, tools, chains) by name; `adjust=` is a function that
-has the last word. Where your own code searches, without a retriever of the framework, say what it found:
+Where two readings of "right" can be defended, this is the one that is tested:
 
-```python
-assay.record_context(documents)                             # in a chain, a node, a tool, a query engine
-executor.submit(assay.carry_context(search), query)         # in threads of your own, which know of no request
-```
+- **A report that nobody put a question for** (a topic, sections, a text joined by code): the topic is the question, and
+  each passage that a writer of a part was shown was in the prompt.
+- **A refusal** without a model or a search is an exchange: somebody asked, and got an answer.
+- **Rows of a database** are passages where the framework hands them to the answering step as nodes (LlamaIndex's SQL
+  engines), and none where they are a text in a state (LangChain's SQL chains): there the contexts are not known.
+- **Facts about the user** from a long-term memory are no passages: they say how to answer, not what is true.
+- **A turn that the model knows in short**, from a summary that took the place of its messages, is history: the user and
+  the model go on from it. One that the application deleted, or that a chat engine forgot by `reset()`, is not.
+- **A run from an earlier checkpoint** is the same turn again, and what it replaces is no history of it.
+- **An inner agent or engine** that serves an outer one is no exchange of its own.
+- **A structure as the answer** counts by its field `answer` (or another known name) in LangChain, and as its JSON in
+  LlamaIndex, whose responses are that text.
 """
+
+
+def counts() -> str:
+    """How many shapes there are, how many of them are applications, and how many are captured wrong today."""
+    each = []
+    for framework, shapes in SHAPES.items():
+        rebuilt = sum(bool(shape.why) for shape in shapes)
+        wrong = sum(bool(shape.wrong) for shape in shapes)
+        each.append(
+            f"{TITLES[framework]}: {len(shapes)} shapes, {rebuilt} of them applications; {wrong} are captured wrong"
+        )
+    return ". ".join(each) + "."
 
 
 def name_of_test(shape: Any) -> str:
@@ -49,11 +71,14 @@ def name_of_test(shape: Any) -> str:
 
 
 def line(shape: Any, signs: list[str]) -> str:
-    """One shape, in one line of the table."""
+    """One shape, in one line of the table: with the reason for what is right, and with what is wrong, where known."""
+    about = ": ".join(part for part in (shape.about, shape.why) if part)
+    if shape.wrong:
+        about += f" **Comes as:** {shape.wrong}"
     samples = "; ".join(dict.fromkeys(_sample(expected) for expected in shape.expect)) or "no sample"
     if len(shape.expect) > 1:
         samples = f"{len(shape.expect)} samples: {samples}"
-    return f"| {shape.about} | {samples} | {' | '.join(signs)} |"
+    return f"| {about} | {samples} | {' | '.join(signs)} |"
 
 
 def _sample(expected: Any) -> str:
@@ -67,7 +92,7 @@ def _sample(expected: Any) -> str:
 
 
 def main() -> None:
-    print(HEAD)
+    print(HEAD.format(counts=counts()))
     pythons = {versions.name: environment(versions) for versions in (OLDEST, NEWEST)}
     for framework, shapes in SHAPES.items():
         found = {name: marks(python, MATRICES[framework]) for name, python in pythons.items()}
