@@ -133,7 +133,7 @@ def test_nothing_is_said_of_what_is_no_application() -> None:
 
 
 def test_said_once_for_each_name_and_for_so_many_names(monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
-    monkeypatch.setattr(unanswered, "_said", set())
+    monkeypatch.setattr(unanswered, "_said", {})
     monkeypatch.setattr(unanswered, "NAMES", 3)
     with caplog.at_level(logging.WARNING, "assay.capture"):
         for name in ("a", "b", "a", "c", "d", "e"):

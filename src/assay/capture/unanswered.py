@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Mapping
 
 from assay.capture.answering import calls_of
@@ -17,8 +16,7 @@ log = logging.getLogger("assay.capture")
 NAMES = 200  # names of roots that are remembered; of others nothing is said any more
 KEYS = 12  # keys named in one line
 
-_said: set[str] = set()
-_lock = threading.Lock()
+_said: dict[str, object] = {}
 
 
 def tell_of_unanswered(trace: Trace, rules: Rules | None = None) -> bool:
@@ -33,10 +31,9 @@ def tell_of_unanswered(trace: Trace, rules: Rules | None = None) -> bool:
     why = why_unanswered(trace, rules or Rules())
     if why is None:
         return False
-    with _lock:
-        if name in _said:
-            return False
-        _said.add(name)
+    mine = object()
+    if _said.setdefault(name, mine) is not mine:  # another thread was first
+        return False
     log.warning("assay: %r gave no sample: %s. Said once for each name", name, why)
     return True
 

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from assay_langchain.functions import as_evaluator
     from assay_langchain.guard import GuardRunnable, guarded
     from assay_langchain.langsmith import AssayRunEvaluator
+    from assay_langchain.middleware import AssayMiddleware
 
 __all__ = [
     "AssayCallbackHandler",
+    "AssayMiddleware",
     "AssayRunEvaluator",
     "AssayStringEvaluator",
     "GuardRunnable",
@@ -27,8 +29,9 @@ __all__ = [
     "uninstall",
 ]
 
-#: Imported when first asked for: some need langsmith or langchain-classic.
+#: Imported when first asked for: some need langsmith, langchain or langchain-classic.
 _LAZY = {
+    "AssayMiddleware": "assay_langchain.middleware",
     "AssayRunEvaluator": "assay_langchain.langsmith",
     "AssayStringEvaluator": "assay_langchain.classic",
     "GuardRunnable": "assay_langchain.guard",

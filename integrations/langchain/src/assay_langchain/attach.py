@@ -4,57 +4,41 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from contextvars import ContextVar
 from typing import cast
-
-from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.tracers.context import register_configure_hook
 
 from assay.capture.recording import add_recorder
 from assay.capture.tree import Found
 from assay_langchain.handler import AssayCallbackHandler
+from assay_langchain.misuse import object_not_class
 from assay_langchain.surroundings import going_on
-
-_CAPTURE: ContextVar[BaseCallbackHandler | None] = ContextVar("assay_langchain_capture", default=None)
-
-
-class _Installed:
-    """Stands where LangChain expects a context variable, and gives every thread the same handler.
-
-    A context variable can be read in a new thread only through its default, which cannot be changed; LangChain asks
-    nothing but `get()` of it.
-    """
-
-    def __init__(self) -> None:
-        self.handler: BaseCallbackHandler | None = None
-
-    def get(self) -> BaseCallbackHandler | None:
-        return self.handler
-
-
-_INSTALLED = _Installed()
-register_configure_hook(_CAPTURE, inheritable=True)
-register_configure_hook(cast("ContextVar[BaseCallbackHandler | None]", _INSTALLED), inheritable=True)
+from assay_langchain.switches import BLOCK, INSTALLED
 
 
 @contextlib.contextmanager
 def capture(handler: AssayCallbackHandler) -> Iterator[AssayCallbackHandler]:
     """Attach `handler` to all that runs inside the `with` block: in this thread, and in tasks started from it."""
-    token = _CAPTURE.set(handler)
+    object_not_class(handler, "capture", AssayCallbackHandler)
+    token = BLOCK.set(handler)
     try:
         yield handler
     finally:
-        _CAPTURE.reset(token)
+        BLOCK.reset(token)
 
 
-def install(handler: AssayCallbackHandler) -> None:
-    """Attach `handler` to everything LangChain runs in this process, in all threads. Replaces an installed one."""
-    _INSTALLED.handler = handler
+def install(handler: AssayCallbackHandler) -> AssayCallbackHandler | None:
+    """Attach `handler` to everything LangChain runs in this process, in all threads.
+
+    It takes the place of one that was installed before, which is returned. Raises InputError for what is no handler.
+    """
+    object_not_class(handler, "install", AssayCallbackHandler)
+    before, INSTALLED.handler = INSTALLED.handler, handler
+    return cast("AssayCallbackHandler | None", before)
 
 
-def uninstall() -> None:
-    """Undo `install`. The handler stays open; close it yourself."""
-    _INSTALLED.handler = None
+def uninstall() -> AssayCallbackHandler | None:
+    """Undo `install`, and return the handler that was installed. It stays open; close it yourself."""
+    before, INSTALLED.handler = INSTALLED.handler, None
+    return cast("AssayCallbackHandler | None", before)
 
 
 def _record(documents: tuple[Found, ...]) -> bool:

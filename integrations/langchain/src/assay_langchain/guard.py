@@ -118,7 +118,8 @@ class GuardedChain(Runnable[Any, Any]):
         return output if decision.allowed else self._replaced(output, self._guard.replacement(decision), sample)
 
     def _listening(self, config: RunnableConfig, caught: _Caught) -> RunnableConfig:
-        return merge_configs(config, {"callbacks": [AssayCallbackHandler(scorer=caught, rules=self._rules)]})
+        handler = AssayCallbackHandler(scorer=caught, rules=self._rules, remember=0)
+        return merge_configs(config, {"callbacks": [handler]})
 
     def _sample(self, caught: _Caught, input: Any, output: Any) -> Sample:
         sample = caught.sample()

@@ -6,28 +6,34 @@ else (assembling the sample, scoring, delivery) happens on the intake's threads.
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 import weakref
 from collections.abc import Callable
+from contextvars import Token
 from typing import TYPE_CHECKING, Any, Unpack
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 
+from assay.attaching import Attached, open_capture
 from assay.capture import Kind, Rules, Run, RunCollector
+from assay.captured import REMEMBERED, Remembered
 from assay.judges.base import BaseJudge
-from assay.live.intake import Intake, LiveOptions, open_intake
+from assay.live.intake import Intake, LiveOptions
 from assay.records import ScoredSample
 from assay_langchain.events import documents_of_tool, text_written
 from assay_langchain.health import HandlerHealth
 from assay_langchain.inline import asked_apart
 from assay_langchain.listener import Listener
+from assay_langchain.misuse import HandlerType, of_another_process
+from assay_langchain.switches import BLOCK
 
 if TYPE_CHECKING:
     from assay.metrics.registry import MetricSpec
 
 
-class AssayCallbackHandler(BaseCallbackHandler):
+class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metaclass=HandlerType):
     """Scores what LangChain chains, agents and graphs answer, while the application runs.
 
         handler = AssayCallbackHandler(metrics=["faithfulness"], sinks=[JsonlSink("scores.jsonl")])
@@ -40,6 +46,10 @@ class AssayCallbackHandler(BaseCallbackHandler):
     include     called on the application's own thread with the root run of each finished trace; False leaves it out
     max_traces  traces open at the same time; the oldest is given up for a new one
     ttl         seconds after which a trace that never ended is given up
+    remember    newest captured samples that `samples()` and `last` still know, scored or not
+
+    With `metrics=()` nothing is scored and no judge is needed: `samples()` shows what is captured. As a context manager
+    (`with`, `async with`) it also listens to all that runs in the block, and is closed at its end.
 
     One handler serves any number of threads, tasks and chains at once. A trace ends with its root: the run whose
     parent this handler has not seen. Streams that the reader left are marked abandoned and, like cancelled and failed
@@ -65,21 +75,23 @@ class AssayCallbackHandler(BaseCallbackHandler):
         include: Callable[[Run], bool] | None = None,
         max_traces: int = 2000,
         ttl: float = 3600.0,
+        remember: int = REMEMBERED,
         **options: Unpack[LiveOptions],
     ) -> None:
-        self.scorer = open_intake(metrics, judge, scorer, options)
-        self._own_scorer = scorer is None
         rules = rules or Rules()
+        self.remembered = Remembered(remember)
+        self.scorer = open_capture(
+            type(self).__name__, metrics, judge, scorer, options, self.remembered,
+            has_reference=rules.adjust is not None,
+        )  # fmt: skip
+        self._own_scorer = scorer is None
+        self._blocks: list[Token[BaseCallbackHandler | None]] = []
         self.collector = RunCollector(max_traces=max_traces, ttl=ttl, keep=rules.runs)
-        self.listener = Listener(self.collector, self.scorer, rules, include)
+        self.listener = Listener(self.collector, self.scorer, rules, include, self.remembered)
         self._token = uuid.uuid4().hex
         _HANDLERS[self._token] = self
 
     # -- what the user asks of the handler --------------------------------------------------------------------------
-
-    def flush(self, timeout: float | None = None) -> bool:
-        """Wait until all finished traces are scored and delivered. False when the time ran out first."""
-        return self.scorer.flush(timeout)
 
     def result(self, run_id: UUID | str, timeout: float | None = 0) -> ScoredSample | None:
         """The scores of the trace whose root has this run id, if it is among the newest results.
@@ -112,6 +124,13 @@ class AssayCallbackHandler(BaseCallbackHandler):
         else:
             self.scorer.flush(timeout)
         return self.health()
+
+    def _begin(self) -> None:
+        self._blocks.append(BLOCK.set(self))
+
+    def _end(self) -> None:
+        with contextlib.suppress(ValueError):  # a fixture or a server may end the block in another context
+            BLOCK.reset(self._blocks.pop())
 
     # -- starts -----------------------------------------------------------------------------------------------------
 
@@ -241,5 +260,5 @@ _HANDLERS: weakref.WeakValueDictionary[str, AssayCallbackHandler] = weakref.Weak
 
 
 def _handler_of(token: str) -> BaseCallbackHandler:
-    """The handler a pickle stands for: itself in its own process, one that does nothing in any other."""
-    return _HANDLERS.get(token) or BaseCallbackHandler()
+    """The handler a pickle stands for: itself in its own process, one that does nothing in any other, and says so."""
+    return _HANDLERS.get(token) or of_another_process()

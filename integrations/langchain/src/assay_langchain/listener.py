@@ -6,7 +6,9 @@ Nothing that goes wrong here goes further: it is counted, once, and loses no mor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +18,7 @@ from assay.capture.conversations import NAMES, Conversations
 from assay.capture.messages import prompt_of
 from assay.capture.sharing import handed_to
 from assay.capture.unanswered import tell_of_unanswered
+from assay.captured import Captured, Remembered
 from assay.cleaning import leaving_out
 from assay.live.intake import Intake
 from assay.records import Sample
@@ -33,13 +36,19 @@ class Listener:
     """
 
     def __init__(
-        self, collector: RunCollector, scorer: Intake, rules: Rules, include: Callable[[Run], bool] | None
+        self,
+        collector: RunCollector,
+        scorer: Intake,
+        rules: Rules,
+        include: Callable[[Run], bool] | None,
+        remembered: Remembered,
     ) -> None:
         self.left_out: Counter[str] = Counter()
         self._collector = collector
         self._scorer = scorer
         self._rules = rules
         self._include = include
+        self._remembered = remembered
         self._conversations = Conversations()
         self._handed = handed_to(scorer)
         self._handed.join(collector)
@@ -116,7 +125,9 @@ class Listener:
         if not self._handed.first(root.id):
             self.left_out["captured_twice"] += 1
             return
-        self._scorer.submit(_Finished(self._sample, trace))
+        captured = Captured(partial(self._sample, trace), trace.size)
+        self._remembered.add(captured)
+        self._scorer.submit(captured)
 
     def _sample(self, trace: Trace) -> Sample | None:
         """On the intake's thread."""
@@ -200,6 +211,22 @@ class Listener:
             self._count(error, "record_context")
             return False
 
+    # -- for the middleware -----------------------------------------------------------------------------------------
+
+    def knows(self, run: UUID) -> bool:
+        """Whether this run is followed already, by this handler or by another of the same scorer."""
+        return self._collector.run_of(run) is not None or self._hears(run)
+
+    @contextmanager
+    def counting(self, where: str) -> Iterator[None]:
+        """In this block, what goes wrong of ours is counted, and goes no further."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self._count(error, where)
+
     def _count(self, error: BaseException, where: str) -> None:
         try:
             self._scorer.count_error(error, where)
@@ -207,17 +234,3 @@ class Listener:
             raise
         except BaseException:  # there is nobody left to tell
             self.left_out["uncounted_errors"] += 1
-
-
-class _Finished:
-    """A finished trace on its way to a sample. Its size is what queues are bounded by."""
-
-    __slots__ = ("_make", "_trace", "size")
-
-    def __init__(self, make: Callable[[Trace], Sample | None], trace: Trace) -> None:
-        self._make = make
-        self._trace = trace
-        self.size = trace.size
-
-    def __call__(self) -> Sample | None:
-        return self._make(self._trace)
