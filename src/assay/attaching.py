@@ -17,7 +17,7 @@ from assay.live.intake import Intake, LiveOptions, open_intake
 from assay.records import Sample
 
 if TYPE_CHECKING:
-    from assay.judges.base import BaseJudge
+    from assay.judges.base import JudgeSpec
     from assay.metrics.base import Metric
     from assay.metrics.registry import MetricSpec
 
@@ -109,7 +109,7 @@ class Attached(Generic[HealthT]):
 def open_capture(
     owner: str,
     metrics: MetricSpec | None,
-    judge: BaseJudge | str | None,
+    judge: JudgeSpec,
     scorer: Intake | None,
     options: LiveOptions,
     remembered: Remembered,

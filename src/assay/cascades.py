@@ -18,7 +18,7 @@ from assay.data import RowError, missing_columns, open_data
 from assay.errors import InputError, JudgeFailure
 from assay.evaluation import DEFAULT_METRICS, IN_FLIGHT, aevaluate
 from assay.inquiries import Inquiry
-from assay.judges import BaseJudge, Judge, resolve_judge
+from assay.judges import BaseJudge, Judge, JudgeSpec, resolve_judge
 from assay.judges.asking import together
 from assay.judges.base import METER, Answer, Meter
 from assay.judges.cache import FindingCache, FindingStore
@@ -38,8 +38,8 @@ LIMIT = 300  # rows
 
 async def acalibrate(
     data: Any,
-    then: BaseJudge | str,
-    first: BaseJudge | str = "embedded",
+    then: JudgeSpec,
+    first: JudgeSpec = "embedded",
     *,
     agreement: float = 0.95,
     confidence: float = 0.95,

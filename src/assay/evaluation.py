@@ -11,7 +11,7 @@ from pathlib import Path
 from assay.budgets.budget import Budget, check_budget, spending
 from assay.data import Data, Rows, missing_columns, open_data
 from assay.errors import InputError
-from assay.judges import BaseJudge, resolve_judge
+from assay.judges import BaseJudge, JudgeSpec, resolve_judge
 from assay.judges.cache import FindingCache
 from assay.metrics import Metric, MetricSpec
 from assay.metrics.registry import resolve
@@ -50,7 +50,7 @@ class EvaluationInterrupted(KeyboardInterrupt):
 def evaluate(
     data: Rows,
     metrics: MetricSpec | None = None,
-    judge: BaseJudge | str | None = None,
+    judge: JudgeSpec = None,
     *,
     store: Store | str | Path | None = ".assay",
     column_map: Mapping[str, str] | None = None,
@@ -101,7 +101,7 @@ def evaluate(
 async def aevaluate(
     data: Rows,
     metrics: MetricSpec | None = None,
-    judge: BaseJudge | str | None = None,
+    judge: JudgeSpec = None,
     *,
     store: Store | str | Path | None = ".assay",
     column_map: Mapping[str, str] | None = None,
@@ -162,7 +162,7 @@ async def aevaluate(
 def _begin(
     data: Rows,
     metrics: MetricSpec | None,
-    judge: BaseJudge | str | None,
+    judge: JudgeSpec,
     store: Store | str | Path | None,
     column_map: Mapping[str, str] | None,
     limit: int | None,

@@ -6,7 +6,7 @@ import asyncio
 import logging
 
 import pytest
-from assay_llama_index import AssayInstrumentation, answers, capture, requests, responses, samples
+from assay_llama_index import AssayInstrumentation, answers, capture, look_ups, requests, responses, samples
 from assay_llama_index.answers import Answers
 from assay_llama_index.capture import Capture
 from llama_index.core.agent.workflow import FunctionAgent
@@ -66,9 +66,11 @@ CALLS = [query, aquery, stream, astream, chat_stream, reranked, agent]
 INNER = [
     (Capture, "enter"), (Capture, "exit"), (Capture, "delta"), (Capture, "written"), (Capture, "_begin"),
     (Capture, "_go_on"), (Capture, "_over"), (Answers, "returned"), (Answers, "wrote"), (Answers, "heard"),
-    (Answers, "_listen"), (Answers, "_stream"), (Answers, "_end"), (Answers, "_identify"), (Capture, "_remember"),
+    (Answers, "_listen"), (Answers, "_stream"), (Answers, "_end"), (Answers, "wrote_all"), (Capture, "_remember"), (RunCollector, "identify"),
     (RunCollector, "start"), (RunCollector, "end"), (RunCollector, "run_of"),
-    (capture, "kind_of"), (capture, "root_ids"), (capture, "span_ids"), (capture, "found_of"),
+    (capture, "kind_of"), (capture, "is_of_the_application"), (capture, "is_evaluated"), (capture, "items_of"),
+    (capture, "noted"), (capture, "notes_of"), (look_ups, "are_tools"), (look_ups, "tool_retrievers"),
+    (capture, "root_ids"), (capture, "span_ids"), (capture, "found_of"),
     (capture, "metadata_of"), (answers, "answer_of"), (answers, "root_ids"),
     (requests, "engine_inputs"), (requests, "workflow_inputs"), (requests, "prompt_of"), (requests, "texts_given"),
     (requests, "query_of"), (requests, "session_of"), (requests, "messages_of"),

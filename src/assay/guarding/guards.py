@@ -17,7 +17,7 @@ from assay.guarding.decision import GuardBlocked, GuardDecision, GuardHealth, Ta
 from assay.guarding.verdict import Otherwise, failure_in_words, in_words, outcome_of, thresholds_of
 from assay.guarding.worker import END_GRACE, Job, Worker
 from assay.judges import resolve_judge
-from assay.judges.base import BaseJudge
+from assay.judges.base import JudgeSpec
 from assay.loops import begins_afresh
 from assay.metrics.base import Metric
 from assay.metrics.registry import MetricSpec, resolve
@@ -75,7 +75,7 @@ class Guard:
     def __init__(
         self,
         metrics: MetricSpec = "faithfulness",
-        judge: BaseJudge | str | None = None,
+        judge: JudgeSpec = None,
         *,
         threshold: float | Mapping[str, float] = 0.5,
         deadline: float = 2.0,

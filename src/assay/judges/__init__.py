@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from assay.errors import InputError
-from assay.judges.base import Answer, BaseJudge, Judge
+from assay.judges.base import Answer, BaseJudge, Judge, JudgeSpec
 
-__all__ = ["Answer", "BaseJudge", "Judge", "resolve_judge"]
+__all__ = ["Answer", "BaseJudge", "Judge", "JudgeSpec", "resolve_judge"]
 
 
-def resolve_judge(judge: BaseJudge | str | None = None, **options: Any) -> BaseJudge:
+def resolve_judge(judge: JudgeSpec = None, **options: Any) -> BaseJudge:
     """The judge that is meant.
 
     None or "embedded"   the embedded judge: offline, on the CPU, free
@@ -22,6 +22,8 @@ def resolve_judge(judge: BaseJudge | str | None = None, **options: Any) -> BaseJ
     "systemone:MODEL"    an endpoint that speaks /v1/systemone; `options` go to `SystemOneJudge`
     "cascade:PATH"       the cascade whose plan is in this file; `options` go to its second judge
     a judge              itself
+    a framework's model  a chat model of LangChain or an LLM of LlamaIndex, with its own keys, address and proxies;
+                         other packages add theirs: see `assay.judges.foreign`
 
     An LLM judge is never chosen because a key happens to be in the environment. Raises InputError for anything else,
     MissingExtra when the embedded judge is meant and not installed.
@@ -48,5 +50,14 @@ def resolve_judge(judge: BaseJudge | str | None = None, **options: Any) -> BaseJ
         if options:
             raise InputError(f"judge: options {sorted(options)} go with a judge named by text, not with a judge object")
         return judge
-    expected = "'embedded', 'openai:MODEL', 'decisions:MODEL', 'systemone:MODEL', 'cascade:PATH' or a judge object"
+    if not isinstance(judge, str):
+        from assay.judges.foreign import judge_of
+
+        foreign = judge_of(judge)
+        if foreign is not None:
+            return resolve_judge(foreign, **options)
+    expected = (
+        "'embedded', 'openai:MODEL', 'decisions:MODEL', 'systemone:MODEL', 'cascade:PATH', "
+        "a judge object, a LangChain chat model or a LlamaIndex LLM"
+    )
     raise InputError(f"judge: expected {expected}, got {judge!r}")

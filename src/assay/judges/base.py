@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from assay.errors import JudgeFailure
 from assay.records import Usage
@@ -89,6 +89,9 @@ class Spending(Protocol):
         """Set aside one request and the tokens it may take at most. Raises JudgeFailure (budget) without room."""
 
 
+#: True while a judge asks a model: what a framework tells our own handlers then is no answer of the application.
+JUDGING: ContextVar[bool] = ContextVar("assay_judging", default=False)
+
 #: The budget that every request sent from this context is taken from, if there is one.
 SPENDING: ContextVar[Spending | None] = ContextVar("assay_spending", default=None)
 
@@ -153,3 +156,23 @@ class BaseJudge(ABC):
         if loop not in caches:
             caches[loop] = FindingCache(self)
         return await caches[loop].find(inquiry)
+
+
+class ChatRunnable(Protocol):
+    """A chat model of LangChain, as far as a type checker needs to know it."""
+
+    @property
+    def ainvoke(self) -> Any:
+        """Asks it."""
+
+
+class ChatLLM(Protocol):
+    """An LLM of LlamaIndex, as far as a type checker needs to know it."""
+
+    @property
+    def achat(self) -> Any:
+        """Asks it."""
+
+
+#: How a judge may be named: itself, by text, or by a framework's model; None is the embedded judge.
+JudgeSpec: TypeAlias = "BaseJudge | ChatRunnable | ChatLLM | str | None"

@@ -12,7 +12,7 @@ from assay.sinks.base import Sink
 
 if TYPE_CHECKING:
     from assay.budgets.budget import Budget
-    from assay.judges.base import BaseJudge
+    from assay.judges.base import JudgeSpec
     from assay.live.sampling import Sampling
     from assay.metrics.registry import MetricSpec
 
@@ -63,9 +63,7 @@ class LiveOptions(TypedDict, total=False):
     keep: int
 
 
-def open_intake(
-    metrics: MetricSpec | None, judge: BaseJudge | str | None, scorer: Intake | None, options: LiveOptions
-) -> Intake:
+def open_intake(metrics: MetricSpec | None, judge: JudgeSpec, scorer: Intake | None, options: LiveOptions) -> Intake:
     """The intake that an integration's arguments ask for: the one given, or a `LiveScorer` made from the others.
 
     Raises InputError where both are given: metrics, judge and options are then those of the scorer.

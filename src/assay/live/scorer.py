@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from assay.budgets.budget import Budget, check_budget, spending, waits_for_budget
 from assay.counting import log
 from assay.errors import InputError
-from assay.judges.base import BaseJudge
+from assay.judges.base import JudgeSpec
 from assay.judges.cache import FindingCache
 from assay.live.base import BaseIntake
 from assay.live.delivery import Delivery
@@ -76,7 +76,7 @@ class LiveScorer(BaseIntake):
     def __init__(
         self,
         metrics: MetricSpec | None = None,
-        judge: BaseJudge | str | None = None,
+        judge: JudgeSpec = None,
         *,
         sinks: Sequence[Sink] = (),
         on_score: Callable[[ScoredSample], None] | None = None,

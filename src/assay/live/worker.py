@@ -22,7 +22,7 @@ from assay.budgets.budget import Budget, check_budget, spending, waits_for_budge
 from assay.budgets.ledger import FileLedger, MemoryLedger
 from assay.counting import Errors, log
 from assay.errors import Cause, InputError, StoreError
-from assay.judges.base import BaseJudge
+from assay.judges.base import JudgeSpec
 from assay.judges.cache import FindingCache
 from assay.live.findings import KeptFindings
 from assay.live.leases import POLL, Leases
@@ -74,7 +74,7 @@ class Worker:
         self,
         spool: Spool | str | os.PathLike[str],
         metrics: MetricSpec | None = None,
-        judge: BaseJudge | str | None = None,
+        judge: JudgeSpec = None,
         *,
         sinks: Sequence[Sink] | Mapping[str, Sink] = (),
         budget: Budget | None = None,

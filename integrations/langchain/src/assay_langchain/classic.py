@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.errors import MissingExtra
 from assay.installing import install_extra
-from assay.judges.base import BaseJudge
+from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.records import Sample, ScoredSample
 from assay_langchain.functions import comment_on, one_metric
@@ -25,7 +25,7 @@ class AssayStringEvaluator(StringEvaluator):  # type: ignore[misc, unused-ignore
     Returns `{"score", "value", "reasoning"}`; an unscored case has `score` None and its cause as `value`.
     """
 
-    def __init__(self, metric: Metric | str, judge: BaseJudge | str | None = None) -> None:
+    def __init__(self, metric: Metric | str, judge: JudgeSpec = None) -> None:
         self._metric, self._scorer = one_metric(metric, judge)
 
     @property

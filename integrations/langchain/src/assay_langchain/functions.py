@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
 from assay.judges import resolve_judge
-from assay.judges.base import BaseJudge
+from assay.judges.base import JudgeSpec
 from assay.judges.cache import FindingCache
 from assay.metrics.base import Metric
 from assay.records import Sample, Score, ScoredSample
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Scorer:
     """Metrics and the judge they ask, for one sample at a time."""
 
-    def __init__(self, metrics: MetricSpec, judge: BaseJudge | str | None) -> None:
+    def __init__(self, metrics: MetricSpec, judge: JudgeSpec) -> None:
         from assay.metrics.registry import resolve
 
         self.metrics: Sequence[Metric] = resolve(metrics)
@@ -44,7 +44,7 @@ class Scorer:
         return run_sync(main)
 
 
-def one_metric(metric: MetricSpec, judge: BaseJudge | str | None) -> tuple[Metric, Scorer]:
+def one_metric(metric: MetricSpec, judge: JudgeSpec) -> tuple[Metric, Scorer]:
     """A scorer with exactly one metric. Raises InputError for more."""
     scorer = Scorer(metric, judge)
     if len(scorer.metrics) != 1:
@@ -64,7 +64,7 @@ def details_of(score: Score) -> dict[str, Any]:
     return score.to_dict()
 
 
-def as_evaluator(metric: Metric | str, judge: BaseJudge | str | None = None) -> Callable[..., dict[str, Any]]:
+def as_evaluator(metric: Metric | str, judge: JudgeSpec = None) -> Callable[..., dict[str, Any]]:
     """`metric` as a function of inputs, outputs, reference_outputs (and contexts) that returns a dict: key, score,
     comment, metadata.
 

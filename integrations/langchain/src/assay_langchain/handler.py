@@ -19,7 +19,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from assay.attaching import Attached, open_capture
 from assay.capture import Kind, Rules, Run, RunCollector
 from assay.captured import REMEMBERED, Remembered
-from assay.judges.base import BaseJudge
+from assay.judges.base import JudgeSpec
 from assay.live.intake import Intake, LiveOptions
 from assay.records import ScoredSample
 from assay_langchain.events import documents_of_tool, text_written
@@ -68,7 +68,7 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
     def __init__(
         self,
         metrics: MetricSpec | None = None,
-        judge: BaseJudge | str | None = None,
+        judge: JudgeSpec = None,
         *,
         scorer: Intake | None = None,
         rules: Rules | None = None,

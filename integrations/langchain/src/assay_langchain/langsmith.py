@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.errors import MissingExtra
 from assay.installing import install_extra
-from assay.judges.base import BaseJudge
+from assay.judges.base import JudgeSpec
 from assay.records import Score, ScoredSample
 from assay_langchain.functions import Scorer, comment_on, details_of
 from assay_langchain.translate import sample_from_run
@@ -30,7 +30,7 @@ class AssayRunEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
     reason as `comment`.
     """
 
-    def __init__(self, metrics: MetricSpec, judge: BaseJudge | str | None = None) -> None:
+    def __init__(self, metrics: MetricSpec, judge: JudgeSpec = None) -> None:
         self._scorer = Scorer(metrics, judge)
 
     @property

@@ -20,6 +20,7 @@ from assay.capture.sharing import handed_to
 from assay.capture.unanswered import tell_of_unanswered
 from assay.captured import Captured, Remembered
 from assay.cleaning import leaving_out
+from assay.judges.base import JUDGING
 from assay.live.intake import Intake
 from assay.records import Sample
 from assay_langchain import ids
@@ -66,6 +67,8 @@ class Listener:
         described: Any = None,
     ) -> None:
         """A run started. `described`: what a tool says of itself, or the parameters of a model that may call tools."""
+        if JUDGING.get():  # a judge asks a model that has this handler among its callbacks
+            return
         try:
             if kind == "llm":
                 prompt: tuple[str, ...] | None = prompt_of(inputs)
@@ -95,6 +98,8 @@ class Listener:
         find: Callable[[Any], list[Any] | None] | None = None,
     ) -> None:
         """A run ended. `read` makes of its outputs what is kept of them, `find` the documents that it delivered."""
+        if JUDGING.get():
+            return
         try:
             if find is not None:
                 documents = find(outputs)

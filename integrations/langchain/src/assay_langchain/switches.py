@@ -8,6 +8,8 @@ from typing import cast
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.tracers.context import register_configure_hook
 
+from assay.judges.base import JUDGING
+
 #: The handler of the `with` block that is going on.
 BLOCK: ContextVar[BaseCallbackHandler | None] = ContextVar("assay_langchain_capture", default=None)
 
@@ -23,7 +25,7 @@ class _Installed:
         self.handler: BaseCallbackHandler | None = None
 
     def get(self) -> BaseCallbackHandler | None:
-        return self.handler
+        return None if JUDGING.get() else self.handler
 
 
 #: The handler of the process.

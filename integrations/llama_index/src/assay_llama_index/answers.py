@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from assay.capture import Found, Rules, Run, RunCollector, Trace
 from assay.capture.conversations import Conversations
+from assay.capture.sharing import handed_to
+from assay.capture.unanswered import tell_of_unanswered
+from assay.captured import Captured, Remembered
+from assay.cleaning import leaving_out
 from assay.live.intake import Intake
 from assay.records import Sample
 from assay_llama_index import responses
 from assay_llama_index.faults import Faults
+from assay_llama_index.histories import still_known
 from assay_llama_index.ids import root_ids
 from assay_llama_index.kinds import has_base
-from assay_llama_index.records import answer_of, is_chat_stream, is_query_stream
+from assay_llama_index.notes import notes_of
+from assay_llama_index.records import answer_of, is_chat_stream, is_query_stream, is_stream
 from assay_llama_index.samples import sample_from
-from assay_llama_index.streams import Stream, atee, tee
+from assay_llama_index.streams import Stream, atee, is_of_library, tee
 
 
 class Answers:
@@ -25,20 +34,28 @@ class Answers:
     left_out  finished traces that gave no sample, by reason
     """
 
-    def __init__(self, collector: RunCollector, intake: Intake, rules: Rules, faults: Faults) -> None:
+    def __init__(
+        self, collector: RunCollector, intake: Intake, rules: Rules, faults: Faults, remembered: Remembered
+    ) -> None:
         self.streams: dict[str, Stream] = {}
         self.left_out: Counter[str] = Counter()
         self._collector = collector
         self._intake = intake
         self._rules = rules
         self._faults = faults
+        self._remembered = remembered
+        self._handed = handed_to(intake)
         self._conversations = Conversations()
 
     def returned(self, root: Run, result: Any) -> None:
         """The outermost call returned: its answer is complete, or a stream."""
-        self._identify(root)
+        ids = self._faults.ids(root_ids, str(root.id), root.ids)
         response = responses.result_of(result)
-        documents = responses.documents_of(response)
+        documents = responses.documents_of(response, known=root.trace.latest)
+        if not (is_query_stream(response) or is_chat_stream(response) or is_stream(response)):
+            self._end(root, responses.outputs_of(result), documents=documents, ids=ids)
+            return
+        self._collector.identify(root.id, ids or {})  # it may go on for as long as it is read
         if is_query_stream(response) and response.response_txt is None:
             self._listen(root, response, documents, "response_gen", lambda token: token)
         elif is_chat_stream(response) and not response.is_writing_to_memory:  # the reader drives the stream
@@ -51,14 +68,16 @@ class Answers:
             stream.returned = True
             if stream.ended:
                 self._end(root, stream.text() or stream.answer, error=stream.error, documents=documents)
+        elif is_stream(response):
+            self._leave_to_reader(root, response)
         else:
             self._end(root, responses.outputs_of(result), documents=documents)
 
     def dropped(self, root: Run, error: BaseException) -> None:
         """The outermost call raised."""
-        self._identify(root)
         stream = self.streams.get(str(root.id))
-        self._end(root, None if stream is None else stream.text(), error=error)
+        ids = self._faults.ids(root_ids, str(root.id), root.ids)
+        self._end(root, None if stream is None else stream.text(), error=error, ids=ids)
 
     def heard(self, run: Run, text: str) -> None:
         """One token that is written to the history of the chat."""
@@ -78,7 +97,36 @@ class Answers:
                 return
         self._collector.end(run.id, error=error)
 
-    def _listen(self, root: Run, response: Any, documents: list[Found] | None, name: str, read: Any) -> None:
+    def _leave_to_reader(self, root: Run, response: Any) -> None:
+        """A workflow returned an iterator, which nobody may read or replace.
+
+        Where it is LlamaIndex' own, over the one model that is still writing, its text is the answer when the model
+        comes to the end. Of any other, nobody knows what the reader will get.
+        """
+        writing = [run for run in root.trace.runs.values() if run.kind == "llm" and run.ended is None]
+        if len(writing) != 1 or not is_of_library(response):
+            self._end(root, {})
+            return
+        model = writing[0]
+        stream = self._stream(root)
+        stream.heard = stream.returned = True
+        stream.model = model
+
+        def dropped() -> None:
+            with self._faults.hook("stream", str(root.id)):
+                if model.ended is None:
+                    self._end(root, None, error=GeneratorExit())
+
+        weakref.finalize(response, dropped).atexit = False
+
+    def wrote_all(self, model: Run, error: BaseException | None = None) -> None:
+        """A model has come to the end of what it streamed, or failed before."""
+        root = model.trace.root
+        stream = self.streams.get(str(root.id))
+        if stream is not None and stream.model is model:
+            self._end(root, model.outputs, error=error)
+
+    def _listen(self, root: Run, response: Any, documents: Sequence[Found] | None, name: str, read: Any) -> None:
         """Put our ear on the stream that `response` holds under `name`."""
         source = getattr(response, name)
         stream = self._stream(root)
@@ -103,30 +151,41 @@ class Answers:
             self.sweep()
         return self.streams.setdefault(str(root.id), Stream())
 
-    def _identify(self, root: Run) -> None:
-        """What others call the root, asked as it ends: of two handlers, the later one had not seen it at the start."""
-        self._collector.identify(root.id, self._faults.ids(root_ids, str(root.id), root.ids) or {})
-
     def _end(
         self,
         root: Run,
         outputs: Any,
         *,
         error: BaseException | None = None,
-        documents: list[Found] | None = None,
+        documents: Sequence[Found] | None = None,
+        ids: Mapping[str, str] | None = None,
     ) -> None:
         self.streams.pop(str(root.id), None)
-        trace = self._collector.end(root.id, outputs, error=error, documents=documents)
-        if trace is not None:
-            self._intake.submit(Finished(self, trace))
+        trace = self._collector.end(root.id, outputs, error=error, documents=documents, ids=ids)
+        if trace is None:
+            return
+        if not self._handed.first(root.id):
+            self.left_out["captured_twice"] += 1
+            return
+        captured = Captured(partial(self.sample, trace), trace.size)
+        self._remembered.add(captured)
+        self._intake.submit(captured)
 
     def sample(self, trace: Trace) -> Sample | None:
         """The sample of a finished trace, on the intake's thread."""
-        sample = sample_from(trace, self._rules)
-        if sample is None:
-            self.left_out["no_answer"] += 1
-            return None
-        return self._conversations.complete(sample)
+        with self._faults.hook("sample", None):
+            by_memory = notes_of(trace.root).by_memory
+            with leaving_out() as errors:
+                sample = sample_from(trace, self._rules)
+            for error in errors:
+                self._faults.failed(error, "metadata", None)
+            if sample is None:
+                self.left_out["no_answer"] += 1
+                tell_of_unanswered(trace, self._rules)
+                return None
+            joined = self._conversations.complete(sample)
+            return still_known(joined, trace) if by_memory and not sample.history else joined
+        return None
 
     def sweep(self) -> None:
         """Forget the streams of traces that were given up."""
@@ -142,17 +201,3 @@ class Answers:
                 if streams or stream is None or not stream.heard:
                     text, found = (None, None) if stream is None else (stream.text(), stream.documents)
                     self._end(root, text, error=GeneratorExit(), documents=found)
-
-
-class Finished:
-    """A trace that waits for its sample to be made of it, on the intake's thread."""
-
-    __slots__ = ("_answers", "_trace", "size")
-
-    def __init__(self, answers: Answers, trace: Trace) -> None:
-        self.size = trace.size
-        self._answers = answers
-        self._trace = trace
-
-    def __call__(self) -> Sample | None:
-        return self._answers.sample(self._trace)

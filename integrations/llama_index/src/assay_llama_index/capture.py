@@ -7,19 +7,26 @@ each hook catches and counts its own errors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.capture import Found, Rules, Run, RunCollector
+from assay.captured import Remembered
+from assay.judges.base import JUDGING
 from assay.live.intake import Intake
-from assay_llama_index import requests, responses
+from assay_llama_index import look_ups, requests, responses
 from assay_llama_index.answers import Answers
+from assay_llama_index.callers import is_evaluated, is_of_the_application
 from assay_llama_index.faults import Faults
 from assay_llama_index.ids import root_ids, span_ids
 from assay_llama_index.kinds import Kind, has_base, kind_of, name_of, run_kind
-from assay_llama_index.records import found_of, plain
+from assay_llama_index.notes import Notes, noted, notes_of
+from assay_llama_index.records import found_of, is_stream, items_of, plain
 from assay_llama_index.samples import metadata_of
 from assay_llama_index.streams import READING
+
+#: What the application calls of LlamaIndex. Nothing else begins a trace.
+_OUTERMOST = ("engine", "workflow", "synthesizer")
 
 
 class Capture:
@@ -31,12 +38,18 @@ class Capture:
     """
 
     def __init__(
-        self, intake: Intake, *, rules: Rules | None = None, max_open: int = 2000, ttl: float = 3600.0
+        self,
+        intake: Intake,
+        *,
+        rules: Rules | None = None,
+        max_open: int = 2000,
+        ttl: float = 3600.0,
+        remembered: Remembered | None = None,
     ) -> None:
         self.rules = rules or Rules()
         self.collector = RunCollector(max_traces=max_open, ttl=ttl, keep=self.rules.runs, copy=found_of)
         self.faults = Faults(intake, self._forget)
-        self.answers = Answers(self.collector, intake, self.rules, self.faults)
+        self.answers = Answers(self.collector, intake, self.rules, self.faults, remembered or Remembered(0))
         self.seen = 0
         self._named = self.rules.runs
         self._inside: dict[str, Run] = {}  # spans that mean nothing by themselves, and the runs in which they lie
@@ -55,7 +68,7 @@ class Capture:
         kind = kind_of(instance, name)
         above = self._run_at(parent_id) or self._run_at(READING.get())
         if above is None:
-            if kind in ("engine", "workflow"):
+            if kind in _OUTERMOST and not JUDGING.get() and is_of_the_application(kind):
                 self._begin(span_id, kind, name, arguments, instance, tags)
             return
         if kind == "other" and above.kind == "agent":
@@ -82,20 +95,32 @@ class Capture:
     ) -> None:
         if kind == "engine":
             inputs = requests.engine_inputs(arguments, instance)
+        elif kind == "synthesizer":
+            inputs = {"question": requests.query_of(arguments)}
         else:
             inputs = requests.workflow_inputs(arguments, self.rules.question_key)
             agent = has_base(instance, "BaseWorkflowAgent", "AgentWorkflow")
             if "question" not in inputs and not agent and self.rules.question_run is None:
                 return  # a workflow that is asked nothing: what is asked inside it are exchanges of their own
         self.seen += 1
-        metadata = metadata_of(tags, requests.session_of(arguments, instance))
+        session = requests.session_of(arguments, instance)
+        metadata = metadata_of(tags, session)
+        by_memory = session is not None and metadata.get("session_id") is session
+        if by_memory or kind == "workflow":
+            looks_up = look_ups.tool_retrievers(instance)
+            metadata |= noted(Notes(by_memory, looks_up))
         ids = self.faults.ids(root_ids, span_id, {})
         self.collector.start(span_id, None, run_kind(kind), name, inputs, metadata=metadata, ids=ids)
+        root = self.collector.run_of(span_id)
+        if kind == "synthesizer" and root is not None:  # its caller has searched, and hands over what was found
+            nodes = requests.nodes_given(arguments)
+            root.documents = None if nodes is None else tuple(map(found_of, nodes))
 
     def _go_on(
         self, span_id: str, kind: Kind, name: str, arguments: Mapping[str, Any], instance: Any, above: Run
     ) -> None:
-        if kind == "retriever" and not above.below_retriever and above.kind != "retriever":
+        aside = _is_aside(kind, instance, above)
+        if kind == "retriever" and not (aside or above.below_retriever or above.kind == "retriever"):
             _note_search(above.trace.root, requests.query_of(arguments))
         if kind == "tool":
             name = str(getattr(getattr(instance, "metadata", None), "name", None) or name)
@@ -109,6 +134,13 @@ class Capture:
             given=requests.texts_given(kind, arguments),
             ids=self.faults.ids(span_ids, span_id) if kind == "retriever" else None,
         )
+        run = self.collector.run_of(span_id)
+        if run is not None and aside:
+            run.below_retriever = True
+        elif run is not None and kind == "synthesizer" and run.given:
+            _tell_of_what_was_read(run)
+        elif run is not None and kind == "workflow":
+            run.metadata = noted(Notes(False, look_ups.tool_retrievers(instance)))
 
     @staticmethod
     def _inputs(kind: Kind, arguments: Mapping[str, Any], instance: Any) -> Any:
@@ -134,7 +166,7 @@ class Capture:
         elif kind == "writer":
             self.answers.wrote(run, instance, None)
         elif kind == "llm":
-            if not responses.is_stream(result):  # how a stream ended is told by an event
+            if not is_stream(result):  # how a stream ended is told by an event
                 self.collector.end(span_id, responses.written_by(result))
         else:
             self._over(run, kind, result)
@@ -143,9 +175,9 @@ class Capture:
 
     def _over(self, run: Run, kind: Kind, result: Any) -> None:
         """A step below the root returned."""
-        documents: list[Found] | None = None
+        documents: Sequence[Found] | None = None
         if kind in ("retriever", "reranker"):
-            documents = None if run.below_retriever else [found_of(node) for node in result or ()]
+            documents = None if run.below_retriever else _delivered(run, result)
         elif run.kind != "other" and kind != "synthesizer":  # a synthesizer's sources are the nodes it was given
             documents = responses.documents_of(result, run.given.get("") if run.given else None)
         outputs = responses.outputs_of(result) if run.name in self._named else None
@@ -185,6 +217,13 @@ class Capture:
         run = self.collector.run_of(span_id)
         if run is not None and run.kind == "llm":
             self.collector.end(span_id, responses.written_by(response))
+            self.answers.wrote_all(run)
+
+    def broke(self, span_id: str | None, error: BaseException | None) -> None:
+        """A model's stream has broken, or its reader has left it."""
+        run = self.collector.run_of(span_id)
+        if run is not None and run.kind == "llm" and error is not None:
+            self.answers.wrote_all(run, error)
 
     def record(self, span_id: str, documents: tuple[Found, ...]) -> bool:
         """Documents that were found inside the span `span_id`. Applications call `assay.record_context` instead."""
@@ -213,6 +252,35 @@ class Capture:
         if run is not None and run is run.trace.root:
             self.answers.streams.pop(span_id, None)
             self.collector.end(span_id)
+
+
+def _is_aside(kind: Kind, instance: Any, above: Run) -> bool:
+    """Whether what this call finds is not for the answer: an agent looks for tools, an evaluator for evidence."""
+    if kind in ("retriever", "reranker"):
+        agent = above.trace.runs.get(above.parent)  # `above` is the step of its in which it looks
+        return agent is not None and id(instance) in notes_of(agent).looks_up
+    return kind == "engine" and is_evaluated()
+
+
+def _delivered(run: Run, result: Any) -> list[Found] | None:
+    """The documents of a retriever or a post-processor; None where they are not known, or descriptions of tools."""
+    nodes = () if result is None else items_of(result)
+    if nodes is None:
+        run.unread = True
+        return None
+    if run.kind == "reranker":
+        _tell_of_what_was_read(run)
+    if look_ups.are_tools(nodes):
+        run.below_retriever = True
+        return None
+    return [found_of(node) for node in nodes]
+
+
+def _tell_of_what_was_read(run: Run) -> None:
+    """A step has nodes in a list: what came as an iterator before it, beside it, has been read and is known now."""
+    for other in run.trace.runs.values():
+        if other.unread and other.parent == run.parent:
+            other.unread = False
 
 
 def _note_search(root: Run, asked: str | None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
 from assay.errors import InputError
-from assay.judges import BaseJudge, resolve_judge
+from assay.judges import JudgeSpec, resolve_judge
 from assay.metrics.base import Metric
 from assay.metrics.registry import resolve
 from assay.records import Context, Sample, Score
@@ -43,7 +43,7 @@ class AssayEvaluator(BaseEvaluator):
     def __init__(
         self,
         metric: Metric | str,
-        judge: BaseJudge | str | None = None,
+        judge: JudgeSpec = None,
         threshold: float | None = None,
         deadline: float | None = 120.0,
     ) -> None:
@@ -141,7 +141,7 @@ class AssayEvaluator(BaseEvaluator):
 
 def evaluators(
     metrics: MetricSpec,
-    judge: BaseJudge | str | None = None,
+    judge: JudgeSpec = None,
     *,
     deadline: float | None = 120.0,
 ) -> dict[str, AssayEvaluator]:

@@ -33,9 +33,11 @@ class Faults:
 
     def ids(self, ask: Callable[..., T], *arguments: Any) -> T | None:
         """What `ask` returns. An id that cannot be had loses nothing but itself."""
-        with self.hook("ids", None):
+        try:  # `hook` would do, and takes longer: this is asked several times for each request
             return ask(*arguments)
-        return None
+        except BaseException as error:
+            self.failed(error, "ids", None)
+            return None
 
     def failed(self, error: BaseException, hook: str, span_id: str | None) -> None:
         """Count an error of ours, and forget what it left unfinished."""

@@ -16,7 +16,7 @@ from assay.errors import InputError
 from assay.fields import describe
 from assay.guarding import Guard, GuardDecision, GuardHealth
 from assay.guarding.verdict import Otherwise, thresholds_of
-from assay.judges.base import BaseJudge
+from assay.judges.base import JudgeSpec
 from assay.metrics.context_relevance import ContextRelevance
 from assay.records import Sample, Verdict
 from assay.sync import run_sync
@@ -109,7 +109,7 @@ class AssayNodeGuard(BaseNodePostprocessor):
 
     def __init__(
         self,
-        judge: BaseJudge | str | None = None,
+        judge: JudgeSpec = None,
         *,
         threshold: float = 0.5,
         keep_at_least: int = 1,

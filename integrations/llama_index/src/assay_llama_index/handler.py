@@ -86,7 +86,7 @@ class AssaySpanHandler(BaseSpanHandler[BaseSpan]):
 
 
 class AssayEventHandler(BaseEventHandler):
-    """Hears the tokens of chat streams, and what models wrote that streamed."""
+    """Hears the tokens of chat streams, and how models ended that streamed."""
 
     # a field, since pydantic is slow to find private attributes
     capture: Any = Field(default=None, exclude=True, repr=False)
@@ -106,5 +106,7 @@ class AssayEventHandler(BaseEventHandler):
                 self.capture.delta(event.span_id, getattr(event, "delta", ""))
             elif name in _WRITTEN:
                 self.capture.written(event.span_id, getattr(event, "response", None))
+            elif name == "ExceptionEvent":
+                self.capture.broke(event.span_id, getattr(event, "exception", None))
         except BaseException as error:
             self.capture.faults.failed(error, "event", event.span_id)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import Dispatcher
 
+from assay.attaching import Attached, open_capture
 from assay.capture import Rules
-from assay.judges.base import BaseJudge
+from assay.captured import REMEMBERED, Remembered
+from assay.judges.base import JudgeSpec
 from assay.live.health import Health
-from assay.live.intake import Intake, LiveOptions, open_intake
+from assay.live.intake import Intake, LiveOptions
 from assay.records import Record, ScoredSample
-from assay_llama_index import recording
+from assay_llama_index import misuse, recording
 from assay_llama_index.capture import Capture
 from assay_llama_index.handler import AssayEventHandler, AssaySpanHandler
 
@@ -34,7 +36,8 @@ class InstrumentationHealth(Record):
     open        those without an end so far, with the streams that are still being read
     open_spans  spans followed for them
     expired     exchanges given up: too many were open, or they never ended
-    left_out    finished exchanges that gave no sample, by reason: `no_answer`
+    left_out    finished exchanges that gave no sample, by reason: `no_answer`; `captured_twice`, where two
+                instrumentations hand over to one scorer
     live        what became of the samples: see `assay.live.Health`
     """
 
@@ -52,7 +55,7 @@ class InstrumentationHealth(Record):
         return self.live.errors
 
 
-class AssayInstrumentation:
+class AssayInstrumentation(Attached[InstrumentationHealth], metaclass=misuse.InstrumentationType):
     """Scores what LlamaIndex engines, agents and workflows answer, while the application runs.
 
         with AssayInstrumentation(metrics=["faithfulness"], sinks=[JsonlSink("scores.jsonl")]) as assay:
@@ -65,6 +68,10 @@ class AssayInstrumentation:
     dispatcher      listen here only; the default is the root dispatcher, which hears the whole process
     max_open        exchanges open at the same time; the oldest is given up for a new one
     ttl             seconds after which an exchange that never ended is given up
+    remember        newest captured samples that `samples()` and `last` still know, scored or not
+
+    It listens from `attach` to `detach`, or in a block: `with`, `async with`. It is no callback handler: nothing is to be
+    passed to LlamaIndex. With `metrics=()` nothing is scored and no judge is needed: `samples()` shows what is captured.
 
     The outermost call of a query engine, a chat engine, an agent or a workflow that is asked something is the sample;
     what is called inside it belongs to it. Safe for any number of threads and tasks. Streams that the reader left are
@@ -74,18 +81,23 @@ class AssayInstrumentation:
     def __init__(
         self,
         metrics: MetricSpec | None = None,
-        judge: BaseJudge | str | None = None,
+        judge: JudgeSpec = None,
         *,
         scorer: Intake | None = None,
         rules: Rules | None = None,
         dispatcher: Dispatcher | None = None,
         max_open: int = 2000,
         ttl: float = 3600.0,
+        remember: int = REMEMBERED,
         **options: Unpack[LiveOptions],
     ) -> None:
-        self.scorer = open_intake(metrics, judge, scorer, options)
+        self.remembered = Remembered(remember)
+        self.scorer = open_capture(
+            type(self).__name__, metrics, judge, scorer, options, self.remembered,
+            has_reference=rules is not None and rules.adjust is not None,
+        )  # fmt: skip
         self._own = scorer is None
-        self._capture = Capture(self.scorer, rules=rules, max_open=max_open, ttl=ttl)
+        self._capture = Capture(self.scorer, rules=rules, max_open=max_open, ttl=ttl, remembered=self.remembered)
         self._spans = AssaySpanHandler(self._capture)
         self._events = AssayEventHandler(self._capture)
         self._span_dispatcher = dispatcher if dispatcher is not None else get_dispatcher()
@@ -113,12 +125,6 @@ class AssayInstrumentation:
             recording.detach(self._capture)
             self.attached = False
             self._capture.abandon(streams=False)
-
-    def __enter__(self) -> Self:
-        return self.attach()
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until all that was answered so far is scored and delivered. False when the time ran out first."""
@@ -155,3 +161,21 @@ class AssayInstrumentation:
         else:
             self.scorer.flush(timeout)
         return self.health()
+
+    def _begin(self) -> None:
+        self.attach()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    def __reduce__(self) -> Any:
+        return misuse.of_another_process, ()
+
+    if not TYPE_CHECKING:  # only asked for what there is not
+
+        def __getattr__(self, name: str) -> Any:
+            misuse.refuse_handler(type(self).__name__, name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

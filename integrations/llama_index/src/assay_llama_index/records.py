@@ -5,14 +5,17 @@ Objects are known by the names of their classes and attributes, so that llama_in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence, Set, ValuesView
+from operator import is_
 from typing import Any
 
 from assay.capture import Found
 from assay.records import Context
 from assay_llama_index.kinds import has_base
 
-_PLAIN = (str, int, float, bool)
+_PLAIN = frozenset({str, int, float, bool})
+_PLAIN_VALUES = _PLAIN | {type(None)}
+_TEXT = frozenset({str})
 
 DEPTH = 3  # levels of nested metadata that are copied; what lies deeper becomes text
 
@@ -25,13 +28,17 @@ def text_of(value: Any) -> str | None:
         text = getattr(value, name, None)
         if isinstance(text, str):
             return text
+    if is_stream(value) or is_query_stream(value) or is_chat_stream(value):  # as a text they would be read
+        return None
     return str(value)
 
 
 def answer_text(value: Any) -> str | None:
-    """The text of an answer, which may be a structured object: then its JSON."""
+    """The text of an answer, of a structured object its JSON, of an unread stream none."""
     if value is None or isinstance(value, str):
         return value
+    if is_stream(value):
+        return None
     as_json = getattr(value, "model_dump_json", None)
     return str(as_json()) if callable(as_json) else str(value)
 
@@ -65,7 +72,10 @@ def found_of(node: Any) -> Found:
     inner = getattr(node, "node", node)
     score = getattr(node, "score", None)
     text, known = str(inner.get_content()), inner.metadata or {}
-    metadata = {str(key): value if type(value) in _PLAIN else plain(value) for key, value in known.items()}
+    if _TEXT.issuperset(map(type, known)) and _PLAIN_VALUES.issuperset(map(type, known.values())):
+        metadata = dict(known)  # the usual case, and quicker
+    else:
+        metadata = {str(key): plain(value) for key, value in known.items()}
     if score is not None:
         metadata["score"] = float(score)
     if not text.strip():
@@ -74,6 +84,17 @@ def found_of(node: Any) -> Found:
             text = f"[image: {image}]"
             metadata["image"] = image
     return Found(text, inner.node_id, metadata)
+
+
+def is_copy(found: Found, node: Any) -> bool:
+    """Whether `found` is a copy of this node as it is now; False where that takes as long to see as to copy it."""
+    inner = getattr(node, "node", node)
+    if inner.get_content() is not found.text or inner.node_id != found.id:
+        return False
+    score, known, metadata = getattr(node, "score", None), inner.metadata or {}, found.metadata
+    if len(metadata) != len(known) + (score is not None) or (score is not None and metadata.get("score") != score):
+        return False
+    return all(map(is_, map(metadata.get, known), known.values()))
 
 
 def text_in(node: Any) -> str:
@@ -125,10 +146,28 @@ def is_intermediate_answer(node: Any) -> bool:
     )
 
 
+def is_stream(value: Any) -> bool:
+    """Is this an iterator, sync or async, that nobody may read but the host?"""
+    return hasattr(type(value), "__next__") or hasattr(type(value), "__anext__")
+
+
+def items_of(value: Any) -> Sequence[Any] | None:
+    """The items of what may be read more than once; None for iterators and whatever else is used up by reading."""
+    if isinstance(value, (list, tuple)):
+        return value
+    if isinstance(value, (Sequence, Set, ValuesView)) and not isinstance(value, (str, bytes)):
+        return list(value)
+    return None
+
+
 def plain(value: Any, depth: int = DEPTH) -> Any:
-    """A copy of a value as plain JSON; what JSON does not know becomes text."""
+    """A copy of a value as plain JSON; what JSON does not know becomes text, and a stream that nobody has read None."""
     if value is None or type(value) in _PLAIN:
         return value
+    if is_stream(value):
+        return None
+    if is_query_stream(value) or is_chat_stream(value):  # as a text they would be read to their end
+        return answer_of(value)
     if depth and isinstance(value, Mapping):
         return {str(key): plain(item, depth - 1) for key, item in value.items()}
     if depth and isinstance(value, (list, tuple, set, frozenset)):

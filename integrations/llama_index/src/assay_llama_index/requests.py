@@ -8,7 +8,7 @@ from typing import Any
 from assay.capture.messages import last_question
 from assay.fields import QUESTION_NAMES
 from assay_llama_index.kinds import Kind, has_base
-from assay_llama_index.records import is_intermediate_answer, plain, text_in, text_of
+from assay_llama_index.records import is_intermediate_answer, items_of, plain, text_in, text_of
 
 #: Names of a workflow's input that hold the question, besides those accepted everywhere.
 _ASKED = ("user_msg", "message", "user_message", "query_str", *QUESTION_NAMES)
@@ -20,10 +20,9 @@ Inputs = dict[str, Any]
 
 def engine_inputs(arguments: Mapping[str, Any], engine: Any) -> Inputs:
     """Question and history of a query or chat call. The history is the one given, else the engine's memory."""
-    asked = next(
-        (arguments[name] for name in ("str_or_query_bundle", "message") if name in arguments),
-        next(iter(arguments.values()), None),
-    )
+    asked = arguments.get("str_or_query_bundle", arguments.get("message"))
+    if asked is None:
+        asked = next(iter(arguments.values()), None)
     given = arguments.get("chat_history")
     history = messages_of(given) if given is not None else remembered(getattr(engine, "_memory", None))
     return {"question": text_of(asked), "chat_history": history} if history else {"question": text_of(asked)}
@@ -50,7 +49,9 @@ def workflow_inputs(arguments: Mapping[str, Any], key: str | None = None) -> Inp
 
 def session_of(arguments: Mapping[str, Any], instance: Any) -> str | None:
     """The id of the conversation, where the memory has one."""
-    memory = getattr(instance, "_memory", None) or _start_of(arguments).get("memory")
+    memory = getattr(instance, "_memory", None)
+    if memory is None and ("kwargs" in arguments or "start_event" in arguments):
+        memory = _start_of(arguments).get("memory")
     found = getattr(memory, "session_id", None)
     return found if isinstance(found, str) else None
 
@@ -83,12 +84,18 @@ def values_of(event: Any) -> dict[str, Any]:
 def texts_given(kind: Kind, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
     """The texts of the nodes that a post-processor, a synthesizer or a step of a workflow is handed."""
     if kind in ("reranker", "synthesizer"):
-        nodes: Sequence[Any] = arguments.get("nodes") or ()
+        nodes: Sequence[Any] = items_of(arguments.get("nodes")) or ()
     elif kind == "step":
         nodes = [node for event in events_in(arguments) for node in nodes_in_event(event)]
     else:
         return None
     return tuple(text_in(node) for node in nodes if not is_intermediate_answer(node)) or None
+
+
+def nodes_given(arguments: Mapping[str, Any]) -> list[Any] | None:
+    """The nodes that a synthesizer is handed, but for those that hold an intermediate answer. None: an iterator."""
+    nodes = items_of(arguments.get("nodes"))
+    return None if nodes is None else [node for node in nodes if not is_intermediate_answer(node)]
 
 
 def events_in(arguments: Mapping[str, Any]) -> list[Any]:

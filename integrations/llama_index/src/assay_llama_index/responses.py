@@ -8,7 +8,16 @@ from typing import Any
 
 from assay.capture import Found
 from assay_llama_index.kinds import has_base
-from assay_llama_index.records import answer_of, found_of, is_intermediate_answer, plain, text_of
+from assay_llama_index.records import (
+    answer_of,
+    found_of,
+    is_copy,
+    is_intermediate_answer,
+    is_stream,
+    items_of,
+    plain,
+    text_of,
+)
 from assay_llama_index.requests import nodes_in_event, nodes_in_list, values_of
 
 
@@ -19,15 +28,20 @@ def result_of(value: Any) -> Any:
     return value.result if value.result is not None else value
 
 
-def documents_of(result: Any, given: Sequence[str] | None = None) -> list[Found] | None:
+def documents_of(
+    result: Any, given: Sequence[str] | None = None, known: Sequence[Found] = ()
+) -> Sequence[Found] | None:
     """The nodes that a step delivered, copied. None: it delivered none, or no others than those it was given.
 
     They are the sources of a response, the nodes in a list, in a tool's output or in the event of a workflow's step.
+    `known` are copies that may be of the same nodes, as they were delivered last.
     """
     raw = getattr(result, "raw_output", None) if has_base(result, "ToolOutput") else result_of(result)
-    nodes = getattr(raw, "source_nodes", None) or nodes_in_list(raw)
+    nodes = items_of(getattr(raw, "source_nodes", None)) or nodes_in_list(raw)
     if not nodes and has_base(raw, "Event"):
         nodes = nodes_in_event(raw)
+    if known and len(known) == len(nodes) and all(map(is_copy, known, nodes)):
+        return known
     found = [found_of(node) for node in nodes if not is_intermediate_answer(node)]
     if not found or (given is not None and [item.text for item in found] == list(given)):
         return None
@@ -39,11 +53,6 @@ def written_by(result: Any) -> str | None:
     message = getattr(result, "message", None)
     text = getattr(message, "content", None) if message is not None else getattr(result, "text", None)
     return text if isinstance(text, str) else None
-
-
-def is_stream(result: Any) -> bool:
-    """Is this an iterator, sync or async, that nobody may read but the host?"""
-    return hasattr(type(result), "__next__") or hasattr(type(result), "__anext__")
 
 
 def outputs_of(result: Any) -> Any:

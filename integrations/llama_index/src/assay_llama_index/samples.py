@@ -11,6 +11,7 @@ from llama_index_instrumentation.dispatcher import active_instrument_tags
 from assay.capture import Rules, Trace, sample_of
 from assay.capture.conversations import NAMES
 from assay.records import Sample
+from assay_llama_index.notes import without_notes
 from assay_llama_index.records import plain
 
 ID = "llama_index_span_id"
@@ -22,6 +23,7 @@ _DONE = "WorkflowDone"
 def sample_from(trace: Trace, rules: Rules) -> Sample | None:
     """The sample that a finished trace holds; None where it ended well and gave no answer."""
     root = trace.root
+    root.metadata = without_notes(root.metadata)
     if root.kind == "agent" and root.outputs is None and root.error is None:
         root.error = _why_nothing(trace)
     sample = sample_of(trace, rules, id_name=ID)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Generator, Iterable, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from assay.capture import Found
+from assay.capture import Found, Run
 from assay_llama_index.records import answer_text
 
 G = TypeVar("G")
@@ -29,21 +29,30 @@ class Stream:
     returned   the call has returned: `documents` are the sources of its response
     heard      we listen to what the reader reads
     ended      the writing of a chat stream has ended, with `error` if with one
+    model      the model's call whose text is the answer, where the stream itself is the reader's alone
     """
 
     pieces: list[Any] = field(default_factory=list)
-    documents: list[Found] | None = None
+    documents: Sequence[Found] | None = None
     returned: bool = False
     heard: bool = False
     ended: bool = False
     error: BaseException | None = None
     answer: str | None = None
+    model: Run | None = None
 
     def text(self) -> str | None:
         """The pieces so far: tokens are joined, of growing structured objects the last is the answer."""
         if all(isinstance(piece, str) for piece in self.pieces):
             return "".join(self.pieces) if self.pieces else None
         return answer_text(self.pieces[-1])
+
+
+def is_of_library(stream: Any) -> bool:
+    """Is this a generator of LlamaIndex itself, which passes on what a model writes?"""
+    frame = getattr(stream, "gi_frame", None) or getattr(stream, "ag_frame", None)
+    name = None if frame is None else frame.f_globals.get("__name__")
+    return isinstance(name, str) and name.startswith("llama_index.")
 
 
 def tee(stream: Iterable[Any], span_id: str, piece: Piece, end: End) -> Generator[Any, None, None]:

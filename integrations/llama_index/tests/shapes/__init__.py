@@ -13,6 +13,8 @@ from integrations.llama_index.tests.shapes import (
     chats,
     engines,
     failures,
+    library,
+    look_ups,
     recorded,
     retrievers,
     streams,
@@ -26,7 +28,7 @@ __all__ = ["SHAPES", "Expected", "Shape", "compared", "observed"]
 SHAPES: list[Shape] = [
     shape
     for module in (
-        *(engines, synthesis, retrievers, streams, chats, agents, workflows, recorded, failures),
+        *(engines, synthesis, retrievers, streams, chats, agents, look_ups, workflows, recorded, library, failures),
         *(applications_engines, applications_retrievers, applications_agents),
     )
     for shape in module.shape.shapes

@@ -140,3 +140,57 @@ def stream_chat_left(attach: Attach) -> None:
     tokens = context().stream_chat(QUESTION).response_gen
     assert next(tokens) == "Cats "
     tokens.close()
+
+
+def after_a_reset(mode: Callable[[], Any]) -> Callable[[Attach], None]:
+    def run(attach: Attach) -> None:
+        attach()
+        chatting = mode()
+        chatting.chat("Do cats purr?")
+        chatting.reset()
+        chatting.chat(QUESTION)
+
+    run.__name__ = f"{mode.__name__}_after_a_reset"
+    return run
+
+
+def condense_again() -> Any:
+    return CondenseQuestionChatEngine.from_defaults(engine(), llm=FakeLLM())
+
+
+for _mode, _contexts in ((simple, None), (context, FOUND.contexts), (condense_again, FOUND.contexts)):
+    _why = None if _contexts else "no retriever run was seen"
+    shape(
+        f"{_mode.__name__.replace('_', ' ')}, after `reset()`: nothing of what was forgotten",
+        Expected(question="Do cats purr?", contexts=_contexts, no_context=_why),
+        Expected(contexts=_contexts, no_context=_why),
+    )(after_a_reset(_mode))
+
+
+@shape(
+    "the memory itself is reset, and the same is asked again",
+    *[Expected()] * 2,
+    Expected(history=((QUESTION, ANSWER, (CALM, HEAL)),)),
+    since="0.14.16",
+)
+def memory_reset(attach: Attach) -> None:
+    attach()
+    chatting = context()
+    chatting.chat(QUESTION)
+    chatting._memory.reset()
+    chatting.chat(QUESTION)
+    chatting.chat(QUESTION)
+
+
+@shape(
+    "a buffer of this process after `reset()`",
+    Expected(question="Do cats purr?"),
+    Expected(),
+)
+def reset_buffer(attach: Attach) -> None:
+    attach()
+    memory = ChatMemoryBuffer.from_defaults(token_limit=3000)
+    chatting = ContextChatEngine.from_defaults(retriever=Shelf(), llm=FakeLLM(), memory=memory)
+    chatting.chat("Do cats purr?")
+    chatting.reset()
+    chatting.chat(QUESTION)

@@ -15,6 +15,8 @@ from llama_index.core.postprocessor import (
     StructuredLLMRerank,
 )
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.query_engine import CustomQueryEngine
+from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.retrievers import (
     AutoMergingRetriever,
     QueryFusionRetriever,
@@ -22,7 +24,8 @@ from llama_index.core.retrievers import (
 )
 from llama_index.core.schema import IndexNode, NodeRelationship, NodeWithScore, RelatedNodeInfo, TextNode
 
-from integrations.llama_index.tests.fakes import NODES, QUESTION, Caller, FakeLLM, Last, Shelf, engine
+from assay.capture.contexts import UNREAD
+from integrations.llama_index.tests.fakes import ANSWER, NODES, QUESTION, Caller, FakeLLM, Last, Shelf, engine
 from integrations.llama_index.tests.shapes.base import BARK, CALM, HEAL, Attach, Expected, Group
 
 shape = Group("Retrievers and post-processors")
@@ -160,3 +163,45 @@ def added(attach: Attach) -> None:
 def retriever_alone(attach: Attach) -> None:
     attach()
     Last().postprocess_nodes(Shelf().retrieve(QUESTION))
+
+
+class Lazy(BaseNodePostprocessor):
+    """Chooses the last when somebody reads what it returns."""
+
+    def _postprocess_nodes(self, nodes: Any, query_bundle: Any = None) -> Any:
+        return filter(lambda node: HEAL in node.text, nodes)
+
+
+class Listed(CustomQueryEngine):
+    """Reads what the post-processor returned, and answers from that."""
+
+    answers: bool = True
+
+    def custom_query(self, query_str: str) -> Any:
+        nodes = list(Lazy().postprocess_nodes(Shelf().retrieve(query_str)))
+        assert [node.text for node in nodes] == [HEAL]
+        return str(get_response_synthesizer(FakeLLM()).synthesize(query_str, nodes)) if self.answers else ANSWER
+
+
+@shape("a post-processor that returns an iterator: it is left unread, and what was found is not known",
+       Expected(contexts=None, no_context=UNREAD))  # fmt: skip
+def iterator(attach: Attach) -> None:
+    attach()
+    Listed(answers=False).query(QUESTION)
+
+
+@shape("the same, before a synthesizer that is given a list: the list", Expected(contexts=((HEAL, True),)))
+def iterator_before_a_list(attach: Attach) -> None:
+    attach()
+    Listed().query(QUESTION)
+
+
+@shape("an iterator for the next post-processor, which returns a list", Expected(contexts=((HEAL, True),)))
+def iterator_between(attach: Attach) -> None:
+    class Reads(BaseNodePostprocessor):
+        def _postprocess_nodes(self, nodes: Any, query_bundle: Any = None) -> list[NodeWithScore]:
+            return list(nodes)
+
+    attach()
+    response = engine(node_postprocessors=[Lazy(), Reads()]).query(QUESTION)
+    assert [node.text for node in response.source_nodes] == [HEAL]

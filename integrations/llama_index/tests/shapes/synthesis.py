@@ -8,10 +8,11 @@ from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.schema import ImageNode, TextNode
+from llama_index.core.response_synthesizers import get_response_synthesizer
+from llama_index.core.schema import ImageNode, NodeWithScore, QueryBundle, TextNode
 
-from integrations.llama_index.tests.fakes import NODES, QUESTION, Caller, FakeLLM, Shelf, engine
-from integrations.llama_index.tests.shapes.base import CALM, HEAL, Attach, Expected, Group
+from integrations.llama_index.tests.fakes import NODES, QUESTION, TOKENS, Caller, FakeLLM, Shelf, engine
+from integrations.llama_index.tests.shapes.base import BARK, CALM, HEAL, Attach, Expected, Group
 
 shape = Group("Response modes")
 
@@ -129,3 +130,60 @@ def multi_modal_async(attach: Attach) -> None:
     attach()
     asked = RetrieverQueryEngine.from_args(Shelf(NODES[0], DRAWING), llm=seer(), multimodal=True)
     asyncio.run(asked.aquery(QUESTION))
+
+
+HANDED = [NodeWithScore(node=node) for node in NODES]
+
+
+@shape("`engine.synthesize(query, nodes)`, after a retrieval of one's own", Expected())
+def engine_synthesize(attach: Attach) -> None:
+    attach()
+    asked = engine()
+    asked.synthesize(QueryBundle(QUESTION), asked.retrieve(QueryBundle(QUESTION)))
+
+
+@shape("the same, awaited", Expected())
+def engine_synthesize_async(attach: Attach) -> None:
+    async def main() -> None:
+        asked = engine()
+        await asked.asynthesize(QueryBundle(QUESTION), await asked.aretrieve(QueryBundle(QUESTION)))
+
+    attach()
+    asyncio.run(main())
+
+
+@shape("a synthesizer alone, with what the application had found", Expected())
+def synthesizer_alone(attach: Attach) -> None:
+    attach()
+    get_response_synthesizer(FakeLLM()).synthesize(QUESTION, HANDED)
+
+
+@shape("the same, awaited, with nodes that are listed as further sources: they were not shown to the model",
+       Expected(contexts=((CALM, True), (BARK, False))))  # fmt: skip
+def synthesizer_with_more(attach: Attach) -> None:
+    more = [NodeWithScore(node=TextNode(text=BARK))]
+    attach()
+    asyncio.run(get_response_synthesizer(FakeLLM()).asynthesize(QUESTION, HANDED[:1], additional_source_nodes=more))
+
+
+@shape("a synthesizer alone, streaming", Expected())
+def synthesizer_streaming(attach: Attach) -> None:
+    attach()
+    response: Any = get_response_synthesizer(FakeLLM(), streaming=True).synthesize(QUESTION, HANDED)
+    assert list(response.response_gen) == TOKENS
+
+
+@shape("a synthesizer that is handed nothing", Expected(contexts=(), answer="Empty Response"))
+def synthesizer_without_nodes(attach: Attach) -> None:
+    attach()
+    get_response_synthesizer(FakeLLM()).synthesize(QUESTION, [])
+
+
+@shape("a synthesizer whose model fails: what it was handed is known", Expected(answer=None, status="failed"))
+def synthesizer_that_fails(attach: Attach) -> None:
+    attach()
+    try:
+        get_response_synthesizer(FakeLLM(fail_after=0)).synthesize(QUESTION, HANDED)
+    except ConnectionError:
+        return
+    raise AssertionError("the caller did not see the error")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from typing import Any
 
 from llama_index.core.query_engine import CustomQueryEngine
@@ -187,3 +188,93 @@ def failed_step(attach: Attach) -> None:
     except Exception:
         return
     raise AssertionError("the caller did not see the error")
+
+
+class Writes(Workflow):
+    """Returns the model's own stream."""
+
+    def model(self) -> Any:
+        return FakeLLM()
+
+    @step
+    async def answer(self, ev: StartEvent) -> StopEvent:
+        nodes = await Shelf().aretrieve(ev.query)
+        prompt = "\n".join([ev.query, *(node.text for node in nodes)])
+        return StopEvent(result=await self.model().astream_complete(prompt))
+
+
+async def read(flow: Workflow, most: int = 99) -> list[str]:
+    stream = await flow.run(query=QUESTION)
+    said = []
+    async for chunk in stream:
+        said.append(chunk.delta)
+        if len(said) == most:
+            break
+    await stream.aclose()
+    return said
+
+
+@shape("the model's stream as it is: read to the end by the caller", Expected())
+def stream_as_result(attach: Attach) -> None:
+    attach()
+    assert asyncio.run(read(Writes())) == TOKENS
+
+
+@shape("the same, left after one token", Expected(answer=None, status="abandoned"))
+def stream_as_result_left(attach: Attach) -> None:
+    attach()
+    assert asyncio.run(read(Writes(), 1)) == TOKENS[:1]
+
+
+@shape("the same, never read", Expected(answer=None, status="abandoned"))
+def stream_as_result_never_read(attach: Attach) -> None:
+    async def main() -> None:
+        await Writes().run(query=QUESTION)
+
+    attach()
+    asyncio.run(main())
+    gc.collect()
+
+
+@shape("the same, broken in the middle", Expected(answer=None, status="failed"))
+def stream_as_result_broken(attach: Attach) -> None:
+    class Breaks(Writes):
+        def model(self) -> Any:
+            return FakeLLM(fail_after=1)
+
+    attach()
+    try:
+        asyncio.run(read(Breaks()))
+    except ConnectionError:
+        return
+    raise AssertionError("the caller did not see the error")
+
+
+@shape("a generator of one's own: only its reader knows what it says, so there is no sample")
+def own_generator(attach: Attach) -> None:
+    class Shouts(Writes):
+        @step
+        async def answer(self, ev: StartEvent) -> StopEvent:
+            tokens = await self.model().astream_complete(ev.query)
+
+            async def shout() -> Any:
+                async for token in tokens:
+                    token.delta = token.delta.upper()
+                    yield token
+
+            return StopEvent(result=shout())
+
+    attach()
+    assert asyncio.run(read(Shouts())) == [token.upper() for token in TOKENS]
+
+
+@shape("fields that hold a stream are no text", Expected(answer="Soon.", contexts=None,
+       no_context="no retriever run was seen"))  # fmt: skip
+def stream_in_a_field(attach: Attach) -> None:
+    class Later(Workflow):
+        @step
+        async def answer(self, ev: StartEvent) -> StopEvent:
+            return StopEvent(result={"answer": "Soon.", "tokens": iter(TOKENS)})
+
+    attach()
+    assert list(run(Later())["tokens"]) == TOKENS

@@ -17,7 +17,7 @@ from typing import Any, Literal, Self
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Inquiry
 from assay.judges.asking import asked
-from assay.judges.base import Answer, BaseJudge
+from assay.judges.base import Answer, BaseJudge, JudgeSpec
 from assay.judges.cascade.items import NOTHING, Band, in_doubt, may_escalate, route
 from assay.judges.cascade.plan import CascadePlan, name_of
 from assay.judges.cascade.report import CascadeReport
@@ -53,8 +53,8 @@ class CascadeJudge(BaseJudge):
 
     def __init__(
         self,
-        first: BaseJudge | str | None = None,
-        then: BaseJudge | str | None = None,
+        first: JudgeSpec = None,
+        then: JudgeSpec = None,
         *,
         band: Band | Mapping[str, Band] | None = None,
         plan: CascadePlan | str | Path | None = None,
@@ -216,7 +216,7 @@ class _Work:
 
 
 def _judge(
-    given: BaseJudge | str | None, role: str, specs: Mapping[str, str], options: Mapping[str, Mapping[str, Any]]
+    given: JudgeSpec, role: str, specs: Mapping[str, str], options: Mapping[str, Mapping[str, Any]]
 ) -> BaseJudge:
     from assay.judges import resolve_judge
 

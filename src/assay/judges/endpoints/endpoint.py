@@ -10,24 +10,20 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from assay.errors import Cause, JudgeFailure
-from assay.judges.base import SPENDING, Reservation
+from assay.judges.endpoints.bill import Bill
 from assay.judges.endpoints.client import Address, body_of, post
 from assay.judges.endpoints.deadlines import Deadline
 from assay.judges.endpoints.latency import Latency
 from assay.judges.endpoints.options import Settings
-from assay.judges.endpoints.replies import UNCOUNTED, failure_of, usage_of
+from assay.judges.endpoints.replies import failure_of, usage_of
 from assay.judges.endpoints.retries import PASSING, Retries, Trouble, retry_after
 from assay.judges.endpoints.throttle import shared_throttle
 from assay.judges.fences import tokens_in
-from assay.records import Usage
 
 _RAW = 4000  # characters of an error body that are kept
 
 #: Parts of a response that are there although nothing is in them: then each question is without an answer.
 _MAY_BE_EMPTY = frozenset({"answers"})
-
-#: The endpoint turned the request away before any model read it: it took no tokens.
-_UNREAD = frozenset({Cause.AUTH, Cause.NO_MODEL, Cause.RATE_LIMITED})
 
 Body = dict[str, Any]
 
@@ -94,10 +90,11 @@ class Endpoint:
             nonlocal attempts
             with deadline.stopped():
                 turn = await throttle.enter(tokens)
-            used, succeeded, bill = None, False, _Bill()
+            used, succeeded, bill = None, False, Bill()
             try:
                 body = make()
-                bill.reserve(body, most)
+                if bill.wanted:
+                    bill.reserve(tokens_in(json.dumps(body, ensure_ascii=False)), most(body))
                 found = await self._once(model, self.address.path_of(model, path), body, reply, attempts, expected)
                 used, succeeded = _total(found), True
                 bill.usage = usage_of(found.get("usage"))
@@ -204,29 +201,6 @@ class Endpoint:
         if status not in PASSING or quota:
             return failure
         return Trouble(failure, retry_after=retry_after(headers), limited=status == 429)
-
-
-class _Bill:
-    """What one attempt takes from the budget of its context."""
-
-    __slots__ = ("_reservation", "usage")
-
-    def __init__(self) -> None:
-        self._reservation: Reservation | None = None
-        self.usage: Usage = UNCOUNTED
-
-    def reserve(self, body: Body, most: Callable[[Body], int]) -> None:
-        budget = SPENDING.get()
-        if budget is not None:
-            self._reservation = budget.reserve(tokens_in(json.dumps(body, ensure_ascii=False)), most(body))
-
-    def refused(self, cause: Cause) -> None:
-        if cause in _UNREAD:
-            self.usage = Usage(calls=1)
-
-    def settle(self) -> None:
-        if self._reservation is not None:
-            self._reservation.settle(self.usage)
 
 
 def _total(body: Body) -> int | None:

@@ -1,0 +1,80 @@
+"""LlamaIndex LLMs as judges: `judge=OpenAI(...)`, `judge=Settings.llm`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+from llama_index.core.base.llms.base import BaseLLM
+from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.callbacks import CallbackManager
+from llama_index.core.callbacks.base_handler import BaseCallbackHandler
+
+from assay.errors import InputError
+from assay.judges.endpoints.options import EndpointOptions
+from assay.judges.fences import Mask
+from assay.judges.writing.framework import Ask, FrameworkJudge
+from assay.judges.writing.judge import Reply
+from assay_llama_index import model_settings
+from assay_llama_index.model_replies import reply_of
+
+
+class LlamaIndexJudge(FrameworkJudge):
+    """Answers with an LLM of LlamaIndex: its keys, address, proxies, parameters, rate limiter and callbacks stay.
+
+    llm        any LLM. Copies of it are asked, whose own retries are off where they can be (see
+               `model_settings.without_retries`): attempts are made, and counted, here
+    callbacks  handlers that are to hear of the judge's calls; None: those of the LLM. They get a callback manager of
+               the judge's own, so that its calls never stand in a trace of the application
+    options    mask, timeout, deadline, max_attempts, max_concurrency, window_tokens ...: see `FrameworkJudge`
+
+    `AssayInstrumentation` takes no call of a judge for one of the application. Other handlers on LlamaIndex' dispatcher
+    hear them, as roots of their own. Raises InputError for what is no LLM.
+    """
+
+    def __init__(
+        self,
+        llm: Any,
+        *,
+        callbacks: Sequence[BaseCallbackHandler] | None = None,
+        mask: Mask | None = None,
+        **options: Unpack[EndpointOptions],
+    ) -> None:
+        if not isinstance(llm, BaseLLM):
+            raise InputError(f"judge: expected an LLM, got {type(llm).__name__}; of an engine or an agent give its LLM")
+        settings = model_settings.read(llm)
+        if settings.window is not None:
+            options.setdefault("window_tokens", settings.window)
+        super().__init__(
+            type(llm).__name__,
+            settings.name,
+            settings.parameters,
+            secrets=settings.secrets,
+            enforces=settings.enforces,
+            tempers=settings.tempers,
+            mask=mask,
+            max_output_tokens=settings.most,
+            **options,
+        )
+        self._llm = model_settings.without_retries(llm)
+        if callbacks is None:
+            callbacks = getattr(llm.callback_manager, "handlers", None) or ()
+        self._callbacks = list(callbacks)
+
+    def call(self, ask: Ask) -> Reply:
+        """See `FrameworkJudge.call`."""
+        # a manager keeps what is going on in one stack, and calls run side by side: each has a copy with its own
+        change: dict[str, Any] = {"callback_manager": CallbackManager(self._callbacks)}
+        if ask.temperature is not None:
+            change["temperature"] = ask.temperature
+        given: dict[str, Any] = {}
+        if ask.schema is not None:
+            named = {"name": "reply", "strict": True, "schema": ask.schema}
+            given["response_format"] = {"type": "json_schema", "json_schema": named}
+        messages = [ChatMessage(role=message["role"], content=message["content"]) for message in ask.messages]
+        return reply_of(self._llm.model_copy(update=change).chat(messages, **given))
+
+
+def judge_of(llm: Any) -> LlamaIndexJudge:
+    """The judge for an object of LlamaIndex: the entry point in `assay.judges`."""
+    return LlamaIndexJudge(llm)
