@@ -72,9 +72,9 @@ def name_of_test(shape: Any) -> str:
 
 def line(shape: Any, signs: list[str]) -> str:
     """One shape, in one line of the table: with the reason for what is right, and with what is wrong, where known."""
-    about = ": ".join(part for part in (shape.about, shape.why) if part)
+    about = f"{shape.about}<br>*{shape.why}*" if shape.why else shape.about
     if shape.wrong:
-        about += f" **Comes as:** {shape.wrong}"
+        about += f"<br>**Today:** {shape.wrong}"
     samples = "; ".join(dict.fromkeys(_sample(expected) for expected in shape.expect)) or "no sample"
     if len(shape.expect) > 1:
         samples = f"{len(shape.expect)} samples: {samples}"
