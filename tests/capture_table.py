@@ -34,22 +34,44 @@ framework does not have. Made by `python -m tests.capture_table`; `tests/test_ve
 
 {counts}
 
-## Decisions
+## What was decided where one could argue
 
-Where two readings of "right" can be defended, this is the one that is tested:
-
-- **A report that nobody put a question for** (a topic, sections, a text joined by code): the topic is the question, and
-  each passage that a writer of a part was shown was in the prompt.
-- **A refusal** without a model or a search is an exchange: somebody asked, and got an answer.
+- **The answer's place.** A well-known name comes first (`answer`, `response`, `output`, `result` …), then messages.
+  Else the answer is what stands under the key that holds the text of the last model call, whatever its name; then
+  names such as `generation`, `final_answer`, `reply`, `summary`, `report`, where there is one alone. Where two keys
+  fit (a draft, and the one word of a check) there is no sample, and the log says which rule would help. A text that
+  was given is no answer.
+- **Where nothing is asked, nothing is answered.** A graph that sums up what it is given is no exchange, unless its
+  answer stands under a well-known name. A report on a topic is one: the topic was asked. A graph that waits for a
+  human has not answered yet. A refusal without a model or a search is an answer.
+- **A structure as the answer** counts by its field `answer` (or another known name) in LangChain, and as its JSON in
+  LlamaIndex, whose responses are that text.
+- **An answer that code puts together** of what several calls wrote was given by all of them: a passage that one of
+  them was shown was in the prompt.
+- **Passages by type.** Documents count under any key and in any list or tuple, in pairs with a number (their score),
+  and so do dicts and dataclasses that hold a text *and* what tells of a source: metadata, score, source, url. A text
+  with nothing but an id may be a task or a claim; a dict with a role or a type is a message, unless the type is
+  `search_result`.
+- **Iterators belong to the application.** A retriever that returns `filter(...)` or a generator is not read: the
+  contexts are unknown, until a later step makes a list of it.
+- **What an agent passed over.** Of what its tools found, passages that stand not in the prompt of the answering call
+  are no contexts of the answer, where others of them do stand there. What a sub-agent found reached the answer by
+  what it wrote, and stays. Without tools all that was retrieved counts, and `in_prompt` tells what was left out.
+- **Look-ups of tools are no retrieval**: documents that are nothing but descriptions of tools, which a model was
+  offered or which were called.
 - **Rows of a database** are passages where the framework hands them to the answering step as nodes (LlamaIndex's SQL
   engines), and none where they are a text in a state (LangChain's SQL chains): there the contexts are not known.
 - **Facts about the user** from a long-term memory are no passages: they say how to answer, not what is true.
-- **A turn that the model knows in short**, from a summary that took the place of its messages, is history: the user and
-  the model go on from it. One that the application deleted, or that a chat engine forgot by `reset()`, is not.
-- **A run from an earlier checkpoint** is the same turn again, and what it replaces is no history of it.
+- **Order made while the text is made** (a formatting function that puts the best passage last) is not seen: the order
+  is that of the retrieval.
+- **History** is what the application knew when it answered: what it deletes afterwards it still knew, what it had
+  deleted or reset before it did not. A turn that it knows in short, from a summary that took the place of its messages,
+  is history: the user goes on from it. A run from an earlier checkpoint is the same turn again, and what it replaces
+  is no history of it. Only where the state has no messages, turns that this process captured under the same
+  `thread_id` or `session_id` are it.
 - **An inner agent or engine** that serves an outer one is no exchange of its own.
-- **A structure as the answer** counts by its field `answer` (or another known name) in LangChain, and as its JSON in
-  LlamaIndex, whose responses are that text.
+- **`AssayMiddleware`** hears less than the handler: nothing of a stream that its reader leaves, nor of an agent that
+  a tool aborts; after an interrupt it no longer knows what was found before it.
 """
 
 
