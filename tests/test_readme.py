@@ -35,7 +35,7 @@ def test_the_first_example_prints_what_the_readme_shows(tmp_path):
 
 
 def test_links_lead_somewhere():
-    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *ROOT.glob("integrations/*/README.md")]:
+    for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *ROOT.glob("integrations/*/README.md")]:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 

@@ -77,7 +77,8 @@ def environment(versions: Versions) -> Path:
 
 @functools.cache
 def marks(python: Path, matrix: str) -> Mapping[str, str]:
-    """What became of each test of a matrix in that environment: "passed", "skipped" or "failed", by its name."""
+    """What became of each test of a matrix in that environment, by its name: "passed", "skipped", "failed", or "wrong"
+    where it failed as it is known to."""
     with tempfile.TemporaryDirectory() as name:
         report = Path(name) / "report.xml"
         command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", matrix]
@@ -96,7 +97,10 @@ def installed(python: Path, *packages: str) -> dict[str, str]:
 def _mark(case: ElementTree.Element) -> str:
     if case.find("failure") is not None or case.find("error") is not None:
         return "failed"
-    return "skipped" if case.find("skipped") is not None else "passed"
+    skipped = case.find("skipped")
+    if skipped is None:
+        return "passed"
+    return "wrong" if skipped.get("type") == "pytest.xfail" else "skipped"
 
 
 def _run(command: list[str]) -> str:

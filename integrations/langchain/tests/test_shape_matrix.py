@@ -17,7 +17,19 @@ def release(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(".")[:2])
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: f"{shape.group}-{shape.name}".replace(" ", "_"))
+def cases() -> list[Any]:
+    """The shapes; of those that are known to be captured wrong it is said when they no longer are."""
+    return [
+        pytest.param(
+            shape,
+            id=f"{shape.group}-{shape.name}".replace(" ", "_"),
+            marks=[pytest.mark.xfail(strict=True, raises=AssertionError, reason=shape.wrong)] if shape.wrong else [],
+        )
+        for shape in SHAPES
+    ]
+
+
+@pytest.mark.parametrize("shape", cases())
 def test_shape(shape: Shape) -> None:
     if release(version("langchain-core")) < release(shape.since):
         pytest.skip(f"needs langchain-core {shape.since}")

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from integrations.langchain.tests.shapes import (
     agents,
+    applications_agents,
+    applications_chains,
+    applications_graphs,
     attaching,
     chains,
     classic,
@@ -23,6 +26,9 @@ __all__ = ["SHAPES", "Expected", "Shape", "compared", "observed"]
 
 SHAPES: list[Shape] = [
     shape
-    for module in (chains, classic, retrievers, agents, graphs, documented, conversations, streams, failures, attaching)
+    for module in (
+        *(chains, classic, retrievers, agents, graphs, documented, conversations, streams, failures, attaching),
+        *(applications_chains, applications_agents, applications_graphs),
+    )
     for shape in module.shape.shapes
 ]

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from integrations.llama_index.tests.shapes import (
     agents,
+    applications_agents,
+    applications_engines,
+    applications_retrievers,
     chats,
     engines,
     failures,
@@ -25,17 +28,8 @@ __all__ = ["SHAPES", "Expected", "Shape", "compared", "observed"]
 SHAPES: list[Shape] = [
     shape
     for module in (
-        engines,
-        synthesis,
-        retrievers,
-        streams,
-        chats,
-        agents,
-        look_ups,
-        workflows,
-        recorded,
-        library,
-        failures,
+        *(engines, synthesis, retrievers, streams, chats, agents, look_ups, workflows, recorded, library, failures),
+        *(applications_engines, applications_retrievers, applications_agents),
     )
     for shape in module.shape.shapes
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,8 @@ class Shape:
 
     in_order  whether the samples come in the order of `expect`
     since     the oldest release of llama-index-core on which this was seen
+    why       why that is right, where it was written down before capture had seen the shape
+    wrong     what is captured wrong today, and why; the test then expects to fail
     """
 
     name: str
@@ -44,6 +46,8 @@ class Shape:
     expect: tuple[Expected, ...]
     in_order: bool = True
     since: str = "0.13"
+    why: str = ""
+    wrong: str = ""
 
 
 class Group:
@@ -64,6 +68,37 @@ class Group:
             return run
 
         return add
+
+
+@dataclass(frozen=True, kw_only=True)
+class Right:
+    """What has to be captured of an application, and why: written down before capture had seen it.
+
+    wrong  what is captured wrong today, and why: added afterwards, and taken away with the fault
+    """
+
+    about: str
+    why: str
+    expect: tuple[Expected, ...] = (Expected(),)
+    in_order: bool = True
+    since: str = "0.13"
+    wrong: str = ""
+
+
+class Written(Group):
+    """Shapes whose expectations stand under their names in a table of their own."""
+
+    def __init__(self, name: str, right: Mapping[str, Right]) -> None:
+        super().__init__(name)
+        self.right = right
+
+    def application(self, run: Callable[[Attach], None]) -> Callable[[Attach], None]:
+        right = self.right[run.__name__]
+        self.shapes.append(
+            Shape(name=run.__name__, group=self.name, about=right.about, run=run, expect=right.expect,
+                  in_order=right.in_order, since=right.since, why=right.why, wrong=right.wrong)
+        )  # fmt: skip
+        return run
 
 
 def observed(sample: Sample) -> Expected:

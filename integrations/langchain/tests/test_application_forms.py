@@ -1,0 +1,57 @@
+"""An application is captured alike, however it is used: invoked, awaited, streamed, or streamed and awaited."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from assay_langchain import AssayCallbackHandler
+
+from assay.judges.scripted import ScriptedJudge
+from assay.sinks import MemorySink
+from integrations.langchain.tests.forms import FORMS, used_as
+from integrations.langchain.tests.shapes import SHAPES, Shape, compared
+
+#: What is another application in these forms, for LangChain itself.
+OTHERWISE = {
+    ("rephrase_query", "ainvoke"): "this retriever has no async form",
+    ("rephrase_query", "astream"): "this retriever has no async form",
+    ("parser_fails", "stream"): "a parser of JSON that streams does not fail: nothing comes",
+    ("parser_fails", "astream"): "a parser of JSON that streams does not fail: nothing comes",
+    ("retried", "stream"): "streams are not tried again",
+    ("retried", "astream"): "streams are not tried again",
+}
+
+
+def cases() -> list[Any]:
+    """Every shape that is captured right, in every form: the applications always, the others in long runs."""
+    return [
+        pytest.param(shape, form, id=f"{shape.name}-{form}", marks=[] if shape.why else [pytest.mark.long])
+        for shape in SHAPES
+        if not shape.wrong
+        for form in FORMS
+        if (shape.name, form) not in OTHERWISE
+    ]
+
+
+@pytest.mark.parametrize(("shape", "form"), cases())
+def test_application_in_another_form(shape: Shape, form: str) -> None:
+    sink = MemorySink()
+    handlers = []
+
+    def attach(**options: Any) -> AssayCallbackHandler:
+        judge = ScriptedJudge(usefulness=lambda question, passage: True)
+        handlers.append(AssayCallbackHandler("context_utilization", judge, sinks=[sink], concurrency=1, **options))
+        return handlers[-1]
+
+    with used_as(FORMS[form]) as made:
+        shape.run(attach)
+    if not made:
+        pytest.skip("nothing is invoked here: the shape has a form of its own")
+    for handler in handlers:
+        assert handler.flush(20)
+        health = handler.health()
+        assert (health.open_traces, dict(health.errors), health.live.pending) == (0, {}, 0)
+        handler.close(5)
+    found, expected = compared(shape, [scored.sample for scored in sink.written])
+    assert found == expected
