@@ -16,7 +16,8 @@ from assay.errors import SETTLED
 from assay.judges import resolve_judge
 from assay.judges.base import BaseJudge
 from assay.judges.cache import FindingCache, FindingStore
-from assay.loops import STUCK_AFTER, LoopThread, Service, begins_afresh
+from assay.forks import renewed
+from assay.loops import STUCK_AFTER, LoopThread, Service
 from assay.records import ScoredSample
 from assay.store import Store
 
@@ -36,7 +37,7 @@ class Desk:
         self.budget = budget
         self._findings = findings
         self._set_up()
-        begins_afresh(self)
+        renewed(self)
 
     def _set_up(self) -> None:
         judge = self.judge
