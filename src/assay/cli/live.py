@@ -92,10 +92,13 @@ def worker(
         _print(report_of(SpoolFile(spool)), as_json)
         raise typer.Exit(OK)
     from assay.live.worker import Worker
+    from assay.sinks.writing import check_sinks
 
-    report = Worker(
-        spool, metrics, judge.resolve(), sinks=_sinks(sink or []), budget=budget.resolve(), **asdict(work)
-    ).run(until_empty)
+    sinks = _sinks(sink or [])
+    check_sinks(sinks)  # a key that is refused would park every score
+    report = Worker(spool, metrics, judge.resolve(), sinks=sinks, budget=budget.resolve(), **asdict(work)).run(
+        until_empty
+    )
     _print(report, as_json)
     raise typer.Exit(UNSETTLED if report.parked or report.undelivered or report.pending else OK)
 
