@@ -24,6 +24,8 @@ DIFFERENT = {
     "on_the_model": "the handler hears the model alone, the instrumentor the whole chain",
     "iterator": "the instrumentor reads what is the chain's to read, and the chain finds nothing",
     "iterator_listed": "the instrumentor reads what is the chain's to read, and the chain finds nothing",
+    "summarised_conversation": "stored traces are joined by conversation, whatever the state still holds",
+    "deleted_messages": "stored traces are joined by conversation, whatever the state still holds",
     "recorded_in_a_function": "record_context goes to the handler, not into spans",
     "recorded_in_a_tool": "record_context goes to the handler, not into spans",
     "recorded_in_an_async_tool": "record_context goes to the handler, not into spans",
