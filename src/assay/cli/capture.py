@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.output import say, say_json, width
+from assay.cli.output import say, say_json
 from assay.errors import InputError, MissingExtra
+from assay.terminal import width
 
 if TYPE_CHECKING:
     from assay.capture import Rules, Trace

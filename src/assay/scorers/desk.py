@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 
 from assay.budgets.budget import Budget, spending
 from assay.errors import SETTLED
+from assay.forks import renewed
 from assay.judges import resolve_judge
 from assay.judges.base import BaseJudge
 from assay.judges.cache import FindingCache, FindingStore
-from assay.forks import renewed
 from assay.loops import STUCK_AFTER, LoopThread, Service
 from assay.records import ScoredSample
 from assay.store import Store
