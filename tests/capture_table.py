@@ -27,6 +27,16 @@ answer and this status. ✓ passes, – is a shape that this version of the fram
 
 ## When capture needs help
 
+First look what is captured, without a judge and without a score:
+
+```python
+handler = AssayCallbackHandler(metrics=())
+chain.invoke("Why do cats purr?", config={"callbacks": [handler]})
+handler.last                                                # question, contexts, answer; handler.samples(): the newest
+```
+
+Where an application ends without a sample, one log line per name of its root says why, and which rule would help.
+
 ```python
 from assay.capture import Rules
 
@@ -40,6 +50,34 @@ has the last word. Where your own code searches, without a retriever of the fram
 assay.record_context(documents)                             # in a chain, a node, a tool, a query engine
 executor.submit(assay.carry_context(search), query)         # in threads of your own, which know of no request
 ```
+
+`record_context` reads a generator to its end and returns what it read as a list: go on with that list.
+
+## What was decided where one could argue
+
+- **The answer's place.** A well-known name comes first (`answer`, `response`, `output`, `result` …), then messages.
+  Else the answer is what stands under the key that holds the text of the last model call, whatever its name; then
+  names such as `generation`, `final_answer`, `reply`, `summary`, `report`, where there is one alone. Where two keys
+  fit (a draft, and the one word of a check) there is no sample, and the log says which rule would help. A text that
+  was given is no answer.
+- **Where nothing is asked, nothing is answered.** A graph that sums up what it is given is no exchange, unless its
+  answer stands under a well-known name. A graph that waits for a human has not answered yet.
+- **Passages by type.** Documents count under any key and in any list or tuple, in pairs with a number (their score),
+  and so do dicts and dataclasses that hold a text *and* what tells of a source: metadata, score, source, url. A text
+  with nothing but an id may be a task or a claim; a dict with a role or a type is a message.
+- **Iterators belong to the application.** A retriever that returns `filter(...)` or a generator is not read: the
+  contexts are unknown, until a later step makes a list of it.
+- **What an agent passed over.** Of what its tools found, passages that stand not in the prompt of the answering call
+  are no contexts of the answer, where others of them do stand there. What a sub-agent found reached the answer by
+  what it wrote, and stays. Without tools all that was retrieved counts, and `in_prompt` tells what was left out.
+- **Look-ups of tools are no retrieval**: documents that are nothing but descriptions of tools, which a model was
+  offered or which were called.
+- **Order made while the text is made** (a formatting function that puts the best passage last) is not seen: the order
+  is that of the retrieval.
+- **History** is what the graph's state still holds. Only where the state has no messages, turns that this process
+  captured under the same `thread_id` or `session_id` are it.
+- **`AssayMiddleware`** hears less than the handler: nothing of a stream that its reader leaves, nor of an agent that
+  a tool aborts; after an interrupt it no longer knows what was found before it.
 """
 
 

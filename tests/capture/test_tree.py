@@ -10,6 +10,8 @@ import weakref
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from assay.capture import RunCollector, sample_of
 
 
@@ -253,3 +255,15 @@ def test_lists_of_documents_that_a_step_passes_through_are_not_its_own() -> None
     assert [found.text for found in trace.runs["step"].documents or ()] == ["b"]
     assert trace.runs["step"].given == {"docs": ("a", "b")}
     assert trace.runs["same"].documents is None
+
+
+def test_outputs_that_cannot_be_copied_end_their_trace_all_the_same() -> None:
+    class Hostile(list[int]):
+        def __iter__(self) -> Any:
+            raise ValueError("x")
+
+    collector = RunCollector()
+    collector.start("root", None, "chain", inputs="q")
+    with pytest.raises(ValueError, match="x"):
+        collector.end("root", Hostile([1]))
+    assert (len(collector), collector.open_runs) == (0, 0)

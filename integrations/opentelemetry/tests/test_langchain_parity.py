@@ -22,6 +22,8 @@ DIFFERENT = {
     "chain_fallback": "the instrumentor loses the parents of what runs within fallbacks",
     "attached_twice": "the instrumentor gives the inner chain a trace of its own",
     "on_the_model": "the handler hears the model alone, the instrumentor the whole chain",
+    "iterator": "the instrumentor reads what is the chain's to read, and the chain finds nothing",
+    "iterator_listed": "the instrumentor reads what is the chain's to read, and the chain finds nothing",
     "recorded_in_a_function": "record_context goes to the handler, not into spans",
     "recorded_in_a_tool": "record_context goes to the handler, not into spans",
     "recorded_in_an_async_tool": "record_context goes to the handler, not into spans",

@@ -166,13 +166,15 @@ class RunCollector:
                 self._end_below(run, outputs, documents, inputs)
                 trace.running -= 1
                 return None
-            if documents is not None:
-                run.documents = self._read(run, documents)
-            run.outputs = copy_value(outputs, self._copy)
-            if inputs is not None:
-                run.inputs = copy_value(inputs, self._copy)
-            trace.cut_short = streamed and trace.running > 0
-            self._drop(trace)
+            try:
+                if documents is not None:
+                    run.documents = self._read(run, documents)
+                run.outputs = copy_value(outputs, self._copy)
+                if inputs is not None:
+                    run.inputs = copy_value(inputs, self._copy)
+                trace.cut_short = streamed and trace.running > 0
+            finally:  # whatever the host's objects do, the trace is over
+                self._drop(trace)
             return trace
 
     def add_documents(self, id: Hashable, documents: Iterable[Any]) -> bool:
