@@ -21,6 +21,7 @@ here they are run plain, with an empty handler that is not inline, and with assa
 - **an empty handler too**: tests that any handler changes, for example those that count handlers
 - **flaky**: tests that differ between the plain runs; they are named below and left out of the comparison
 - **seen once**: tests that differed in the whole run, and not in {alone} runs of them alone with each of the three
+- **events heard**: for LlamaIndex the exchanges, outermost calls that were asked something
 - a test that a run does not have counts as *absent* in it, so that none can get lost
 
 Tests come from the source distribution of the very version that is installed, unless the table names another one.
