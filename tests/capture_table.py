@@ -72,6 +72,24 @@ framework does not have. Made by `python -m tests.capture_table`; `tests/test_ve
 - **An inner agent or engine** that serves an outer one is no exchange of its own.
 - **`AssayMiddleware`** hears less than the handler: nothing of a stream that its reader leaves, nor of an agent that
   a tool aborts; after an interrupt it no longer knows what was found before it.
+
+For LlamaIndex, besides:
+
+- **A synthesizer called by the application** (`engine.synthesize(query, nodes)`, `get_response_synthesizer()`) is an
+  exchange: its query is the question, the nodes it is handed are the contexts. Where an index sums up texts while it is
+  built, or an engine calls it, it is not.
+- **Evaluators are no application.** What an evaluator of LlamaIndex, or a subclass of `BaseEvaluator`, asks of engines
+  gives no sample, and inside an application no contexts. It is told by the code that calls: an engine that an evaluator
+  asks in a task of its own is not told apart, nor are LlamaIndex' generators of data sets. Detach for those.
+- **Iterators.** After a post-processor that returns one, a later post-processor or synthesizer beside it that has a
+  list tells what was read.
+- **Look-ups of tools.** What an agent finds with its `tool_retriever`, and nodes in the form that an `ObjectIndex`
+  gives to tools, is no retrieval. What an agent's own step looks up besides is.
+- **History** of engines and agents whose memory has a session: the earlier turns that a model was shown in this one. A
+  reset, or a memory cut at its limit, needs no word. Turns joined by a tag of the application's own all count.
+- **A workflow that returns a generator.** LlamaIndex' own over one model's stream: the model's text is the answer, when
+  the reader has come to its end. A generator of one's own, or a `response_gen` whose model is asked only when it is
+  read, says what nobody else hears: no sample. Return the response itself in its place.
 """
 
 

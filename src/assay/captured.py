@@ -56,6 +56,7 @@ class Remembered:
         self._count = count
         self._ring: deque[Captured] = deque(maxlen=count)
         self._pid = os.getpid()
+        self._large = False  # whether so many of them may be too much: most are small, and need not be added up
 
     def add(self, captured: Captured) -> None:
         """One more. Called in hooks."""
@@ -63,7 +64,9 @@ class Remembered:
             return
         ring = self._here()
         ring.append(captured)
-        while len(ring) > 1 and sum([one.size for one in ring.copy()]) > REMEMBERED_CHARS:
+        if captured.size * self._count > REMEMBERED_CHARS:
+            self._large = True
+        while self._large and len(ring) > 1 and sum([one.size for one in ring.copy()]) > REMEMBERED_CHARS:
             ring.popleft()
 
     def samples(self) -> list[Sample]:

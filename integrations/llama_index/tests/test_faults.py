@@ -66,7 +66,8 @@ CALLS = [query, aquery, stream, astream, chat_stream, reranked, agent]
 INNER = [
     (Capture, "enter"), (Capture, "exit"), (Capture, "delta"), (Capture, "written"), (Capture, "_begin"),
     (Capture, "_go_on"), (Capture, "_over"), (Answers, "returned"), (Answers, "wrote"), (Answers, "heard"),
-    (Answers, "_listen"), (Answers, "_stream"), (Answers, "_end"), (Answers, "wrote_all"), (Capture, "_remember"), (RunCollector, "identify"),
+    (Answers, "_listen"), (Answers, "_stream"), (Answers, "_end"), (Answers, "wrote_all"), (Capture, "_remember"),
+    (RunCollector, "identify"),
     (RunCollector, "start"), (RunCollector, "end"), (RunCollector, "run_of"),
     (capture, "kind_of"), (capture, "is_of_the_application"), (capture, "is_evaluated"), (capture, "items_of"),
     (capture, "noted"), (capture, "notes_of"), (look_ups, "are_tools"), (look_ups, "tool_retrievers"),

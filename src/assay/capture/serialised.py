@@ -11,6 +11,7 @@ from typing import Any
 
 from assay.capture.copies import found_of
 from assay.capture.messages import is_message, prompt_of, role_of, text_of
+from assay.capture.passages import passages_by_type
 from assay.capture.tree import Found
 from assay.errors import InputError
 
@@ -54,7 +55,7 @@ def plain(value: Any, depth: int = DEPTH) -> Any:
 
 
 def documents_in(value: Any) -> dict[str, list[Found]]:
-    """The lists of LangChain documents in a plain value: by key in a dict, under "" where the value itself is one."""
+    """The lists of passages by type in a plain value: by key in a dict, under "" where the value itself is one."""
     if isinstance(value, Mapping):
         found = {str(key): _documents(item) for key, item in value.items()}
     else:
@@ -145,11 +146,7 @@ def text_written(value: Any, depth: int = 6) -> str | None:
 
 
 def _documents(value: Any) -> list[Found]:
-    if not isinstance(value, list) or not value:
-        return []
-    if not all(isinstance(item, Mapping) and isinstance(item.get("page_content"), str) for item in value):
-        return []
-    return [found_of(item) for item in value]
+    return (passages_by_type(value) or []) if isinstance(value, list) and value else []
 
 
 def _passage(value: Any) -> Found | None:

@@ -70,12 +70,13 @@ class AssayInstrumentation(Attached[InstrumentationHealth], metaclass=misuse.Ins
     ttl             seconds after which an exchange that never ended is given up
     remember        newest captured samples that `samples()` and `last` still know, scored or not
 
-    It listens from `attach` to `detach`, or in a block: `with`, `async with`. It is no callback handler: nothing is to be
-    passed to LlamaIndex. With `metrics=()` nothing is scored and no judge is needed: `samples()` shows what is captured.
+    It listens from `attach` to `detach`, or in a block (`with`, `async with`). It is no callback handler: LlamaIndex is
+    given nothing. With `metrics=()` nothing is scored and no judge needed: `samples()` shows what is captured.
 
-    The outermost call of a query engine, a chat engine, an agent or a workflow that is asked something is the sample;
-    what is called inside it belongs to it. Safe for any number of threads and tasks. Streams that the reader left are
-    marked abandoned and, like cancelled and failed calls, not scored unless `score_partial`.
+    The outermost call of a query engine, a chat engine, an agent, a synthesizer or a workflow that is asked something
+    is the sample; what is called inside it belongs to it. LlamaIndex' own evaluators are no application. Safe for any
+    number of threads and tasks. Streams that the reader left are marked abandoned and, like cancelled and failed calls,
+    not scored unless `score_partial`.
     """
 
     def __init__(

@@ -18,7 +18,9 @@ _OF_CALLBACKS = frozenset(
 #: What its dispatchers ask of theirs.
 _OF_DISPATCHERS = frozenset({"span_enter", "span_exit", "span_drop", "handle", "open_spans"})
 
-_RIGHT = "attach it: AssayInstrumentation(...).attach(), or `with AssayInstrumentation(...):`; it hears the whole process"
+_RIGHT = (
+    "attach it: AssayInstrumentation(...).attach(), or `with AssayInstrumentation(...):`; it hears the whole process"
+)
 
 
 class NoHandler(InputError, AttributeError, TypeError):
@@ -56,8 +58,8 @@ class InstrumentationOfAnotherProcess:
 def of_another_process() -> InstrumentationOfAnotherProcess:
     """Stands for an instrumentation that was pickled; says so once."""
     _say_once(
-        "assay: an AssayInstrumentation was sent here by pickle, and captures nothing; make one where the work is done, "
-        "for example AssayInstrumentation(...).attach() at the start of each worker"
+        "assay: an AssayInstrumentation was sent here by pickle, and captures nothing; make one where the work is "
+        "done, for example AssayInstrumentation(...).attach() at the start of each worker"
     )
     return InstrumentationOfAnotherProcess()
 

@@ -24,6 +24,9 @@ _READERS = (
     gen_ai.read,
 )
 
+#: Where spans of tools say what the tool does.
+_DESCRIPTIONS = ("tool.description", "gen_ai.tool.description")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
@@ -84,7 +87,7 @@ def run_of(span: SpanData) -> Run:
 
 def run_from(span: SpanData, reading: Reading) -> Run:
     """The run of a span whose attributes have been read."""
-    return Run(
+    run = Run(
         f"{span.trace_id}-{span.span_id}",
         None if span.parent_id is None else f"{span.trace_id}-{span.parent_id}",
         reading.kind or "other",
@@ -101,6 +104,9 @@ def run_from(span: SpanData, reading: Reading) -> Run:
         metadata=reading.metadata,
         ids={"otel_trace_id": span.trace_id, "otel_span_id": span.span_id, **reading.ids},
     )
+    described = (span.attributes.get(name) for name in _DESCRIPTIONS)
+    run.offered = tuple(text for text in described if isinstance(text, str))
+    return run
 
 
 def reading_of(span: SpanData) -> Reading:
