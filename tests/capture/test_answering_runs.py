@@ -90,3 +90,19 @@ def test_a_collector_tells_what_is_open() -> None:
     assert (run.name, run.trace.root.id) == ("t", "b")
     collector.end("b", "answer")
     assert (collector.open_runs, ids(collector.open_roots()), collector.run_of("b1")) == (2, ["a"], None)
+
+
+def test_one_step_that_ran_side_by_side_is_one_step() -> None:
+    def work(id: str, at: float, parent: str = "root") -> Run:
+        return Run(id, parent, "chain", "work", started=at, ended=at + 10)
+
+    runs = (work("s", 1), llm("a", "s", 2, "Calm."), work("t", 3), llm("b", "t", 4, "To heal."))
+    assert ids(answering_runs(trace(*runs, answer="Calm. To heal."), "Calm. To heal.")) == ["a", "b"]
+    elsewhere = (
+        step("x", 0.5),
+        work("s", 1, "x"),
+        llm("a", "s", 2, "Calm."),
+        work("t", 3),
+        llm("b", "t", 4, "To heal."),
+    )
+    assert ids(answering_runs(trace(*elsewhere, answer="Calm. To heal."), "Calm. To heal.")) == ["b"]

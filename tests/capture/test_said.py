@@ -186,3 +186,21 @@ def test_descriptions_of_tools_are_no_passages(texts: Any, offered: Any, expecte
 
 def test_run_says_what_it_is() -> None:
     assert repr(Run("x", kind="llm")) == "<Run llm  x>"
+
+
+def test_a_worker_s_message_is_the_answer_where_a_model_wrote_it_though_it_is_a_human_one() -> None:
+    asked: dict[str, Any] = {"messages": [("human", "Why?")]}
+
+    def said(*messages: Any) -> dict[str, Any]:
+        return {"messages": [("human", "Why?"), *messages]}
+
+    assert answer("Notes.", LONG, outputs=said(("human", "Notes."), ("human", LONG)), inputs=asked) == LONG
+    assert answer(LONG, outputs=said(("human", "And why else?")), inputs=asked) is None  # somebody else asked
+    assert answer(LONG, outputs=said(), inputs=asked) is None
+
+
+def test_a_structure_that_an_agent_responds_with_comes_before_its_messages() -> None:
+    messages = [("human", "Why?"), ("ai", '{"answer": "Calm."}')]
+    assert answer(LONG, outputs={"messages": messages, "structured_response": {"answer": "Calm."}}) == "Calm."
+    other = {"messages": [("human", "Why?"), ("ai", "Calm.")], "structured_response": {"city": "Rome", "land": "Italy"}}
+    assert answer("Calm.", outputs=other) == "Calm."

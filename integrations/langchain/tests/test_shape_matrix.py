@@ -10,7 +10,7 @@ from assay_langchain import AssayCallbackHandler
 
 from assay.judges.scripted import ScriptedJudge
 from assay.sinks import MemorySink
-from integrations.langchain.tests.shapes import SHAPES, Shape, compared
+from integrations.langchain.tests.shapes import SHAPES, Shape, compared, right
 
 
 def release(text: str) -> tuple[int, ...]:
@@ -54,3 +54,9 @@ def test_shape(shape: Shape) -> None:
 def test_names_of_shapes_are_unique() -> None:
     names = [shape.name for shape in SHAPES]
     assert len(names) == len(set(names)) >= 75
+
+
+def test_every_application_that_was_written_down_is_tested() -> None:
+    written = [name for table in (right.AGENTS, right.GRAPHS, right.CHAINS) for name in table]
+    assert sorted(shape.name for shape in SHAPES if shape.why) == sorted(written)
+    assert len(written) == len(set(written)) >= 27

@@ -9,7 +9,7 @@ import pytest
 from assay_llama_index import AssayInstrumentation
 
 from integrations.llama_index.tests.fakes import Kept, settled
-from integrations.llama_index.tests.shapes import SHAPES, Shape, compared
+from integrations.llama_index.tests.shapes import SHAPES, Shape, compared, right
 
 
 def release(text: str) -> tuple[int, ...]:
@@ -55,3 +55,9 @@ def test_shape(shape: Shape) -> None:
 def test_names_of_shapes_are_unique() -> None:
     names = [(shape.group, shape.name) for shape in SHAPES]
     assert len(names) == len(set(names)) >= 80
+
+
+def test_every_application_that_was_written_down_is_tested() -> None:
+    written = [name for table in (right.ENGINES, right.RETRIEVERS, right.AGENTS) for name in table]
+    assert sorted(shape.name for shape in SHAPES if shape.why) == sorted(written)
+    assert len(written) == len(set(written)) >= 17

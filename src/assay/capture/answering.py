@@ -40,7 +40,7 @@ def answering_runs(trace: Trace, answer: str | None) -> tuple[Run, ...]:
     return tuple(
         run
         for run in calls
-        if run is answering or (shared.get(run.id, whole) < whole and _step_around(trace, run) is step)
+        if run is answering or (shared.get(run.id, whole) < whole and _are_one(_step_around(trace, run), step))
     )
 
 
@@ -110,6 +110,11 @@ class Prompt:
         if not wanted or wanted in self._spaced:
             return True
         return any(json.dumps(text, ensure_ascii=ascii)[1:-1] in self._raw for ascii in (False, True))
+
+
+def _are_one(step: Run, other: Run) -> bool:
+    """Whether two steps are the same, or one that ran several times side by side."""
+    return step is other or (step.name is not None and step.name == other.name and step.parent == other.parent)
 
 
 def _step_around(trace: Trace, run: Run) -> Run:

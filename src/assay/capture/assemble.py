@@ -203,7 +203,7 @@ def answer_of(outputs: Any, key: str | None = None, depth: int = DEPTH) -> str |
             return answer_of(outputs.get(key), None, depth - 1)
         if is_message(outputs):
             return _text(text_of(outputs))
-        for value in _named(outputs, ANSWER_NAMES, "messages", "text", "content"):
+        for value in _named(outputs, ANSWER_NAMES, "structured_response", "messages", "text", "content"):
             found = answer_of(value, None, depth - 1)
             if found is not None:
                 return found

@@ -39,27 +39,35 @@ class Conversations:
     def __len__(self) -> int:
         return len(self._turns)
 
-    def complete(self, sample: Sample, *, told: bool = False) -> Sample:
+    def complete(self, sample: Sample, *, again: bool = False) -> Sample:
         """The sample with its history completed; the sample itself is remembered for the next turn.
 
-        told  the application's own state tells the history: where it holds no earlier turn, the model saw none
+        again  a turn of this conversation is run again: what it replaces, and what came after that, is forgotten
         """
         name = conversation_of(sample)
         if name is None:
             return sample
         with self._lock:
+            if again:
+                self._rewind(name, sample)
             known = tuple(self._turns.get(name, ()))
             self._remember(name, sample)
         if not known:
             return sample
         if not sample.history:
-            return sample if told else replace(sample, history=known)
+            return replace(sample, history=known)
         contexts = {(turn.question, turn.answer): turn.contexts for turn in known}
         history = tuple(
             turn if turn.contexts else replace(turn, contexts=contexts.get((turn.question, turn.answer), ()))
             for turn in sample.history
         )
         return replace(sample, history=history)
+
+    def _rewind(self, name: str, sample: Sample) -> None:
+        turns = self._turns.get(name, deque())
+        at = next((n for n in range(len(turns) - 1, -1, -1) if turns[n].question == sample.question), len(turns))
+        while len(turns) > at:
+            self._chars -= _chars(turns.pop())
 
     def _remember(self, name: str, sample: Sample) -> None:
         if sample.question is None or sample.answer is None or sample.status != "complete":

@@ -81,8 +81,27 @@ def _texts(content: Any) -> list[str]:
         return [content]
     if not isinstance(content, (list, tuple)):
         return []
-    blocks = (block.get("text") if isinstance(block, dict) else block for block in content)
-    return [block for block in blocks if isinstance(block, str)]
+    texts: list[str] = []
+    for block in content:
+        if isinstance(block, dict) and block.get("type") == "search_result":
+            texts += _texts(block.get("content"))
+        text = block.get("text") if isinstance(block, dict) else block
+        if isinstance(text, str):
+            texts.append(text)
+    return texts
+
+
+def search_results_in(content: Any) -> list[dict[str, Any]]:
+    """The passages in a message's content: its blocks of the type `search_result`, as dicts with a text."""
+    blocks = content if isinstance(content, (list, tuple)) else ()
+    return [
+        {
+            "text": "\n".join(_texts(block.get("content"))),
+            "metadata": {key: block[key] for key in ("title", "source") if isinstance(block.get(key), str)},
+        }
+        for block in blocks
+        if isinstance(block, dict) and block.get("type") == "search_result"
+    ]
 
 
 def last_question(messages: Sequence[Any]) -> str | None:

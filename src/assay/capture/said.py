@@ -104,4 +104,7 @@ def _text(value: Any) -> str | None:
         return value
     if is_message(value):
         return text_of(value)
-    return last_answer(value) if isinstance(value, (list, tuple)) else None
+    if not isinstance(value, (list, tuple)) or not value:
+        return None
+    # a worker's answer may stand there as a human message: a model wrote it, or it is none
+    return last_answer(value) or (text_of(value[-1]) if is_message(value[-1]) else None)

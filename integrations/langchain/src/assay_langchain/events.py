@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from assay.capture.copies import found_of
-from assay.capture.messages import artifacts_in, text_of
+from assay.capture.messages import artifacts_in, search_results_in, text_of
 
 
 def plain(value: Any) -> Any:
@@ -94,4 +94,6 @@ def _documents_of_tool(output: Any) -> list[Any] | None:
         attached = [artifacts_in(getattr(item, "artifact", None)) for item in messages or ()]
         return [item for items in attached for item in items or ()] or artifacts_in(update)
     artifact = getattr(output, "artifact", None)
-    return artifacts_in(artifact if artifact is not None else output)
+    if artifact is not None:
+        return artifacts_in(artifact)
+    return search_results_in(getattr(output, "content", None)) or artifacts_in(output)

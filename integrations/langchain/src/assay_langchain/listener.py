@@ -15,6 +15,7 @@ from uuid import UUID
 from assay.capture import Found, Kind, Rules, Run, RunCollector, Trace, sample_of
 from assay.capture.assemble import tells_history
 from assay.capture.conversations import NAMES, Conversations
+from assay.capture.histories import known_in_short, still_known
 from assay.capture.messages import prompt_of
 from assay.capture.sharing import handed_to
 from assay.capture.unanswered import tell_of_unanswered
@@ -149,7 +150,11 @@ class Listener:
                 self.left_out["no_answer"] += 1
                 tell_of_unanswered(trace, self._rules)
                 return None
-            return self._conversations.complete(sample, told=tells_history(trace.root))
+            root = trace.root
+            joined = self._conversations.complete(sample, again=root.inputs is None)
+            if sample.history or not tells_history(root) or known_in_short(root, joined.history):
+                return joined
+            return still_known(joined, trace)
         except BaseException as error:
             self._count(error, "sample")
             return None

@@ -40,14 +40,11 @@ AGENTS: dict[str, Right] = {
         "the user "
         "reads, and it was written from the first worker's summary",
         expect=(Expected(contexts=UNSEEN),),
-        wrong="no sample: the answer of a worker is looked for among messages of the model, and it is a human one "
-        "with a name",
     ),
     "structured_response": Right(
         about="`create_agent` with a structured response, through a tool call",
         why="the user takes `structured_response`; its field `answer` is the answer, not the tool message that "
         "announces the structure",
-        wrong="no sample: the last message is the tool's, and the structure under `structured_response` is not read",
     ),
     "summarised_conversation": Right(
         about="`SummarizationMiddleware`: the second turn is answered from a summary of the first",
@@ -57,7 +54,6 @@ AGENTS: dict[str, Right] = {
             Expected(),
             Expected(question=FOLLOW_UP, answer=SECOND, contexts=None, no_context=NO_RETRIEVER, history=FIRST_TURN),
         ),
-        wrong="the second sample has no history: the turns before are looked for word by word in the messages",
     ),
     "approved_by_a_human": Right(
         about="`HumanInTheLoopMiddleware`: the search waits for approval, and the agent is resumed",
@@ -88,7 +84,6 @@ AGENTS: dict[str, Right] = {
         about="a tool that returns `search_result` content blocks, as models with citations take them",
         why="a block of this type is a passage by its declaration, with title and source, and the model reads its text",
         expect=(Expected(contexts=BOTH),),
-        wrong="contexts are not known: the blocks of a tool's message are read for neither passages nor prompt",
     ),
 }
 
@@ -104,8 +99,6 @@ GRAPHS: dict[str, Right] = {
         why="the topic is what was asked; the report is the answer and every worker has a part in it, so each passage "
         "stood in the prompt of a call that answered",
         expect=(Expected(answer=REPORT, contexts=BOTH),),
-        wrong="the first passage counts as not in the prompt: of the calls whose texts stand in the answer, only "
-        "those of one node count",
     ),
     "evaluator_and_optimizer": Right(
         about="a writer and an evaluator that sends the first draft back",
@@ -137,14 +130,12 @@ GRAPHS: dict[str, Right] = {
             Expected(question=FOLLOW_UP, answer=SECOND, history=FIRST_TURN),
             Expected(question=THIRD_QUESTION, answer=THIRD, history=((FOLLOW_UP, SECOND, FOUND),)),
         ),
-        wrong="no history in the second and third sample: it is read from the messages that are left after the answer",
     ),
     "time_travel": Right(
         about="a fork: documents of a checkpoint edited, and the graph run on from there without an input",
         why="the fork answers the question that the checkpoint holds, from the documents as they were edited; it is "
         "the same turn again, so the first run is no history",
         expect=(Expected(), Expected(contexts=((HEAL, True),))),
-        wrong="the first run of the turn counts as its history: both have the same `thread_id`",
     ),
 }
 

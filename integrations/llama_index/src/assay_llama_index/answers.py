@@ -10,6 +10,7 @@ from typing import Any
 
 from assay.capture import Found, Rules, Run, RunCollector, Trace
 from assay.capture.conversations import Conversations
+from assay.capture.histories import still_known
 from assay.capture.sharing import handed_to
 from assay.capture.unanswered import tell_of_unanswered
 from assay.captured import Captured, Remembered
@@ -18,7 +19,6 @@ from assay.live.intake import Intake
 from assay.records import Sample
 from assay_llama_index import responses
 from assay_llama_index.faults import Faults
-from assay_llama_index.histories import still_known
 from assay_llama_index.ids import root_ids
 from assay_llama_index.kinds import has_base
 from assay_llama_index.notes import notes_of

@@ -1,12 +1,14 @@
-"""What an engine still knows of a conversation: earlier turns that it was reset to forget are no history any more."""
+"""What an application still knew of a conversation when it answered: what a model was shown of earlier turns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
-from assay.capture import Trace
 from assay.capture.answering import calls_of, spaced
+from assay.capture.messages import role_of, text_of
+from assay.capture.tree import Run, Trace
 from assay.records import Sample, Turn
 
 
@@ -28,6 +30,21 @@ def still_known(sample: Sample, trace: Trace) -> Sample:
             told[answer] -= 1
             kept.append(turn)
     return replace(sample, history=tuple(reversed(kept)))
+
+
+def known_in_short(root: Run, turns: Sequence[Turn]) -> bool:
+    """Whether a summary stands in the place of earlier turns, in the messages that a root put out.
+
+    That is a human message that went unanswered before the last one, and that none of those turns asked.
+    """
+    messages = root.outputs.get("messages") if isinstance(root.outputs, Mapping) else None
+    if not isinstance(messages, (list, tuple)):
+        return False
+    asked = {turn.question for turn in turns}
+    said = [(role, message) for message in messages if (role := role_of(message)) in ("human", "ai")]
+    return any(
+        role == after == "human" and text_of(message) not in asked for (role, message), (after, _) in pairwise(said)
+    )
 
 
 def _times(answer: str, prompt: Sequence[str]) -> int:
