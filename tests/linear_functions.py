@@ -32,6 +32,7 @@ TEXTS = frozenset({
 
 #: These take a text, and only compare it as a whole, count it or hand it on.
 NOT_READ = {
+    "assay.capture.answering:without_passed_over": "compares keys of contexts; texts go to `Prompt.holds`",
     "assay.capture.answering:answering_run": "asks whether outputs are in it",
     "assay.capture.answering:answering_runs": "the same",
     "assay.capture.answering:shared_text": "the same, of texts as `spaced` gives them",
@@ -144,6 +145,7 @@ READ: dict[str, Call] = {
     "assay.capture.answering:spaced": _first,
     "assay.capture.answering:Prompt.holds": lambda f, t: f(Given([t + "x"]), "x" + t),
     "assay.capture.assemble:answer_of": _values,
+    "assay.scorers.values:sample_of_values": _values,
     "assay.capture.assemble:question_of": _values,
     "assay.capture.copies:copy_value": _values,
     "assay.capture.copies:size_of": _values,

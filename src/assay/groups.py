@@ -41,7 +41,7 @@ def _value(sample: Sample, column: str) -> tuple[bool, str]:
     """Whether the sample has the column, and the name of its group."""
     value: Any = sample.metadata.get(column)
     if value is None and column in _FIELDS:
-        value = getattr(sample, column)
+        value = sample.spoken if column == "language" else getattr(sample, column)
     if value is None:
         return False, NONE
     return True, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

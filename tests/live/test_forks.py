@@ -32,6 +32,8 @@ HARMLESS = {
     "src/assay/sync.py": "of one call, whose caller waits for it",
     "src/assay/sinks/writing.py": "of one evaluation, whose loop does not survive a fork either",
     "src/assay/forks.py": "the module that makes them anew",
+    "src/assay/captured.py": "of one exchange, which a child does not take over; waited for with a limit besides",
+    "src/assay/attaching.py": "a thread for one call, whose caller waits for it",
     "src/assay/judges/writing/framework.py": "a thread for one call; it holds nothing",
     "integrations/embedded/src/assay_embedded/runtime.py": "threads for one reading, which a fork waits for",
 }

@@ -48,8 +48,6 @@ class LangSmithServer(FakeService):
             return Reply(200, {"version": "0.12.0", "instance_flags": {}, "batch_ingest_config": {}})
         if request.headers.get("x-api-key") != KEY:
             return Reply(403, {"detail": "Forbidden"})
-        if request.path == "/sessions":
-            return Reply(200, [{"id": PROJECT, "name": "default"}])
         if match := re.fullmatch(r"/runs/([0-9a-f-]{36})", request.path):
             return self._run(match[1])
         if request.path == "/feedback":

@@ -199,7 +199,7 @@ async def test_errors_of_a_wait_come_through(monkeypatch: Any) -> None:
 
 
 @pytest.mark.parametrize("use", [assay_langchain.install, lambda it: assay_langchain.capture(it).__enter__()])
-@pytest.mark.parametrize("wrong", [AssayCallbackHandler, None, "handler", LiveScorer])
+@pytest.mark.parametrize("wrong", [AssayCallbackHandler, {}, "handler", LiveScorer])
 def test_only_an_object_can_be_attached(use: Any, wrong: Any) -> None:
     with pytest.raises(InputError, match="is a class; give an object" if wrong is AssayCallbackHandler else "expected"):
         use(wrong)

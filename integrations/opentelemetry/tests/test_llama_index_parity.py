@@ -30,6 +30,20 @@ LESS = {
     "rewritten": "the new text of a node is written nowhere",
     "added": "nodes that a post-processor adds are named by ids alone",
     "cancelled": "the root of a cancelled agent is never sent",
+    "iterator": "what an iterator held stands in the span of whoever read it",
+    "iterator_before_a_list": "the same",
+    **dict.fromkeys(
+        (
+            "engine_synthesize",
+            "engine_synthesize_async",
+            "synthesizer_alone",
+            "synthesizer_with_more",
+            "synthesizer_streaming",
+            "synthesizer_without_nodes",
+            "synthesizer_that_fails",
+        ),
+        "the span of a synthesizer does not hold the nodes that it was given",
+    ),
 }
 
 

@@ -19,6 +19,7 @@ import typer
 
 from assay.cli.output import say, say_json
 from assay.errors import InputError, MissingExtra
+from assay.installing import install_extra
 from assay.terminal import width
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ def _listening(intake: Intake, rules: Rules) -> Iterator[list[Callable[[], Mappi
         told = []
         for name in loaded:
             if name not in points:
-                raise MissingExtra(f"to listen to {name} needs a package: pip install 'assay[{FRAMEWORKS[name]}]'")
+                raise MissingExtra(f"to listen to {name} needs a package: {install_extra(FRAMEWORKS[name])}")
             told.append(stack.enter_context(points[name].load()(intake, rules)))
         yield told
 

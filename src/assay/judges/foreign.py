@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from importlib.metadata import EntryPoint, entry_points
 
 from assay.errors import InputError, MissingExtra
+from assay.installing import install_extra
 from assay.judges.base import BaseJudge
 
 GROUP = "assay.judges"
@@ -49,7 +50,8 @@ def _refuse_class(model: object) -> None:
 
 
 def _made(name: str, point: EntryPoint | None, model: object) -> BaseJudge:
-    missing = f"judge: {type(model).__name__} needs a package: pip install 'assay[{FRAMEWORKS.get(name)}]'"
+    how = install_extra(FRAMEWORKS[name]) if name in FRAMEWORKS else "see who made it"
+    missing = f"judge: {type(model).__name__} needs a package: {how}"
     if point is None:
         raise MissingExtra(missing)
     try:

@@ -33,6 +33,8 @@ LABEL = "gen_ai.evaluation.score.label"
 EXPLANATION = "gen_ai.evaluation.explanation"
 RESPONSE = "gen_ai.response.id"
 ERROR = "error.type"
+#: What a tool says of itself, on the span of its execution.
+TOOL_DESCRIPTION = "gen_ai.tool.description"
 #: Where the name of an event stands that came by an SDK without a field for it.
 EVENT_NAME = "event.name"
 

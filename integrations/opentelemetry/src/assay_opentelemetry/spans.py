@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from assay.capture.tree import Run
-from assay_opentelemetry import gen_ai, langfuse_spans, mlflow_spans, openinference, openllmetry
+from assay_opentelemetry import conventions, gen_ai, langfuse_spans, mlflow_spans, openinference, openllmetry
 from assay_opentelemetry.attributes import Attributes, flatten
 from assay_opentelemetry.conventions import evaluation_told
 from assay_opentelemetry.reading import Reading
@@ -26,7 +26,7 @@ _READERS = (
 )
 
 #: Where spans of tools say what the tool does.
-_DESCRIPTIONS = ("tool.description", "gen_ai.tool.description")
+_DESCRIPTIONS = ("tool.description", conventions.TOOL_DESCRIPTION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
