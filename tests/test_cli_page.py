@@ -13,7 +13,7 @@ import pytest
 
 PAGE = Path(__file__).parents[1] / "docs" / "cli.md"
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
-DATA = re.compile(r"```csv\n(.*?)```", re.DOTALL)
+DATA = re.compile(r"```text\n(id,.*?)```", re.DOTALL)
 MASKS = (
     (re.compile(r"in \d+\.\d s"), "in 0.1 s"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"), "2026-01-31 12:00"),

@@ -1,4 +1,4 @@
-"""Run all benchmarks, one after the other: python -m tests.benchmarks > docs/benchmarks.md"""
+"""Run all benchmarks, one after the other: python -m tests.benchmarks > docs/evidence/benchmarks.md"""
 
 from __future__ import annotations
 

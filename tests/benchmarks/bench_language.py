@@ -1,4 +1,4 @@
-"""What finding out a row's language costs, and how often it is right: figures of docs/judge.md.
+"""What finding out a row's language costs, and how often it is right: figures of docs/evidence/embedded-judge.md.
 
 Run: python -m tests.benchmarks.bench_language
 

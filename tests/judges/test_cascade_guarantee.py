@@ -2,7 +2,7 @@
 
 The worlds are known, and so is the true agreement of every band. `alike` is the intra-class correlation of agreement
 on one row: 0 none, 1 a row is all right or all wrong. `python -m tests.judges.test_cascade_guarantee [RUNS]` prints the
-table of docs/judge.md.
+table of docs/evidence/cascade.md.
 """
 
 from __future__ import annotations

@@ -14,10 +14,10 @@ import tables
 HERE = Path(__file__).parents[1]
 CARD = json.loads((HERE / "src" / "assay_embedded" / "files" / "card.json").read_text(encoding="utf-8"))
 README = (HERE / "README.md").read_text(encoding="utf-8")
-JUDGES = (HERE.parents[1] / "docs" / "judge.md").read_text(encoding="utf-8")
+JUDGES = (HERE.parents[1] / "docs" / "evidence" / "embedded-judge.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("text", "with_f1"), [(README, True), (JUDGES, False)], ids=["README", "docs/judge"])
+@pytest.mark.parametrize(("text", "with_f1"), [(README, True), (JUDGES, False)], ids=["README", "docs"])
 def test_the_table_is_that_of_the_card(text: str, with_f1: bool) -> None:
     lines = tables.table(CARD, with_f1)
     assert len(lines) == 2 + len(tables.ROWS)

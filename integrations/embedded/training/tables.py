@@ -1,4 +1,4 @@
-"""Prints the tables of ../README.md and docs/judge.md from the card, so that they say what was measured.
+"""Prints the tables of ../README.md and docs/evidence/embedded-judge.md from the card, so that they say what was measured.
 
 python tables.py --files DIR
 
@@ -42,7 +42,7 @@ def between(edges: Sequence[float], sign: str = "") -> str:
 
 
 def table(card: dict[str, Any], with_f1: bool) -> list[str]:
-    """The lines of the table; docs/judge.md leaves out F1."""
+    """The lines of the table; docs/evidence/embedded-judge.md leaves out F1."""
     head = [name for name in HEAD if with_f1 or name != "F1"]
     out = ["| | " + " | ".join(head) + " |", "|---" * (len(head) + 1) + "|"]
     for section, part, signal, name in ROWS:
