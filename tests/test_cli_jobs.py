@@ -273,6 +273,7 @@ def test_colours_where_they_are_asked_for(
         assert ("\x1b[" in scored(*args)[1]) is coloured, args
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a pseudo terminal")
 def test_a_terminal_has_colours_and_a_bar_that_goes(data: str, tmp_path: Path) -> None:
     """In a real terminal of 80 columns."""
@@ -311,6 +312,7 @@ def test_a_reader_that_goes_away_is_no_message() -> None:
     assert (process.returncode, err) == (1, b"")
 
 
+@pytest.mark.long
 def test_piped_there_is_neither_colour_nor_a_bar(data: str, tmp_path: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
     command = [sys.executable, "-m", "assay", "score", "-", "--metrics", "faithfulness", "--store", str(tmp_path)]

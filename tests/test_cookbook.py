@@ -33,7 +33,7 @@ SHOWN = {
     "production_traces.py": ("22/24", "no_context", "The least faithful one, trace-010", "numbers not found: 15, 1867"),
 }
 
-EXAMPLES = [pytest.param(name, marks=MARKS.get(name, ())) for name in sorted(SHOWN)]
+EXAMPLES = [pytest.param(name, marks=MARKS.get(name, pytest.mark.long)) for name in sorted(SHOWN)]
 
 #: Any connection that is not to this machine fails.
 NO_NETWORK = """

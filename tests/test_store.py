@@ -370,6 +370,7 @@ def content(path) -> list[str]:
         return list(db.iterdump())
 
 
+@pytest.mark.long
 def test_processes_that_bring_a_store_up_at_once_all_find_it(tmp_path):
     write_version_1(tmp_path / "old", rows=400)
     context = multiprocessing.get_context("spawn")

@@ -38,6 +38,7 @@ def test_memory_and_file_give_the_same(records: list[dict[str, Any]], in_memory:
     assert grouped(records, in_memory) == wanted
 
 
+@pytest.mark.long
 def test_many_records_do_not_fill_the_memory() -> None:
     """20,000 records of 2,000 characters are 40 MB; 500 of them are 1 MB."""
 

@@ -106,6 +106,7 @@ def export(folder: Path, url: str, *ids: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ids", [(), ("eval_1",)])
 def test_all_pages_of_all_runs_come_back_as_samples(tmp_path: Path, api: tuple[str, list[str]], ids: Any) -> None:
     url, asked = api

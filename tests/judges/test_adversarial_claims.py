@@ -41,6 +41,7 @@ def test_the_table_is_as_large_and_as_varied_as_it_should_be():
     assert len({pair.form for pair in PAIRS}) > 40
 
 
+@pytest.mark.long
 async def test_no_invention_scores_1(judge):
     asked = [(pair, pair.invention) for pair in PAIRS if pair.invention]
     scores = await faithfulness(judge, asked)
@@ -48,6 +49,7 @@ async def test_no_invention_scores_1(judge):
     assert unseen == []
 
 
+@pytest.mark.long
 async def test_their_true_twins_do(judge):
     asked = [(pair, pair.twin) for pair in PAIRS if pair.twin]
     scores = await faithfulness(judge, asked)

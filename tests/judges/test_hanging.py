@@ -80,6 +80,7 @@ async def test_a_call_that_hangs_is_cut_after_a_multiple_of_what_the_endpoint_ta
     assert len(hung) == 1
 
 
+@pytest.mark.long
 async def test_an_endpoint_that_never_answers_is_given_up_for_all_that_wait(judge_at: JudgeAt) -> None:
     """40 inquiries, each of which would have two attempts of 1 s and a deadline of 60: all are over in a few."""
     with OpenAIServer(plan=lambda call: Say(hang=True)) as server:

@@ -167,6 +167,7 @@ async def test_a_mixture_of_faults_scores_what_can_be_scored(judge_at: JudgeAt) 
     assert 0 < again <= 60
 
 
+@pytest.mark.long
 async def test_calls_that_never_end_cost_their_own_inquiry_only(judge_at: JudgeAt) -> None:
     def three_hang(call: Call) -> Say | None:
         return Say(hang=True) if any(f"Question {n}?" in call.reading.user for n in (3, 30, 60)) else None  # type: ignore[union-attr]

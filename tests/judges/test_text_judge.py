@@ -61,6 +61,7 @@ async def test_requests_stay_within_what_a_model_can_count() -> None:
     assert len(last.splitlines()) <= UsefulSentences.most_items
 
 
+@pytest.mark.long
 async def test_many_claims_and_a_small_limit_all_get_verdicts() -> None:
     """200 claims, long passages, a reply of at most 1,024 tokens, a window of 8,000: parts, and nothing lost."""
     passages = tuple(f"Fact {n} is that item {n} weighs {n} grams. " * 40 for n in range(60))

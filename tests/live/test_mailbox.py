@@ -147,6 +147,7 @@ def test_what_came_in_a_burst_is_scored_after_it_without_being_asked_for(scorer:
     assert live.health().delivered == 400
 
 
+@pytest.mark.long
 def test_load_that_never_ends_is_scored_as_it_comes(scorer: Any) -> None:
     live = scorer(max_queue=1000)
     for n in range(2000):

@@ -131,6 +131,7 @@ def test_late_long_duplicated_and_reordered_traces_with_three_restarts(tmp_path:
     assert (report.submitted, report.appended, report.scored) == (200, len(expected), len(expected))
 
 
+@pytest.mark.long
 def test_three_processes_share_a_spool_and_score_each_sample_once(tmp_path: Path) -> None:
     spool = filled(tmp_path / "spool", 400)
     command = [sys.executable, "-m", "tests.live.apps", "worker", str(tmp_path / "spool")]
@@ -201,6 +202,7 @@ def test_a_lease_that_expired_is_lost_and_its_scores_are_not_kept(tmp_path: Path
     assert file.counts()["scored"] == 1
 
 
+@pytest.mark.long
 def test_a_lease_is_renewed_for_as_long_as_its_worker_lives(tmp_path: Path) -> None:
     gate = threading.Event()
 
@@ -227,6 +229,7 @@ def test_a_lease_is_renewed_for_as_long_as_its_worker_lives(tmp_path: Path) -> N
     assert file.rows("SELECT attempts FROM samples") == [(1,)]
 
 
+@pytest.mark.long
 def test_a_metric_that_blocks_its_loop_loses_no_lease(tmp_path: Path) -> None:
     measured: list[str | None] = []
 
@@ -421,6 +424,7 @@ def _held(call: Any, gate: threading.Event) -> Any:
     return Say(hang=True) if call.kind == "support" and not gate.is_set() else None
 
 
+@pytest.mark.long
 def test_samples_wait_while_the_judge_cannot_be_reached(tmp_path: Path) -> None:
     spool, sink = filled(tmp_path, 5), MemorySink()
     with OpenAIServer() as server:
@@ -526,6 +530,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert sorted(row["sample"]["id"] for row in read_jsonl(out)) == ["0", "1", "2"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

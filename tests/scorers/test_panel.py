@@ -288,6 +288,7 @@ def test_a_forked_child_goes_on() -> None:
     assert panel.score(sample(9))[0].value == 0.5
 
 
+@pytest.mark.long
 def test_a_panel_that_is_let_go_takes_its_thread_with_it() -> None:
     gc.collect()
     before = {thread for thread in threading.enumerate() if thread.name == "assay-scorer"}

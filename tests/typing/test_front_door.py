@@ -34,6 +34,7 @@ def test_mypy_complains_of_every_wrong_use_and_of_no_other() -> None:
     assert found == WRONG, said
 
 
+@pytest.mark.long
 def test_pyright_complains_of_every_wrong_use_and_of_no_other() -> None:
     said = json.loads(run("pyright", "--outputjson", "--pythonpath", sys.executable, str(USES)))
     errors = [found for found in said["generalDiagnostics"] if found["severity"] == "error"]

@@ -48,6 +48,7 @@ def host(kit: Any, config: Any) -> tuple[list[str], float]:
     return answers, min(took)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "kind",
     ["refusing connections", "never answering", "slow", "hanging up", "failing", "answering nonsense", "limited"],

@@ -216,6 +216,7 @@ def test_options_name_the_middleware() -> None:
         AssayMiddleware(sample_rate=1)  # type: ignore[call-arg]
 
 
+@pytest.mark.long
 def test_without_langchain_the_rest_can_be_used() -> None:
     code = (
         "import sys; sys.modules['langchain'] = None\n"

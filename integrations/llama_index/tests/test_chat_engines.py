@@ -215,6 +215,7 @@ def test_stream_driven_by_the_reader_and_left(kit, heard):
     assert (heard.one.status, heard.one.answer) == ("abandoned", "Cats ")
 
 
+@pytest.mark.long
 async def test_many_chat_streams_at_once(kit, heard):
     class Echo(kit.FakeLLM):
         def stream_complete(self, prompt, formatted=False, **kwargs):

@@ -80,6 +80,7 @@ INNER = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("call", CALLS, ids=lambda call: call.__name__)
 @pytest.mark.parametrize("error", [ValueError("x"), Catastrophe(), asyncio.CancelledError(), GeneratorExit()], ids=repr)
 def test_a_broken_hook_changes_nothing(kit, heard, call, error):

@@ -201,6 +201,7 @@ def test_attaching_does_not_import_llama_index_core():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.long
 def test_lazy_names():
     code = (
         "import assay_llama_index as a; from assay_llama_index import AssayEvaluator, evaluators;"

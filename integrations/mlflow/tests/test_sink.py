@@ -280,6 +280,7 @@ def test_a_server_that_is_busy_is_asked_again(monkeypatch):
     assert len(server.seen) == 3
 
 
+@pytest.mark.long
 def test_mlflow_imported_on_our_behalf_is_without_telemetry():
     code = (
         "import os, sys; from assay_mlflow.quiet import quiet_mlflow; assert 'mlflow' not in sys.modules;"

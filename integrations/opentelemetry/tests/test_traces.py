@@ -40,6 +40,7 @@ TRACES = [
 ]
 
 
+@pytest.mark.long
 @given(st.randoms(use_true_random=False), st.integers(1, 40))
 def test_order_and_repetition_of_spans_change_nothing(randomly: random.Random, in_memory: int) -> None:
     """Also where most spans wait in a file."""
