@@ -47,6 +47,21 @@ FILES = {
         "print(result)\n"
         'print(result.explain(1, "faithfulness"))\n'
     ),
+    "notebook.py": (
+        "import html\nimport re\n\nimport nbclient\nimport nbformat\n\n"
+        'cells = ["from assay import evaluate\\n'
+        "result = evaluate('answers.csv', ['faithfulness'], store=None)\\nresult\",\n"
+        '         "result.explain(2)", "result.row(1)", "evaluate(3)"]\n'
+        "book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])\n"
+        "nbclient.NotebookClient(book, timeout=120, allow_errors=True).execute()\n"
+        "for cell in book.cells:\n"
+        "    print('In:', cell.source)\n"
+        "    for output in cell.outputs:\n"
+        "        data = output.get('data', {})\n"
+        "        seen = html.unescape(re.sub('<[^>]+>', '', data.get('text/html', '')))\n"
+        "        print(seen.strip('\\n') or data.get('text/plain') or output.get('text') or output.get('evalue'))\n"
+        "    print()\n"
+    ),
 }
 RUN = "uv run -q --no-dev --extra embedded"
 STEPS = (
@@ -61,6 +76,7 @@ STEPS = (
     f"{RUN} assay score answers.csv --metrics faithfulness --run monday",
     f"{RUN} assay score answers.csv --metrics faithfullness",
     f"{RUN} assay score nowhere.csv",
+    f"{RUN} --with nbclient --with ipykernel python notebook.py 2>/dev/null",
 )
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
@@ -71,6 +87,8 @@ _MASKS = (
     (re.compile(r"\b\d+(\.\d+)? rows/(s|min)"), "N rows/s"),
     (re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2})?"), "DATE"),
     (re.compile(r"\(?\d+:\d{2}(:\d{2})?\)?"), "T"),
+    (re.compile(r'("started"|"seconds"): [\d.]+'), r"\1: T"),
+    (re.compile(r"\b\d+ findings reused"), "N findings reused"),
 )
 
 

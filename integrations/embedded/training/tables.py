@@ -1,4 +1,4 @@
-"""Prints the tables of ../README.md and docs/evidence/embedded-judge.md from the card, so that they say what was measured.
+"""Prints the tables of ../README.md and docs/evidence/embedded-judge.md from the card: they say what was measured.
 
 python tables.py --files DIR
 

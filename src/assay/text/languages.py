@@ -3,8 +3,8 @@
 py3langid (BSD-3-Clause, pure Python and numpy, 4.6 MB with its model) says which of 139 languages fits best, and how
 much better than English. A text counts as another language only where that lead is large, in both halves of the text:
 names, code, tables, addresses and quotations in an English text lead nowhere near it. All else is doubtful, and counts
-as what the row or the run says. The figures behind the limits are in docs/evidence/embedded-judge.md; tests/benchmarks/bench_language.py
-measures them anew.
+as what the row or the run says. The figures behind the limits are in docs/evidence/embedded-judge.md;
+tests/benchmarks/bench_language.py measures them anew.
 """
 
 from __future__ import annotations
