@@ -90,7 +90,7 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
 
 def scorers(
     *metrics: str | Metric, judge: BaseJudge | str | None = None, **options: Unpack[PanelOptions]
-) -> list[AssayScorer]:
+) -> list[Scorer]:
     """One scorer per metric, which share the judge and its findings: `scorers=scorers("faithfulness", ...)`."""
     return [AssayScorer(panel) for panel in Panel(metrics, judge, **options).each()]
 
