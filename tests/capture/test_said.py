@@ -204,3 +204,20 @@ def test_a_structure_that_an_agent_responds_with_comes_before_its_messages() -> 
     assert answer(LONG, outputs={"messages": messages, "structured_response": {"answer": "Calm."}}) == "Calm."
     other = {"messages": [("human", "Why?"), ("ai", "Calm.")], "structured_response": {"city": "Rome", "land": "Italy"}}
     assert answer("Calm.", outputs=other) == "Calm."
+
+
+@pytest.mark.parametrize("empty", ["", "  ", {"type": "ai", "content": "", "tool_calls": [{"name": "search"}]}])
+def test_of_a_text_that_is_empty_it_is_said_that_the_model_wrote_none(empty: Any) -> None:
+    """A chain that only calls a tool: there is no second key to name, and no other run that would help."""
+    told = why(trace_of("", outputs=empty))
+    assert told == "the model wrote no text, as where it only calls a tool or fills in a structure"
+    assert "its output is an empty text; Rules(answer_run=)" in why(trace_of(LONG, outputs=empty))
+
+
+@pytest.mark.parametrize("name", ["CriteriaEvalChain", "QAEvalChain", "MyOwnEvalChain"])
+def test_an_evaluator_is_no_application(name: str) -> None:
+    judged = trace_of("GRADE: CORRECT", outputs={"result": "GRADE: CORRECT"}, name=name)
+    assert sample_of(judged) is None
+    assert why(judged) == ""
+    assert why(trace_of(LONG, outputs={"b": 1}, name=name)) == ""
+    assert answer(LONG, outputs={"result": LONG}, name="EvalChainOfMine") == LONG

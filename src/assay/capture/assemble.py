@@ -14,6 +14,7 @@ from typing import Any
 
 from assay.capture.answering import answering_runs, mark_prompted, without_passed_over
 from assay.capture.contexts import contexts_of
+from assay.capture.evaluators import is_evaluator
 from assay.capture.messages import is_message, last_answer, last_question, text_of, turns_before
 from assay.capture.rules import Rules
 from assay.capture.said import said_under_any_key
@@ -60,7 +61,8 @@ def exchanges(trace: Trace) -> list[Trace]:
 
 
 def sample_of(trace: Trace, rules: Rules | None = None, *, id_name: str = "run_id") -> Sample | None:
-    """The sample that a finished trace holds; None when it is no exchange: it ended well and gave no answer.
+    """The sample that a finished trace holds; None when it is no exchange: it ended well and gave no answer,
+    or judges one.
 
     The id of the sample is that of the root run, also kept in `ids` under `id_name`. Where no contexts were found
     they are None, and `metadata["no_context"]` says why.
@@ -70,7 +72,7 @@ def sample_of(trace: Trace, rules: Rules | None = None, *, id_name: str = "run_i
     status = status_of(trace)
     question = asked_in(trace, rules)
     answer = answer_in(trace, rules)
-    if root.kind in NO_EXCHANGE or (answer is None and status == "complete"):
+    if root.kind in NO_EXCHANGE or is_evaluator(root) or (answer is None and status == "complete"):
         return None
     contexts, why = contexts_of(trace, answer, key=rules.contexts_key, run=rules.contexts_run)
     if contexts is not None:

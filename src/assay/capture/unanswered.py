@@ -7,6 +7,8 @@ from collections.abc import Mapping
 
 from assay.capture.answering import calls_of
 from assay.capture.assemble import NO_EXCHANGE, answer_in, asked_in, status_of
+from assay.capture.evaluators import is_evaluator
+from assay.capture.messages import is_message
 from assay.capture.rules import Rules
 from assay.capture.said import interrupted, said_under_any_key
 from assay.capture.tree import Run, Trace
@@ -22,8 +24,8 @@ _said: dict[str, object] = {}
 def tell_of_unanswered(trace: Trace, rules: Rules | None = None) -> bool:
     """Log why this trace gave no sample, and what would help: once per process and name of the root. True: logged.
 
-    Nothing is said of parts of an application that run on their own, of what called no model and searched nothing, and
-    of graphs that wait for a human.
+    Nothing is said of parts of an application that run on their own, of evaluators, of what called no model and
+    searched nothing, and of graphs that wait for a human.
     """
     name = str(trace.root.name or trace.root.kind)[:80]
     if name in _said or len(_said) >= NAMES:
@@ -41,7 +43,7 @@ def tell_of_unanswered(trace: Trace, rules: Rules | None = None) -> bool:
 def why_unanswered(trace: Trace, rules: Rules) -> str | None:
     """Why a trace that ended well gave no sample, and which rule would help; None where there is nothing to say."""
     root = trace.root
-    if root.kind in NO_EXCHANGE or status_of(trace) != "complete" or interrupted(trace):
+    if root.kind in NO_EXCHANGE or is_evaluator(root) or status_of(trace) != "complete" or interrupted(trace):
         return None
     if answer_in(trace, rules) is not None:  # a rule left it out
         return None
@@ -51,6 +53,8 @@ def why_unanswered(trace: Trace, rules: Rules) -> str | None:
         return _by_rule(trace, rules)
     if rules.answer_key is not None:
         return f"there is no text under Rules(answer_key={rules.answer_key!r}); {_keys(root.outputs)}"
+    if isinstance(root.outputs, str) or is_message(root.outputs):  # with no text in it: it would be the answer
+        return _without_text(trace)
     if not isinstance(root.outputs, Mapping):
         return f"its output is {_kind(root)}, and no text; Rules(answer_run=) can name the run that gives the answer"
     fitting = said_under_any_key(trace, root)
@@ -63,6 +67,13 @@ def why_unanswered(trace: Trace, rules: Rules) -> str | None:
             f"Rules(answer_key={fitting.keys[0]!r}), and Rules(question_key=) for the question"
         )
     return f"it ended without an answer under a known name; {_keys(root.outputs)}; Rules(answer_key=) says which it is"
+
+
+def _without_text(trace: Trace) -> str:
+    calls = calls_of(trace)
+    if calls and not any(isinstance(run.outputs, str) and run.outputs.strip() for run in calls):
+        return "the model wrote no text, as where it only calls a tool or fills in a structure"
+    return "its output is an empty text; Rules(answer_run=) can name the run that gives the answer"
 
 
 def _by_rule(trace: Trace, rules: Rules) -> str:
