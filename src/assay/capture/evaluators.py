@@ -31,6 +31,7 @@ def _loaded() -> set[str]:
 
 
 def _made_from(base: type) -> Iterator[type]:
-    for made in type.__subclasses__(base):
+    made_from: list[type] = type.__subclasses__(base)
+    for made in made_from:
         yield made
         yield from _made_from(made)
