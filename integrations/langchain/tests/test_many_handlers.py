@@ -62,6 +62,6 @@ def test_with_default_options_they_share_the_embedded_judges_threads() -> None:
         request()
         most = max(most, len([name for name in ours() if name != "assay-embedded-reading"]))
     assert most <= 3
-    assert me.num_fds() <= files
+    assert me.num_fds() <= files + 3  # the event loop of a thread that begins with the first score; not one a handler
     for scorer in list(_ALIVE):
         scorer.close(0)
