@@ -265,10 +265,10 @@ def _let_fork() -> None:
 
 
 def _before() -> None:
-    _CREATING.acquire()
     _FORKING.extend(_ALL)
     for database in _FORKING:
         database._before_fork()
+    _CREATING.acquire()  # after theirs, in the order of whoever opens a file: else each waits for the other
 
 
 def _in_parent() -> None:
