@@ -200,9 +200,15 @@ class Database:
             self._close()  # whatever is wrong with the file, a fresh look at it can only help
 
     def _close(self) -> None:
-        if self._db is not None:
-            self._db.close()
-            self._db = None
+        db, self._db = self._db, None
+        if db is not None:
+            db.close()
+
+    def __del__(self) -> None:
+        """A file that nobody has any more may be collected by any thread at any time, also while another one forks."""
+        if getattr(self, "_db", None) is not None:
+            with _CLOSING:
+                self._close()
 
     # -- forks
 
@@ -227,6 +233,7 @@ class Database:
 
 
 _CREATING = threading.Lock()
+_CLOSING = threading.RLock()  # taken again where the collector finds one file while another is closed
 
 
 def _create_privately(path: Path) -> None:
@@ -268,13 +275,16 @@ def _before() -> None:
     _FORKING.extend(_ALL)
     for database in _FORKING:
         database._before_fork()
-    _CREATING.acquire()  # after theirs, in the order of whoever opens a file: else each waits for the other
+    # after theirs, in the order of whoever opens a file: else each waits for the other
+    _CREATING.acquire()
+    _CLOSING.acquire()  # SQLite has mutexes of its own, which would stay locked in the child for ever
 
 
 def _in_parent() -> None:
     for database in _FORKING:
         database._after_in_parent()
     _FORKING.clear()
+    _CLOSING.release()
     _CREATING.release()
 
 
@@ -283,6 +293,7 @@ def _in_child() -> None:
         database._after_in_child()
     _FORKING.clear()
     _BUSY.clear()
+    _CLOSING.release()
     _CREATING.release()
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import assay
+import assay.database
 from assay.database import Database, scratch
 from assay.errors import StoreError
 
@@ -97,6 +98,70 @@ def test_both_sides_of_a_fork_go_on(tmp_path: Path, monkeypatch: Any) -> None:
     assert [one.exitcode for one in children] == [0] * 5
     assert database.rows("SELECT COUNT(*), COUNT(DISTINCT n) FROM numbers") == [(250 + written[0], 251)]
     assert database.rows("PRAGMA integrity_check") == [("ok",)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_waits_for_a_file_that_is_opened_for_the_first_time(tmp_path: Path, monkeypatch: Any) -> None:
+    """Whoever opens holds the file's lock and asks for that of making files: the fork takes them in the same order."""
+    monkeypatch.setattr("assay.database._ALL", weakref.WeakSet())
+    monkeypatch.setattr("assay.database.FORK_PATIENCE", 30.0)
+    database, began, go = Database(tmp_path / "a.db", SCHEMA, "numbers"), threading.Event(), threading.Event()
+    create = assay.database._create_privately
+
+    def slowly(path: Path) -> None:
+        began.set()
+        go.wait(20)
+        create(path)
+
+    monkeypatch.setattr("assay.database._create_privately", slowly)
+    opening = threading.Thread(target=put, args=(database, 1))
+    opening.start()
+    assert began.wait(20)
+    child = multiprocessing.get_context("fork").Process(target=put, args=(database, 2))
+    forking = threading.Thread(target=child.start)
+    forking.start()
+    forking.join(0.2)
+    assert forking.is_alive()  # it waits for the transaction
+    go.set()
+    for one in (opening, forking):
+        one.join(20)
+        assert not one.is_alive()
+    child.join(20)
+    assert child.exitcode == 0
+    assert database.rows("SELECT n FROM numbers ORDER BY n") == [(1,), (2,)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_waits_for_a_file_that_is_being_collected(tmp_path: Path, monkeypatch: Any) -> None:
+    """SQLite is at work then, on whatever thread the collector ran, and its own mutexes would be locked in the child."""
+    monkeypatch.setattr("assay.database._ALL", weakref.WeakSet())
+    began, go, close = threading.Event(), threading.Event(), Database._close
+    kept = [Database(tmp_path / "a.db", SCHEMA, "numbers")]
+    put(kept[0], 1)
+
+    def slowly(self: Database) -> None:
+        began.set()
+        go.wait(20)
+        close(self)
+
+    monkeypatch.setattr(Database, "_close", slowly)
+    collecting = threading.Thread(target=kept.clear)
+    collecting.start()
+    assert began.wait(20)
+    monkeypatch.setattr("assay.database._ALL", weakref.WeakSet())  # nobody has it any more
+    child = multiprocessing.get_context("fork").Process(target=os._exit, args=(7,))
+    forking = threading.Thread(target=child.start)
+    forking.start()
+    forking.join(0.2)
+    assert forking.is_alive()
+    go.set()
+    for one in (collecting, forking):
+        one.join(20)
+        assert not one.is_alive()
+    child.join(20)
+    assert child.exitcode == 7
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
