@@ -135,7 +135,7 @@ def test_a_fork_waits_for_a_file_that_is_opened_for_the_first_time(tmp_path: Pat
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_fork_waits_for_a_file_that_is_being_collected(tmp_path: Path, monkeypatch: Any) -> None:
-    """SQLite is at work then, on whatever thread the collector ran, and its own mutexes would be locked in the child."""
+    """SQLite is at work then, on whatever thread the collector ran, and its mutexes would be locked in the child."""
     monkeypatch.setattr("assay.database._ALL", weakref.WeakSet())
     began, go, close = threading.Event(), threading.Event(), Database._close
     kept = [Database(tmp_path / "a.db", SCHEMA, "numbers")]
