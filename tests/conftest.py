@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -35,3 +38,25 @@ def judge() -> ScriptedJudge:
         key_questions=lambda text: [f"Is it said that {s.of(text)}" for s in split_sentences(text)],
         similarity=lambda text, other: 1.0 if text == other else 0.5,
     )
+
+
+@pytest.fixture
+def command_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Callable[..., tuple[int, str, str]]:
+    """Run `assay ...` in a folder of its own, in a terminal of 110 columns; gives exit code, stdout and stderr."""
+    from assay.cli.main import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "110")
+
+    def run(*args: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["assay", *args])
+        code = 0
+        try:
+            main()
+        except SystemExit as stopped:
+            code = int(stopped.code or 0)
+        return (code, *capsys.readouterr())
+
+    return run

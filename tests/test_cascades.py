@@ -6,7 +6,6 @@ import inspect
 import json
 import random
 import re
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,6 @@ import pytest
 
 from assay.budgets.budget import Prices
 from assay.cascades import acalibrate, calibrate
-from assay.cli.main import main
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.evaluation import evaluate
 from assay.inquiries import Inquiry
@@ -419,61 +417,46 @@ def test_a_decision_endpoint_may_be_the_first_judge(tmp_path: Path) -> None:
 # ---- the command line
 
 
-@pytest.fixture
-def assay(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Any:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "110")
-
-    def run(*args: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["assay", *args])
-        code = 0
-        try:
-            main()
-        except SystemExit as stopped:
-            code = int(stopped.code or 0)
-        return (code, *capsys.readouterr())
-
-    return run
-
-
 @pytest.mark.long
-def test_calibrate_and_score_from_the_command_line(assay: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calibrate_and_score_from_the_command_line(
+    command_line: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = tmp_path / "rows.jsonl"
     data.write_text("\n".join(map(json.dumps, rows(60))))
     with OpenAIServer() as server:
         where = ("--judge", "openai:fake", "--base-url", server.base_url)
-        code, out, err = assay("cascade", str(data), *where, "--metrics", "faithfulness", "--out", "c.json")
+        code, out, err = command_line("cascade", str(data), *where, "--metrics", "faithfulness", "--out", "c.json")
         assert code == 0, err
         assert "support: in doubt" in out
         assert "of 60 calls saved" in out
         assert "--judge cascade:c.json" in out
-        code, out, err = assay("score", str(data), "--judge", "cascade:c.json", "--metrics", "faithfulness")
+        code, out, err = command_line("score", str(data), "--judge", "cascade:c.json", "--metrics", "faithfulness")
         assert code == 0, err
         assert "faithfulness ↑" in out
         assert "verdicts" in err
         assert "calls saved" in err
         monkeypatch.setenv("MY_KEY", "sk-mine")
         keyed = ("score", str(data), "--judge", "cascade:c.json", "--api-key-env", "MY_KEY")
-        code, _, err = assay(*keyed)
+        code, _, err = command_line(*keyed)
         assert (code, len(err.splitlines())) == (2, 1)
         host = server.base_url.removeprefix("http://").removesuffix("/v1")
         assert f"would send your key to {host}" in err
-        code, out, err = assay(*keyed, "--base-url", server.base_url, "--metrics", "faithfulness")
+        code, out, err = command_line(*keyed, "--base-url", server.base_url, "--metrics", "faithfulness")
         assert code == 0, err
         assert f"the key of MY_KEY goes to {host}" in err
 
 
-def test_a_decision_endpoint_from_the_command_line(assay: Any, tmp_path: Path) -> None:
+def test_a_decision_endpoint_from_the_command_line(command_line: Any, tmp_path: Path) -> None:
     data = tmp_path / "rows.jsonl"
     data.write_text("\n".join(map(json.dumps, rows(5))))
     with DecisionServer() as server:
         where = ("--judge", "systemone:fake", "--base-url", server.base_url)
-        code, out, err = assay("score", str(data), *where, "--metrics", "faithfulness,context_utilization")
+        code, out, err = command_line("score", str(data), *where, "--metrics", "faithfulness,context_utilization")
         assert code == 0, err
         assert "5/5" in out
         # usefulness is asked at once, support when the claims are there
         assert len(server.requests) == 10
-        code, out, err = assay("doctor", *where)
+        code, out, err = command_line("doctor", *where)
         assert code == 0, err
         assert "ok   reachable: yes" in out
         assert "ok   known verdicts: both right" in out
@@ -488,10 +471,10 @@ def test_a_decision_endpoint_from_the_command_line(assay: Any, tmp_path: Path) -
         (("--judge", "cascade:nowhere.json"), "cannot read 'nowhere.json'"),
     ],
 )
-def test_wrong_usage_is_one_line(assay: Any, tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
+def test_wrong_usage_is_one_line(command_line: Any, tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
     data = tmp_path / "rows.jsonl"
     data.write_text(json.dumps(rows(1)[0]))
-    code, _, err = assay("score", str(data), *arguments)
+    code, _, err = command_line("score", str(data), *arguments)
     assert (code, len(err.splitlines())) == (2, 1)
     assert says in err
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -15,7 +14,6 @@ from typer.testing import CliRunner
 from assay.budgets.budget import Budget, Prices
 from assay.cli.groups import grouped
 from assay.cli.live import BudgetOptions
-from assay.cli.main import main
 from assay.errors import InputError
 from tests.servers.openai_server import OpenAIServer
 
@@ -30,22 +28,8 @@ ROWS = [
 
 
 @pytest.fixture
-def assay(monkeypatch, capsys, tmp_path):
-    """Run `assay ...` in a folder of its own; gives exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "110")
-
-    def run(*args: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["assay", *args])
-        code = 0
-        try:
-            main()
-        except SystemExit as stopped:
-            code = int(stopped.code or 0)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
+def assay(command_line):
+    return command_line
 
 
 @pytest.fixture

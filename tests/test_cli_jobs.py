@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import assay as package
-from assay.cli.main import main, with_stdout
+from assay.cli.main import with_stdout
 from assay.cli.words import for_the_command_line
 from assay.report.table import _HEAD
 from tests.test_cli import ROWS
@@ -30,22 +30,9 @@ LONG_ROW = {
 
 
 @pytest.fixture
-def assay(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
-    """Run `assay ...` in a folder of its own; gives exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
+def assay(command_line: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("COLUMNS", "80")
-
-    def run(*args: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["assay", *args])
-        code = 0
-        try:
-            main()
-        except SystemExit as stopped:
-            code = int(stopped.code or 0)
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return run
+    return command_line
 
 
 @pytest.fixture

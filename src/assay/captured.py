@@ -11,7 +11,8 @@ from assay.counting import Errors
 from assay.errors import InputError
 from assay.live.health import Health
 from assay.live.intake import Submission
-from assay.records import Sample, ScoredSample
+from assay.live.nowhere import Nowhere
+from assay.records import Sample
 
 REMEMBERED = 20  # captured samples that a handler still knows, where nobody says how many
 REMEMBERED_CHARS = 32_000_000  # that they may hold, about
@@ -84,10 +85,11 @@ class Remembered:
         return self._ring
 
 
-class CaptureOnly:
+class CaptureOnly(Nowhere):
     """The intake of a handler with `metrics=()`: nothing is scored, `samples()` shows what was captured."""
 
     def __init__(self, remembered: Remembered) -> None:
+        super().__init__("metrics=()")
         self._remembered = remembered
         self._errors = Errors()
         self._submitted = 0
@@ -102,14 +104,6 @@ class CaptureOnly:
         """Make the samples that are remembered."""
         self._remembered.samples()
         return True
-
-    def result(self, key: str, timeout: float | None = 0) -> ScoredSample | None:
-        """Nothing is scored."""
-        return None
-
-    def feedback(self, key: str, value: float | bool | str, comment: str | None = None) -> bool:
-        """There is nothing to keep it with."""
-        return False
 
     def health(self) -> Health:
         """The counters as they stand."""

@@ -16,16 +16,17 @@ from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
 from assay.judges.scripted import ScriptedJudge
-from assay.live import Health
-from assay.records import Sample, ScoredSample
+from assay.live.nowhere import Nowhere
+from assay.records import Sample
 
 REQUESTS = 1000
 
 
-class Held:
+class Held(Nowhere):
     """An intake that makes its samples at the end, when no event is outstanding any more."""
 
     def __init__(self) -> None:
+        super().__init__("a test")
         self.submissions: list[Any] = []
         self.errors: list[BaseException] = []
 
@@ -39,21 +40,6 @@ class Held:
 
     def count_error(self, error: BaseException, where: str) -> None:
         self.errors.append(error)
-
-    def flush(self, timeout: float | None = None) -> bool:
-        return True
-
-    def result(self, key: str, timeout: float | None = 0) -> ScoredSample | None:
-        return None
-
-    def feedback(self, key: str, value: float | bool | str, comment: str | None = None) -> bool:
-        return False
-
-    def health(self) -> Health:
-        return Health()
-
-    def close(self, timeout: float | None = 30) -> Health:
-        return Health()
 
 
 def events_of(handler: Any, number: int, rng: random.Random) -> list[Callable[[], None]]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.cleaning import well_formed
-from assay.live.health import Health
 from assay.live.intake import Intake, Submission
-from assay.records import Sample, ScoredSample
+from assay.live.nowhere import Nowhere
+from assay.records import Sample
 from assay.testing.saying import expect, same
 
 
@@ -29,10 +29,11 @@ class Exchange:
     error: Exception | None = None
 
 
-class CollectingIntake:
+class CollectingIntake(Nowhere):
     """An intake that keeps the samples, in `samples`: what a hook hands its samples to, in tests. Thread-safe."""
 
     def __init__(self) -> None:
+        super().__init__("a check of capture")
         self.samples: list[Sample] = []
         self.errors: list[str] = []
         self._lock = threading.Lock()
@@ -44,24 +45,9 @@ class CollectingIntake:
                 self.samples.append(made)
         return True
 
-    def flush(self, timeout: float | None = None) -> bool:
-        return True
-
-    def result(self, key: str, timeout: float | None = 0) -> ScoredSample | None:
-        return None
-
-    def feedback(self, key: str, value: float | bool | str, comment: str | None = None) -> bool:
-        return False
-
-    def health(self) -> Health:
-        return Health()
-
     def count_error(self, error: BaseException, where: str) -> None:
         with self._lock:
             self.errors.append(f"{where}: {type(error).__name__}: {error}")
-
-    def close(self, timeout: float | None = 30) -> Health:
-        return Health()
 
 
 class _Broken(CollectingIntake):

@@ -23,7 +23,8 @@ from assay.fields import ANSWER_NAMES, describe, find_columns
 from assay.guarding import Guard
 from assay.live import Health
 from assay.live.intake import Submission
-from assay.records import Sample, ScoredSample
+from assay.live.nowhere import Nowhere
+from assay.records import Sample
 from assay_langchain.handler import AssayCallbackHandler
 
 
@@ -184,10 +185,11 @@ def _key_of_answer(output: Mapping[Any, Any], answer: str | None) -> Any:
     return texts[0] if len(texts) == 1 == len(output) else None
 
 
-class _Caught:
+class _Caught(Nowhere):
     """The intake of one call: it keeps what it is handed, for the guard to ask for."""
 
     def __init__(self) -> None:
+        super().__init__("a guard's call")
         self._submissions: list[Submission] = []
 
     def sample(self) -> Sample | None:
@@ -206,17 +208,5 @@ class _Caught:
     def count_error(self, error: BaseException, where: str) -> None:
         """What breaks capture leaves no sample, and that is counted by the guard, as unscored."""
 
-    def flush(self, timeout: float | None = None) -> bool:
-        return True
-
-    def result(self, key: str, timeout: float | None = 0) -> ScoredSample | None:
-        return None
-
-    def feedback(self, key: str, value: float | bool | str, comment: str | None = None) -> bool:
-        return False
-
     def health(self) -> Health:
         return Health(submitted=len(self._submissions))
-
-    def close(self, timeout: float | None = 30) -> Health:
-        return self.health()

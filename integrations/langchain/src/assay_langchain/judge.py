@@ -17,6 +17,7 @@ from assay.judges.endpoints.replies import usage_of
 from assay.judges.fences import Mask
 from assay.judges.writing.framework import Ask, FrameworkJudge
 from assay.judges.writing.judge import Reply
+from assay.judges.writing.model_settings import plain
 from assay_langchain import model_settings
 
 _TRUNCATED = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete"})
@@ -51,7 +52,7 @@ class LangChainJudge(FrameworkJudge):
         super().__init__(
             type(chat).__name__,
             settings.name,
-            {**settings.parameters, "bound": model_settings.plain(bound)},
+            {**settings.parameters, "bound": plain(bound)},
             secrets=settings.secrets,
             enforces=settings.enforces and "response_format" not in bound,
             tempers=settings.tempers,

@@ -1,0 +1,103 @@
+"""What a framework's model object is, read from its fields: the parts that do not depend on the framework."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+WINDOW = 32_000  # tokens: what is assumed of a model, as of any other judge; less where its framework says so
+
+_SECRET = ("api_key", "apikey", "secret", "password", "credential", "access_key")
+_LIMITS = ("max_tokens", "max_output_tokens", "max_completion_tokens", "num_predict", "max_new_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """What a `FrameworkJudge` has to know of a model.
+
+    parameters  all fields that can change an answer, without secrets
+    window      tokens that it reads at most, where that is less than usual
+    most        tokens that it writes at most, where it was told so
+    enforces    its API is known to hold replies to a JSON schema
+    tempers     it takes a temperature
+    """
+
+    name: str
+    parameters: Mapping[str, Any]
+    secrets: tuple[str, ...]
+    window: int | None
+    most: int | None
+    enforces: bool
+    tempers: bool
+
+    @classmethod
+    def of(
+        cls,
+        model: object,
+        name: str,
+        fields: Mapping[str, Any],
+        apart: Callable[[str], bool],
+        *,
+        address: str | None,
+        window: object,
+        enforces: bool,
+    ) -> ModelSettings:
+        """The settings of a model with these `fields`, of which those count that are not `apart` and no secrets."""
+        parameters = {
+            name: plain(value) for name, value in fields.items() if not (apart(name) or _hidden(value) or _secret(name))
+        }
+        parameters["class"] = f"{type(model).__module__}.{type(model).__qualname__}"
+        parameters["address"] = address
+        return cls(
+            name=name,
+            parameters=parameters,
+            secrets=tuple(_secrets(fields)),
+            window=window if isinstance(window, int) and 1000 <= window < WINDOW else None,
+            most=next((value for limit in _LIMITS if _positive(value := fields.get(limit))), None),
+            enforces=enforces,
+            tempers="temperature" in fields,
+        )
+
+
+def plain(value: Any) -> Any:
+    """A parameter as JSON: equal parameters look equal in every process. Of what is no data it is where it is from."""
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items() if not _secret(str(key))}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(str, value))
+    dump = getattr(value, "model_dump", None)
+    if callable(dump) and not isinstance(value, type):
+        with contextlib.suppress(Exception):
+            return plain(dump(mode="json"))
+    origin = value if callable(value) and hasattr(value, "__qualname__") else type(value)
+    return f"{origin.__module__}.{origin.__qualname__}"
+
+
+def _secrets(fields: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in fields.items():
+        if _hidden(value):
+            yield value.get_secret_value()
+        elif isinstance(value, str) and _secret(name):
+            yield value
+        elif isinstance(value, Mapping) and "header" in name:
+            yield from (str(item).removeprefix("Bearer ") for item in value.values())
+
+
+def _hidden(value: object) -> bool:
+    """Whether this is one of pydantic's secrets."""
+    return callable(getattr(value, "get_secret_value", None))
+
+
+def _secret(name: str) -> bool:
+    lowered = name.lower()
+    return lowered.endswith("token") or any(word in lowered for word in _SECRET)
+
+
+def _positive(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
