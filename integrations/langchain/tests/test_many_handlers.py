@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import psutil
@@ -23,10 +24,18 @@ def request(*arguments: Any) -> None:
     rag().invoke("Why do cats purr?", {"callbacks": [handler]})
 
 
-def finish() -> None:
-    for scorer in list(_ALIVE):
-        scorer.flush(120)
-    gc.collect()
+@pytest.fixture
+def finish() -> Callable[[], None]:
+    """Wait for the scorers of this test; another test may have left one that never ends."""
+    others = set(map(id, _ALIVE))
+
+    def wait() -> None:
+        for scorer in list(_ALIVE):
+            if id(scorer) not in others:
+                assert scorer.flush(120)
+        gc.collect()
+
+    return wait
 
 
 def ours() -> list[str]:
@@ -34,7 +43,7 @@ def ours() -> list[str]:
 
 
 @pytest.mark.long
-def test_a_thousand_handlers_for_one_request_each_cost_no_thread_file_or_memory() -> None:
+def test_a_thousand_handlers_for_one_request_each_cost_no_thread_file_or_memory(finish: Callable[[], None]) -> None:
     judge, others = ScriptedJudge(support=lambda claim, passage: "supported"), set(map(id, _ALIVE))
     for _ in range(100):  # what is loaded once, and the caches that stay
         request("faithfulness", judge)
@@ -55,7 +64,7 @@ def test_a_thousand_handlers_for_one_request_each_cost_no_thread_file_or_memory(
 
 
 @pytest.mark.long
-def test_with_default_options_they_share_the_embedded_judges_threads() -> None:
+def test_with_default_options_they_share_the_embedded_judges_threads(finish: Callable[[], None]) -> None:
     """They wait in their queues, as its CPUs are slower than the requests; each reading uses a thread for each CPU."""
     request()
     finish()
