@@ -23,7 +23,7 @@ from assay.judges.asking import together
 from assay.judges.base import METER, Answer, Meter
 from assay.judges.cache import FindingCache, FindingStore
 from assay.judges.cascade.agreement import Point, choose_band, clusters
-from assay.judges.cascade.items import affirms, in_doubt, route
+from assay.judges.cascade.items import affirms, in_doubt, kind_of, route
 from assay.judges.cascade.plan import BandPlan, CascadePlan, Saving, open_options
 from assay.metrics import Metric
 from assay.metrics.registry import MetricSpec, resolve
@@ -193,8 +193,8 @@ class _Both(BaseJudge):
         key = inquiry.key(_ROWS)
         for mine, other in zip(inquiry.verdicts(ours), inquiry.verdicts(theirs), strict=True):
             said = (key, mine.probability, affirms(inquiry, mine) == affirms(inquiry, other))
-            self.compared.setdefault(inquiry.name, []).append(said)
-            asked.verdicts.append((inquiry.name, mine.probability))
+            self.compared.setdefault(kind_of(inquiry), []).append(said)
+            asked.verdicts.append((kind_of(inquiry), mine.probability))
 
 
 async def _answer(cache: FindingCache, inquiry: Inquiry[Any]) -> Answer:

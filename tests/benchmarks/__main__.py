@@ -18,6 +18,7 @@ BENCHMARKS = {
     "The spool and its workers": "bench_spool",
     "The store": "bench_store",
     "The embedded judge": "bench_embedded",
+    "The embedded judge: CPU of a row": "bench_embedded_rows",
     "The demo: all but scoring, and the first score": "bench_demo",
     "The language of a row": "bench_language",
 }

@@ -34,10 +34,12 @@ class PlainLoop:
     def __init__(self) -> None:
         content = verified(FILES)
         self.sessions = {
-            name: onnxruntime.InferenceSession(content[f"{name}.onnx"], providers=["CPUExecutionProvider"])
+            name: onnxruntime.InferenceSession(
+                content.packed[f"{name}.onnx"].unpacked(), providers=["CPUExecutionProvider"]
+            )
             for name in ("trunk", "support", "relevance")
         }
-        self.tokenizer = Tokenizer.from_str(content["tokenizer.json"].decode())
+        self.tokenizer = Tokenizer.from_str(content.whole["tokenizer.json"].decode())
         self.tokenizer.enable_truncation(512, strategy="only_second")
 
     def read(self, head: str, pairs: list[Pair]) -> list[Any]:

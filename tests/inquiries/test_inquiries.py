@@ -22,6 +22,7 @@ from assay.inquiries import (
     Rating,
     Similarity,
     Support,
+    SupportCells,
     Usefulness,
     UsefulSentences,
 )
@@ -231,7 +232,9 @@ def test_a_part_asks_for_some_verdicts_and_they_go_back_to_their_places():
     ("inquiry", "finding", "says"),
     [
         (ONE_OF_EACH[1], (Verdict(label="SUPPORTED", cells=(Cell(label="supported"),) * 3),) * 2, "none of supported"),
-        (ONE_OF_EACH[1], (Verdict(label="supported"),) * 2, "2 verdicts of 3 cells"),
+        (ONE_OF_EACH[1], (Verdict(label="supported", cells=(Cell(label="supported"),)),) * 2, "2 verdicts of 3 cells"),
+        (ONE_OF_EACH[1], (Verdict(label="supported"),), "2 verdicts of 3 cells"),
+        (SupportCells(CLAIMS, PASSAGES), (Verdict(label="supported"),) * 2, "2 verdicts of 3 cells"),
         (ONE_OF_EACH[2], (Verdict(label="relevant"),) * 3, "none of useful"),
         (ONE_OF_EACH[2], (Verdict(label="useful", probability=1.5),) * 3, "not in"),
         (ONE_OF_EACH[5], Verdict(label="Yes"), "none of yes, no"),
@@ -248,6 +251,10 @@ def test_a_part_asks_for_some_verdicts_and_they_go_back_to_their_places():
 )
 def test_a_finding_that_does_not_answer_is_told_from_one_that_does(inquiry, finding, says):
     assert says in (inquiry.check(finding) or "")
+
+
+def test_verdicts_may_leave_the_cells_out():
+    assert ONE_OF_EACH[1].check((Verdict(label="supported"),) * 2) is None
 
 
 def literal(inquiry: Support) -> tuple[Verdict, ...]:

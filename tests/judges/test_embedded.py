@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
+from assay_embedded.features import sentences
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assay import EmbeddedJudge, JudgeFailure, MissingExtra, evaluate
 from assay.demo import answers
@@ -19,11 +23,14 @@ from assay.inquiries import (
     Rating,
     Similarity,
     Support,
+    SupportCells,
     Usefulness,
 )
 from assay.judges.cache import FindingCache
+from assay.judges.embedded.judge import _evidence
 from assay.judges.sentence_claims import sentence_claims
-from assay.records import Claim, Span
+from assay.metrics import METRICS
+from assay.records import Claim, Context, Sample, Span
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +48,7 @@ async def test_support_names_what_is_missing_and_shows_the_closest_sentence(judg
     supported, missing = await judge.find(Support((good, bad), passages))
     assert supported.label == "supported"
     assert supported.probability > 0.5
-    assert [cell.label for cell in supported.cells] == ["not_mentioned", "supported"]
+    assert supported.cells == ()  # each would be a reading of its own
     (quote,) = supported.evidence
     assert quote.text == "The first Super Bowl was played on January 15, 1967."
     assert quote.span.of(passages[quote.passage]) == quote.text
@@ -50,13 +57,63 @@ async def test_support_names_what_is_missing_and_shows_the_closest_sentence(judg
     assert "Denver" in missing.reason
 
 
-async def test_a_claim_never_stands_lower_than_in_its_best_passage(judge):
-    rows = answers()[:8]
-    for row in rows:
-        verdicts = await judge.find(Support(sentence_claims(row["answer"]), tuple(row["contexts"])))
-        for verdict in verdicts:
-            assert verdict.probability >= max(cell.probability for cell in verdict.cells)
+async def test_what_each_passage_alone_says_is_read_where_it_is_asked_for(judge):
+    passages = ("Bread is made of flour.", "The first Super Bowl was played on January 15, 1967. It was cold.")
+    both = claims("The first Super Bowl was played on January 15, 1967.", "Bread is made of flour.")
+    found = await judge.find(SupportCells(both, passages))
+    assert [[cell.label for cell in verdict.cells] for verdict in found] == [
+        ["not_mentioned", "supported"],
+        ["supported", "not_mentioned"],
+    ]
+    for k, passage in enumerate(passages):  # as if there were no other
+        alone = await judge.find(Support(both, (passage,)))
+        assert [(cell,) for cell in (verdict.cells[k] for verdict in found)] == [verdict.cells for verdict in alone]
+
+
+async def test_every_supported_claim_keeps_the_place_of_its_evidence(judge):
+    rows = answers()
+    inquiries = [Support(sentence_claims(row["answer"]), tuple(row["contexts"])) for row in rows]
+    several = [Support(sentence_claims(row["answer"]), tuple(row["contexts"] + rows[0]["contexts"])) for row in rows]
+    supported = 0
+    for inquiry in (*inquiries, *several):
+        for verdict in await judge.find(inquiry):
             assert (verdict.label == "supported") == (verdict.probability >= 0.5)
+            for quote in verdict.evidence:
+                assert quote.span.of(inquiry.passages[quote.passage]) == quote.text
+            if verdict.label == "supported":
+                supported += 1
+                assert len(verdict.evidence) == 1
+    assert supported > 20
+
+
+@given(st.lists(st.text("ab. \n", max_size=12), min_size=1, max_size=4), st.data())
+def test_a_sentence_of_joined_passages_is_found_in_its_own(passages, data):
+    joined = "\n".join(passages)
+    spans = list(sentences(joined))
+    if not spans:
+        return
+    start, end = data.draw(st.sampled_from(spans))
+    found = _evidence((start, end), passages, None)
+    assert found.text == joined[start:end] == found.span.of(passages[found.passage])
+    assert sum(len(one) + 1 for one in passages[: found.passage]) + found.span.start == start
+
+
+async def test_what_one_passage_says_does_not_change_with_whether_cells_are_wanted(judge):
+    sample = Sample(
+        question="When was it?",
+        answer="It was on May 3, 2011, in Rome. It rained all day.",
+        reference="It was in May.",
+        contexts=(Context(text="It was on May 3, 2011."), Context(text="The feast was held in Rome.")),
+    )
+    alone = await METRICS["faithfulness"]().score(sample, FindingCache(judge))
+    shared = FindingCache(judge)
+    noise = await METRICS["noise_sensitivity_relevant"]().score(sample, shared)
+    both = await METRICS["faithfulness"]().score(sample, shared)
+    assert both == alone
+    assert all(not verdict.cells for verdict in both.verdicts["answer/contexts"])
+    assert all(len(verdict.cells) == 2 for verdict in noise.verdicts["answer/contexts"])
+    bare = [replace(verdict, cells=()) for verdict in noise.verdicts["answer/contexts"]]
+    assert tuple(bare) == both.verdicts["answer/contexts"]
 
 
 async def test_usefulness_and_similarity(judge):

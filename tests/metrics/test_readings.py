@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import Cause, JudgeFailure
+from assay.judges.cache import FindingCache
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import METRICS
 from assay.metrics.readings import cosines, not_judged, support, together
@@ -197,3 +200,43 @@ async def test_scores_without_claims_name_all_of_the_text(name: str) -> None:
 async def test_a_score_that_looked_at_everything_says_nothing_of_it() -> None:
     score = await METRICS["faithfulness"]().score(SAMPLE, ScriptedJudge(claims=lambda text: [text], support={}))
     assert "not_judged" not in score.texts
+
+
+class Bare(ScriptedJudge):
+    """Says nothing of each passage alone, unless it is asked that."""
+
+    async def answer(self, inquiries: Sequence[Any]) -> Sequence[Any]:
+        answers = await super().answer(inquiries)
+        return [
+            replace(answer, finding=tuple(replace(verdict, cells=()) for verdict in answer.finding))
+            if inquiry.name == "support" and answer.finding is not None
+            else answer
+            for inquiry, answer in zip(inquiries, answers, strict=True)
+        ]
+
+
+NOISY = Sample(
+    question="Where was he born?",
+    contexts=(Context(text="He was born in Ulm. He was a baker."), Context(text="Paris is in France.")),
+    answer="He was born in Ulm. He was a baker. Paris is in France.",
+    reference="He was born in Ulm.",
+)
+
+
+@pytest.mark.parametrize("mode", ["relevant", "irrelevant"])
+async def test_cells_that_a_judge_left_out_are_asked_for_where_they_count(mode: str) -> None:
+    def says(claim: str, passage: str) -> str:
+        return "supported" if claim in passage else "not_mentioned"
+
+    whole, bare = ScriptedJudge(support=says), Bare(support=says, rules={"support_cells": says})
+    metric = METRICS[f"noise_sensitivity_{mode}"]()
+    expected, found = await metric.score(NOISY, whole), await metric.score(NOISY, FindingCache(bare))
+    # of three claims the baker is noise of the relevant passage, Paris of the irrelevant one
+    assert expected.value == found.value == pytest.approx(1 / 3)
+    for name in ("answer/contexts", "reference/contexts"):
+        assert found.verdicts[name] == expected.verdicts[name]
+    assert whole.asked["support_cells"] == 0
+    assert bare.asked["support_cells"] == 2  # answer/contexts and reference/contexts
+    before = Counter(bare.asked)
+    await METRICS["faithfulness"]().score(NOISY, FindingCache(bare))
+    assert bare.asked - before == {"claims": 1, "support": 1}

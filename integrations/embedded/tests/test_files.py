@@ -51,11 +51,22 @@ def test_the_files_are_small_enough_to_ship() -> None:
     assert sum(path.stat().st_size for path in FILES.iterdir()) <= 60_000_000
 
 
-def test_packed_files_come_unpacked() -> None:
+def test_packed_files_are_unpacked_where_they_are_used() -> None:
     content = verified(FILES)
-    assert {"trunk.onnx", "relevance.onnx", "support.onnx", "embedder.onnx"} <= set(content)
-    assert not any(name.endswith(".gz") for name in content)
-    assert len(content["trunk.onnx"]) > MANIFEST["trunk.onnx.gz"]["bytes"]
+    assert {*content.whole, *(f"{name}.gz" for name in content.packed)} == set(MANIFEST)
+    assert len(content.packed["trunk.onnx"].unpacked()) > MANIFEST["trunk.onnx.gz"]["bytes"]
+
+
+def test_a_file_that_is_changed_after_the_check_is_not_used(copied: Path) -> None:
+    name = "trunk.onnx.gz"
+    (copied / name).unlink()
+    shutil.copy(FILES / name, copied / name)
+    content = verified(copied)
+    with (copied / name).open("r+b") as file:
+        file.seek(1000)
+        file.write(b"changed")
+    with pytest.raises(FileCorrupt, match=name):
+        content.packed["trunk.onnx"].unpacked()
 
 
 def test_licences_ship() -> None:

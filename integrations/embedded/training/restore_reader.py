@@ -2,7 +2,7 @@
 
     python restore_reader.py --onnx PUBLISHED_INT8.onnx --files FILES --out FILE.pt
 
-They are those that ship, so rounded to int8. The layers that the reader shares with the reranker come from the
+They are those that ship, so rounded to seven bits. The layers that the reader shares with the reranker come from the
 published file, as they did when it was trained.
 """
 
@@ -28,12 +28,10 @@ def weights(graph: onnx.GraphProto) -> dict[str, np.ndarray]:
         if name.startswith(("layers.", "head.")) and not name.endswith(("_q", "_scale"))
     }
     for node in graph.node:
-        base = node.input[1].removesuffix("_float") if node.op_type in ("MatMul", "Gemm") else ""
-        if base + "_q" in constants:
-            value = constants[base + "_q"].astype(np.float32) * constants[base + "_scale"]
-            turned = any(a.name == "transB" and a.i for a in node.attribute)
+        if node.op_type == "DynamicQuantizeMatMul":
+            value = constants[node.input[1]].astype(np.float32) * constants[node.input[2]]
             name = ".".join(node.name.strip("/").split("/")[:-1]).replace("head.head.", "head.")
-            found[name + ".weight"] = value if turned else value.T
+            found[name + ".weight"] = value.T
     return found
 
 

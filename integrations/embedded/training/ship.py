@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from export_reader import pack
+from graphs import pack
 
 HERE = Path(__file__).parent
 READER = ("trunk.onnx.gz", "relevance.onnx.gz", "support.onnx.gz")

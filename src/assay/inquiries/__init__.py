@@ -10,7 +10,7 @@ from assay.inquiries.entities import Entities
 from assay.inquiries.key_questions import KeyQuestions
 from assay.inquiries.rating import Rated, Rating
 from assay.inquiries.similarity import Similarity
-from assay.inquiries.support import Support
+from assay.inquiries.support import Support, SupportCells
 from assay.inquiries.useful_sentences import UsefulSentences
 from assay.inquiries.usefulness import Usefulness
 
@@ -33,6 +33,7 @@ __all__ = [
     "Section",
     "Similarity",
     "Support",
+    "SupportCells",
     "UsefulSentences",
     "Usefulness",
 ]

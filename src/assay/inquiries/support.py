@@ -47,7 +47,8 @@ class Support(Inquiry[tuple[Verdict, ...]]):
     """Which of these claims do these passages support?
 
     Finding: one verdict per claim, in order. `label` speaks of all passages together, `cells[k]` of passage k alone;
-    evidence holds the quotes that really stand in the passages.
+    a judge for which each cell is a reading of its own may leave them out: `SupportCells` asks for them. Evidence holds
+    the quotes that really stand in the passages.
     """
 
     name: ClassVar[str] = "support"
@@ -110,9 +111,14 @@ class Support(Inquiry[tuple[Verdict, ...]]):
         return halves(self, len(self.claims))
 
     def check(self, finding: tuple[Verdict, ...]) -> str | None:
-        if len(finding) != len(self.claims) or any(len(row.cells) != len(self.passages) for row in finding):
+        if len(finding) != len(self.claims) or any(len(row.cells) not in self._sizes for row in finding):
             return f"expected {len(self.claims)} verdicts of {len(self.passages)} cells each"
         return super().check(finding) or next(filter(None, (misquoted(row, self.passages) for row in finding)), None)
+
+    @property
+    def _sizes(self) -> tuple[int, ...]:
+        """How many cells a verdict may have."""
+        return 0, len(self.passages)
 
     def scripted(self, rule: Rule) -> tuple[Verdict, ...]:
         return tuple(_by_rule(claim, self.passages, rule) for claim in self.claims)
@@ -139,6 +145,20 @@ class Support(Inquiry[tuple[Verdict, ...]]):
                 overall = best if best.label == "supported" else overall
             verdicts.append(Verdict(label=overall.label, probability=overall.probability, claim=claim, cells=cells))
         return tuple(verdicts)
+
+
+@dataclass(frozen=True)
+class SupportCells(Support):
+    """What does each of these passages alone say of these claims? Asked where the verdicts of `Support` have no cells.
+
+    Finding: as of Support, and always with the cells, which are what is wanted of it.
+    """
+
+    name: ClassVar[str] = "support_cells"
+
+    @property
+    def _sizes(self) -> tuple[int, ...]:
+        return (len(self.passages),)
 
 
 def strongest(labels: Sequence[str]) -> SupportLabel:

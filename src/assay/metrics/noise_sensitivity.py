@@ -22,7 +22,7 @@ from assay.errors import Cause, InputError
 from assay.inquiries import Claims, Support
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import ask, both_not_judged, claims_of, support, together
+from assay.metrics.readings import ask, both_not_judged, claims_of, support, together, with_cells
 from assay.records import Direction, Sample, Score, Verdict
 
 Mode = Literal["relevant", "irrelevant"]
@@ -83,6 +83,9 @@ class NoiseSensitivity(Metric):
             support(answer, (sample.reference or "",), sample, judge),
             support(answer, sample.passages, sample, judge),
             support(reference, sample.passages, sample, judge),
+        )
+        found, recalled = await together(
+            with_cells(found, sample.passages, sample, judge), with_cells(recalled, sample.passages, sample, judge)
         )
         relevant = relevant_passages(recalled)
         return self.scored(

@@ -14,11 +14,11 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, overload
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Claims, Inquiry, Similarity, Support
+from assay.inquiries import Claims, Inquiry, Similarity, Support, SupportCells
 from assay.judges.base import Judge
 from assay.records import Cell, Claim, Sample, Verdict
 from assay.text import split_sentences
@@ -92,12 +92,30 @@ def both_not_judged(sample: Sample, answer: Sequence[Claim], reference: Sequence
 async def support(
     claims: tuple[Claim, ...], passages: Sequence[str], sample: Sample, judge: Judge
 ) -> tuple[Verdict, ...]:
-    """The verdict of the passages on each claim. Nothing supports a claim where there is no text, so none is asked."""
+    """The verdict of the passages on each claim. Nothing supports a claim where there is no text, so none is asked.
+
+    Some judges say nothing of each passage alone, because that costs them a reading each: see `with_cells`.
+    """
     if not claims:
         return ()
     if not any(passage.strip() for passage in passages):
         return not_mentioned(claims, passages)
     return await judge.find(Support(claims, tuple(passages), sample.question, sample.spoken))
+
+
+async def with_cells(
+    verdicts: Sequence[Verdict], passages: Sequence[str], sample: Sample, judge: Judge
+) -> tuple[Verdict, ...]:
+    """The verdicts with what each passage alone says, which is asked for those that the judge left without it."""
+    bare = tuple(verdict.claim for verdict in verdicts if verdict.claim is not None and not verdict.cells)
+    if not bare or not passages:
+        return tuple(verdicts)
+    inquiry = SupportCells(bare, tuple(passages), sample.question, sample.spoken)
+    cells = dict(zip(bare, (found.cells for found in await judge.find(inquiry)), strict=True))
+    return tuple(
+        verdict if verdict.cells or verdict.claim is None else replace(verdict, cells=cells[verdict.claim])
+        for verdict in verdicts
+    )
 
 
 def not_mentioned(claims: Sequence[Claim], passages: Sequence[str]) -> tuple[Verdict, ...]:
@@ -131,10 +149,8 @@ async def answer_against_conversation(sample: Sample, judge: Judge) -> Reading:
     passages = (*sample.passages, *earlier)
     verdicts = await support(claims, passages, sample, judge)
     own = len(sample.passages)
-    only_earlier = sum(
-        verdict.label == "supported" and all(cell.label != "supported" for cell in verdict.cells[:own])
-        for verdict in verdicts
-    )
+    supported = await with_cells([v for v in verdicts if v.label == "supported"], passages, sample, judge)
+    only_earlier = sum(all(cell.label != "supported" for cell in verdict.cells[:own]) for verdict in supported)
     evidence = {
         "verdicts": {"answer/conversation": verdicts},
         "texts": {"conversation": passages, **left},

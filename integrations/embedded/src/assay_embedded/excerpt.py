@@ -10,7 +10,10 @@ OVERALL = 0.15  # how much a sentence counts for words that are covered already
 LONG = 0.01  # by how much each word makes a sentence dearer
 
 
-def excerpt(passage: Passage, claim: str, budget: int) -> tuple[tuple[int, int], ...]:
+Spans = tuple[tuple[int, int], ...]
+
+
+def excerpt(passage: Passage, claim: str, budget: int) -> Spans:
     """Spans of the sentences that cover the claim's words best, up to `budget` words, in the passage's order.
 
     Rare words weigh more; what is covered already weighs less. Room that is left goes to the sentences around the

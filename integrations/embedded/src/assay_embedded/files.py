@@ -1,10 +1,13 @@
-"""The shipped files: read, checked against the manifest, unpacked."""
+"""The shipped files: read, checked against the manifest, unpacked where they are needed."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
 import json
+import mmap
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,29 +17,69 @@ from assay_embedded.errors import FileCorrupt
 FILES = Path(__file__).parent / "files"
 
 
-def verified(directory: Path) -> dict[str, bytes]:
-    """The bytes of every file the manifest names, and of the manifest; what is checked is what is used.
+class Packed:
+    """A packed file. It takes no memory before it is unpacked, and may be deleted meanwhile."""
 
-    Files that are packed come unpacked, without the `.gz` of their names. Raises FileCorrupt.
-    """
-    content = {"manifest.json": _read(directory, "manifest.json")}
+    def __init__(self, directory: Path, name: str, sha256: str) -> None:
+        self._name = name
+        self._sha256 = sha256
+        try:
+            with (directory / name).open("rb") as file:
+                self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:
+            raise _unreadable(name, error) from None
+        _check(name, self._data, sha256)
+        if hasattr(self._data, "madvise"):
+            self._data.madvise(mmap.MADV_DONTNEED)
+
+    def unpacked(self) -> bytes:
+        """The content. What is checked is what is used: raises FileCorrupt where the file was changed meanwhile."""
+        packed = self._data[:]
+        _check(self._name, packed, self._sha256)
+        return gzip.decompress(packed)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What ships: the manifest, small files whole, and packed ones by their names without `.gz`."""
+
+    manifest: bytes
+    whole: Mapping[str, bytes]
+    packed: Mapping[str, Packed]
+
+
+def verified(directory: Path) -> Content:
+    """Every file that the manifest names, checked. Raises FileCorrupt."""
+    manifest = _read(directory, "manifest.json")
     try:
-        listed: dict[str, dict[str, Any]] = json.loads(content["manifest.json"])["files"]
+        listed: dict[str, dict[str, Any]] = json.loads(manifest)["files"]
     except (ValueError, KeyError, TypeError):
         raise FileCorrupt("manifest.json", "it is not a manifest") from None
+    whole: dict[str, bytes] = {}
+    packed: dict[str, Packed] = {}
     for name, expected in listed.items():
-        data = _read(directory, name)
-        if hashlib.sha256(data).hexdigest() != expected["sha256"]:
-            raise FileCorrupt(name, "its SHA-256 is not the one in the manifest")
-        content[name.removesuffix(".gz")] = gzip.decompress(data) if name.endswith(".gz") else data
-    return content
+        if name.endswith(".gz"):
+            packed[name.removesuffix(".gz")] = Packed(directory, name, expected["sha256"])
+        else:
+            whole[name] = _read(directory, name)
+            _check(name, whole[name], expected["sha256"])
+    return Content(manifest, whole, packed)
+
+
+def _check(name: str, data: bytes | mmap.mmap, sha256: str) -> None:
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise FileCorrupt(name, "its SHA-256 is not the one in the manifest")
 
 
 def _read(directory: Path, name: str) -> bytes:
     try:
         return (directory / name).read_bytes()
     except OSError as error:
-        raise FileCorrupt(name, f"it cannot be read ({error.strerror})") from None
+        raise _unreadable(name, error) from None
+
+
+def _unreadable(name: str, error: OSError | ValueError) -> FileCorrupt:
+    return FileCorrupt(name, f"it cannot be read ({getattr(error, 'strerror', None) or error})")
 
 
 def fingerprint(manifest: bytes) -> str:

@@ -1,8 +1,9 @@
 """Loads the shipped models and reads texts with them: similarity, usefulness, support.
 
-Every text goes through a model on its own, in float arithmetic: one reading is the same whatever else is asked, and
-differs between machines by rounding only. (Arithmetic in int8 would be twice as fast, but moves a probability by up
-to 0.14 with the batch, and by 0.03 with the kernels of the CPU; see training/README.md.)
+Every text goes through a model on its own: one reading is the same whatever else is asked. Support and usefulness are
+read with products of integers, which is more than twice as quick as float arithmetic. Their sums are exact on every
+CPU, and what is float around them is rounded by it: between CPUs a probability may differ by some hundredths, and by
+rounding only for similarity, which is float throughout (training/README.md has the figures).
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.forks import GATE, own_lock
 from assay.threads import at_the_end
-from assay_embedded.excerpt import excerpt
+from assay_embedded.excerpt import Spans, excerpt
 from assay_embedded.features import Passage
-from assay_embedded.files import FILES, fingerprint, verified
+from assay_embedded.files import FILES, Packed, fingerprint, verified
 from assay_embedded.support import Calibration, Logits, Regression, SupportReading, combined, judged, sigmoid
 from assay_embedded.windows import CLS, EMBEDDER_WINDOW, SEP, Window, even, length, windows_of
 
@@ -34,18 +35,43 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 STOPPING = 0.25  # seconds that the end of the process waits for a reading, or a file that is being opened, at most
-EXCERPT = 130  # words of a passage that a claim is read against
+EXCERPT = 90  # words of a passage that a claim or a question is read with
+GIVEN = 40  # words of the answer that a passage should lead to
+
+
+class _Graph:
+    """One model: unpacked and opened when something is first read with it, since each takes tens of megabytes."""
+
+    __slots__ = ("_packed", "_session")
+
+    def __init__(self, packed: Packed) -> None:
+        self._packed: Packed | None = packed
+        self._session: Any = None
+
+    def run(self, feed: Mapping[str, Any]) -> NDArray[np.float32]:
+        """The model's output. Raises Ending where the process ends."""
+        session = self._session or self._opened()
+        with _native():
+            result: NDArray[np.float32] = session.run(None, feed)[0]
+        return result
+
+    def _opened(self) -> Any:
+        with _lock:
+            if self._session is None and self._packed is not None:
+                self._session = _session(self._packed.unpacked())
+                self._packed = None
+        return self._session
 
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """The open files; shared by every Models of a process."""
+    """The files; shared by every Models of a process."""
 
     tokenizer: Any
-    embedder: Any
-    trunk: Any  # the layers that reading for relevance and for support share
-    relevance: Any
-    support: Any
+    embedder: _Graph
+    trunk: _Graph  # the layers that reading for relevance and for support share
+    relevance: _Graph
+    support: _Graph
     regression: Regression
     calibration: Calibration
     usefulness: tuple[float, float]
@@ -86,14 +112,27 @@ class Models:
             found[text] = np.asarray(total / max(float(np.linalg.norm(total)), 1e-12), np.float32)
         return np.stack([found[text] for text in texts]) if texts else np.zeros((0, 384), np.float32)
 
-    def relevance(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+    def relevance(self, pairs: Sequence[tuple[str, str]], *, twice: bool = True) -> NDArray[np.float64]:
         """For each (question, passage) the probability that the passage is useful for the question, [n].
 
-        A pair of more than 256 tokens is read in windows that overlap and cover all of it. A passage of many sentences
-        is also read in short: those that share most words with the question, and their neighbours; one answer among
-        much else is easily overlooked. The best reading counts. 0 for an empty passage or question.
+        Of a passage the sentences are read that share most words with the question: 90 words of them, and again three
+        of them and their neighbours alone, because one answer among much else is easily overlooked; not so where the
+        question comes with its answer (`queries`), which may go without (`twice=False`). What is still more than 256
+        tokens is read in windows that cover all of it. The best reading counts. 0 for an empty passage or question.
         """
-        return _probabilities(self.relevance_logits(pairs), self._loaded.usefulness)
+        return _probabilities(self.relevance_logits(pairs, twice=twice), self._loaded.usefulness)
+
+    @staticmethod
+    def queries(question: str, given: str, passages: Sequence[str]) -> list[str]:
+        """What to ask for the usefulness of each passage where `given` is the answer that they should lead to.
+
+        The question, and those sentences of the answer that have most to do with the passage, 40 words of them.
+        """
+        answer = Passage(given)
+        return [
+            " ".join((question, *(given[start:end] for start, end in excerpt(answer, passage, GIVEN))))
+            for passage in passages
+        ]
 
     def directness(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """For each (question, answer) the probability that the answer meets the question, right or wrong, [n].
@@ -103,19 +142,17 @@ class Models:
         """
         return _probabilities(self.relevance_logits(pairs), self._loaded.directness)
 
-    def relevance_logits(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
+    def relevance_logits(self, pairs: Sequence[tuple[str, str]], *, twice: bool = True) -> list[float | None]:
         """What `relevance` turns into probabilities: the reranker's best logit; None where a text is empty."""
         distinct = list(dict.fromkeys(pairs))
         indexed = {passage: Passage(passage) for _, passage in distinct}
-        read = [list(dict.fromkeys((passage, indexed[passage].around(question)))) for question, passage in distinct]
-        texts = dict.fromkeys(
-            text for (question, _), given in zip(distinct, read, strict=True) for text in (question, *given)
-        )
-        tokens = {text: self._tokens(text) for text in texts}
-        windows = [
-            [window for text in given for window in windows_of(tokens[question], tokens[text])]
-            for (question, _), given in zip(distinct, read, strict=True)
-        ]
+        windows: list[list[Window]] = []
+        for question, passage in distinct:
+            chosen = " ".join(passage[start:end] for start, end in excerpt(indexed[passage], question, EXCERPT))
+            texts = (chosen, indexed[passage].around(question)) if twice else (chosen,)
+            asked = self._tokens(question)
+            read = dict.fromkeys(tuple(self._tokens(text)) for text in texts)
+            windows.append([window for tokens in read for window in windows_of(asked, tokens)])
         jobs = [window for group in windows for window in group]
         logits = iter(self._each(self._relevance_one, jobs, size=length))
         best = {
@@ -127,16 +164,17 @@ class Models:
     def support(self, pairs: Sequence[tuple[str, str]]) -> list[SupportReading]:
         """For each (passage, claim) whether the passage supports the claim, says otherwise, or does not say.
 
-        The claim is read against the sentences of the whole passage that have most to do with it, 130 words of them.
+        The claim is read against the sentences of the whole passage that have most to do with it, 90 words of them.
         What is still more than 256 tokens is read in windows that cover all of it, of which the one that supports the
         claim best counts; a claim of more than 126 tokens counts by its least supported part. Probability 0 for an
         empty passage or claim.
         """
         passages = {text: Passage(text) for text, _ in pairs}
+        read = self._excerpts(pairs, passages)
         loaded = self._loaded
         return [
-            judged(found, passages[text].compare(claim), loaded.regression, loaded.calibration)
-            for found, (text, claim) in zip(self._support_logits(pairs, passages), pairs, strict=True)
+            judged(found, passages[text].compare(claim), loaded.regression, loaded.calibration, read[text, claim])
+            for found, (text, claim) in zip(self._logits(pairs, read), pairs, strict=True)
         ]
 
     def word_logits(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -146,18 +184,22 @@ class Models:
 
     def support_logits(self, pairs: Sequence[tuple[str, str]]) -> list[Logits | None]:
         """What `support` turns into probabilities: the reader's logits; None where a text is empty."""
-        return self._support_logits(pairs, {text: Passage(text) for text, _ in pairs})
+        return self._logits(pairs, self._excerpts(pairs, {text: Passage(text) for text, _ in pairs}))
 
-    def _support_logits(self, pairs: Sequence[tuple[str, str]], passages: Mapping[str, Passage]) -> list[Logits | None]:
-        distinct = list(dict.fromkeys(pairs))
+    @staticmethod
+    def _excerpts(pairs: Sequence[tuple[str, str]], passages: Mapping[str, Passage]) -> dict[tuple[str, str], Spans]:
+        """Which sentences of its passage each claim is read against."""
+        return {(text, claim): excerpt(passages[text], claim, EXCERPT) for text, claim in dict.fromkeys(pairs)}
+
+    def _logits(self, pairs: Sequence[tuple[str, str]], read: Mapping[tuple[str, str], Spans]) -> list[Logits | None]:
         windows: list[list[Window]] = []
-        for text, claim in distinct:
-            chosen = " ".join(text[start:end] for start, end in excerpt(passages[text], claim, EXCERPT))
+        for (text, claim), spans in read.items():
+            chosen = " ".join(text[start:end] for start, end in spans)
             windows.append(list(windows_of(self._tokens(claim), self._tokens(chosen))))
         jobs = [window for group in windows for window in group]
         logits = iter(self._each(self._support_one, jobs, size=length))
         found: dict[tuple[str, str], Logits | None] = {}
-        for pair, group in zip(distinct, windows, strict=True):
+        for pair, group in zip(read, windows, strict=True):
             parts = groupby(((part, next(logits)) for part, _ in group), key=lambda one: tuple(one[0]))
             found[pair] = combined([[logit for _, logit in part] for _, part in parts])
         return [found[pair] for pair in pairs]
@@ -169,8 +211,7 @@ class Models:
 
     def _embed_one(self, window: Sequence[int]) -> NDArray[np.float32]:
         feed = _arrays(input_ids=[CLS, *window, SEP], attention_mask=[1] * (len(window) + 2))
-        with _native():
-            vector: NDArray[np.float32] = self._loaded.embedder.run(None, feed)[0][0]
+        vector: NDArray[np.float32] = self._loaded.embedder.run(feed)[0]
         return vector
 
     def _relevance_one(self, window: Window) -> float:
@@ -180,16 +221,13 @@ class Models:
         yes, against, silent = self._read(self._loaded.support, window).reshape(-1).tolist()
         return yes, against, silent
 
-    def _read(self, head: Any, window: Window) -> NDArray[np.float32]:
+    def _read(self, head: _Graph, window: Window) -> NDArray[np.float32]:
         first, passage = window
         ids = [CLS, *first, SEP, *passage, SEP]
         types = [0] * (len(first) + 2) + [1] * (len(passage) + 1)
         feed = _arrays(input_ids=ids, attention_mask=[1] * len(ids), token_type_ids=types)
-        with _native():
-            hidden = self._loaded.trunk.run(None, feed)[0]
-            rest = {"hidden": hidden, "attention_mask": feed["attention_mask"]}
-            logits: NDArray[np.float32] = head.run(None, rest)[0]
-        return logits
+        hidden = self._loaded.trunk.run(feed)
+        return head.run({"hidden": hidden, "attention_mask": feed["attention_mask"]})
 
     def _each(self, run: Callable[[Any], T], jobs: Sequence[Any], size: Callable[[Any], int]) -> list[T]:
         """`run` over the jobs on all threads, the longest first so that none waits long at the end."""
@@ -278,35 +316,36 @@ def _open(directory: Path) -> _Loaded:
     content = verified(directory)
     with _native():
         import numpy  # noqa: F401  with the others: nothing is to be imported while the process forks
-        import onnxruntime
+        import onnxruntime  # noqa: F401
         from tokenizers import Tokenizer
 
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1  # threads are ours: one text each
-    options.log_severity_level = 3
-
-    def session(name: str) -> Any:
-        with _native():
-            return onnxruntime.InferenceSession(content.pop(name), options, providers=["CPUExecutionProvider"])
-
-    with _native():
-        tokenizer = Tokenizer.from_str(content["tokenizer.json"].decode("utf-8"))
+        tokenizer = Tokenizer.from_str(content.whole["tokenizer.json"].decode("utf-8"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    numbers = json.loads(content["support.json"])
+    numbers = json.loads(content.whole["support.json"])
     return _Loaded(
         tokenizer=tokenizer,
-        embedder=session("embedder.onnx"),
-        trunk=session("trunk.onnx"),
-        relevance=session("relevance.onnx"),
-        support=session("support.onnx"),
+        embedder=_Graph(content.packed["embedder.onnx"]),
+        trunk=_Graph(content.packed["trunk.onnx"]),
+        relevance=_Graph(content.packed["relevance.onnx"]),
+        support=_Graph(content.packed["support.onnx"]),
         regression=Regression.of(numbers),
         calibration=Calibration.of(numbers["support"]),
         usefulness=_line(numbers["usefulness"]),
         directness=_line(numbers["directness"]),
-        card=json.loads(content["card.json"]),
-        fingerprint=fingerprint(content["manifest.json"]),
+        card=json.loads(content.whole["card.json"]),
+        fingerprint=fingerprint(content.manifest),
     )
+
+
+def _session(graph: bytes) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1  # threads are ours: one text each
+    options.log_severity_level = 3
+    with _native():
+        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
 def _line(numbers: Mapping[str, Any]) -> tuple[float, float]:

@@ -11,6 +11,7 @@ from assay_embedded.errors import FileCorrupt
 from assay_embedded.features import FEATURES, Comparison
 
 Logits = tuple[float, float, float]  # supported, contradicted, not mentioned
+NOWHERE = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,8 @@ class SupportReading:
 
     probability      that the passage supports the claim, in [0, 1]; 0.5 is the threshold measured on the card
     contradiction    that it says otherwise, in [0, 1 - probability]; what is left is that it does not say
-    sentence         offsets in the passage of the sentence that covers the claim best; (0, 0) when none shares a word
+    sentence         offsets in the passage of the sentence that covers the claim best; of a supported claim that shares
+                     no word with any, the first that was read; else (0, 0)
     missing_numbers  numbers of the claim, as written there, that are nowhere in the passage
     missing_names    the same for names
     overlap          share of the claim's different content words that the passage has, in [0, 1]
@@ -100,16 +102,20 @@ def combined(parts: Sequence[Sequence[Logits]]) -> Logits | None:
 
 
 def judged(
-    logits: Logits | None, words: Comparison, regression: Regression, calibration: Calibration
+    logits: Logits | None,
+    words: Comparison,
+    regression: Regression,
+    calibration: Calibration,
+    read: Sequence[tuple[int, int]] = (),
 ) -> SupportReading:
-    """The reading; probability 0 where there was nothing to read."""
+    """The reading; probability 0 where there was nothing to read. `read`: the sentences with which the claim was."""
     probability, contradiction = 0.0, 0.0
     if logits is not None:
         probability, contradiction = calibration.probabilities(logits, regression.logit(words.values))
     return SupportReading(
         probability=probability,
         contradiction=contradiction,
-        sentence=words.sentence,
+        sentence=words.sentence if words.sentence != NOWHERE or probability < 0.5 else next(iter(read), NOWHERE),
         missing_numbers=words.missing_numbers,
         missing_names=words.missing_names,
         overlap=words.overlap,

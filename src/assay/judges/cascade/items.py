@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from assay.inquiries import Inquiry
+from assay.inquiries import Inquiry, Support
 from assay.inquiries.directness import Directness
 from assay.judges.base import BaseJudge
 from assay.judges.deciding.decider import decides
@@ -16,6 +16,11 @@ EVERYTHING: Band = (0.0, 1.0)
 NOTHING: Band = (0.5, 0.5)
 
 Route = Literal["first", "both", "then"]
+
+
+def kind_of(inquiry: Inquiry[Any]) -> str:
+    """The name under which bands are kept: what passages say of claims is one kind, with its cells and without."""
+    return Support.name if isinstance(inquiry, Support) else inquiry.name
 
 
 def in_doubt(probability: float | None, band: Band) -> bool:

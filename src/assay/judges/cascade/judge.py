@@ -18,7 +18,7 @@ from assay.forks import own_lock
 from assay.inquiries import Inquiry
 from assay.judges.asking import asked
 from assay.judges.base import Answer, BaseJudge, JudgeSpec
-from assay.judges.cascade.items import NOTHING, Band, in_doubt, may_escalate, route
+from assay.judges.cascade.items import NOTHING, Band, in_doubt, kind_of, may_escalate, route
 from assay.judges.cascade.plan import CascadePlan, name_of
 from assay.judges.cascade.report import CascadeReport
 from assay.records import Usage, fingerprint
@@ -137,7 +137,7 @@ class CascadeJudge(BaseJudge):
         work = [_Work(inquiry, self._route(inquiry)) for inquiry in inquiries]
         begun = [one for one in work if one.route != "then"]
         for one, answer in zip(begun, await asked(self.first, [one.inquiry for one in begun]), strict=True):
-            one.take_first(answer, self.bands.get(one.inquiry.name, NOTHING))
+            one.take_first(answer, self.bands.get(kind_of(one.inquiry), NOTHING))
         asking = [(one, one.second) for one in work if one.second is not None]
         answers = await asked(self.then, [second for _, second in asking])
         for (one, _), answer in zip(asking, answers, strict=True):
@@ -153,7 +153,7 @@ class CascadeJudge(BaseJudge):
 
     def _route(self, inquiry: Inquiry[Any]) -> str:
         wanted = route(inquiry, self.first, self.then)
-        return "then" if wanted == "both" and inquiry.name not in self.bands else wanted
+        return "then" if wanted == "both" and kind_of(inquiry) not in self.bands else wanted
 
     def _check(self, plan: CascadePlan) -> None:
         for role, judge, known in (("first", self.first, plan.first), ("second", self.then, plan.then)):

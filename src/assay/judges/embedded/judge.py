@@ -13,7 +13,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import Cause, JudgeFailure, MissingExtra
-from assay.inquiries import Claims, Directness, Inquiry, Similarity, Support, Usefulness, UsefulSentences
+from assay.inquiries import (
+    Claims,
+    Directness,
+    Inquiry,
+    Similarity,
+    Support,
+    SupportCells,
+    Usefulness,
+    UsefulSentences,
+)
 from assay.installing import install_extra
 from assay.judges.base import Answer, BaseJudge
 from assay.judges.sentence_claims import refuses, sentence_claims, states_something
@@ -26,11 +35,20 @@ if TYPE_CHECKING:
     from assay_embedded import Models, SupportReading
 
 #: What it can answer.
-INQUIRIES: tuple[type[Inquiry[Any]], ...] = (Claims, Support, Usefulness, UsefulSentences, Directness, Similarity)
+INQUIRIES: tuple[type[Inquiry[Any]], ...] = (
+    Claims,
+    Support,
+    SupportCells,
+    Usefulness,
+    UsefulSentences,
+    Directness,
+    Similarity,
+)
 
 #: Raise it when this file or `sentence_claims` reads texts differently: stored findings are then asked for anew.
-RULES = 3
+RULES = 4
 
+_BETWEEN = "\n"  # between passages that are read together
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out"
 _FEWEST = 4  # words of an answer that can be judged by itself,
 _SENTENCE = 9  # or, where no full stop says that it is a sentence, so many,
@@ -131,19 +149,28 @@ class EmbeddedJudge(BaseJudge):
         pairs = _distinct((text, claim.text) for i in inquiries.values() for claim in i.claims for text in _texts(i))
         readings = dict(zip(pairs, self.models.support(pairs), strict=True)) if pairs else {}
         return {
-            n: tuple(
-                _verdict(claim, [readings[text, claim.text] for text in _texts(i)], i.passages) for claim in i.claims
-            )
+            n: tuple(_verdict(claim, i, [readings[text, claim.text] for text in _texts(i)]) for claim in i.claims)
             for n, i in inquiries.items()
         }
 
     def _usefulness(self, inquiries: Mapping[int, Usefulness | UsefulSentences]) -> dict[int, tuple[Verdict, ...]]:
-        pairs = _distinct((_query(i), text) for i in inquiries.values() for text in _units(i))
-        useful = dict(zip(pairs, map(float, self.models.relevance(pairs)), strict=True)) if pairs else {}
-        return {
-            n: tuple(_useful(k, useful[_query(i), text]) for k, text in enumerate(_units(i)))
-            for n, i in inquiries.items()
-        }
+        found: dict[int, tuple[Verdict, ...]] = {}
+        for answered in (False, True):
+            pairs_of = {n: self._pairs(i) for n, i in inquiries.items() if _has_answer(i) is answered}
+            pairs = _distinct(pair for some in pairs_of.values() for pair in some)
+            read = map(float, self.models.relevance(pairs, twice=not answered)) if pairs else ()
+            useful = dict(zip(pairs, read, strict=True))
+            found |= {n: tuple(_useful(k, useful[p]) for k, p in enumerate(some)) for n, some in pairs_of.items()}
+        return found
+
+    def _pairs(self, inquiry: Usefulness | UsefulSentences) -> list[tuple[str, str]]:
+        """What is asked, and of which text, for each text that gets a verdict."""
+        if isinstance(inquiry, UsefulSentences):
+            return [(inquiry.question, sentence.text) for sentence in inquiry.sentences]
+        if not inquiry.given:
+            return [(inquiry.question, passage) for passage in inquiry.passages]
+        queries = self.models.queries(inquiry.question, inquiry.given, inquiry.passages)
+        return list(zip(queries, inquiry.passages, strict=True))
 
     def _directness(self, inquiries: Mapping[int, Directness]) -> dict[int, Verdict]:
         """The verdict on each answer, but for those too short to tell."""
@@ -173,20 +200,15 @@ def _distinct(items: Iterable[Any]) -> list[Any]:
     return list(dict.fromkeys(items))
 
 
-def _query(inquiry: Usefulness | UsefulSentences) -> str:
-    given = inquiry.given if isinstance(inquiry, Usefulness) else None
-    return f"{inquiry.question} {given}" if given else inquiry.question
-
-
-def _units(inquiry: Usefulness | UsefulSentences) -> Sequence[str]:
-    """The texts that get a verdict each."""
-    return inquiry.passages if isinstance(inquiry, Usefulness) else [sentence.text for sentence in inquiry.sentences]
+def _has_answer(inquiry: Usefulness | UsefulSentences) -> bool:
+    """Whether an answer is known that the passages should lead to."""
+    return isinstance(inquiry, Usefulness) and bool(inquiry.given)
 
 
 def _texts(inquiry: Support) -> tuple[str, ...]:
-    """Each passage alone and, where there are several, all together: some claims need two of them."""
+    """What a claim is read against: all passages together, as some claims need two of them; for cells each alone."""
     alone = inquiry.passages
-    return (*alone, "\n".join(alone)) if len(alone) > 1 else alone
+    return alone if isinstance(inquiry, SupportCells) or not alone else (_BETWEEN.join(alone),)
 
 
 def _label(reading: SupportReading) -> SupportLabel:
@@ -196,32 +218,36 @@ def _label(reading: SupportReading) -> SupportLabel:
     return "contradicted" if reading.contradiction > silent else "not_mentioned"
 
 
-def _verdict(claim: Claim, readings: Sequence[SupportReading], passages: Sequence[str]) -> Verdict:
-    """From what each passage says and, where there are several, all together, which comes last.
-
-    A claim stands as well as in the reading that supports it best. Where none supports it, all together say whether it
-    is contradicted: a passage about something else may look like a contradiction when it is read alone.
-    """
-    alone = readings[: len(passages)]
-    if not alone:
+def _verdict(claim: Claim, inquiry: Support, readings: Sequence[SupportReading]) -> Verdict:
+    """The verdict of the reading that supports the claim best, where there are several, and where its evidence is."""
+    if not readings:
         return Verdict(label="not_mentioned", probability=0.0, claim=claim, reason="there are no passages")
-    top = max(readings, key=lambda reading: reading.probability)
-    decisive = top if top.probability >= 0.5 else readings[-1]
-    label = _label(decisive)
-    best = max(
-        range(len(alone)), key=lambda k: alone[k].contradiction if label == "contradicted" else alone[k].probability
-    )
-    span = Span(*alone[best].sentence)
-    quote = span.of(passages[best])
+    best = max(range(len(readings)), key=lambda k: readings[k].probability)
+    top = readings[best]
+    alone = len(readings) == len(inquiry.passages)  # the readings are those of the passages
+    evidence = _evidence(top.sentence, inquiry.passages, best if alone else None)
     return Verdict(
-        label=label,
+        label=_label(top),
         probability=top.probability,
         claim=claim,
-        reason=_reason(decisive),
-        cells=tuple(Cell(label=_label(reading), probability=reading.probability) for reading in alone),
-        # the sentence closest to the claim: what decides about it, or the best that the passages have to offer
-        evidence=(Evidence(passage=best, span=span, text=quote),) if quote else (),
+        reason=_reason(top),
+        cells=tuple(Cell(label=_label(one), probability=one.probability) for one in readings) if alone else (),
+        evidence=() if evidence is None else (evidence,),
     )
+
+
+def _evidence(sentence: tuple[int, int], passages: Sequence[str], passage: int | None) -> Evidence | None:
+    """The sentence of the passage that was read, or None where there is none; no `passage`: of all of them joined."""
+    start, end = sentence
+    if start == end:
+        return None
+    if passage is None:
+        passage = 0
+        while start >= len(passages[passage]) + len(_BETWEEN):  # no sentence goes on over the end of a line
+            start, end = (at - len(passages[passage]) - len(_BETWEEN) for at in (start, end))
+            passage += 1
+    span = Span(start, end)
+    return Evidence(passage=passage, span=span, text=span.of(passages[passage]))
 
 
 def _reason(reading: SupportReading) -> str:
