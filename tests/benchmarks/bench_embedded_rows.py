@@ -1,10 +1,10 @@
-"""CPU of the embedded judge for a row, a guard's call and the demo; beside another installation of assay, if one is named.
+"""CPU of the embedded judge for a row and for a guard's call; beside another installation of assay, if one is named.
 
     python -m tests.benchmarks.bench_embedded_rows [--against PYTHON]
 
-Rows are those of the demo, each with the passages of the rows after it until there are three or five. One thread, models
-loaded before, nothing stored: what is left is reading. PYTHON is that of an environment with another release; both take
-turns, and of each the lowest counts.
+Rows are those of the demo, each with the passages of the rows after it until there are three or five. One thread,
+models loaded before, nothing stored: what is left is reading. PYTHON is that of an environment with another release;
+both take turns, and of each the lowest counts.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ from assay.metrics.composite import harmonic_mean
 from assay.metrics.context_entity_recall import entity_recall
 from assay.metrics.context_precision import average_precision, share_useful
 from assay.metrics.faithfulness import share_supported
+from assay.metrics.grounded import probability_grounded
 from assay.metrics.hallucination import share_hallucinated
 from assay.metrics.noise_sensitivity import relevant_passages, share_noise
 from assay.metrics.summarization_score import qa_score
@@ -95,6 +96,7 @@ RULES: dict[str, Any] = {
 #: The values for SAMPLE, with their arithmetic.
 VALUES = {
     "faithfulness": 2 / 3,  # 1879 and Spain stand in the contexts, bread does not
+    "grounded": 0.0,  # this judge gives no probability, and bread is not supported
     "hallucination": 1 / 3,
     "hallucination_contradicted": 0.0,  # one passage contradicts "Spain", another supports it: support wins
     "answer_relevancy": 0.5,  # (0.5 + 0.5 + 0.5) / 3
@@ -130,6 +132,7 @@ SCORED = "scored"
 OUTCOMES: dict[str, tuple[str, ...]] = {
     # metric: no claims, blank answer, empty retrieval, no contexts known, no reference, answer = reference
     "faithfulness": ("no_claims", "no_claims", "no_context", "missing_input", SCORED, SCORED),
+    "grounded": ("no_claims", "no_claims", "no_context", "missing_input", SCORED, SCORED),
     "hallucination": ("no_claims", "no_claims", "no_context", "missing_input", SCORED, SCORED),
     "hallucination_contradicted": ("no_claims", "no_claims", "no_context", "missing_input", SCORED, SCORED),
     "answer_relevancy": ("0", "no_claims", SCORED, SCORED, SCORED, SCORED),
@@ -152,6 +155,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
 #: How each value follows from what the score itself stores.
 RECOMPUTED: dict[str, Callable[[Score], float]] = {
     "faithfulness": lambda s: share_supported(s.verdicts["answer/contexts"]),
+    "grounded": lambda s: probability_grounded(s.verdicts["answer/contexts"]),
     "hallucination": lambda s: share_hallucinated(s.verdicts["answer/contexts"]),
     "hallucination_contradicted": lambda s: share_hallucinated(s.verdicts["answer/contexts"], "contradicted"),
     "answer_relevancy": lambda s: mean_cosine(list(s.parts.values())),

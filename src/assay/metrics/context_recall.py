@@ -16,7 +16,7 @@ from assay.inquiries import Claims, Support
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
 from assay.metrics.faithfulness import share_supported
-from assay.metrics.readings import reference_against_contexts
+from assay.metrics.readings import expected_share, reference_against_contexts
 from assay.records import Sample, Score
 
 
@@ -33,4 +33,5 @@ class ContextRecall(Metric):
         reading = await reference_against_contexts(sample, judge)
         if not reading.verdicts:
             return self.unscored(Cause.NO_CLAIMS, "the reference makes no checkable claim", texts=reading.not_judged)
-        return self.scored(share_supported(reading.verdicts), **reading.evidence)
+        evidence = reading.with_parts(**expected_share(reading.verdicts))
+        return self.scored(share_supported(reading.verdicts), **evidence)

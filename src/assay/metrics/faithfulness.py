@@ -16,7 +16,7 @@ from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import answer_against_conversation
+from assay.metrics.readings import answer_against_conversation, expected_share
 from assay.records import Sample, Score, Verdict
 
 
@@ -38,4 +38,5 @@ class Faithfulness(Metric):
         reading = await answer_against_conversation(sample, judge)
         if not reading.verdicts:
             return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
-        return self.scored(share_supported(reading.verdicts), **reading.evidence)
+        evidence = reading.with_parts(**expected_share(reading.verdicts))
+        return self.scored(share_supported(reading.verdicts), **evidence)

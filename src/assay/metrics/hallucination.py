@@ -17,7 +17,7 @@ from assay.errors import Cause, InputError
 from assay.inquiries import Claims, Support
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import answer_against_conversation
+from assay.metrics.readings import answer_against_conversation, expected_share
 from assay.records import Direction, Sample, Score, Verdict
 
 Kind = Literal["unsupported", "contradicted"]
@@ -62,4 +62,6 @@ class Hallucination(Metric):
         reading = await answer_against_conversation(sample, judge)
         if not reading.verdicts:
             return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
-        return self.scored(share_hallucinated(reading.verdicts, self.kind), **reading.evidence)
+        expected = expected_share(reading.verdicts) if self.kind == "unsupported" else {}
+        evidence = reading.with_parts(**{name: 1 - share for name, share in expected.items()})
+        return self.scored(share_hallucinated(reading.verdicts, self.kind), **evidence)

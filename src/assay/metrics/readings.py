@@ -132,6 +132,20 @@ class Reading:
     evidence: Mapping[str, Any]
     not_judged: Mapping[str, tuple[str, ...]]
 
+    def with_parts(self, **parts: float) -> dict[str, Any]:
+        """The evidence, with more parts."""
+        return {**self.evidence, "parts": {**self.evidence.get("parts", {}), **parts}}
+
+
+def expected_share(verdicts: Sequence[Verdict]) -> dict[str, float]:
+    """The share of supported claims that their probabilities lead one to expect, as `parts["expected"]`: their mean.
+
+    Where the counted share says how many claims are on which side of the threshold, it says how far. In [0, 1]; empty
+    where a judge gave no probability, and for no verdicts.
+    """
+    known = [verdict.probability for verdict in verdicts if verdict.probability is not None]
+    return {"expected": math.fsum(known) / len(known)} if known and len(known) == len(verdicts) else {}
+
 
 async def answer_against_conversation(sample: Sample, judge: Judge) -> Reading:
     """The verdict on each claim of the answer of the contexts of this turn and, where there are any, of earlier ones.

@@ -20,6 +20,7 @@ from assay.metrics.context_recall import ContextRecall
 from assay.metrics.context_relevance import ContextRelevance
 from assay.metrics.context_utilization import ContextUtilization
 from assay.metrics.faithfulness import Faithfulness
+from assay.metrics.grounded import Grounded
 from assay.metrics.hallucination import Hallucination
 from assay.metrics.noise_sensitivity import NoiseSensitivity
 from assay.metrics.semantic_similarity import SemanticSimilarity
@@ -49,6 +50,7 @@ def _aspect(name: str) -> Callable[[], AspectCritique]:
 #: Every metric by the label of its score, in the order in which they are listed to users.
 METRICS: Mapping[str, Callable[[], Metric]] = {
     "faithfulness": Faithfulness,
+    "grounded": Grounded,
     "hallucination": Hallucination,
     "hallucination_contradicted": lambda: Hallucination(kind="contradicted"),
     "answer_relevancy": AnswerRelevancy,

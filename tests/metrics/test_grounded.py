@@ -1,0 +1,102 @@
+"""One verdict on a whole answer, and the expected share beside the counted one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assay.judges.scripted import ScriptedJudge
+from assay.metrics import METRICS
+from assay.metrics.grounded import least_supported, probability_grounded
+from assay.metrics.readings import expected_share
+from assay.records import Context, Sample, Verdict
+
+SAMPLE = Sample(
+    question="Where?", contexts=(Context(text="All of it."),), answer="A is so. B is so. C is so.", reference="A is so."
+)
+
+
+def said(*probabilities: float | None) -> list[Verdict]:
+    return [Verdict(label="supported" if (p or 0) >= 0.5 else "not_mentioned", probability=p) for p in probabilities]
+
+
+class Unsure(ScriptedJudge):
+    """Gives the claims of an answer these probabilities, in order."""
+
+    def __init__(self, *probabilities: float) -> None:
+        super().__init__(support=lambda claim, passage: "supported")
+        self.probabilities = probabilities
+
+    async def answer(self, inquiries: Sequence[Any]) -> Sequence[Any]:
+        answers = await super().answer(inquiries)
+        return [
+            replace(answer, finding=tuple(self._unsure(answer.finding))) if inquiry.name == "support" else answer
+            for inquiry, answer in zip(inquiries, answers, strict=True)
+        ]
+
+    def _unsure(self, verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
+        return [
+            replace(verdict, probability=p, label="supported" if p >= 0.5 else "not_mentioned")
+            for verdict, p in zip(verdicts, self.probabilities, strict=False)
+        ]
+
+
+def test_two_claims_decide() -> None:
+    # log-odds of 0.2 and 0.9: ln(1/4) = -1.386, ln 9 = 2.197; their mean 0.405 = ln 1.5, odds of 3 to 2
+    assert probability_grounded(said(0.99, 0.2, 0.9)) == pytest.approx(0.6)
+    # of 0.2 and 0.5: mean -0.693 = ln(1/2)
+    assert probability_grounded(said(0.99, 0.2, 0.5)) == pytest.approx(1 / 3)
+    assert probability_grounded(said(0.7)) == pytest.approx(0.7)
+
+
+def test_without_probabilities_every_claim_has_to_be_supported() -> None:
+    supported, missing = Verdict(label="supported"), Verdict(label="not_mentioned")
+    assert probability_grounded([supported, supported]) == 1.0
+    assert probability_grounded([supported, missing]) == 0.0
+    assert probability_grounded([Verdict(label="supported", probability=0.2), supported]) == 1.0  # one is not known
+
+
+def test_certainty_is_no_division_by_nothing() -> None:
+    assert probability_grounded(said(1.0, 1.0)) == pytest.approx(1.0, abs=1e-5)
+    assert probability_grounded(said(0.0, 1.0)) == pytest.approx(0.5)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_it_lies_between_the_two_least_and_does_not_depend_on_order(probabilities: list[float]) -> None:
+    found = probability_grounded(said(*probabilities))
+    low, *rest = sorted(probabilities)
+    high = rest[0] if rest else low
+    assert low - 2e-6 <= found <= high + 2e-6
+    assert math.isclose(found, probability_grounded(said(*reversed(probabilities))))
+    assert [one.probability for one in least_supported(said(*probabilities))] == sorted(probabilities)[:2]
+
+
+async def test_the_score_names_its_verdict_and_what_decided() -> None:
+    score = await METRICS["grounded"]().score(SAMPLE, Unsure(0.99, 0.2, 0.5))
+    assert score.value == pytest.approx(1 / 3)
+    assert score.parts == {"grounded": 0.0}
+    assert score.texts["decided_by"] == ("B is so.", "C is so.")
+    assert len(score.verdicts["answer/contexts"]) == 3
+
+
+async def test_the_expected_share_stands_beside_the_counted_one() -> None:
+    judge = Unsure(0.9, 0.6, 0.3)
+    faithful = await METRICS["faithfulness"]().score(SAMPLE, judge)
+    assert (faithful.value, faithful.parts) == (pytest.approx(2 / 3), {"expected": pytest.approx(0.6)})
+    made_up = await METRICS["hallucination"]().score(SAMPLE, judge)
+    assert (made_up.value, made_up.parts) == (pytest.approx(1 / 3), {"expected": pytest.approx(0.4)})
+    against = await METRICS["hallucination_contradicted"]().score(SAMPLE, judge)
+    assert against.parts == {}  # the probabilities are those of support
+    recall = await METRICS["context_recall"]().score(SAMPLE, judge)
+    assert (recall.value, recall.parts) == (1.0, {"expected": pytest.approx(0.9)})
+
+
+def test_nothing_is_expected_where_a_probability_is_missing() -> None:
+    assert expected_share(said(0.5, None)) == {}
+    assert expected_share([]) == {}
