@@ -66,7 +66,7 @@ def content_of(node: Any) -> str:
     """The text of a node, without its metadata: of plain text nodes the field itself, as the method is far slower."""
     kind = type(node)
     if kind.__name__ == "TextNode" and kind.__module__ == "llama_index.core.schema" and type(node.text) is str:
-        return node.text  # type: ignore[no-any-return]
+        return node.text
     return str(node.get_content())
 
 
