@@ -220,6 +220,17 @@ def test_errors_speak_the_words_of_the_command_line() -> None:
     )
 
 
+def test_failures_name_the_ways_out_that_this_door_has(assay: Run, tmp_path: Path) -> None:
+    said = "Die Brücke wurde abgerissen, weil der Felsen darunter vom Wasser langsam abgetragen wurde."
+    row = {"question": "Warum wurde die Brücke abgerissen?", "contexts": [said], "answer": said}
+    (tmp_path / "german.jsonl").write_text(json.dumps(row))
+    assay("score", str(tmp_path / "german.jsonl"), "--metrics", "faithfulness")
+    told = " ".join(assay("failures")[1].split())
+    assert "in 'de', as it seems: answer and contexts;" in told
+    assert "or --language en" in told
+    assert "evaluate(" not in told
+
+
 def test_the_version(assay: Run) -> None:
     assert assay("--version") == (0, f"assay {package.__version__}\n", "")
     done = subprocess.run([sys.executable, "-m", "assay", "--version"], capture_output=True, text=True, check=True)
