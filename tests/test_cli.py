@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Annotated
 
 import pytest
@@ -74,6 +75,7 @@ def test_metrics_lists_inputs_range_direction_and_judges(assay):
 def test_doctor_finds_the_embedded_judge_intact(assay):
     code, out, _ = assay("doctor")
     assert code == 0
+    assert f"ok   assay-rag: {version('assay-rag')}" in out
     assert "ok   embedded judge" in out
     assert "ok   known verdicts: both right" in out
 
@@ -84,7 +86,7 @@ def test_doctor_says_what_an_endpoint_supports(assay):
     assert code == 0
     assert "ok   reachable: yes" in out
     assert "structured: json_schema" in out
-    assert "pass embedding_model=" in " ".join(out.split())  # lines are as wide as the terminal
+    assert "name one with --embedding-model" in " ".join(out.split())  # lines are as wide as the terminal
     assert out.count("ok   known verdicts: both right") == 2
     with OpenAIServer(key="another") as server:
         code, out, _ = assay("doctor", "--judge", "openai:fake", "--base-url", server.base_url)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import assay as package
+from assay import evaluation
 from assay.cli.main import with_stdout
 from assay.cli.words import for_the_command_line
 from assay.report.table import _HEAD
@@ -82,6 +83,52 @@ def test_a_run_is_shown_again_with_groups(scored: Run) -> None:
     assert found["by"]["topic"]["place"]["faithfulness"]["mean"] == 0.0
     code, _, err = scored("runs", "show", "nightly", "--by", "tpoic")
     assert (code, "no row has the column 'tpoic'" in err) == (2, True)
+
+
+def test_a_column_that_no_row_has_costs_nothing_but_its_table(assay: Run, data: str) -> None:
+    code, out, err = assay("score", data, "--metrics", "faithfulness", "--by", "tpoic", "--csv", "out.csv")
+    assert (code, "no row has the column 'tpoic'" in err) == (2, True)
+    assert re.search(r"faithfulness ↑ +0\.500 +2/3", out)
+    assert len(Path("out.csv").read_text().splitlines()) == 4  # a header and three rows
+    code, out, _ = assay("runs", "show", "--by", "tpoic", "--json")
+    assert (code, json.loads(out)["rows"]) == (2, 3)
+
+
+@pytest.mark.parametrize("option", ["--out", "--csv"])
+def test_a_folder_that_is_not_there_is_told_before_anything_is_scored(assay: Run, data: str, option: str) -> None:
+    code, _, err = assay("score", data, "--metrics", "faithfulness", option, "nowhere/rows.csv")
+    assert code == 2
+    assert f"{option}: there is no folder 'nowhere' to write 'rows.csv' into" in err
+    assert not Path(".assay").exists()
+
+
+@pytest.mark.parametrize("seconds", ["nan", "0", "-1"])
+def test_a_deadline_that_is_none_is_told_before_anything_is_scored(assay: Run, data: str, seconds: str) -> None:
+    code, _, err = assay("score", data, "--metrics", "faithfulness", f"--deadline={seconds}")
+    assert (code, "deadline: expected a positive number of seconds" in err) == (2, True)
+
+
+def test_names_and_notes_with_half_an_emoji_are_kept(assay: Run, data: str) -> None:
+    code, _, err = assay("score", data, "--metrics", "faithfulness", "--name", "run \ud83d", "--note", "half \ud83d")
+    assert code == 0, err
+    assert "run \ufffd" in assay("runs")[1]
+    assert "half \ufffd" in assay("runs", "show", "run \ud83d")[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "again"), [((), "command to go on"), (("--name", "n"), "command with --replace to")]
+)
+def test_an_interrupted_run_says_how_to_go_on(
+    assay: Run, data: str, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], again: str
+) -> None:
+    def interrupted(*args: object, **kwargs: object) -> None:
+        result = package.Result.load("last")
+        raise evaluation.EvaluationInterrupted(result)
+
+    assay("score", data, "--metrics", "faithfulness")
+    monkeypatch.setattr(evaluation, "evaluate", interrupted)
+    code, _, err = assay("score", data, "--metrics", "faithfulness", *options)
+    assert (code, again in err) == (130, True)
 
 
 def test_worst_shows_rows_with_their_reasons(scored: Run) -> None:
@@ -171,6 +218,17 @@ def test_errors_speak_the_words_of_the_command_line() -> None:
     assert said == (
         "no key: name the variable that holds it with --api-key-env or set X; --map 'question=a b'; --base-url"
     )
+
+
+def test_failures_name_the_ways_out_that_this_door_has(assay: Run, tmp_path: Path) -> None:
+    said = "Die Brücke wurde abgerissen, weil der Felsen darunter vom Wasser langsam abgetragen wurde."
+    row = {"question": "Warum wurde die Brücke abgerissen?", "contexts": [said], "answer": said}
+    (tmp_path / "german.jsonl").write_text(json.dumps(row))
+    assay("score", str(tmp_path / "german.jsonl"), "--metrics", "faithfulness")
+    told = " ".join(assay("failures")[1].split())
+    assert "in 'de', as it seems: answer and contexts;" in told
+    assert "or --language en" in told
+    assert "evaluate(" not in told
 
 
 def test_the_version(assay: Run) -> None:

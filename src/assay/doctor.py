@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 
 from assay.errors import AssayError
 from assay.inquiries import Claims, Support
+from assay.installing import DISTRIBUTION, PARTS
 from assay.judges.probe import CLAIMS, PASSAGE
 from assay.sync import run_sync
 
 if TYPE_CHECKING:
     from assay.judges import BaseJudge
 
-_PARTS = ("assay", "assay-embedded", "assay-langchain", "assay-llama-index", "langchain-core", "llama-index-core",
-          "openai", "pyarrow", "pandas")  # fmt: skip
+_PARTS = (DISTRIBUTION, *(f"assay-{part}" for part in PARTS), "langchain-core", "llama-index-core", "openai", "pyarrow",
+          "pandas")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from assay.budgets.budget import Budget, check_budget, spending
+from assay.cleaning import well_formed
 from assay.data import ColumnMap, Data, Rows, missing_columns, open_data
 from assay.errors import InputError
 from assay.judges import BaseJudge, JudgeSpec, resolve_judge
@@ -194,9 +195,13 @@ def _begin(
     for name, value in {"concurrency": options.concurrency, "stop_after": options.stop_after}.items():
         if value is not None and value < 1:
             raise InputError(f"{name}: expected at least 1, got {value}")
+    for name, seconds in {"deadline": options.deadline, "sample_deadline": options.sample_deadline}.items():
+        if seconds is not None and not seconds > 0:  # nor is NaN
+            raise InputError(f"{name}: expected a positive number of seconds, got {seconds}")
     run, replace, note = named
     if note is not None and not isinstance(note, str):
         raise InputError(f"note: expected a text, got {type(note).__name__}")
+    note = note and well_formed(note)
     kept = store if isinstance(store, Store) else Store(store) if store is not None else Store.temporary()
     result = Result(run="", store=kept, judge=judge.fingerprint, note=note, data=source.name, started=time.time())
     for metric in chosen:

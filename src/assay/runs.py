@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay.cleaning import well_formed
 from assay.errors import InputError, StoreError
 from assay.store import Store
 from assay.summary import Summary
@@ -72,6 +73,7 @@ def start_run(store: Store, name: str | None, info: Mapping[str, Any], *, replac
         return _started_anew(store, info)
     if not name.strip() or name == "last":
         raise InputError(f"run: {name!r} cannot be a name; 'last' means the latest run")
+    name = well_formed(name)
     if store.has_run(name):
         if not replace:
             raise InputError(

@@ -19,6 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from assay.cleaning import well_formed
 from assay.database import Database, as_store_error
 from assay.errors import InputError, StoreError
 from assay.forks import own_lock
@@ -265,7 +266,7 @@ class Store:
         if run == "last":
             row = self._one("SELECT id FROM runs ORDER BY number DESC LIMIT 1")
         else:
-            row = self._one("SELECT id FROM runs WHERE id = ?", run)
+            row = self._one("SELECT id FROM runs WHERE id = ?", well_formed(run))
         if row is None:
             known = [name for (name,) in self._all("SELECT id FROM runs ORDER BY number DESC LIMIT 5")]
             there = f"; the latest are {', '.join(known)}" if known else "; it holds no runs yet"

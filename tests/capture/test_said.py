@@ -81,6 +81,18 @@ def test_well_known_names_and_messages_come_first() -> None:
     assert answer(LONG, outputs={"messages": messages, "summary": LONG}) == "That."
 
 
+def test_the_summary_of_a_talk_whose_messages_are_removed_is_no_answer() -> None:
+    asked = {"messages": [{"role": "user", "content": "Why?"}]}
+    trace = trace_of(LONG, "A talk about cats and purring.", inputs=asked, outputs={
+        "messages": [], "summary": "A talk about cats and purring."
+    })  # fmt: skip
+    assert sample_of(trace) is None
+    assert why(trace) == "its messages are all removed; Rules(answer_run=) can name the run that gives the answer"
+    assert sample_of(trace, Rules(answer_key="summary")).answer == "A talk about cats and purring."  # type: ignore[union-attr]
+    unused = {"question": "Why?", "messages": []}  # a state that has messages and does not use them
+    assert answer(LONG, inputs=unused, outputs={**unused, "reply": LONG}) == LONG
+
+
 def test_a_message_under_a_key_is_its_text() -> None:
     assert answer(LONG, outputs={"question": "Why?", "out": {"role": "assistant", "content": LONG}}) == LONG
 

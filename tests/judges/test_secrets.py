@@ -46,6 +46,15 @@ async def _once(judge: OpenAIJudge) -> Any:
     return await ask(judge, SUPPORT)
 
 
+@pytest.mark.parametrize("room", [500, 3950, 4000])
+async def test_no_part_of_a_key_is_left_where_a_long_message_is_cut(judge_at: JudgeAt, room: int) -> None:
+    said = "x" * (room - 10) + KEY  # ten characters of it stand before the cut
+    with OpenAIServer(plan=lambda call: Say(status=500, body={"error": {"message": said}})) as server:
+        (answer,) = await ask(judge_at(server, api_key=KEY, max_attempts=1), SUPPORT)
+    assert answer.failure is not None
+    assert KEY[:5] not in told(answer.failure)
+
+
 async def test_refusals_are_scrubbed(judge_at: JudgeAt) -> None:
     with OpenAIServer(plan=lambda call: Say(refusal=f"not with {KEY}")) as server:
         (answer,) = await ask(judge_at(server, api_key=KEY), SUPPORT)

@@ -87,8 +87,8 @@ async def test_doubtful_texts_count_as_english() -> None:
 async def test_short_texts_are_looked_at_together() -> None:
     row = sample("Ja, das ist so.", "Das Haus ist heute offen.", question="Ist das Haus heute offen?")
     assert all(language_of(text) is None for text in (row.answer, row.question, *row.passages) if text)
-    assert languages_in(row, ("answer", "contexts", "question")) == {"texts": "de"}
-    assert languages_in(row, ("answer",)) == {"texts": "de"}
+    assert languages_in(row, ("answer", "contexts", "question")) == {"all texts together": "de"}
+    assert languages_in(row, ("answer",)) == {"all texts together": "de"}
 
 
 async def test_a_doubtful_text_counts_as_the_rest_of_the_row() -> None:

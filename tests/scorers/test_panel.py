@@ -270,6 +270,13 @@ def test_a_judge_object_is_not_pickled() -> None:
         pickle.dumps(Panel("faithfulness", literal()))
 
 
+def test_a_models_keys_are_not_pickled() -> None:
+    langchain = pytest.importorskip("langchain_core.language_models")
+    pytest.importorskip("assay_langchain")
+    with pytest.raises(InputError, match="give the judge by its name"):
+        pickle.dumps(Panel("faithfulness", langchain.FakeListChatModel(responses=["{}"])))
+
+
 def test_a_forked_child_goes_on() -> None:
     panel = Panel("faithfulness", literal())
     assert panel.score(SAMPLE)[0].value == 0.5

@@ -15,7 +15,7 @@ from assay.metrics import Faithfulness, Metric
 from assay.sinks import JsonlSink
 from assay.sinks.webhook import WebhookSink
 from assay_langfuse import LangfuseSink
-from assay_phoenix import PhoenixSink
+from assay_phoenix import PhoenixSink, evaluators
 
 judge = ScriptedJudge()
 sample = Sample(question="q", contexts=(Context(text="c"),), answer="a")
@@ -83,6 +83,18 @@ evaluate(rows(), "faithfulness", judge)
 evaluate(rows(), "faithfulness", "openai:gpt-4o-mini")
 evaluate(rows(), "faithfulness", 3)  # wrong
 evaluate(rows(), judge=ScriptedJudge)  # wrong
+
+
+class ChatModel:
+    """As much of a framework's model as there is without a framework."""
+
+    async def ainvoke(self, messages: Any) -> Any:
+        return messages
+
+
+evaluate(rows(), judge=ChatModel())
+evaluators("faithfulness", judge=ChatModel())
+evaluators("faithfulness", judge=7)  # wrong
 evaluate(
     rows(), "faithfulness", judge, store=Store("s"), column_map={"question": "frage"}, limit=3, concurrency=4,
     sample_deadline=None, deadline=60, score_partial=True, progress=False, on_score=print, sinks=[JsonlSink("x")],

@@ -218,3 +218,60 @@ def test_recording_that_fails_says_no_and_is_counted(captured: Any, kit: Any, mo
     assert kit.rag(RunnableLambda(find)).invoke(QUESTION, config=it.config) == ANSWER
     assert said.no is False
     assert it.handler.health().errors == {"Fatal": 1}
+
+
+class Detached:
+    """The state of a graph whose fields cannot be read any more, as a row of a database whose session is over."""
+
+    __dataclass_fields__ = {"question": None}  # noqa: RUF012
+
+    @property
+    def question(self) -> str:
+        raise LookupError("detached")
+
+
+class Unreadable(dict[str, str]):
+    """A dict of its own make, which raises when it is gone through."""
+
+    def items(self) -> Any:
+        raise LookupError("detached")
+
+
+@pytest.mark.parametrize("given", [Detached(), Unreadable(question=QUESTION)], ids=["fields", "items"])
+@pytest.mark.parametrize("where", ["root", "below"])
+def test_inputs_that_cannot_be_read_do_not_make_applications_of_the_parts(
+    captured: Any, kit: Any, where: str, given: Any
+) -> None:
+    it = captured()
+    hooks, root, middle, model = it.handler, uuid.uuid4(), uuid.uuid4(), uuid.uuid4()
+    hooks.on_chain_start({}, given if where == "root" else QUESTION, run_id=root)
+    hooks.on_chain_start({}, given if where == "below" else QUESTION, run_id=middle, parent_run_id=root)
+    hooks.on_llm_start({}, ["Draft!"], run_id=model, parent_run_id=middle)
+    hooks.on_llm_end(LLMResult(generations=[[Generation(text="A draft.")]]), run_id=model)
+    hooks.on_chain_end("A draft.", run_id=middle)
+    hooks.on_chain_end(ANSWER, run_id=root)
+    assert [sample.answer for sample in hooks.samples()] == [ANSWER]
+    assert hooks.last.question == (None if where == "root" else QUESTION)
+    assert hooks.health().open_traces == 0
+    assert hooks.health().errors == {"LookupError": 1}
+
+
+@pytest.mark.parametrize("given", [Detached(), Unreadable(answer=ANSWER)], ids=["fields", "items"])
+def test_outputs_that_cannot_be_read_end_their_trace(captured: Any, kit: Any, given: Any) -> None:
+    it = captured()
+    root = uuid.uuid4()
+    it.handler.on_chain_start({}, QUESTION, run_id=root)
+    it.handler.on_chain_end(given, run_id=root)
+    assert it.handler.samples() == []
+    assert it.handler.health().open_traces == 0
+    assert it.handler.health().errors == {"LookupError": 1}
+
+
+def test_a_step_whose_outputs_cannot_be_read_leaves_no_stream_abandoned(captured: Any, kit: Any) -> None:
+    it = captured()
+    root, step = uuid.uuid4(), uuid.uuid4()
+    it.handler.on_chain_start({}, QUESTION, run_id=root)
+    it.handler.on_chain_start({}, QUESTION, run_id=step, parent_run_id=root)
+    it.handler.on_chain_end(Detached(), run_id=step)
+    it.handler.on_chain_end(ANSWER, run_id=root, inputs=QUESTION)  # LangChain tells the inputs of streams at their end
+    assert it.handler.last.status == "complete"

@@ -109,24 +109,25 @@ class RunCollector:
             if above is not None:
                 above.trace.add(run, above)
                 above.trace.running += 1
-                if name is not None and name in self._keep:
-                    run.inputs = copy_value(inputs, self._copy)
-                elif prompt is None:
-                    self._note_given(run, inputs)
             else:
                 self._open(run)
-                run.inputs = copy_value(inputs, self._copy)
+            self._runs[id] = run  # before the host's objects are read: where they raise, what lies below still finds it
+            if self._orphans and id in self._orphans:
+                self._adopt(run)
+            if above is None:
                 run.tags = tuple(tags or ())
                 run.metadata = dict(metadata) if metadata else {}
+                run.inputs = copy_value(inputs, self._copy)
+            elif name is not None and name in self._keep:
+                run.inputs = copy_value(inputs, self._copy)
+            elif prompt is None:
+                self._note_given(run, inputs)
             if given is not None:
                 run.given = {"": tuple(given)}
             if offered:
                 run.offered = tuple(offered)
-            self._runs[id] = run
             if prompt is not None or run.inputs is not None:
                 self._weigh(run.trace, size_of(prompt) + size_of(run.inputs))
-            if self._orphans and id in self._orphans:
-                self._adopt(run)
 
     def end(
         self,
@@ -163,8 +164,8 @@ class RunCollector:
                 run.given = {"": tuple(given)}
             trace = run.trace
             if run is not trace.root:
-                self._end_below(run, outputs, documents, inputs)
                 trace.running -= 1
+                self._end_below(run, outputs, documents, inputs)
                 return None
             try:
                 if documents is not None:

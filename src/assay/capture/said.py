@@ -36,10 +36,16 @@ def interrupted(trace: Trace) -> bool:
     return any(run.error in ("GraphInterrupt", "NodeInterrupt") for run in trace.runs.values())
 
 
+def removed(run: Run) -> bool:
+    """Whether a run was given messages and has removed them all: its answer with them. What is left is a summary."""
+    values = [side.get("messages") for side in (run.inputs, run.outputs) if isinstance(side, Mapping)]
+    return len(values) == 2 and bool(values[0]) and isinstance(values[1], (list, tuple)) and not values[1]
+
+
 def said_under_any_key(trace: Trace, run: Run) -> Fitting:
     """The key of a run's output that holds what a model wrote, else the only one of a name that answers have."""
     texts = _texts(run)
-    if not texts or interrupted(trace):
+    if not texts or interrupted(trace) or removed(run):
         return Fitting()
     written = _written(trace, texts)
     fitting = _one_of(texts, written)

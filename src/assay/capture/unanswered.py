@@ -10,7 +10,7 @@ from assay.capture.assemble import NO_EXCHANGE, answer_in, asked_in, status_of
 from assay.capture.evaluators import is_evaluator
 from assay.capture.messages import is_message
 from assay.capture.rules import Rules
-from assay.capture.said import interrupted, said_under_any_key
+from assay.capture.said import interrupted, removed, said_under_any_key
 from assay.capture.tree import Run, Trace
 
 log = logging.getLogger("assay.capture")
@@ -57,6 +57,8 @@ def why_unanswered(trace: Trace, rules: Rules) -> str | None:
         return _without_text(trace)
     if not isinstance(root.outputs, Mapping):
         return f"its output is {_kind(root)}, and no text; Rules(answer_run=) can name the run that gives the answer"
+    if removed(root):
+        return "its messages are all removed; Rules(answer_run=) can name the run that gives the answer"
     fitting = said_under_any_key(trace, root)
     if len(fitting.keys) > 1:
         listed = " and ".join(map(repr, fitting.keys[:KEYS]))

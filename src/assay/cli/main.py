@@ -152,7 +152,7 @@ def _marked(check: Check) -> RenderableType:
     line = Table.grid(padding=(0, 1, 0, 0))
     line.add_column(width=4, style=style)
     line.add_column(overflow="fold")
-    line.add_row(mark, Text(f"{check.name}: {check.text}"))
+    line.add_row(mark, Text(f"{check.name}: {for_the_command_line(check.text)}"))
     return line
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +10,7 @@ import typer
 
 from assay.cli.options import ByOption, CsvOption, JsonOption, StoreOption
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
+from assay.cli.words import for_the_command_line
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def failures(
     if as_json or as_csv == STDOUT:
         return
     if found:
-        show(failures_list(found))
+        show(failures_list(replace(one, message=for_the_command_line(one.message)) for one in found))
     else:
         say(f"every score of run {result.run} has a value")
 

@@ -97,7 +97,8 @@ def score(
         )
     except EvaluationInterrupted as interrupted:
         print_result(interrupted.result, out, as_csv, as_json, by)
-        say("assay: interrupted; the rows above are complete. Run the same command to go on.", aside=True)
+        again = "with --replace " if run is not None and not replace else ""
+        say(f"assay: interrupted; the rows above are complete. Run the same command {again}to go on.", aside=True)
         raise typer.Exit(INTERRUPTED) from None
     print_result(result, out, as_csv, as_json, by)
     if isinstance(chosen, CascadeJudge):
@@ -106,13 +107,19 @@ def score(
 
 
 def _check_outputs(data: list[str], out: Path | None, as_csv: str | None, as_json: bool) -> None:
-    """Before anything is read: nothing may be written over what is read, and stdout has room for one thing."""
+    """Before anything is read: nothing is written over that or into no folder, and stdout has room for one thing."""
     from assay.data.paths import paths_of
 
     read = [path for name in data for path in paths_of(name) or ()]
     for option, file in (("--out", out), ("--csv", as_csv)):
-        if file is not None and str(file) != STDOUT and any(_same_file(Path(file), path) for path in read):
+        if file is None or str(file) == STDOUT:
+            continue
+        if any(_same_file(Path(file), path) for path in read):
             raise InputError(f"{option}: {str(file)!r} is read as data; write to another file")
+        if not Path(file).parent.is_dir():
+            raise InputError(
+                f"{option}: there is no folder {str(Path(file).parent)!r} to write {Path(file).name!r} into"
+            )
     if as_json and as_csv == STDOUT:
         raise InputError("--csv, --json: only one of them can go to stdout; name a file, --csv FILE")
 
@@ -125,10 +132,17 @@ def _same_file(one: Path, other: Path) -> bool:
 
 
 def print_result(result: Result, out: Path | None, as_csv: str | None, as_json: bool, by: str | None) -> None:
-    """The result as it was asked for: one kind of thing on stdout, with the table beside it where that is CSV."""
+    """The result as it was asked for: one kind of thing on stdout, with the table beside it where that is CSV.
+
+    Raises InputError for a column to group by that no row has; everything else has been printed and written by then.
+    """
     from assay.report.table import as_rich, as_text, groups_table
 
-    groups = None if by is None else result.by(by)
+    groups, unknown = None, None
+    try:
+        groups = None if by is None else result.by(by)
+    except InputError as error:
+        unknown = error
     if as_json:
         found = result.to_dict()
         if groups is not None:
@@ -146,6 +160,8 @@ def print_result(result: Result, out: Path | None, as_csv: str | None, as_json: 
     if out is not None:
         result.to_jsonl(out)
         say(f"rows with evidence: {out}", aside=True)
+    if unknown is not None:
+        raise unknown
 
 
 def _dicts(summaries: dict[str, Summary]) -> dict[str, object]:

@@ -15,6 +15,7 @@ _WORDS = (
     (re.compile(r"\bbase_url="), "--base-url"),
     (re.compile(r"\breplace=True\b"), "--replace"),
     (re.compile(r"\bformat= says"), "--format says"),
+    (re.compile(r"""\bevaluate\(\.\.\., language="(\w+)"\)"""), r"--language \1"),
 )
 
 

@@ -96,7 +96,7 @@ class LiveScorer(BaseIntake):
         for name, number in (("max_queue", max_queue), ("max_bytes", max_bytes), ("concurrency", concurrency)):
             if number < 1:
                 raise InputError(f"{name}: expected at least 1, got {number}")
-        if deadline <= 0:
+        if not deadline > 0:  # nor is NaN
             raise InputError(f"deadline: expected a positive number of seconds, got {deadline}")
         if when_spent not in ("unscored", "wait"):
             raise InputError(f"when_spent: expected 'unscored' or 'wait', got {when_spent!r}")

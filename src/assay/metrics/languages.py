@@ -16,7 +16,7 @@ def languages_in(sample: Sample, fields: Sequence[str]) -> Mapping[str, str]:
 
     Passages are looked at together. Where all of these fields are doubtful, as short texts are, they count as the rest
     of the row, if that is of one language; and where every text of the row is doubtful, all are looked at together, and
-    the key is "texts". Empty where doubt remains.
+    the key is "all texts together". Empty where doubt remains.
     """
     own = _certain(sample, [field for field in _ORDER if field in fields])
     if own:
@@ -25,7 +25,7 @@ def languages_in(sample: Sample, fields: Sequence[str]) -> Mapping[str, str]:
     if rest:
         return rest if len(set(rest.values())) == 1 else {}
     together = language_of_all([text for field in _ORDER for text in _texts(sample, field)])
-    return {"texts": together} if together else {}
+    return {"all texts together": together} if together else {}
 
 
 def _certain(sample: Sample, fields: Sequence[str]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from assay.budgets.budget import Budget, spending
 from assay.errors import SETTLED
 from assay.forks import renewed
 from assay.judges import resolve_judge
-from assay.judges.base import BaseJudge
+from assay.judges.base import BaseJudge, JudgeSpec
 from assay.judges.cache import FindingCache, FindingStore
 from assay.loops import STUCK_AFTER, LoopThread, Service
 from assay.records import ScoredSample
@@ -94,7 +94,7 @@ _DESKS: weakref.WeakValueDictionary[tuple[int, str, int], Desk] = weakref.WeakVa
 _EMBEDDED: list[BaseJudge] = []  # its models are the process's, and so is what it found
 
 
-def shared_judge(judge: BaseJudge | str | None) -> BaseJudge:
+def shared_judge(judge: JudgeSpec) -> BaseJudge:
     """The judge that is meant; the embedded one is the same for all."""
     if judge is not None and judge != "embedded":
         return resolve_judge(judge)

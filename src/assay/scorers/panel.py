@@ -12,7 +12,7 @@ from typing import Any, Self, TypedDict
 from assay.budgets.budget import Budget, check_budget
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.fields import well_formed
-from assay.judges.base import BaseJudge
+from assay.judges.base import JudgeSpec
 from assay.judges.cache import FindingCache
 from assay.loops import LoopThread
 from assay.metrics.base import Metric
@@ -58,7 +58,7 @@ class Panel:
     def __init__(
         self,
         metrics: MetricSpec,
-        judge: BaseJudge | str | None = None,
+        judge: JudgeSpec = None,
         *,
         store: Store | str | Path | None = None,
         budget: Budget | None = None,
@@ -180,7 +180,7 @@ class Panel:
     def __reduce__(self) -> tuple[Any, ...]:
         metrics, judge = self._said
         kept = self._options["store"]
-        if isinstance(judge, BaseJudge):
+        if judge is not None and not isinstance(judge, str):  # a judge, or a model that is to be one
             raise InputError("a judge object cannot be pickled, because it holds keys: give the judge by its name")
         if isinstance(kept, Store):
             raise InputError("a store object cannot be pickled: give the store by its folder")

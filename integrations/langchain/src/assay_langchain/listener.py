@@ -72,10 +72,11 @@ class Listener:
         if self._off or JUDGING.get():  # a judge asks a model that has this handler among its callbacks
             return
         try:
+            prompt: tuple[str, ...] | None = None
             if kind == "llm":
-                prompt: tuple[str, ...] | None = prompt_of(inputs)
+                prompt = self._read(prompt_of, inputs, "llm start")
             else:
-                prompt, inputs = None, plain(inputs)
+                inputs = self._read(plain, inputs, f"{kind} start")
             parent, known = self._surroundings(run_id, parent, kind)
             offered = tools_offered(described) if described else ()
             self._collector.start(
@@ -104,13 +105,13 @@ class Listener:
             return
         try:
             if find is not None:
-                documents = find(outputs)
+                documents = self._read(find, outputs, where)
             trace = self._collector.end(
                 run_id,
-                read(outputs),
+                self._read(read, outputs, where),
                 error=error,
                 documents=documents,
-                inputs=plain(inputs),
+                inputs=self._read(plain, inputs, where),
                 streamed=streamed,
                 ids=self._ids_at_end(run_id) if ids.followed() else None,
             )
@@ -120,6 +121,16 @@ class Listener:
             raise
         except BaseException as fault:
             self._count(fault, where)
+
+    def _read(self, read: Callable[[Any], Any], value: Any, where: str) -> Any:
+        """What `read` makes of the host's object; None where that raises: the run is followed without it."""
+        try:
+            return read(value)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self._count(error, where)
+            return None
 
     def _ended(self, trace: Trace) -> None:
         if self._include is not None and not self._include(trace.root):

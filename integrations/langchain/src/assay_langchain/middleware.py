@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, Unpack
 
 from assay.errors import InputError, MissingExtra
-from assay.judges.base import BaseJudge
+from assay.judges.base import JudgeSpec
 from assay.live.intake import LiveOptions
 from assay_langchain.handler import AssayCallbackHandler
 from assay_langchain.misuse import object_not_class
@@ -58,7 +58,7 @@ class AssayMiddleware(AgentMiddleware):
     def __init__(
         self,
         metrics: MetricSpec | None = None,
-        judge: BaseJudge | str | None = None,
+        judge: JudgeSpec = None,
         *,
         handler: AssayCallbackHandler | None = None,
         **options: Unpack[LiveOptions],

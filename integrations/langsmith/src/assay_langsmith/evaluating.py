@@ -10,7 +10,7 @@ from langsmith.evaluation.evaluator import EvaluationResult, EvaluationResults, 
 
 from assay.capture import samples_of, traces_of
 from assay.errors import InputError
-from assay.judges.base import BaseJudge
+from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.metrics.registry import MetricSpec
 from assay.records import Sample
@@ -38,9 +38,7 @@ class AssayEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
     what is not there is read from the runs below (contexts: from the retrievers). Nothing is raised for a run.
     """
 
-    def __init__(
-        self, metrics: MetricSpec | Panel, judge: BaseJudge | str | None = None, **options: Unpack[PanelOptions]
-    ) -> None:
+    def __init__(self, metrics: MetricSpec | Panel, judge: JudgeSpec = None, **options: Unpack[PanelOptions]) -> None:
         self._panel = metrics if isinstance(metrics, Panel) else Panel(metrics, judge, **options)
 
     @property
@@ -62,7 +60,7 @@ class AssayEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
 
 
 def evaluators(
-    *metrics: str | Metric, judge: BaseJudge | str | None = None, **options: Unpack[PanelOptions]
+    *metrics: str | Metric, judge: JudgeSpec = None, **options: Unpack[PanelOptions]
 ) -> list[AssayEvaluator]:
     """One evaluator with all metrics, in the list that LangSmith wants: `evaluators=evaluators("faithfulness")`."""
     return [AssayEvaluator(metrics, judge, **options)]

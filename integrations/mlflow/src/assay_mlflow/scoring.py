@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 from assay.errors import InputError, MissingExtra
-from assay.judges.base import BaseJudge
+from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.metrics.registry import MetricSpec
 from assay.records import Sample
@@ -52,7 +52,7 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
     def __init__(
         self,
         metrics: MetricSpec | Panel,
-        judge: BaseJudge | str | None = None,
+        judge: JudgeSpec = None,
         *,
         name: str | None = None,
         description: str | None = None,
@@ -88,9 +88,7 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
         )
 
 
-def scorers(
-    *metrics: str | Metric, judge: BaseJudge | str | None = None, **options: Unpack[PanelOptions]
-) -> list[Scorer]:
+def scorers(*metrics: str | Metric, judge: JudgeSpec = None, **options: Unpack[PanelOptions]) -> list[Scorer]:
     """One scorer per metric, which share the judge and its findings: `scorers=scorers("faithfulness", ...)`."""
     return [AssayScorer(panel) for panel in Panel(metrics, judge, **options).each()]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 from assay.errors import InputError, MissingExtra
-from assay.judges.base import BaseJudge
+from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.scorers import Panel, PanelOptions, sample_of_columns
 from assay.sinks.annotations import Annotation
@@ -52,7 +52,7 @@ class AssayEvaluator(Evaluator):  # type: ignore[misc, unused-ignore]
     def __init__(
         self,
         metric: Metric | str | Panel,
-        judge: BaseJudge | str | None = None,
+        judge: JudgeSpec = None,
         *,
         name: str | None = None,
         **options: Unpack[PanelOptions],
@@ -106,7 +106,7 @@ class AssayEvaluator(Evaluator):  # type: ignore[misc, unused-ignore]
 
 
 def evaluators(
-    *metrics: str | Metric, judge: BaseJudge | str | None = None, **options: Unpack[PanelOptions]
+    *metrics: str | Metric, judge: JudgeSpec = None, **options: Unpack[PanelOptions]
 ) -> list[AssayEvaluator]:
     """One evaluator per metric, which share judge and findings: `evaluators=evaluators("faithfulness", ...)`."""
     return [AssayEvaluator(panel) for panel in Panel(metrics, judge, **options).each()]

@@ -187,7 +187,7 @@ class Endpoint:
             status = error.get("code") if isinstance(error.get("code"), int) else error.get("status")
             raise self._trouble(model, status if isinstance(status, int) else 502, text, response.headers)
         message = f"{self.name} sent no {expected} in its response; is it an OpenAI-compatible endpoint?"
-        raise Trouble(JudgeFailure(Cause.CONNECTION, message, raw=self.scrub(text[:_RAW])))
+        raise Trouble(JudgeFailure(Cause.CONNECTION, message, raw=self.scrub(text)[:_RAW]))
 
     def _trouble(self, model: str, status: int, text: str, headers: Mapping[str, str]) -> Exception:
         """What an error response means: trouble that may pass, or a failure for good."""
@@ -196,7 +196,7 @@ class Endpoint:
             message = f"{self.name} redirects to {to}; redirects are not followed: give that address as base_url"
             return JudgeFailure(Cause.BAD_REQUEST, message, detail={"status": status})
         failure, quota = failure_of(self.name, model, status, text, self.scrub)
-        failure.raw = self.scrub(text[:_RAW])
+        failure.raw = self.scrub(text)[:_RAW]
         failure.detail["request_id"] = headers.get("x-request-id")
         if status not in PASSING or quota:
             return failure

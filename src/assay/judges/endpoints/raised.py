@@ -29,7 +29,7 @@ def meaning_of(
     if status is not None:
         return _of_status(error, status, name, model, scrub)
     names = [kind.__name__.lower() for kind in type(error).__mro__]
-    said = scrub(f"{type(error).__name__}: {error}"[:500])
+    said = scrub(f"{type(error).__name__}: {error}")[:500]
     if isinstance(error, TimeoutError) or any(word in kind for kind in names for word in _TIMEOUTS):
         return Trouble(JudgeFailure(Cause.TIMEOUT, f"{name}: {said}"))
     if isinstance(error, ConnectionError) or any(word in kind for kind in names for word in _CONNECTIONS):
@@ -44,7 +44,7 @@ def _of_status(
     body = getattr(response, "text", None)
     text = body if isinstance(body, str) and body else str(error)
     failure, quota = failure_of(name, model, status, text, scrub)
-    failure.raw = scrub(text[:_RAW])
+    failure.raw = scrub(text)[:_RAW]
     if status not in PASSING or quota:
         return failure
     headers = getattr(response, "headers", None)

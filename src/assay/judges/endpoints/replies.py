@@ -43,7 +43,7 @@ def usage_of(usage: Any) -> Usage:
 def failure_of(name: str, model: str, status: int, text: str, scrub: Callable[[str], str]) -> tuple[JudgeFailure, bool]:
     """The failure that an error response of the endpoint `name` stands for, and whether a quota is used up."""
     error = _error_of(text)
-    said = scrub(str(error.get("message") or text).strip()[:500])
+    said = scrub(str(error.get("message") or text).strip())[:500]
     cause = cause_of_status(status)
     message = f"{name}: HTTP {status}: {said}"
     if _FILTERED.search(text) and status in (400, 403, 422):

@@ -23,7 +23,6 @@ from typing import Any, TypeVar, Unpack
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges import fences
-from assay.judges.asking import bug
 from assay.judges.base import JUDGING
 from assay.judges.endpoints.bill import Bill
 from assay.judges.endpoints.deadlines import Deadline
@@ -175,22 +174,27 @@ class FrameworkJudge(TextJudge):
             message = f"{self._title}: {len(self._left)} calls have not come back; give the model a timeout of its own"
             raise JudgeFailure(Cause.TIMEOUT, message)
         seconds = self.settings.timeout
-        raised: BaseException
         try:
             async with asyncio.timeout(seconds):
-                return await self._in_a_thread(lambda: self.call(ask))
+                reply, error = await self._in_a_thread(lambda: self.call(ask))
         except TimeoutError:
-            raised = JudgeFailure(Cause.TIMEOUT, f"{self._title}: no reply within {seconds:.3g} s")
-            raise Trouble(raised) from None
-        except (JudgeFailure, asyncio.CancelledError):
-            raise
-        except (Exception, SystemExit) as error:
-            raised = meaning_of(error, self._title, self.model, self.scrub) or bug(error, "the model raised ")
-        # raised out here, so that the model's exception, which may hold the request and its headers, is not its context
-        raise raised
+            raise Trouble(JudgeFailure(Cause.TIMEOUT, f"{self._title}: no reply within {seconds:.3g} s")) from None
+        if error is not None:
+            raise self._failure_of(error)
+        return reply  # type: ignore[return-value]  # there is a reply where there is no error
 
-    async def _in_a_thread(self, function: Callable[[], T]) -> T:
-        """What the function gives or raises, from a daemon thread in an empty context. Cancelled, it is left alone."""
+    def _failure_of(self, error: BaseException) -> Trouble | JudgeFailure:
+        """What to raise for what the model raised, without that itself: it may hold the request and its headers."""
+        if isinstance(error, JudgeFailure):
+            return error
+        said = meaning_of(error, self._title, self.model, self.scrub)
+        return said or JudgeFailure(Cause.BUG, self.scrub(f"the model raised {type(error).__name__}: {error}")[:500])
+
+    async def _in_a_thread(self, function: Callable[[], T]) -> tuple[T | None, BaseException | None]:
+        """What the function gives or raises, from a daemon thread in an empty context. Cancelled, it is left alone.
+
+        Whatever is raised there is the model's: no interrupt of the user and no cancellation of ours comes to a thread.
+        """
         loop = asyncio.get_running_loop()
         done: asyncio.Future[tuple[T | None, BaseException | None]] = loop.create_future()
 
@@ -212,13 +216,10 @@ class FrameworkJudge(TextJudge):
         thread = threading.Thread(target=Context().run, args=(work,), name="assay-judge", daemon=True)
         thread.start()
         try:
-            value, error = await done
+            return await done
         except asyncio.CancelledError:
             self._left.append(thread)
             raise
-        if error is not None:
-            raise error
-        return value  # type: ignore[return-value]  # there is a value where there is no error
 
     def scrub(self, text: str) -> str:
         """The text without the secrets of the model."""
