@@ -46,7 +46,7 @@ GROUPS = {
 LIMITS = [
     "English only.",
     "Small models: subtle changes in summaries and opinions in dialogue are often misjudged (see by_source).",
-    "A claim is read against at most 130 words of a passage, chosen from all of it by shared words: what a long "
+    "A claim is read against at most 90 words of its passages, chosen from all of them by shared words: what a long "
     "passage says in quite other words may not be found.",
     "No arithmetic, no inference over many passages, no tables, no pronouns resolved over long distances.",
     "A missing number or name is reported when it is nowhere in the passage.",
