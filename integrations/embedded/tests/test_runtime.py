@@ -6,9 +6,14 @@ import random
 import threading
 
 import numpy as np
+import onnxruntime
 import pytest
-from assay_embedded import Models, load
+from assay_embedded import Models, load, runtime
+from assay_embedded.files import FILES
 from assay_embedded.windows import even, windows_of
+
+from assay.demo import answers
+from assay.judges.sentence_claims import sentence_claims
 
 # question, a passage that answers it, a passage that does not
 ROWS = [
@@ -109,6 +114,25 @@ def test_readings_do_not_depend_on_the_batch(models: Models) -> None:
     assert np.array_equal(models.embed(texts), np.concatenate([single.embed([text]) for text in texts]))
     claims = [(passage, question) for question, passage in pairs]
     assert models.support(claims) == [models.support([claim])[0] for claim in claims]
+
+
+@pytest.mark.long
+def test_other_kernels_move_readings_by_little(models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on another CPU: without its optimisations onnxruntime computes the same graph with other kernels."""
+    plain = onnxruntime.SessionOptions()
+    plain.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    plain.log_severity_level = 3
+    monkeypatch.setattr(runtime, "_session", lambda graph: onnxruntime.InferenceSession(graph, plain))
+    other = Models(runtime._open(FILES), threads=2)
+    rows = answers()
+    pairs = [("\n".join(row["contexts"]), claim.text) for row in rows for claim in sentence_claims(row["answer"])]
+    here, there = models.support(pairs), other.support(pairs)
+    moved = [abs(a.probability - b.probability) for a, b in zip(here, there, strict=True)]
+    assert max(moved) < 0.1
+    assert sum(moved) / len(moved) < 0.005
+    assert sum((a.probability < 0.5) != (b.probability < 0.5) for a, b in zip(here, there, strict=True)) <= 1
+    asked = [(row["question"], passage) for row in rows for passage in row["contexts"]]
+    assert np.abs(models.relevance(asked) - other.relevance(asked)).mean() < 0.005
 
 
 @pytest.mark.long
