@@ -471,6 +471,12 @@ BY_HAND = (
         "The Vale museum, which opened in 1932, shows the following:\n- clocks\n- watches",
     ),
     Pair(
+        "lead-in of an item, before its sibling",
+        *_PHONE,
+        "1. The Lark 5 is made of gold, including:\n2. a screen of 6 inches",
+        "",
+    ),
+    Pair(
         "denied by the source",
         *_PHONE,
         "The Lark 5 costs 300 euros. The passages state that the Lark 5 is not heavy.",

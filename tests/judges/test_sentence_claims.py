@@ -308,6 +308,19 @@ def test_a_lead_in_is_no_claim_where_it_names_only_what_was_asked(lead, dropped)
     assert found == ([] if dropped else [lead]) + ["It is turned once."]
 
 
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Members pay nothing, including:\n- shipping", ["Members pay nothing, including: shipping"]),
+        ("1. Members pay nothing, including:\n2. a mug", ["Members pay nothing, including:", "a mug"]),
+        ("Members pay nothing, including:\n- I don't know", ["Members pay nothing, including:"]),
+        ("## Free mugs for everyone, such as:\nSure!", ["Free mugs for everyone, such as:"]),
+    ],
+)
+def test_what_a_lead_in_states_is_judged_with_an_item_or_by_itself(text, claims):
+    assert texts(text) == claims
+
+
 def test_items_hang_on_the_nearest_line_above_them():
     text = "Members get:\n- Fees:\n  - 20 euros\n  - 5 dollars\n- a mug\n\nGuests get:\n1. Fees:\n- 40 euros\n2. a pen"
     assert texts(text) == [
@@ -345,7 +358,8 @@ PIECES = (
     "It is red", "members get 90 days", "[1]", " [2, 3]", "(Passage 2)", "【1】", "¹", ". ", ", ", "\n", "\n- ",
     "\n  * ",
     "\n1. ", ":", "?", "Based on the passages, ", "According to passage 2, ", "Passage 1 states that ", "Members get:",
-    ", as mentioned in passage 3", "The passages do not mention ", "Here are the steps:", "## Fees", "Yes", "No", " ",
+    ", as mentioned in passage 3", "The passages do not mention ", "Here are the steps:", "## Fees",
+    "members get 90 days, including:", "Yes", "No", " ",
 )  # fmt: skip
 SPOKEN = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from assay.judges.sentence_claims.leads import (
     Leads,
+    Line,
     as_lead,
     bare,
     is_fragment,
@@ -68,8 +69,9 @@ class _Reader:
         fragment = is_fragment(said)
         lead = self.leads.of(line, close=fragment and self._right_below(n))
         if opens_items(self.text, self.sentences, n):
-            self.leads.add(line, as_lead(said))
-            if is_label(said) or is_open(said, carried=self._carried(n)):
+            found = as_lead(said)
+            self.leads.add(line, found)
+            if is_label(said) or is_open(said, carried=found is not None and self._carried(n, line)):
                 return None
         asked = self._asked(n)
         yes = is_short_answer(said, politely=not (asked and is_polar(asked)))
@@ -77,9 +79,7 @@ class _Reader:
             return Claim(text=as_answer(said, asked, yes=yes), span=span)
         if yes is not None and len(self.sentences) > 1:
             return None  # a "Yes" to nothing, before or after what it is about
-        if not said or not states_something(sentence) or not states_something(said) or leads_in(said, self.question):
-            return None
-        if _TABLE_HEAD.match(self.text, span.start) and is_label(sentence):
+        if not self._states(n, said):
             return None
         if fragment and lead:
             return Claim(text=f"{lead}: {said}", span=span)
@@ -90,10 +90,21 @@ class _Reader:
     def _right_below(self, n: int) -> bool:
         return n > 0 and self.text[self.sentences[n - 1].end : self.sentences[n].start].count("\n") == 1
 
-    def _carried(self, n: int) -> bool:
-        """Whether what comes next is a fragment, and so is read with this lead."""
-        said = bare(self.sentences[n + 1].of(self.text))
-        return bool(said) and is_fragment(said) and not opens_items(self.text, self.sentences, n + 1)
+    def _states(self, n: int, said: str) -> bool:
+        """Whether sentence `n`, which says this, is more than talk, a refusal, a lead-in or the head of a table."""
+        sentence = self.sentences[n].of(self.text)
+        if not said or not states_something(sentence) or not states_something(said) or leads_in(said, self.question):
+            return False
+        return not (is_label(sentence) and _TABLE_HEAD.match(self.text, self.sentences[n].start))
+
+    def _carried(self, n: int, line: Line | None) -> bool:
+        """Whether what comes next is a fragment below sentence `n`, and so is judged with it."""
+        said, below = bare(self.sentences[n + 1].of(self.text)), line_of(self.text, self.sentences[n + 1])
+        if below is not None and below.mark and line is not None and line.mark and not below.hangs_on(line):
+            return False
+        if opens_items(self.text, self.sentences, n + 1) or is_short_answer(said) is not None:
+            return False
+        return is_fragment(said) and self._states(n + 1, said)
 
     def _answered(self, said: str) -> str | None:
         """The question that an item answers which is no sentence and hangs on no line.

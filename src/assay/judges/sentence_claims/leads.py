@@ -15,6 +15,7 @@ _ITEM = re.compile(
     r"\s*(?:(?P<bullet>[-*+•‣⁃◦▪●○■□·–—])\s+|\(?(?:(?P<number>\d{1,3})|[a-z]|[ivxlc]{1,6})[.)]\s+|\(?[A-Z]\)\s+)"
 )
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]*\*\*:?\s*\Z)")
+_HASHES = re.compile(r"\s*#{1,6}\s+")
 _OPEN_END = re.compile(
     r"(?:what|how|here)\b|.*\b(?:is|are|was|were|has|have|do|does|get|gets|receive|receives|offers?|includes?|shows?|"
     r"carries|contains?|provides?|can|must|may|needs?|including|such as|as follows|(?:the|these) following)\Z"
@@ -135,8 +136,8 @@ def is_fragment(said: str) -> bool:
 
 
 def without_list_mark(sentence: str) -> str:
-    """The sentence without "- " or "2. " before it."""
-    item = _ITEM.match(sentence)
+    """The sentence without "- ", "2. " or "## " before it."""
+    item = _ITEM.match(sentence) or _HASHES.match(sentence)
     return sentence[item.end() :] if item else sentence
 
 
