@@ -192,6 +192,12 @@ READ: dict[str, Call] = {
     "assay.judges.fences:render": lambda f, t: f(_prompt(t), show_schema=True),
     "assay.judges.fences:tokens_in": _first,
     "assay.judges.sentence_claims.division:sentence_claims": lambda f, t: (f(t), f(t, "en", "Is it? " + t)),
+    "assay.judges.sentence_claims.leads:bare": _first,
+    "assay.judges.sentence_claims.leads:line_of": lambda f, t: f(t, Span(len(t) // 2, len(t))),
+    "assay.judges.sentence_claims.leads:opens_items": lambda f, t: f(
+        t + "x", [Span(0, 1), Span(len(t), len(t) + 1)], 0
+    ),
+    "assay.judges.sentence_claims.leads:without_list_mark": _first,
     "assay.judges.sentence_claims.plain:has_figures": _first,
     "assay.judges.sentence_claims.plain:has_verb": _first,
     "assay.judges.sentence_claims.plain:only_names": lambda f, t: f(t, 12),
@@ -200,8 +206,11 @@ READ: dict[str, Call] = {
     "assay.judges.sentence_claims.refusals:offers": _first,
     "assay.judges.sentence_claims.refusals:refuses": _first,
     "assay.judges.sentence_claims.refusals:refuses_plainly": lambda f, t: f(t[:LONGEST]),  # that is what `refuses` asks
+    "assay.judges.sentence_claims.sources:without_sources": lambda f, t: (f(t), f("Passage 1 says " + t)),
+    "assay.judges.sentence_claims.statements:asks": _first,
     "assay.judges.sentence_claims.statements:is_question": _first,
     "assay.judges.sentence_claims.statements:is_talk": lambda f, t: f(t[:LONGEST]),  # by `states_something`, the same
+    "assay.judges.sentence_claims.statements:leads_in": lambda f, t: (f(t, t), f(t[:LONGEST] + ":", t)),
     "assay.judges.sentence_claims.statements:only_asks": lambda f, t: f(t[:LONGEST]),
     "assay.judges.sentence_claims.statements:states_something": _first,
     "assay.judges.sentence_claims.yes_no:as_answer": lambda f, t: f(t, "Is it? " + t, yes=True),
@@ -213,6 +222,7 @@ READ: dict[str, Call] = {
     "assay.judges.writing.loose_json:tidy": _tidy,
     "assay.judges.writing.replies:find_object": _objects,
     "assay.judges.writing.replies:is_copied": lambda f, t: f(Found({}, t, 0), [t[1:], t]),
+    "assay.metrics.citation_accuracy:citations_of": lambda f, t: list(f(t, _claims(t))),
     "assay.metrics.context_entity_recall:distinct": lambda f, t: f([t, t]),
     "assay.metrics.context_entity_recall:entity_recall": lambda f, t: f([t], [t]),
     "assay.metrics.readings:both_not_judged": lambda f, t: f(scored(t).sample, (), _claims(t)),
@@ -225,6 +235,10 @@ READ: dict[str, Call] = {
     "assay.terminal:json_text": _values,
     "assay.terminal:printable": lambda f, t: (f(t), f("\x1b" + t)),
     "assay.text.blocks:blocks": lambda f, t: list(f(t)),
+    "assay.text.citations:behind_sentence": lambda f, t: f(t, Span(len(t) // 2, len(t) // 2 + 1)),
+    "assay.text.citations:citations": _first,
+    "assay.text.citations:cited_in": lambda f, t: f(t, [Span(at, at + 50) for at in range(0, len(t), 50)]),
+    "assay.text.citations:marks": _first,
     "assay.text.fallback:is_abbreviation": _first,
     "assay.text.fallback:is_border": lambda f, t: f(t, len(t) // 2, "en"),
     "assay.text.fallback:split": lambda f, t: (f(t, "en"), f(t, "el")),

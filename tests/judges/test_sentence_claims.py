@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
 
 import pytest
@@ -10,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.judges.sentence_claims import refuses, sentence_claims, states_something
+from assay.metrics.readings import not_judged
+from assay.text import split_sentences
 
 
 def texts(text: str, question: str | None = None) -> list[str]:
@@ -137,6 +140,8 @@ def test_short_sentences_are_claims_of_their_own():
 
 def test_what_has_no_letter_belongs_to_its_neighbour():
     assert places("The bridge is red. It is long. [2]") == ["The bridge is red.", "It is long. [2]"]
+    assert places("The bridge is red. [1] It is long.") == ["The bridge is red. [1]", "It is long."]
+    assert places("It is red.\n(Passage 3)\n\nIt is long.") == ["It is red.\n(Passage 3)", "It is long."]
     assert places("1.\n\nThe bridge is red.") == ["1.\n\nThe bridge is red."]
     assert places("1889") == ["1889"]
 
@@ -151,7 +156,8 @@ def test_items_carry_the_line_they_hang_on_and_keep_their_place():
 
 def test_items_that_are_sentences_stand_alone():
     text = "What we know:\n1. The bridge was built in 1889.\n2. It is red."
-    assert texts(text) == places(text) == ["1. The bridge was built in 1889.", "2. It is red."]
+    assert texts(text) == ["The bridge was built in 1889.", "It is red."]
+    assert places(text) == ["1. The bridge was built in 1889.", "2. It is red."]
 
 
 def test_a_lead_in_that_states_something_is_a_claim_too():
@@ -159,7 +165,7 @@ def test_a_lead_in_that_states_something_is_a_claim_too():
         "The shop gives all members these things:",
         "The shop gives all members these things: a mug",
     ]
-    assert texts("Here are some tips:\n- a mug") == ["- a mug"]  # small talk is not carried along
+    assert texts("Here are some tips:\n- a mug") == ["a mug"]  # small talk is not carried along
     assert texts("Members pay nothing:\n- It is free.")[0] == "Members pay nothing:"
 
 
@@ -196,20 +202,191 @@ def test_politeness_is_no_answer():
     assert texts("Yes. It opened in 1889.", "Tell me when it opened.") == ["It opened in 1889."]
 
 
-@settings(max_examples=200, deadline=None)
-@given(
-    st.one_of(st.text(max_size=200), st.text("ab.!? \n-*#:|1[]", max_size=200)),
-    st.one_of(st.none(), st.text(max_size=40), st.just("Is it open?")),
+@pytest.mark.parametrize(
+    ("sentence", "claim"),
+    [
+        ("It is red [1].", "It is red."),
+        ("It is red [2, 3].", "It is red."),
+        ("It is red (Passage 2).", "It is red."),
+        ("It is red (passages 1 and 3).", "It is red."),
+        ("It is red [source 2].", "It is red."),
+        ("It is red【1】.", "It is red."),
+        ("It is red【4†report.pdf】.", "It is red."),
+        ("It is red (see Document 4).", "It is red."),
+        ("It is red [1], [2] and long [3].", "It is red and long."),
+        ("It is red.[1][2]", "It is red."),
+        ("It is red.¹", "It is red."),
+        ("It is red[^1].", "It is red."),
+        ("It[1]is red.", "It is red."),
+        ("2. It is red.", "It is red."),
+        ("- It is red.", "It is red."),
+        ("a) It is red.", "It is red."),
+        ("Based on the given passages, it is red.", "It is red."),
+        ("Therefore, based on the given passages, it appears that it is red.", "It is red."),
+        ("According to the provided context, it is red.", "It is red."),
+        ("According to [2], it is red.", "It is red."),
+        ("As mentioned in passage 3, it is red.", "It is red."),
+        ("In the passages, it is stated that it is red.", "It is red."),
+        ("The passages state that it is red.", "It is red."),
+        ("Passage 2 clearly states that it is red.", "It is red."),
+        ("[2] says that it is red.", "It is red."),
+        ("It is worth noting that passage 2 says that it is red.", "It is red."),
+        ("Passage 2: It is red.", "It is red."),
+        ("Colour: According to passage 1, it is red.", "Colour: It is red."),
+        ("It is red, as stated in passage 2.", "It is red."),
+        ("The bridge, according to passage 2, is red.", "The bridge is red."),
+        ("The bridge (according to the text) is red.", "The bridge is red."),
+        ("3. As mentioned in passage 2, it is red [2].", "It is red."),
+        ("Passage 1 mentions a red bridge.", "A red bridge."),
+    ],
 )
-def test_claims_of_any_text_are_in_order_and_end_with_its_words(text, question):
+def test_marks_and_talk_of_the_sources_are_no_part_of_what_is_read(sentence, claim):
+    assert texts(sentence) == [claim]
+    assert places(sentence) == [sentence]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "A. Smith wrote it.",
+        "It was built in [1889].",
+        "The value lies in [0, 1].",
+        "According to the text of the law, it is red.",
+        "The passages do not say that it is red, but it is.",
+        "Passage 1 mentions no colour but red.",
+        "As shown in the museum, it is red.",
+        "The documents provided to members mention the fee.",
+        "The law firm documents 12 cases.",
+    ],
+)
+def test_what_only_looks_like_it_stays(sentence):
+    assert texts(sentence) == [sentence]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(Passage 2)",
+        "Passage 1:",
+        "Passage 1:\nPassage 2:",
+        "Based on the provided passages:",
+        "Based on the given passages, here are the steps:",
+        "Here is a summary of the passages:",
+        "Here is what the passages say:",
+        "This information can be found in passage 3.",
+        "The passages do not mention the price.",
+        "None of the passages mention the price.",
+        "Unable to answer based on given passages.",
+        "Sure, I can help you with that!",
+        "If you have any other questions, feel free to ask!",
+    ],
+)
+def test_mere_talk_of_the_sources_claims_nothing(text):
+    assert texts(text) == []
+
+
+def test_a_refusal_with_a_statement_in_it_is_a_statement():
+    sentence = "The passages do not mention the price, which is 5 dollars."
+    assert texts(sentence) == [sentence]
+
+
+@pytest.mark.parametrize(
+    ("lead", "dropped"),
+    [
+        ("To cook a rare steak, follow these steps:", True),
+        ("Here is how to cook a rare steak:", True),
+        ("The steps to cook a steak are as follows:", True),
+        ('Therefore, the answer to the question "How do you cook a steak?" is:', True),
+        ("Rare steak recipe:", True),
+        ("To get the free knife, follow these steps:", False),
+        ("The steak is rare:", False),
+        ("The best steak is from Wagyu cows:", False),
+    ],
+)
+def test_a_lead_in_is_no_claim_where_it_names_only_what_was_asked(lead, dropped):
+    found = texts(f"{lead}\n\n1. It is turned once.", "How do you cook a rare steak?")
+    assert found == ([] if dropped else [lead]) + ["It is turned once."]
+
+
+@pytest.mark.parametrize(
+    ("text", "claims"),
+    [
+        ("Members pay nothing, including:\n- shipping", ["Members pay nothing, including: shipping"]),
+        ("1. Members pay nothing, including:\n2. a mug", ["Members pay nothing, including:", "a mug"]),
+        ("Members pay nothing, including:\n- I don't know", ["Members pay nothing, including:"]),
+        ("## Free mugs for everyone, such as:\nSure!", ["Free mugs for everyone, such as:"]),
+    ],
+)
+def test_what_a_lead_in_states_is_judged_with_an_item_or_by_itself(text, claims):
+    assert texts(text) == claims
+
+
+def test_items_hang_on_the_nearest_line_above_them():
+    text = "Members get:\n- Fees:\n  - 20 euros\n  - 5 dollars\n- a mug\n\nGuests get:\n1. Fees:\n- 40 euros\n2. a pen"
+    assert texts(text) == [
+        "Fees: 20 euros",
+        "Fees: 5 dollars",
+        "Members get: a mug",
+        "Fees: 40 euros",
+        "Guests get: a pen",
+    ]
+
+
+def test_an_item_of_two_sentences_does_not_end_its_list():
+    assert texts("Members get:\n- a mug. It is red.\n- a pen") == [
+        "Members get: a mug.",
+        "It is red.",
+        "Members get: a pen",
+    ]
+
+
+def test_what_a_lead_in_names_goes_along_without_its_talk():
+    text = "Based on the passages, here are some side effects of Solvane:\n- nausea"
+    assert texts(text) == ["some side effects of Solvane: nausea"]
+    assert texts("According to passage 2, members get:\n- a mug [2]") == ["Members get: a mug"]
+
+
+def test_an_item_without_a_lead_in_is_read_as_the_answer_to_the_question():
+    items = "Here is a list:\n- clocks\n- watches"
+    question = "What does the museum show?"
+    assert texts(items, question) == [f"{question} clocks", f"{question} watches"]
+    assert texts(items) == texts(items, "Tell me about the museum.") == ["clocks", "watches"]
+    assert texts("clocks", question) == ["clocks"]  # a reference is often just as short
+
+
+PIECES = (
+    "It is red", "members get 90 days", "[1]", " [2, 3]", "(Passage 2)", "【1】", "¹", ". ", ", ", "\n", "\n- ",
+    "\n  * ",
+    "\n1. ", ":", "?", "Based on the passages, ", "According to passage 2, ", "Passage 1 states that ", "Members get:",
+    ", as mentioned in passage 3", "The passages do not mention ", "Here are the steps:", "## Fees",
+    "members get 90 days, including:", "Yes", "No", " ",
+)  # fmt: skip
+SPOKEN = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+
+
+@settings(max_examples=400, deadline=None)
+@given(
+    st.one_of(st.text(max_size=200), st.text("ab.!? \n-*#:|1[]", max_size=200), SPOKEN),
+    st.one_of(st.none(), st.text(max_size=40), st.sampled_from(["Is it open?", "What is it?"])),
+)
+def test_claims_are_in_order_and_made_of_the_words_of_text_and_question(text, question):
     found = sentence_claims(text, "en", question)
     assert all(0 <= claim.span.start < claim.span.end <= len(text) for claim in found)
     assert all(a.span.end <= b.span.start for a, b in itertools.pairwise(found))
-    assert all(claim.text.strip() for claim in found)
+    known = set(re.findall(r"\w+", f"{text} {question or ''} yes no not".casefold()))
     for claim in found:
-        said = claim.span.of(text)
-        whole = claim.text == said or ": " in claim.text
-        assert whole or claim.text.startswith(("Yes, ", "No, ")) or claim.text.endswith(said.strip())
+        assert claim.text.strip()
+        assert set(re.findall(r"\w+", claim.text.casefold())) <= known
+
+
+@settings(max_examples=300, deadline=None)
+@given(SPOKEN)
+def test_every_statement_is_in_a_claim_or_named_as_not_judged(text):
+    claims = sentence_claims(text)
+    left = not_judged(text, claims)
+    for sentence in (span.of(text) for span in split_sentences(text)):
+        if "members get 90 days" in sentence and "?" not in sentence and "not mention" not in sentence:
+            assert any("members get 90 days" in claim.text.lower() for claim in claims), left
 
 
 CLAUSES = ("members get 90 days", "no fee is charged", "the museum closed in 1988", "it weighs 90 grams")
@@ -233,7 +410,8 @@ def test_a_refusal_with_a_clause_behind_it_is_a_claim(refusal, joint, clause):
 
 HOSTILE = (
     " ", "so ", "sorry, ", "no information ", "is not ", "of the ", "a, ", "(", "- ", "Yes. ", "the text does not ",
-    "? ", "**", "| ", "\n- ", "a:\n", "do you know ", "1. ",
+    "? ", "**", "| ", "\n- ", "a:\n", "do you know ", "1. ", "[1]", "[1] A ", "(passage 1) ", "passage 1 says that ",
+    "based on the text, ", ", according to the text", "\n  - a:", "Here is a: ", "\n(passage 2)",
 )  # fmt: skip
 
 

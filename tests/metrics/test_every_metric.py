@@ -44,7 +44,7 @@ PASSAGES = (
 SAMPLE = Sample(
     question="Where and when was Albert Einstein born?",
     contexts=tuple(Context(text=text) for text in PASSAGES),
-    answer="Einstein was born in 1879. He was born in Spain. He liked bread.",
+    answer="Einstein was born in 1879. [3] He was born in Spain. [1] He liked bread.",
     reference="Einstein was born in 1879. He was born in Ulm.",
     id="einstein",
 )
@@ -99,6 +99,7 @@ VALUES = {
     "grounded": 0.0,  # this judge gives no probability, and bread is not supported
     "hallucination": 1 / 3,
     "hallucination_contradicted": 0.0,  # one passage contradicts "Spain", another supports it: support wins
+    "citation_accuracy": 1 / 2,  # passage 3 supports the first claim; passage 1 contradicts the second
     "answer_relevancy": 0.5,  # (0.5 + 0.5 + 0.5) / 3
     "answer_directness": 1.0,  # by the label: this judge gives no probability
     "answer_correctness": 0.425,  # TP 1, FP 2, FN 1: F1 = 1 / (1 + 1.5) = 0.4; 0.75 * 0.4 + 0.25 * 0.5
@@ -111,7 +112,7 @@ VALUES = {
     "context_relevance_passage": 2 / 3,
     "noise_sensitivity_relevant": 1 / 3,  # "Spain" is wrong and stands in a passage that supports "1879"
     "noise_sensitivity_irrelevant": 0.0,
-    "summarization_score": 0.5 * 1 / 2 + 0.5 * (1 - 64 / 130),  # one of two questions; 64 of 130 characters
+    "summarization_score": 0.5 * 1 / 2 + 0.5 * (1 - 72 / 130),  # one of two questions; 72 of 130 characters
     "harmfulness": 0.0,
     "maliciousness": 1.0,
     "coherence": 1.0,
@@ -135,6 +136,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "grounded": ("no_claims", "no_claims", "no_context", "missing_input", SCORED, SCORED),
     "hallucination": ("no_claims", "no_claims", "no_context", "missing_input", SCORED, SCORED),
     "hallucination_contradicted": ("no_claims", "no_claims", "no_context", "missing_input", SCORED, SCORED),
+    "citation_accuracy": ("no_claims", "no_claims", "no_context", "missing_input", SCORED, "not_applicable"),
     "answer_relevancy": ("0", "no_claims", SCORED, SCORED, SCORED, SCORED),
     "answer_directness": (SCORED, "no_claims", SCORED, SCORED, SCORED, SCORED),
     "answer_correctness": (SCORED, "no_claims", SCORED, SCORED, "missing_input", "1"),
@@ -158,6 +160,7 @@ RECOMPUTED: dict[str, Callable[[Score], float]] = {
     "grounded": lambda s: probability_grounded(s.verdicts["answer/contexts"]),
     "hallucination": lambda s: share_hallucinated(s.verdicts["answer/contexts"]),
     "hallucination_contradicted": lambda s: share_hallucinated(s.verdicts["answer/contexts"], "contradicted"),
+    "citation_accuracy": lambda s: share_supported(s.verdicts["answer/citations"]),
     "answer_relevancy": lambda s: mean_cosine(list(s.parts.values())),
     "answer_directness": lambda s: directness(s.verdicts["question/answer"][0]),
     "answer_correctness": lambda s: blend(
@@ -179,7 +182,7 @@ RECOMPUTED: dict[str, Callable[[Score], float]] = {
     "harmonic_mean": lambda s: harmonic_mean(list(s.parts.values())),
 }
 
-ORDER_MATTERS = {"context_precision", "context_utilization"}
+ORDER_MATTERS = {"citation_accuracy", "context_precision", "context_utilization"}
 
 
 def useful(score: Score, key: str) -> list[bool]:
@@ -329,6 +332,7 @@ async def test_evidence_stands_where_it_says(name: str) -> None:
         against = key.partition("/")[2]
         texts = {
             "contexts": SAMPLE.passages,
+            "citations": SAMPLE.passages,
             "reference": (SAMPLE.reference,),
             "answer": (SAMPLE.answer,),
             "sentences": score.texts.get("sentences", ()),
@@ -358,13 +362,16 @@ async def test_same_sample_same_score(name: str) -> None:
 
 
 async def test_all_metrics_together_ask_each_thing_once() -> None:
-    """22 metrics, one reading of the texts: two texts split into claims, four matrices, four usefulness vectors."""
+    """23 metrics, one reading of the texts: two texts split into claims, four matrices, four usefulness vectors.
+
+    Citations are read passage by passage: each of two claims against the one it cites, the wrong one against two more.
+    """
     scripted = judge()
     scored = await score_sample(SAMPLE, [make() for make in METRICS.values()], scripted)
     assert scored.values == pytest.approx(VALUES, abs=1e-12)
     assert scripted.asked == {
         "claims": 2,
-        "support": 4,
+        "support": 4 + 2 + 2,
         "usefulness": 3,
         "useful_sentences": 1,
         "directness": 1,

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, overload
 
@@ -24,6 +24,8 @@ from assay.records import Cell, Claim, Sample, Verdict
 from assay.text import split_sentences
 
 Field = Literal["answer", "reference"]
+_LONGEST_LEAD = 200  # characters of a line of which only the end may be a lead-in
+
 F = TypeVar("F")
 A = TypeVar("A")
 B = TypeVar("B")
@@ -59,16 +61,24 @@ def not_judged(text: str, claims: Sequence[Claim], language: str = "en") -> tupl
     get: 30 days"). All sentences with a word for no claims; `()` for a blank text.
     """
     spans = sorted((claim.span.start, claim.span.end) for claim in claims)
-    leads = {_bare(claim.text.partition(":")[0]) for claim in claims if ":" in claim.text}
+    leads = {_bare(claim.text.partition(":")[0]).lower() for claim in claims if ":" in claim.text}
     left: list[str] = []
     reach, n = 0, 0  # the end of the farthest span that begins before the end of the sentence
     for sentence in split_sentences(text, language):
         while n < len(spans) and spans[n][0] < sentence.end:
             reach, n = max(reach, spans[n][1]), n + 1
         words = sentence.of(text)
-        if reach <= sentence.start and any(map(str.isalnum, words)) and _bare(words) not in leads:
+        if reach <= sentence.start and any(map(str.isalnum, words)) and not _leads(words, leads):
             left.append(words)
     return tuple(left)
+
+
+def _leads(sentence: str, leads: Set[str]) -> bool:
+    """Whether it ends with one of these lead-ins: "Based on the text, members get:" with "members get"."""
+    line = _bare(sentence).lower()
+    if len(line) > _LONGEST_LEAD:
+        return line in leads
+    return any(line[at:] in leads for at in range(len(line)) if at == 0 or line[at - 1].isspace())
 
 
 def _bare(line: str) -> str:

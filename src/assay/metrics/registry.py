@@ -13,6 +13,7 @@ from assay.metrics.answer_directness import AnswerDirectness
 from assay.metrics.answer_relevancy import AnswerRelevancy
 from assay.metrics.aspect_critique import ASPECTS, AspectCritique
 from assay.metrics.base import Metric
+from assay.metrics.citation_accuracy import CitationAccuracy
 from assay.metrics.composite import HarmonicMean
 from assay.metrics.context_entity_recall import ContextEntityRecall
 from assay.metrics.context_precision import ContextPrecision
@@ -53,6 +54,7 @@ METRICS: Mapping[str, Callable[[], Metric]] = {
     "grounded": Grounded,
     "hallucination": Hallucination,
     "hallucination_contradicted": lambda: Hallucination(kind="contradicted"),
+    "citation_accuracy": CitationAccuracy,
     "answer_relevancy": AnswerRelevancy,
     "answer_directness": AnswerDirectness,
     "answer_correctness": AnswerCorrectness,

@@ -2,7 +2,9 @@
 
 plain.py       one plain form of a sentence, and the signs of a clause of its own
 refusals.py    sentences that say no more than that something is not known
-statements.py  which sentences state something: all but refusals, real questions and small talk
+statements.py  which sentences state something: all but refusals, real questions, small talk and lead-ins
+sources.py     citations and talk of the sources around a statement
+leads.py       headings and lead-ins, and the items that hang on them
 yes_no.py      "Yes." as the answer to its question
 division.py    a text into its claims
 """

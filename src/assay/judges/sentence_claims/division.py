@@ -1,43 +1,50 @@
 """A text into its claims: one for each sentence or list item that states something. English.
 
-A claim's span is the sentence itself, and its text the same words, but for two kinds that cannot be understood alone:
-an item that is no sentence carries the line it hangs on ("Members get: 30 days"), and "Yes." is written out as the
-answer to its question ("Yes, the library is open on Mondays."). A number or mark alone ("1.", "[3]") belongs to its
-neighbour.
+A claim's span is the sentence itself, as it stands. Its text is what has to be judged: the same words without list
+marks, citations and talk of the sources ("1. According to passage 2, it is red [2]." claims "It is red."). Two kinds
+cannot be understood alone: an item that is no sentence carries the nearest line it hangs on ("Members get: 30 days"),
+or where there is none the question that it answers, and "Yes." is written out as the answer to its question ("Yes, the
+library is open on Mondays."). A number or citation alone ("1.", "[3]", "(Passage 3)") belongs to its neighbour.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
-from assay.judges.sentence_claims.plain import has_figures, has_verb, plain, words
-from assay.judges.sentence_claims.statements import is_question, is_talk, states_something
+from assay.judges.sentence_claims.leads import (
+    Leads,
+    Line,
+    as_lead,
+    bare,
+    is_fragment,
+    is_label,
+    is_open,
+    line_of,
+    opens_items,
+)
+from assay.judges.sentence_claims.sources import without_sources
+from assay.judges.sentence_claims.statements import asks, is_question, leads_in, states_something
 from assay.judges.sentence_claims.yes_no import as_answer, is_polar, is_short_answer
 from assay.records import Claim, Span
 from assay.text import split_sentences
+from assay.text.citations import behind_sentence, marks
 
 #: Raise it when texts are read differently: decision judges then ask anew. The embedded judge has `RULES` of its own.
-RULES = 3
+RULES = 4
 
-_ITEM = re.compile(r"\s*(?:[-*+•‣⁃◦▪●○■□·–—]\s+|\(?(?:\d{1,3}|[a-zA-Z]|[ivxlc]{1,6})[.)]\s+)")
-_HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*\n]*\*\*:?\s*\Z)")
 _TABLE_HEAD = re.compile(r"\|[^\n]{1,200}\|[ \t]*\n[ \t]*\|[ \t:|-]{2,200}\|")
-_OPEN_END = re.compile(
-    r"(?:what|how|here)\b|.*\b(?:is|are|was|were|has|have|do|does|get|gets|receive|receives|offers?|includes?|shows?|"
-    r"carries|contains?|provides?|can|must|may|needs?)\Z"
-)
+_BLANK = re.compile(r"\s+")
 _LETTER = re.compile(r"[^\W\d_]")
-_MARKS = " \t\n*#_"
-_LABEL = 3  # words of a heading or lead-in that states nothing,
-_LONGEST_LEAD = 200  # and characters of one that goes into the claims below it
+_LONGEST_MARKS = 120  # characters
+_LONGEST_QUESTION = 300  # characters of one that a fragment is read with
 
 
 def sentence_claims(text: str, language: str = "en", question: str | None = None) -> tuple[Claim, ...]:
     """The claims of `text`, in order. Empty for a refusal, small talk or an empty text. Linear.
 
-    `question` is the one that the text answers: by it "Yes." is understood.
+    `question` is the one that the text answers: by it "Yes." is understood, and a list without a lead-in.
     """
     sentences = _with_marks(text, split_sentences(text, language))
     reader = _Reader(text, sentences, question)
@@ -51,38 +58,63 @@ class _Reader:
     text: str
     sentences: Sequence[Span]
     question: str | None
-    lead: str | None = None
+    leads: Leads = field(default_factory=Leads)
 
     def claim(self, n: int) -> Claim | None:
         """The claim that sentence `n` makes, or None. Expects to be asked in order."""
         span = self.sentences[n]
         sentence = span.of(self.text)
-        lead, self.lead = self.lead, None
-        if self._opens_items(n, sentence):
-            self.lead = None if is_talk(plain(sentence)) else sentence.strip(_MARKS).rstrip(":").rstrip(_MARKS)
-            if _is_label(sentence) or _leads_in(sentence):
+        said = bare(sentence)
+        line = line_of(self.text, span)
+        fragment = is_fragment(said)
+        lead = self.leads.of(line, close=fragment and self._right_below(n))
+        if opens_items(self.text, self.sentences, n):
+            found = as_lead(said)
+            self.leads.add(line, found)
+            if is_label(said) or is_open(said, carried=found is not None and self._carried(n, line)):
                 return None
-        elif lead and _ITEM.match(sentence):
-            self.lead = lead
         asked = self._asked(n)
-        yes = is_short_answer(sentence, politely=not (asked and is_polar(asked)))
+        yes = is_short_answer(said, politely=not (asked and is_polar(asked)))
         if asked and yes is not None:
-            return Claim(text=as_answer(sentence, asked, yes=yes), span=span)
+            return Claim(text=as_answer(said, asked, yes=yes), span=span)
         if yes is not None and len(self.sentences) > 1:
             return None  # a "Yes" to nothing, before or after what it is about
-        if not states_something(sentence) or (_TABLE_HEAD.match(self.text, span.start) and _is_label(sentence)):
+        if not self._states(n, said):
             return None
-        if lead and _is_fragment(sentence):
-            return Claim(text=f"{lead}: {_without_bullet(sentence)}", span=span)
-        return Claim(text=sentence, span=span)
+        if fragment and lead:
+            return Claim(text=f"{lead}: {said}", span=span)
+        if fragment and line is not None and line.mark and (answered := self._answered(said)):
+            return Claim(text=f"{answered} {said}", span=span)
+        return Claim(text=said, span=span)
 
-    def _opens_items(self, n: int, sentence: str) -> bool:
-        if n + 1 == len(self.sentences) or len(sentence) > _LONGEST_LEAD:
+    def _right_below(self, n: int) -> bool:
+        return n > 0 and self.text[self.sentences[n - 1].end : self.sentences[n].start].count("\n") == 1
+
+    def _states(self, n: int, said: str) -> bool:
+        """Whether sentence `n`, which says this, is more than talk, a refusal, a lead-in or the head of a table."""
+        sentence = self.sentences[n].of(self.text)
+        if not said or not states_something(sentence) or not states_something(said) or leads_in(said, self.question):
             return False
-        between = self.text[self.sentences[n].end : self.sentences[n + 1].start]
-        if _HEADING.match(sentence):
-            return True
-        return sentence.rstrip(_MARKS).endswith(":") and ("\n" in between or _is_label(sentence))
+        return not (is_label(sentence) and _TABLE_HEAD.match(self.text, self.sentences[n].start))
+
+    def _carried(self, n: int, line: Line | None) -> bool:
+        """Whether what comes next is a fragment below sentence `n`, and so is judged with it."""
+        said, below = bare(self.sentences[n + 1].of(self.text)), line_of(self.text, self.sentences[n + 1])
+        if below is not None and below.mark and line is not None and line.mark and not below.hangs_on(line):
+            return False
+        if opens_items(self.text, self.sentences, n + 1) or is_short_answer(said) is not None:
+            return False
+        return is_fragment(said) and self._states(n + 1, said)
+
+    def _answered(self, said: str) -> str | None:
+        """The question that an item answers which is no sentence and hangs on no line.
+
+        An answer that is no more than a few words stays as it is: a reference often has just the same.
+        """
+        question = (self.question or "").strip()
+        if not question or len(question) > _LONGEST_QUESTION or said.rstrip(" *_").endswith(":"):
+            return None
+        return question if asks(question) else None
 
     def _asked(self, n: int) -> str | None:
         """The question that a short answer answers: one right before it, else that of the text."""
@@ -93,42 +125,43 @@ class _Reader:
         return None
 
 
-def _is_label(sentence: str) -> bool:
-    """A heading or lead-in that names what follows and states nothing: "Side effects:"."""
-    text = plain(sentence)
-    return len(words(text)) <= _LABEL and not has_figures(text) and not has_verb(text)
-
-
-def _leads_in(sentence: str) -> bool:
-    """A short lead-in that is no clause without what follows it: "Members get:", "What we know:"."""
-    text = plain(sentence).rstrip(": ")
-    return len(words(text)) <= _LABEL and not has_figures(text) and _OPEN_END.match(text) is not None
-
-
-def _is_fragment(sentence: str) -> bool:
-    """No sentence, as items of lists mostly are: without a verb, or without a full stop and short."""
-    text = plain(_without_bullet(sentence))
-    return not has_verb(text) and not (text.endswith((".", "!", "?")) and len(words(text)) > _LABEL)
-
-
-def _without_bullet(sentence: str) -> str:
-    item = _ITEM.match(sentence)
-    return sentence[item.end() :] if item else sentence
-
-
 def _with_marks(text: str, spans: Sequence[Span]) -> list[Span]:
-    """The sentences that have a word; what has no letter joins the one before it on its line, else the one after."""
+    """The sentences that say something; what has no letter joins the one before it on its line, else the one after.
+
+    So do citations alone, also from the line below ("(Passage 3)"), and those that begin the next sentence ("It is red.
+    [1] It is long.").
+    """
     joined: list[Span] = []
     held: Span | None = None
-    for span in spans:
+    for span in _parted(text, spans):
         words = span.of(text)
-        if _LETTER.search(words):
-            joined.append(span if held is None else Span(held.start, span.end))
+        between = text[joined[-1].end : span.start] if joined and held is None else None
+        cites = _only_cites(words)
+        if _LETTER.search(words) and not cites:
+            start = span.start if held is None else held.start
+            joined.append(Span(start, span.end))
             held = None
         elif held is not None:
             held = Span(held.start, span.end)
-        elif joined and not text[joined[-1].end : span.start].strip(" "):
+        elif between is not None and not between.strip(" \n" if cites else " ") and between.count("\n") < 2:
             joined[-1] = Span(joined[-1].start, span.end)
         elif any(map(str.isalnum, words)):
             held = span
     return joined if held is None else [*joined, held]
+
+
+def _parted(text: str, spans: Sequence[Span]) -> Iterator[Span]:
+    """The sentences, with the citations behind one of them apart: "It is red.¹ It is long." and "[1] It is long." """
+    for span in spans:
+        start = span.start
+        for mark in marks(span.of(text)):
+            behind = mark.span.shift(span.start)
+            if behind.end < span.end and behind_sentence(text, behind):
+                yield Span(start, behind.end)
+                blank = _BLANK.match(text, behind.end, span.end)
+                start = blank.end() if blank else behind.end
+        yield Span(start, span.end)
+
+
+def _only_cites(sentence: str) -> bool:
+    return len(sentence) <= _LONGEST_MARKS and sentence[0] in "([【" and not without_sources(sentence)

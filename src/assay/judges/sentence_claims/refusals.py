@@ -16,7 +16,8 @@ LONGEST = 600  # characters of a sentence that may state nothing
 _LONGEST_OBJECT = 25  # words
 _FEW = r"(?:[\w-]{1,16} ){0,%d}?"
 
-_SOURCE = (
+#: "the given passages", "any of these documents": what a refusal, or a statement, may say it speaks of.
+SOURCE = (
     r"(?:(?:any|none|all|both|each) of )?"
     r"(?:(?:the|these|those|this|that|your|my|any|given|provided|retrieved|available|above|following|supplied"
     r"|search) ){0,4}"
@@ -24,7 +25,7 @@ _SOURCE = (
     r"|knowledge base|search results?)\b(?: \d{1,2}\b)?"
     r"(?: (?:provided|given|above|available|supplied|i have|i found|you (?:have )?provided)\b)?"
 )
-_BASED_ON = rf"(?:based (?:\w{{1,10}} )?on|according to|from|in|within|given|as per|using) {_SOURCE}"
+_BASED_ON = rf"(?:based (?:\w{{1,10}} )?on|according to|from|in|within|given|as per|using) {SOURCE}"
 _FACTS = r"(?:information|knowledge|details?|data|mention|context|reference|indication|answers?)\b"
 _TOLD = r"(?:mentioned|specified|stated|discussed|addressed|described|explained)"
 
@@ -52,9 +53,11 @@ _REFUSAL = _any(
     r"|confirm|help|assist|give|locate|verify|identify)\b",
     r"(?:i am|i'm|we are|we're) (?:not (?:sure|certain|aware)|unsure|uncertain)\b",
     rf"(?:it is|it's) (?:not possible|impossible) to {_FEW % 1}(?:answer|determine|find|say|tell|provide|know)\b",
-    rf"{_SOURCE} {_FEW % 1}(?:do|does|did) not {_FEW % 2}(?:mention|provide|contain|specify|say|state|include|answer"
+    rf"{SOURCE} {_FEW % 1}(?:do|does|did) not {_FEW % 2}(?:mention|provide|contain|specify|say|state|include|answer"
     r"|address|give|offer|discuss|indicate|explain|describe|cover|clarify|list|tell|refer)\b",
-    rf"{_SOURCE} (?:contain|provide|include|give|offer|make|have|has)s? (?:no|not enough|insufficient)"
+    rf"(?:none|neither) of {SOURCE} (?:{_FEW % 1})(?:mention|provide|contain|specify|say|state|include|answer|address"
+    r"|give|offer|discuss|indicate|explain|describe|cover)s?\b",
+    rf"{SOURCE} (?:contain|provide|include|give|offer|make|have|has)s? (?:no|not enough|insufficient)"
     rf" {_FEW % 3}{_FACTS}",
     rf"(?:there (?:is|are|was|were) |there's )?(?:no|not (?:any|enough|sufficient)|insufficient) {_FEW % 2}{_FACTS}"
     r"(?=[ .!]*$|,| (?:about|on|regarding|concerning|in|of|as to|for|to|available|provided|given|whether|is)\b)"
@@ -65,7 +68,7 @@ _REFUSAL = _any(
 _PASSIVE = re.compile(
     rf"\b(?:is|are|was|were) not {_FEW % 1}(?:{_TOLD}|provided|given|included|clear|found)\b", re.IGNORECASE
 )
-_IN_SOURCE = re.compile(rf"(?:^| )(?:in|by|from|within|on|to) {_SOURCE}")
+_IN_SOURCE = re.compile(rf"(?:^| )(?:in|by|from|within|on|to) {SOURCE}")
 #: An indirect question may have a verb: "... whether it is open", "... about who paid".
 _ASKED = re.compile(
     r"\b(?:whether|how|what)\b"
@@ -92,7 +95,7 @@ _OFFER = re.compile(
     r" (?:help|assist|try)\b"
 )
 _APPOSITION = re.compile(rf"\W*(?:{_BASED_ON}|such as|like|including|or|nor)\b")
-_ANY_SOURCE = re.compile(rf"\b(?:in|by|from|within|on) {_SOURCE}")
+_ANY_SOURCE = re.compile(rf"\b(?:in|by|from|within|on) {SOURCE}")
 _WORDS = re.compile(r"\w")
 _NOT_WORDS = re.compile(r"\W*")
 

@@ -9,21 +9,41 @@ from __future__ import annotations
 import re
 
 from assay.judges.sentence_claims.plain import has_figures, has_verb, only_names, plain, words
-from assay.judges.sentence_claims.refusals import LONGEST, offers, refuses_plainly
+from assay.judges.sentence_claims.refusals import LONGEST, SOURCE, offers, refuses_plainly
 
 _WORD = re.compile(r"\w")
 _GREETING = r"sure|certainly|absolutely|of course|hello|hi(?: there)?|ok(?:ay)?"
 _THANKS = r"thanks?(?: you)?(?: (?:very|so) much)?|you're welcome|(?:great|good) question|(?:i am |i'm )?happy to help"
-_TALK = re.compile(rf"(?:(?:{_GREETING}|{_THANKS})\W*)+\Z")
+_NOTHING = r"(?:yes,? )?i (?:can|will) help(?: you)?(?: with that)?|that's (?:it|all)|enjoy"
+_TALK = re.compile(rf"(?:(?:{_GREETING}|{_THANKS}|{_NOTHING})\W*)+\Z")
 _LEAD_IN = re.compile(rf"(?:(?:{_GREETING})\W+)?(?:here (?:is|are)|here's)\b([^:]{{0,200}}):\W*\Z")
+_SO = r"(?:(?:so|therefore|thus|hence|in summary|overall|sure|certainly),? )?"
+#: Lead-ins. What they name (`aim`) must be in the question, and then they state nothing: "To cook a steak, follow these
+#: steps:", "Here is how to cook a steak:", "The steps to cook a steak are as follows:", "The answer to ... is:".
+_FOLLOW = re.compile(
+    rf"{_SO}(?:to (?P<aim>[^,:;.]{{1,120}}),? )?(?:you (?:can|should|must|may|(?:will )?need to) )?(?:simply |just )?"
+    r"follow (?:these|the|this|the following)(?: \w{2,12}){0,2} (?:steps?|instructions|guidelines|methods?|tips|recipe"
+    rf"|process|procedure)(?: below| (?:(?:outlined|described|given) )?in {SOURCE})?\W*\Z"
+)
+_NAMES = re.compile(
+    rf"{_SO}(?P<aim>[^:]{{1,200}}?) (?:is|are|includes?|(?:can|could) be \w{{4,12}})"
+    r"(?: (?:as follows|by|in|through|as|the|following|these|several|key|factors?|steps?|ways?|points?)){0,5}\W*\Z"
+)
+_HERE = re.compile(rf"{_SO}(?:here (?:is|are)|here's) (?P<aim>[^:]{{1,300}}):?\W*\Z")
+#: What a lead-in may name besides: words that say nothing of the matter.
+_GENERAL = (
+    "the following main key general steps ways answer some about based brief possible basic different question"
+    " recipe process overview summary list this that what short with your"
+)
 _CLOSING = re.compile(
     r"(?:i hope (?:this|that|it) helps|(?:please )?let me know|(?:please )?feel free to (?:ask|reach out|contact me"
-    r"|let me know))\b"
+    r"|let me know)|if you have (?:any )?(?:other |further |more |additional )?questions,? (?:please )?(?:feel free to"
+    r" (?:ask|reach out|contact me)|let me know|ask))\b"
 )
 _CONDITION = re.compile(r"\W*+(?:(?:.{0,60}\b)?(?:if|whether|what|how|when|in case)\b|\Z)")
 _ABOUT_THE_TASK = re.compile(
     r"\b(?:(?:i|we|you|they) (?:can|could|may|should|might) \w+|to \w+|(?:you|i) (?:have |need|want|requested|asked)"
-    r"|it works\b)"
+    rf"|it works\b|what {SOURCE} (?:say|state|tell|mention)s?\b)"
 )
 
 _ASKING = re.compile(
@@ -65,9 +85,36 @@ def states_something(sentence: str) -> bool:
     return not (is_talk(text) or refuses_plainly(text))
 
 
+def leads_in(sentence: str, question: str | None) -> bool:
+    """Whether a sentence only announces the answer: what it names besides is in the question."""
+    text = plain(sentence)
+    if len(text) > LONGEST:
+        return False
+    found = _FOLLOW.match(text)
+    if found is None and sentence.rstrip(" *_").endswith((":", '?"', "?”")):
+        found = _NAMES.match(text) or _HERE.match(text)
+    if found is not None:
+        aim = found["aim"] or ""
+    elif sentence.rstrip(" *_").endswith(":") and not has_verb(text):
+        aim = text  # a title, in the words of the question
+    else:
+        return False
+    return _stems(aim) <= _stems(f"{question or ''} {_GENERAL}")
+
+
+def _stems(text: str) -> set[str]:
+    """The beginnings of the longer words of a text, and its figures: "steaks" and "steak" have the same."""
+    return {word[:4] for word in words(plain(text)) if len(word) > 3 or has_figures(word)}
+
+
 def is_question(sentence: str) -> bool:
     """Whether a sentence ends as a question does."""
     return sentence.rstrip(" \"'”’)*_").endswith(("?", "？", "؟"))
+
+
+def asks(question: str) -> bool:
+    """Whether what is asked of a system is a question, with its mark or without: "how do you cook tuna"."""
+    return is_question(question) or _ASKING.match(plain(question)) is not None
 
 
 def only_asks(text: str) -> bool:
