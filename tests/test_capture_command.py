@@ -65,6 +65,8 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "app.py").write_text(LANGCHAIN)
     (tmp_path / "engines.py").write_text(LLAMA_INDEX)
     (tmp_path / "empty.py").write_text("def ask(question):\n    return question\n")
+    (tmp_path / "keyless.py").write_text("raise RuntimeError('no key')\n")
+    (tmp_path / "wrong.py").write_text("def ask(:\n")
     return tmp_path
 
 
@@ -96,6 +98,12 @@ def test_an_engine_of_llama_index(folder: Path) -> None:
 
 
 @pytest.mark.long
+def test_a_question_that_is_half_a_json_object_is_a_wrong_use(folder: Path) -> None:
+    done = check(folder, "app:chain", '{"question":')
+    assert done.returncode == 2
+    assert "error: the question begins like a JSON object and is none" in done.stderr
+
+
 def test_no_sample_is_exit_code_1_with_the_rule_that_would_help(folder: Path) -> None:
     done = check(folder, "app:mute", "Why?")
     assert done.returncode == 1
@@ -124,6 +132,8 @@ def test_json_for_machines_and_a_whole_input(folder: Path) -> None:
         ("empty:ask", (), 2, "neither LangChain nor LlamaIndex"),
         ("app:broken", (), 1, "the application raised LookupError: no shelf"),
         ("app:chain", ("--rules", "app:prompt"), 2, "is no assay.capture.Rules"),
+        ("keyless:chain", (), 2, "'keyless' cannot be imported: it raised RuntimeError: no key"),
+        ("wrong:chain", (), 2, "'wrong' cannot be imported: it raised SyntaxError: "),
     ],
 )
 def test_wrong_use_and_broken_applications_are_said(

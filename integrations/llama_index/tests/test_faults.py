@@ -6,7 +6,7 @@ import asyncio
 import logging
 
 import pytest
-from assay_llama_index import AssayInstrumentation, answers, capture, look_ups, requests, responses, samples
+from assay_llama_index import AssayInstrumentation, answers, capture, requests, responses, samples, tool_retrievers
 from assay_llama_index.answers import Answers
 from assay_llama_index.capture import Capture
 from llama_index.core.agent.workflow import FunctionAgent
@@ -70,7 +70,7 @@ INNER = [
     (RunCollector, "identify"),
     (RunCollector, "start"), (RunCollector, "end"), (RunCollector, "run_of"),
     (capture, "kind_of"), (capture, "is_of_the_application"), (capture, "is_evaluated"), (capture, "items_of"),
-    (capture, "noted"), (capture, "notes_of"), (look_ups, "are_tools"), (look_ups, "tool_retrievers"),
+    (capture, "noted"), (capture, "notes_of"), (tool_retrievers, "are_tools"), (tool_retrievers, "of"),
     (capture, "root_ids"), (capture, "span_ids"), (capture, "found_of"),
     (capture, "metadata_of"), (answers, "answer_of"), (answers, "root_ids"),
     (requests, "engine_inputs"), (requests, "workflow_inputs"), (requests, "prompt_of"), (requests, "texts_given"),

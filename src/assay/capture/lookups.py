@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from assay.capture.answering import spaced
 from assay.capture.tree import Trace
 
 LEAST = 20  # characters of a tool's description that do not stand in a passage by chance
@@ -11,7 +12,7 @@ LEAST = 20  # characters of a tool's description that do not stand in a passage 
 
 def tool_lookups(trace: Trace) -> set[Hashable]:
     """The ids of runs that delivered nothing but descriptions of tools: of those offered to models, or called."""
-    described = {text for run in trace.runs.values() for text in map(_spaced, run.offered) if text}
+    described = {text for run in trace.runs.values() for text in map(spaced, run.offered) if text}
     if not described:
         return set()
     long = tuple(text for text in described if len(text) >= LEAST)
@@ -22,9 +23,5 @@ def tool_lookups(trace: Trace) -> set[Hashable]:
     return {
         run.id
         for run in trace.runs.values()
-        if run.documents and run is not trace.root and all(is_tool(_spaced(found.text)) for found in run.documents)
+        if run.documents and run is not trace.root and all(is_tool(spaced(found.text)) for found in run.documents)
     }
-
-
-def _spaced(text: object) -> str:
-    return " ".join(str(text).split())

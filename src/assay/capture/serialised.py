@@ -34,7 +34,7 @@ def plain(value: Any, depth: int = DEPTH) -> Any:
     if isinstance(value, list):
         items = [plain(item, depth - 1) for item in value]
         if value and all(map(_is_command, value)):
-            return _together(items)
+            return together(items)
         if any(_is_pair(item) for item in items) and all(role_of(item) is not None for item in items):
             return [{"role": item[0], "content": item[1]} if _is_pair(item) else item for item in items]
         return items
@@ -145,6 +145,16 @@ def text_written(value: Any, depth: int = 6) -> str | None:
     return None
 
 
+def together(updates: Iterable[Any]) -> dict[str, Any]:
+    """One dict of several updates; lists under the same key follow one another."""
+    made: dict[str, Any] = {}
+    for update in updates:
+        for key, value in update.items() if isinstance(update, dict) else ():
+            known = made.get(key)
+            made[key] = known + value if isinstance(known, list) and isinstance(value, list) else value
+    return made
+
+
 def _documents(value: Any) -> list[Found]:
     return (passages_by_type(value) or []) if isinstance(value, list) and value else []
 
@@ -162,16 +172,6 @@ def _is_command(value: Any) -> bool:
 
 def _is_pair(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and len(value) == 2 and role_of(value) is not None
-
-
-def _together(updates: Iterable[Any]) -> dict[str, Any]:
-    """One dict of several updates; lists under the same key follow one another."""
-    together: dict[str, Any] = {}
-    for update in updates:
-        for key, value in update.items() if isinstance(update, dict) else ():
-            known = together.get(key)
-            together[key] = known + value if isinstance(known, list) and isinstance(value, list) else value
-    return together
 
 
 def _named(id: Any) -> dict[str, str]:

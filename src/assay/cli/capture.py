@@ -82,6 +82,8 @@ def _found(target: str) -> Any:
         if error.name is not None and (module == error.name or module.startswith(error.name + ".")):
             raise InputError(f"there is no module {module!r} in {os.getcwd()!r} or on the path") from None
         raise InputError(f"{module!r} cannot be imported: {error}") from error
+    except Exception as error:  # the user's own code: no fault of ours
+        raise InputError(f"{module!r} cannot be imported: it raised {type(error).__name__}: {error}") from error
     for name in path.split("."):
         if not hasattr(found, name):
             raise InputError(f"{target}: there is no {name!r} in {module!r}")
@@ -96,8 +98,9 @@ def _asked(application: Any, question: str) -> tuple[Any, BaseException | None]:
     if not callable(ask):
         what = ", ".join(ASKING)
         raise InputError(f"--check: expected something with {what}, or a function, got {type(application).__name__}")
+    given = _input(application, question)
     try:
-        output = ask(_input(application, question))
+        output = ask(given)
         if inspect.isawaitable(output):
             output = asyncio.run(_awaited(output))
         return _read(output), None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import lru_cache
 from typing import Any, cast
 
 from assay.capture.copies import found_of
 from assay.capture.messages import artifacts_in, search_results_in, text_of
+from assay.capture.serialised import together
 
 
 def plain(value: Any) -> Any:
@@ -20,7 +21,7 @@ def plain(value: Any) -> Any:
         return value
     if type(value) is list:
         if value and all(_is_command(item) for item in value):
-            return _together([item.update for item in value])
+            return together([item.update for item in value])
         return value
     if _is_command(value):
         return plain(value.update)
@@ -29,16 +30,6 @@ def plain(value: Any) -> Any:
 
 def _is_command(value: Any) -> bool:
     return type(value).__name__ == "Command" and hasattr(value, "update")
-
-
-def _together(updates: Sequence[Any]) -> dict[str, Any]:
-    """One dict of several updates; lists under the same key follow one another."""
-    together: dict[str, Any] = {}
-    for update in updates:
-        for key, value in update.items() if isinstance(update, dict) else ():
-            known = together.get(key)
-            together[key] = known + value if isinstance(known, list) and isinstance(value, list) else value
-    return together
 
 
 def _fields(value: Any) -> Any:

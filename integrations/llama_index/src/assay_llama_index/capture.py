@@ -14,7 +14,7 @@ from assay.capture import Found, Rules, Run, RunCollector
 from assay.captured import Remembered
 from assay.judges.base import JUDGING
 from assay.live.intake import Intake
-from assay_llama_index import look_ups, requests, responses
+from assay_llama_index import requests, responses, tool_retrievers
 from assay_llama_index.answers import Answers
 from assay_llama_index.callers import is_evaluated, is_of_the_application
 from assay_llama_index.faults import Faults
@@ -107,7 +107,7 @@ class Capture:
         metadata = metadata_of(tags, session)
         by_memory = session is not None and metadata.get("session_id") is session
         if by_memory or kind == "workflow":
-            looks_up = look_ups.tool_retrievers(instance)
+            looks_up = tool_retrievers.of(instance)
             metadata |= noted(Notes(by_memory, looks_up))
         ids = self.faults.ids(root_ids, span_id, {})
         self.collector.start(span_id, None, run_kind(kind), name, inputs, metadata=metadata, ids=ids)
@@ -140,7 +140,7 @@ class Capture:
         elif run is not None and kind == "synthesizer" and run.given:
             _tell_of_what_was_read(run)
         elif run is not None and kind == "workflow":
-            run.metadata = noted(Notes(False, look_ups.tool_retrievers(instance)))
+            run.metadata = noted(Notes(False, tool_retrievers.of(instance)))
 
     @staticmethod
     def _inputs(kind: Kind, arguments: Mapping[str, Any], instance: Any) -> Any:
@@ -270,7 +270,7 @@ def _delivered(run: Run, result: Any) -> list[Found] | None:
         return None
     if run.kind == "reranker":
         _tell_of_what_was_read(run)
-    if look_ups.are_tools(nodes):
+    if tool_retrievers.are_tools(nodes):
         run.below_retriever = True
         return None
     return [found_of(node) for node in nodes]

@@ -13,7 +13,7 @@ _KEY = "assay_llama_index_notes"
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """by_memory: its conversation has the name of a memory. looks_up: see `look_ups.tool_retrievers`."""
+    """by_memory: its conversation has the name of a memory. looks_up: see `tool_retrievers.of`."""
 
     by_memory: bool = False
     looks_up: frozenset[int] = frozenset()

@@ -8,7 +8,7 @@ from typing import Any
 from assay_llama_index.kinds import has_base
 
 
-def tool_retrievers(agent: Any) -> frozenset[int]:
+def of(agent: Any) -> frozenset[int]:
     """The identities of what this agent, or the agents of this workflow, look for tools with. None of it is kept."""
     if not has_base(agent, "BaseWorkflowAgent", "AgentWorkflow"):
         return frozenset()
