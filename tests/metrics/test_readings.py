@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from assay.errors import Cause, JudgeFailure
 from assay.judges.scripted import ScriptedJudge
+from assay.judges.sentence_claims import sentence_claims
 from assay.metrics import METRICS
 from assay.metrics.readings import cosines, not_judged, support, together
 from assay.records import Claim, Context, Sample, Span
@@ -197,3 +198,10 @@ async def test_scores_without_claims_name_all_of_the_text(name: str) -> None:
 async def test_a_score_that_looked_at_everything_says_nothing_of_it() -> None:
     score = await METRICS["faithfulness"]().score(SAMPLE, ScriptedJudge(claims=lambda text: [text], support={}))
     assert "not_judged" not in score.texts
+
+
+def test_a_lead_in_is_spoken_of_where_its_items_carry_only_what_it_names() -> None:
+    answer = "Based on the text, here are some effects of Solvane:\n- nausea\n\nThank you."
+    claims = sentence_claims(answer)
+    assert [claim.text for claim in claims] == ["some effects of Solvane: nausea"]
+    assert not_judged(answer, claims) == ("Thank you.",)
