@@ -254,6 +254,7 @@ def test_marks_and_talk_of_the_sources_are_no_part_of_what_is_read(sentence, cla
         "According to the text of the law, it is red.",
         "The passages do not say that it is red, but it is.",
         "Passage 1 mentions no colour but red.",
+        "This document explains the colour of the bridge.",  # a summary says so of the whole
         "As shown in the museum, it is red.",
         "The documents provided to members mention the fee.",
         "The law firm documents 12 cases.",

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from assay.errors import Cause, JudgeFailure
 from assay.judges.cache import FindingCache
 from assay.judges.scripted import ScriptedJudge
+from assay.judges.sentence_claims import sentence_claims
 from assay.metrics import METRICS
 from assay.metrics.readings import cosines, not_judged, support, together
 from assay.records import Claim, Context, Sample, Span
@@ -240,3 +241,10 @@ async def test_cells_that_a_judge_left_out_are_asked_for_where_they_count(mode: 
     before = Counter(bare.asked)
     await METRICS["faithfulness"]().score(NOISY, FindingCache(bare))
     assert bare.asked - before == {"claims": 1, "support": 1}
+
+
+def test_a_lead_in_is_spoken_of_where_its_items_carry_only_what_it_names() -> None:
+    answer = "Based on the text, here are some effects of Solvane:\n- nausea\n\nThank you."
+    claims = sentence_claims(answer)
+    assert [claim.text for claim in claims] == ["some effects of Solvane: nausea"]
+    assert not_judged(answer, claims) == ("Thank you.",)

@@ -52,9 +52,7 @@ class CitationAccuracy(Metric):
             return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=left)
         cited = tuple(dict.fromkeys(citations_of(sample.answer or "", claims)))
         if not cited:
-            return self.unscored(
-                Cause.NOT_APPLICABLE, "no claim of the answer cites a passage by its number", texts=left
-            )
+            return self.unscored(Cause.NOT_APPLICABLE, "no claim of the answer cites a passage", texts=left)
         there = range(1, len(sample.passages) + 1)
         found = await _read(((claim, number) for claim, number in cited if number in there), sample, judge)
         wrong = dict.fromkeys(claim for claim, number in cited if not _supports(found.get((claim, number))))

@@ -15,11 +15,13 @@ from assay.text.citations import BLANKS, MARK, NAMED, marks
 
 _WHICH = r"(?:the|these|those|this|that|both|all|any|each|your|given|provided|retrieved|available|above|supplied)"
 _ORDINAL = r"(?:first|second|third|fourth|fifth|sixth|last)"
-#: What a sentence may say it is from.
-_SOURCES = (
+#: A source by its number, which the sources themselves do not know;
+_NUMBERED = (
     rf"(?:(?:the |both )?{NAMED}|{MARK}"
-    rf"|(?:the )?{_ORDINAL} (?:passage|document|source|text|article|excerpt|context)\b|(?={_WHICH} ){SOURCE})"
+    rf"|(?:the )?{_ORDINAL} (?:passage|document|source|text|article|excerpt|context)\b)"
 )
+#: and whatever a sentence may say it is from.
+_SOURCES = rf"(?:{_NUMBERED}|(?={_WHICH} ){SOURCE})"
 _TOLD = (
     r"(?:mentioned|stated|noted|said|described|explained|discussed|suggested|indicated|outlined|shown|seen|reported"
     r"|specified|highlighted|recommended|implied|found|given|provided|listed|detailed|written)"
@@ -39,12 +41,12 @@ _SAYS = (
     r"|points? out|discuss(?:es)?|details?|lists?|provides?|contains?|includes?|offers?|outlines?|covers?|gives?"
     r"|summari[sz]es?|focus(?:es)? on|talks? about|refers? to)"
 )
-#: What comes between such a verb and what is said; a denial is no introduction.
-_THAT = (
-    r"(?: that |: | (?!that\b|not\b|no\b|none\b|nothing\b|neither\b|never\b|little\b|few\b)"
+#: What may follow such a verb without "that": a thing, and no denial.
+_THING = (
+    r" (?!that\b|not\b|no\b|none\b|nothing\b|neither\b|never\b|little\b|few\b)"
     r"(?:(?:(?:some|more|an?|the|specific|detailed|general|useful|additional|further|brief) ){0,3}"
     r"(?:information|details?|instructions|guidance|tips|recommendations|examples?|insights?|ideas?|overview)"
-    r" (?:on|about|of|for|regarding) )?)"
+    r" (?:on|about|of|for|regarding) )?"
 )
 _HOW = r"(?:also|further|clearly|briefly|specifically|explicitly|both|all|then|only|simply|just) "
 _IT_SEEMS = (
@@ -56,7 +58,8 @@ _IT_SEEMS = (
 _ONWARD = r"(?:[,:] ?| (?!(?:of|in|from|on|by|for|about|that|which|who|and|or|to|at|with|is|are|was|were|as)\b))"
 _OPENING = re.compile(
     rf"(?:{_CONNECTIVE}){{0,2}}(?:{_FROM} {_SOURCES}{_ONWARD}|(?:in|from|within|given|using) {_SOURCES}, "
-    rf"|{_SOURCES} (?:{_HOW})?{_SAYS}{_THAT}|{_SOURCES}: ?|{_IT_SEEMS}(?={_SOURCES} |{_FROM} ))"
+    rf"|{_SOURCES} (?:{_HOW})?{_SAYS}(?: that |: )|{_NUMBERED} (?:{_HOW})?{_SAYS}{_THING}"
+    rf"|{_SOURCES}: ?|{_IT_SEEMS}(?={_SOURCES} |{_FROM} ))"
     rf"(?:{_CONNECTIVE}|{_IT_SEEMS})?",
     re.IGNORECASE,
 )
