@@ -35,7 +35,7 @@ def test_a_fact_of_an_earlier_turn_is_faithful_and_its_evidence_says_where_it_is
     quote = verdict.evidence[0]
     assert quote.passage == 1
     assert found.texts["conversation"][1][quote.span.start : quote.span.end] == quote.text
-    assert found.parts == {"earlier_turns": 1.0, "expected": verdict.probability}
+    assert found.parts == {"earlier_turns": 1.0, "mean_probability": verdict.probability}
     assert "passage 1 of earlier turns" in score_in_words(found, sample("The bridge was opened in 1932."))
 
 
@@ -57,7 +57,7 @@ def test_without_earlier_contexts_nothing_changes(history: tuple[Turn, ...]) -> 
     plain = Sample(question="q", contexts=(Context(text=FOUND_NOW),), answer="The bridge is grey.", history=history)
     found = score(Faithfulness(), plain)
     assert list(found.verdicts) == ["answer/contexts"]
-    assert list(found.parts) == ["expected"]
+    assert list(found.parts) == ["mean_probability"]
     without = Sample(question="q", answer="The bridge is grey.", history=history)
     missing = score(Faithfulness(), without).unscored
     assert missing is not None

@@ -88,13 +88,13 @@ async def test_the_score_names_its_verdict_and_what_decided() -> None:
 async def test_the_expected_share_stands_beside_the_counted_one() -> None:
     judge = Unsure(0.9, 0.6, 0.3)
     faithful = await METRICS["faithfulness"]().score(SAMPLE, judge)
-    assert (faithful.value, faithful.parts) == (pytest.approx(2 / 3), {"expected": pytest.approx(0.6)})
+    assert (faithful.value, faithful.parts) == (pytest.approx(2 / 3), {"mean_probability": pytest.approx(0.6)})
     made_up = await METRICS["hallucination"]().score(SAMPLE, judge)
-    assert (made_up.value, made_up.parts) == (pytest.approx(1 / 3), {"expected": pytest.approx(0.4)})
+    assert (made_up.value, made_up.parts) == (pytest.approx(1 / 3), {"mean_probability": pytest.approx(0.4)})
     against = await METRICS["hallucination_contradicted"]().score(SAMPLE, judge)
     assert against.parts == {}  # the probabilities are those of support
     recall = await METRICS["context_recall"]().score(SAMPLE, judge)
-    assert (recall.value, recall.parts) == (1.0, {"expected": pytest.approx(0.9)})
+    assert (recall.value, recall.parts) == (1.0, {"mean_probability": pytest.approx(0.9)})
 
 
 def test_nothing_is_expected_where_a_probability_is_missing() -> None:

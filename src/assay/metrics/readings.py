@@ -148,13 +148,13 @@ class Reading:
 
 
 def expected_share(verdicts: Sequence[Verdict]) -> dict[str, float]:
-    """The share of supported claims that their probabilities lead one to expect, as `parts["expected"]`: their mean.
+    """The share of supported claims that their probabilities lead one to expect: `parts["mean_probability"]`.
 
     Where the counted share says how many claims are on which side of the threshold, it says how far. In [0, 1]; empty
     where a judge gave no probability, and for no verdicts.
     """
     known = [verdict.probability for verdict in verdicts if verdict.probability is not None]
-    return {"expected": math.fsum(known) / len(known)} if known and len(known) == len(verdicts) else {}
+    return {"mean_probability": math.fsum(known) / len(known)} if known and len(known) == len(verdicts) else {}
 
 
 async def answer_against_conversation(sample: Sample, judge: Judge) -> Reading:
