@@ -21,6 +21,7 @@ from assay.inquiries import (
     Rating,
     Similarity,
     Support,
+    SupportCells,
     Usefulness,
     UsefulSentences,
 )  # fmt: skip
@@ -157,6 +158,13 @@ INQUIRIES: dict[type[Inquiry[Any]], list[Asked]] = {
     Support: [
         Asked(
             lambda t: Support((Claim(text=t, span=Span(0, len(t))),), _many(t), "Is it?"),
+            lambda t: _items(t, ["C1"], "supported"),
+            lambda *about: "supported",
+        )
+    ],
+    SupportCells: [
+        Asked(
+            lambda t: SupportCells((Claim(text=t, span=Span(0, len(t))),), _many(t), "Is it?"),
             lambda t: _items(t, ["C1"], "supported"),
             lambda *about: "supported",
         )

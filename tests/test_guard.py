@@ -8,6 +8,7 @@ import itertools
 import math
 import multiprocessing
 import pickle
+import re
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
@@ -111,10 +112,12 @@ def test_embedded_judge_lets_the_supported_answer_pass_and_blocks_the_other() ->
     good = careful.check(sample("Cats purr when they are calm."))
     bad = careful.check(sample("Cats purr when they are calm. Dogs were tamed by Napoleon in 1802."))
     assert (good.allowed, good.outcome, good.failed) == (True, "passed", ())
-    assert good.headline == "passed: faithfulness = 1.000, at least 0.8 wanted"
+    assert re.fullmatch(
+        r"passed: faithfulness = 1\.000 \(mean_probability 0\.9\d+\), at least 0\.8 wanted", good.headline
+    )
     # one of two claims is supported: 1/2 is below 0.8
     assert (bad.allowed, bad.outcome, bad.failed) == (False, "blocked", ("faithfulness",))
-    assert bad.headline == "blocked: faithfulness = 0.500, at least 0.8 wanted"
+    assert bad.headline.startswith("blocked: faithfulness = 0.500 (mean_probability 0.")
     assert "Dogs were tamed by Napoleon in 1802." in bad.reason
     assert bad.scored is not None
     assert bad.scored.values == {"faithfulness": 0.5}

@@ -22,6 +22,7 @@ from assay.inquiries import (
     Rating,
     Similarity,
     Support,
+    SupportCells,
     Usefulness,
     UsefulSentences,
 )
@@ -47,6 +48,7 @@ def an_inquiry_of_each_kind() -> tuple[Inquiry[Any], ...]:
     return (
         Claims(ANSWER, question=QUESTION),
         Support(_CLAIMS, (PASSAGE, "Bread is baked in Ulm.")),
+        SupportCells(_CLAIMS, (PASSAGE, "Bread is baked in Ulm.")),
         Usefulness(QUESTION, (PASSAGE, "Bread is baked in Ulm.")),
         UsefulSentences.of(QUESTION, (PASSAGE, "Bread is baked in Ulm.")),
         Directness(QUESTION, ANSWER),
