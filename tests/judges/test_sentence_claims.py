@@ -221,6 +221,8 @@ def test_politeness_is_no_answer():
         ("2. It is red.", "It is red."),
         ("- It is red.", "It is red."),
         ("a) It is red.", "It is red."),
+        ("As the documents show, tickets are not available.", "Tickets are not available."),
+        ("As passage 2 clearly states, it is red.", "It is red."),
         ("Based on the given passages, it is red.", "It is red."),
         ("Therefore, based on the given passages, it appears that it is red.", "It is red."),
         ("According to the provided context, it is red.", "It is red."),

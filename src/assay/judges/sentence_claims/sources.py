@@ -59,7 +59,7 @@ _ONWARD = r"(?:[,:] ?| (?!(?:of|in|from|on|by|for|about|that|which|who|and|or|to
 _OPENING = re.compile(
     rf"(?:{_CONNECTIVE}){{0,2}}(?:{_FROM} {_SOURCES}{_ONWARD}|(?:in|from|within|given|using) {_SOURCES}, "
     rf"|{_SOURCES} (?:{_HOW})?{_SAYS}(?: that |: )|{_NUMBERED} (?:{_HOW})?{_SAYS}{_THING}"
-    rf"|{_SOURCES}: ?|{_IT_SEEMS}(?={_SOURCES} |{_FROM} ))"
+    rf"|as {_SOURCES} (?:{_HOW})?{_SAYS}, |{_SOURCES}: ?|{_IT_SEEMS}(?={_SOURCES} |{_FROM} ))"
     rf"(?:{_CONNECTIVE}|{_IT_SEEMS})?",
     re.IGNORECASE,
 )
