@@ -91,3 +91,10 @@ def test_time_is_linear(unit: str) -> None:
     excerpt(Passage(long), "A claim with 5 words.", 130)
     excerpt(Passage("A claim with 5 words."), long, 130)
     assert time.process_time() - start < 10  # a square would take minutes
+
+
+@pytest.mark.parametrize("text", ["[1]" * 20_000, "a" * 100_000, "。" * 50_000, "(" * 100_000])
+def test_a_text_without_spaces_is_not_read_whole(text: str) -> None:
+    """60 words of 50 characters are the longest piece, and one piece is taken whatever its length."""
+    chosen = excerpt(Passage(text), "The cat is red.", 90)
+    assert 0 < sum(end - start for start, end in chosen) <= 60 * 50

@@ -7,6 +7,7 @@ from assay_embedded.features import Passage, stem, words
 
 AGAIN = 0.3  # what is left of a word's weight each time a chosen sentence has it
 OVERALL = 0.15  # how much a sentence counts for words that are covered already
+LETTERS = 12  # characters that count as a word where there are no spaces
 LONG = 0.01  # by how much each word makes a sentence dearer
 
 
@@ -20,7 +21,7 @@ def excerpt(passage: Passage, claim: str, budget: int) -> Spans:
     chosen ones, for what pronouns mean. A passage within the budget is taken whole; one that shares no word with the
     claim gives its first sentences. At least one sentence is taken, however long.
     """
-    sizes = [len(passage.text[start:end].split()) for start, end in passage.spans]
+    sizes = [max(len(passage.text[start:end].split()), (end - start) // LETTERS) for start, end in passage.spans]
     everything = range(len(passage.spans))
     if sum(sizes) <= budget:
         return tuple(passage.spans)

@@ -53,7 +53,7 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 )
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\d+(?:[.,:]\d+)*")
-_CHUNK = re.compile(r"\S+")
+_CHUNK = re.compile(r"\S{1,50}")  # what has no spaces counts as many words, so that no piece is long
 _CLOSING = "\"'”’)]»"
 _OPENING = "\"'“‘([«"
 _LONGEST = 60  # words; a longer "sentence" is a table or a list, and is read in pieces of this many words
@@ -78,7 +78,7 @@ class Comparison:
 def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Offsets of the sentences of a text: a line break ends one, and so does a stop before a capital or a digit.
 
-    One pass over the words, so time is linear whatever the text; pieces are of at most 60 words.
+    One pass over the words, so time is linear whatever the text; pieces are of at most 60 words of 50 characters.
     """
     start = end = -1
     count = 0

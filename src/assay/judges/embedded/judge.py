@@ -46,7 +46,7 @@ INQUIRIES: tuple[type[Inquiry[Any]], ...] = (
 )
 
 #: Raise it when this file or `sentence_claims` reads texts differently: stored findings are then asked for anew.
-RULES = 6
+RULES = 7
 
 _BETWEEN = "\n"  # between passages that are read together
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out"
