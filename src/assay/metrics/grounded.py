@@ -3,10 +3,10 @@
 Range 0 to 1, higher is better: the probability that it is; `parts["grounded"]` is the verdict, 1 from 0.5 on. It is
 taken from the `LEAST` claims that are least supported: the mean of their log-odds, as a probability. One claim that
 is misread does not decide alone, and a long answer does not lose by its length (with the lowest alone, or "any claim
-below 0.5", people's labels of whole answers were met less often: docs/judge.md). Where the judge gives no probability,
-1 if every claim is supported and 0 if not. `texts["decided_by"]` are those claims, the least supported first. In an answer of
-two claims a sure one can outweigh one that is surely not supported: look at `faithfulness` there. An answer
-without claims is unscored; contexts of earlier turns are evidence too. Our own definition.
+below 0.5", people's labels of whole answers were met less often: docs/evidence/embedded-judge.md). In an answer of two
+claims a sure one can outweigh one that is surely not supported: look at `faithfulness` there. Where the judge gives no
+probability, 1 if every claim is supported and 0 if not. `texts["decided_by"]` are those claims, the least supported
+first. An answer without claims is unscored; contexts of earlier turns are evidence too. Our own definition.
 """
 
 from __future__ import annotations
