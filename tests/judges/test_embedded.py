@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from assay_embedded.features import sentences
+from assay_embedded.sentences import sentences
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from assay_embedded.features import FEATURES, Passage, sentences, words
+from assay_embedded.features import FEATURES, Passage, words
+from assay_embedded.sentences import sentences
 
 WORLD_CUP = "Spain won the 2010 World Cup. The final was played in Johannesburg on 11 July 2010.\nDr. Smith did not go."
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 import rows as reading
 from assay_embedded import Models
-from assay_embedded.features import sentences
 from assay_embedded.runtime import load_from
+from assay_embedded.sentences import sentences
 from calibrate_usefulness import fit
 from sklearn.metrics import roc_auc_score
 

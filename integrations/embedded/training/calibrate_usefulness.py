@@ -20,8 +20,9 @@ from pathlib import Path
 import numpy as np
 import rows as reading
 from assay_embedded.english import STOP
-from assay_embedded.features import sentences, stem, words
+from assay_embedded.features import stem, words
 from assay_embedded.runtime import load_from
+from assay_embedded.sentences import sentences
 from sklearn.metrics import roc_auc_score
 
 Pair = tuple[str, str]

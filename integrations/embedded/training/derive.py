@@ -11,7 +11,8 @@ import re
 from collections.abc import Sequence
 
 from assay_embedded.english import STOP
-from assay_embedded.features import sentences, stem, words
+from assay_embedded.features import stem, words
+from assay_embedded.sentences import sentences
 
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|[.,]\d)")
 _NAME = re.compile(r"\b[A-Z][\w'’-]*[a-z]\w*(?: [A-Z][\w'’-]*[a-z]\w*)*")

@@ -8,7 +8,7 @@ from pathlib import Path
 import derive
 from agreement import Figures
 from assay_embedded import Models
-from assay_embedded.features import sentences
+from assay_embedded.sentences import sentences
 from prepare_reader import CONTRADICTED, SUPPORTED, Pair, held_out, labelled
 
 SOURCES = ("fever-nli", "foolmetwice", "true/dialfact", "factcheckgpt_stance", "qed_nq")

@@ -18,10 +18,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import derive
+import derive_records
 import numpy as np
 import rows as reading
 from assay_embedded.excerpt import excerpt
-from assay_embedded.features import Passage, sentences
+from assay_embedded.features import Passage
+from assay_embedded.sentences import sentences
 from tokenizers import Tokenizer
 
 SUPPORTED, CONTRADICTED, NOT_MENTIONED, UNSUPPORTED = range(4)
@@ -32,9 +34,11 @@ NAMED = {
 # rows of a source in one round, at most, for each of supported and not supported
 CAPS = {
     "mnli": 2000, "fever-nli": 2700, "snli": 1000, "conjnli": 900, "true/paws": 1400, "ambient": 350,
-    "fever_symmetric": 660, "true/dialfact": 1400, "fib_xsum": 900,
+    "fever_symmetric": 660, "true/dialfact": 1400, "fib_xsum": 900, "infotabs": 2500,
 }  # fmt: skip
-NLI = set(CAPS) - {"true/dialfact", "fib_xsum"}
+NLI = set(CAPS) - {"true/dialfact", "fib_xsum", "infotabs"}
+RECORDS = ("data2text_quintd", "tables_open")
+STRUCTURED = ("quintd", "infotabs", "scitab")  # sources whose passages are records
 SEVERAL = ("bump", "summedits", "fib_xsum", "attributionbench", "true/dialfact", "true/q2", "faithdial_audit")
 # what of the derived pairs each kind is, as far as its rule applies
 SHARE = {
@@ -66,7 +70,7 @@ def detokenised(text: str) -> str:
 def labelled(data: Path) -> list[Pair]:
     """Every open row, by its own label."""
     out = []
-    for name in ("groundedness_open", "nli_open", "qa_derived"):
+    for name in ("groundedness_open", "nli_open", "qa_derived", *RECORDS, "factcg_cg2c_doc"):
         for row in reading.lines(data / "train" / f"{name}.jsonl.gz"):
             if row["label"] not in (0, 1) or not row["premise"] or not row["hypothesis"]:
                 continue
@@ -218,8 +222,7 @@ def encoded(pairs: list[Pair], tokenizer: Tokenizer, rng: random.Random, attacke
     starts, firsts = [0], []
     for pair in pairs:
         passage = Passage(pair.passage)
-        spans = excerpt(passage, pair.claim, rng.choice(BUDGETS))
-        text, claim = " ".join(pair.passage[a:b] for a, b in spans), pair.claim
+        text, claim = passage.read(excerpt(passage, pair.claim, rng.choice(BUDGETS))), pair.claim
         if rng.random() < attacked:
             if rng.random() < 0.5:
                 text = derive.instruct(text, rng)
@@ -251,6 +254,7 @@ def main() -> None:
     ask.add_argument("--rounds", type=int, default=2, help="how often the groundedness rows are gone through")
     ask.add_argument("--nli", type=float, default=1.0, help="factor on the number of pairs from NLI sets")
     ask.add_argument("--derived", type=int, default=16000)
+    ask.add_argument("--records", type=int, default=0, help="pairs made by rule from records")
     ask.add_argument("--kinds", nargs="+", choices=SHARE, default=KINDS, help="of derived pairs")
     ask.add_argument("--hold", type=int, default=20)
     ask.add_argument("--attacked", type=float, default=0.05, help="share of rows that get an instruction")
@@ -270,7 +274,9 @@ def main() -> None:
     for turn in range(given.rounds):
         chosen = even(pairs + split, rng, given.nli)
         rounds += [pair for pair in chosen if turn < 1 or pair.source not in NLI]
-    rounds += derived(pairs + split, given.derived, rng, given.kinds)
+    rounds += derived([p for p in pairs + split if p.source not in STRUCTURED], given.derived, rng, given.kinds)
+    objects = sorted({pair.passage for pair in pairs if pair.source == "infotabs"})
+    rounds += [Pair(*one, f"derived/record, {kind}") for kind, one in derive_records.made(given.records, objects, rng)]
     rng.shuffle(rounds)
     for name, which in (("pairs", rounds), ("held", even(held, rng))):
         found = encoded(which, tokenizer, rng, given.attacked if name == "pairs" else 0.0)

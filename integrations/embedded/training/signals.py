@@ -82,7 +82,7 @@ class Signals:
         passages = {passage: Passage(passage) for passage, _ in units}
         out = []
         for passage, claim in units:
-            texts = [passage[a:b] for a, b in excerpt(passages[passage], claim, EXCERPT)]
+            texts = [passages[passage].pieces[i].text for i in excerpt(passages[passage], claim, EXCERPT)]
             vectors = self.models.embed([claim, *texts])
             out.append(float((vectors[1:] @ vectors[0]).max()) if texts else 0.0)
         return out

@@ -34,7 +34,8 @@ def inputs(rows: list[reading.Row]) -> list[list[Input]]:
     tokenizer = Tokenizer.from_file(str(FILES / "tokenizer.json"))
     out = []
     for row in rows:
-        chosen = " ".join(row.passage[a:b] for a, b in excerpt(Passage(row.passage), row.claim, EXCERPT))
+        passage = Passage(row.passage)
+        chosen = passage.read(excerpt(passage, row.claim, EXCERPT))
         ids = [tokenizer.encode(text, add_special_tokens=False).ids for text in (row.claim, chosen)]
         out.append([
             ([CLS, *first, SEP, *second, SEP], [0] * (len(first) + 2) + [1] * (len(second) + 1))

@@ -1,4 +1,4 @@
-"""The part of a passage that a claim has to be read against: chosen by sentences from the whole of it, never cut."""
+"""The part of a passage that a claim has to be read against: chosen by pieces from the whole of it, never cut."""
 
 from __future__ import annotations
 
@@ -11,20 +11,17 @@ LETTERS = 12  # characters that count as a word where there are no spaces
 LONG = 0.01  # by how much each word makes a sentence dearer
 
 
-Spans = tuple[tuple[int, int], ...]
+def excerpt(passage: Passage, claim: str, budget: int) -> tuple[int, ...]:
+    """The pieces of the passage that cover the claim's words best, by number, in order: up to `budget` words.
 
-
-def excerpt(passage: Passage, claim: str, budget: int) -> Spans:
-    """Spans of the sentences that cover the claim's words best, up to `budget` words, in the passage's order.
-
-    Rare words weigh more; what is covered already weighs less. Room that is left goes to the sentences around the
-    chosen ones, for what pronouns mean. A passage within the budget is taken whole; one that shares no word with the
-    claim gives its first sentences. At least one sentence is taken, however long.
+    Rare words weigh more; what is covered already weighs less. Room that is left goes to the pieces around the chosen
+    ones, for what pronouns mean. A passage within the budget is taken whole; one that shares no word with the claim
+    gives its first pieces. At least one piece is taken, however long.
     """
-    sizes = [max(len(passage.text[start:end].split()), (end - start) // LETTERS) for start, end in passage.spans]
-    everything = range(len(passage.spans))
+    sizes = [max(len(piece.text.split()), len(piece.text) // LETTERS) for piece in passage.pieces]
+    everything = range(len(passage.pieces))
     if sum(sizes) <= budget:
-        return tuple(passage.spans)
+        return tuple(everything)
     chosen = _covering(passage, claim, budget, sizes)
     used = sum(sizes[i] for i in chosen)
     if not chosen:
@@ -38,7 +35,7 @@ def excerpt(passage: Passage, claim: str, budget: int) -> Spans:
             if near in everything and near not in chosen and used + sizes[near] <= budget:
                 chosen.append(near)
                 used += sizes[near]
-    return tuple(passage.spans[i] for i in sorted(chosen))
+    return tuple(sorted(chosen))
 
 
 def _covering(passage: Passage, claim: str, budget: int, sizes: list[int]) -> list[int]:

@@ -12,13 +12,12 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from types import MappingProxyType
 
 from assay_embedded.english import (
-    ABBREVIATIONS,
     ENDINGS,
     NEGATIONS,
     NO_MISMATCH,
@@ -27,6 +26,8 @@ from assay_embedded.english import (
     STARTERS,
     STOP,
 )
+from assay_embedded.records import Piece, pieces
+from assay_embedded.sentences import OPENING, sentences
 
 FEATURES: Mapping[str, str] = MappingProxyType(
     {
@@ -53,10 +54,6 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 )
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\d+(?:[.,:]\d+)*")
-_CHUNK = re.compile(r"\S{1,50}")  # what has no spaces counts as many words, so that no piece is long
-_CLOSING = "\"'”’)]»"
-_OPENING = "\"'“‘([«"
-_LONGEST = 60  # words; a longer "sentence" is a table or a list, and is read in pieces of this many words
 _BEST = 3
 
 
@@ -73,41 +70,6 @@ class Comparison:
     def overlap(self) -> float:
         """Share of the claim's different content words that the passage has, in [0, 1]."""
         return self.values[0]
-
-
-def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Offsets of the sentences of a text: a line break ends one, and so does a stop before a capital or a digit.
-
-    One pass over the words, so time is linear whatever the text; pieces are of at most 60 words of 50 characters.
-    """
-    start = end = -1
-    count = 0
-    previous = ""
-    for match in _CHUNK.finditer(text):
-        word = match.group()
-        if start >= 0 and (count >= _LONGEST or "\n" in text[end : match.start()] or _stops(previous, word)):
-            yield start, end
-            start, count = -1, 0
-        if start < 0:
-            start = match.start()
-        end, previous, count = match.end(), word, count + 1
-    if start >= 0:
-        yield start, end
-
-
-def _stops(word: str, following: str) -> bool:
-    bare = word.rstrip(_CLOSING)
-    if not bare.endswith((".", "!", "?", "…")):
-        return False
-    opened = following.lstrip(_OPENING)
-    if not opened or not (opened[0].isupper() or opened[0].isdigit()):
-        return False
-    if bare[-1] != ".":
-        return True
-    short = bare[:-1].lstrip(_OPENING)
-    if short.lower() == "no":
-        return not opened[0].isdigit()
-    return short.lower() not in ABBREVIATIONS and not (len(short) == 1 and short.isupper())
 
 
 def words(text: str) -> list[str]:
@@ -148,7 +110,7 @@ def _names(text: str) -> Iterator[str]:
             word = match.group()
             if not word[0].isupper() or _plain(word) in STOP or (len(word) == 1 and place == 0):
                 continue
-            if place == 0 or text[start : match.start()].strip(_OPENING + " ") == "":
+            if place == 0 or text[start : match.start()].strip(OPENING + " ") == "":
                 following = found[place + 1].group() if place + 1 < len(found) else ""
                 compound = following[:1].isupper() or any(c.isupper() for c in word[1:])
                 lower = _plain(word)
@@ -162,7 +124,7 @@ class Passage:
     """A passage, indexed once for any number of claims."""
 
     text: str
-    spans: list[tuple[int, int]] = field(init=False)
+    pieces: list[Piece] = field(init=False)  # what is read, and where it stands
     tokens: list[list[str]] = field(init=False)
     length: int = field(init=False)
     _where: dict[str, list[int]] = field(init=False)  # stem -> sentences that have it
@@ -172,8 +134,8 @@ class Passage:
     _triples: set[tuple[str, str, str]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.spans = list(sentences(self.text))
-        self.tokens = [words(self.text[start:end]) for start, end in self.spans]
+        self.pieces = list(pieces(self.text))
+        self.tokens = [words(piece.text) for piece in self.pieces]
         self._where, self._numbers = {}, {}
         for i, sentence in enumerate(self.tokens):
             for word in sentence:
@@ -232,7 +194,7 @@ class Passage:
         )
         return Comparison(
             values=values,
-            sentence=self.spans[best[0]] if best else (0, 0),
+            sentence=self.pieces[best[0]].span if best else (0, 0),
             missing_numbers=tuple(written[n] for n in lost_numbers),
             missing_names=tuple(names[n] for n in lost_names),
         )
@@ -240,12 +202,15 @@ class Passage:
     def around(self, text: str) -> str:
         """The three sentences that together cover `text` best, each with the one before and after, in their order.
 
-        All of the passage where that is all of it; "" where no word is shared.
+        "" where no word is shared.
         """
         content = {stem(word) for word in words(text) if word not in STOP}
         best = self._cover(content, self.weights(content))
-        kept = sorted({i for at in best for i in (at - 1, at, at + 1) if 0 <= i < len(self.spans)})
-        return self.text if len(kept) == len(self.spans) else " ".join(self.text[slice(*self.spans[i])] for i in kept)
+        return self.read(sorted({i for at in best for i in (at - 1, at, at + 1) if 0 <= i < len(self.pieces)}))
+
+    def read(self, chosen: Iterable[int]) -> str:
+        """These pieces of it, by number, as one text."""
+        return " ".join(self.pieces[i].text for i in chosen)
 
     def weights(self, content: set[str]) -> dict[str, float]:
         """Rare words of the passage weigh more; a word it lacks weighs as much as one it has half a time."""

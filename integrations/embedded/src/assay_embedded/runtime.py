@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from assay.forks import GATE, own_lock
 from assay.threads import at_the_end
-from assay_embedded.excerpt import Spans, excerpt
+from assay_embedded.excerpt import excerpt
 from assay_embedded.features import Passage
 from assay_embedded.files import FILES, Packed, fingerprint, verified
 from assay_embedded.support import Calibration, Logits, Regression, SupportReading, combined, judged, sigmoid
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 T = TypeVar("T")
+_Pair = tuple[str, str]
 
 STOPPING = 0.25  # seconds that the end of the process waits for a reading, or a file that is being opened, at most
 EXCERPT = 90  # words of a passage that a claim or a question is read with
@@ -129,10 +130,7 @@ class Models:
         The question, and those sentences of the answer that have most to do with the passage, 40 words of them.
         """
         answer = Passage(given)
-        return [
-            " ".join((question, *(given[start:end] for start, end in excerpt(answer, passage, GIVEN))))
-            for passage in passages
-        ]
+        return [f"{question} {answer.read(excerpt(answer, passage, GIVEN))}" for passage in passages]
 
     def directness(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """For each (question, answer) the probability that the answer meets the question, right or wrong, [n].
@@ -148,7 +146,7 @@ class Models:
         indexed = {passage: Passage(passage) for _, passage in distinct}
         windows: list[list[Window]] = []
         for question, passage in distinct:
-            chosen = " ".join(passage[start:end] for start, end in excerpt(indexed[passage], question, EXCERPT))
+            chosen = indexed[passage].read(excerpt(indexed[passage], question, EXCERPT))
             texts = (chosen, indexed[passage].around(question)) if twice else (chosen,)
             asked = self._tokens(question)
             read = dict.fromkeys(tuple(self._tokens(text)) for text in texts)
@@ -170,12 +168,13 @@ class Models:
         empty passage or claim.
         """
         passages = {text: Passage(text) for text, _ in pairs}
-        read = self._excerpts(pairs, passages)
+        read = _excerpts(pairs, passages)
         loaded = self._loaded
-        return [
-            judged(found, passages[text].compare(claim), loaded.regression, loaded.calibration, read[text, claim])
-            for found, (text, claim) in zip(self._logits(pairs, read), pairs, strict=True)
-        ]
+        readings = []
+        for logits, (text, claim) in zip(self._logits(passages, read, pairs), pairs, strict=True):
+            words, spans = passages[text].compare(claim), [passages[text].pieces[i].span for i in read[text, claim]]
+            readings.append(judged(logits, words, loaded.regression, loaded.calibration, spans))
+        return readings
 
     def word_logits(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """For each (passage, claim) the log-odds of support by shared words, numbers and names alone."""
@@ -184,18 +183,15 @@ class Models:
 
     def support_logits(self, pairs: Sequence[tuple[str, str]]) -> list[Logits | None]:
         """What `support` turns into probabilities: the reader's logits; None where a text is empty."""
-        return self._logits(pairs, self._excerpts(pairs, {text: Passage(text) for text, _ in pairs}))
+        passages = {text: Passage(text) for text, _ in pairs}
+        return self._logits(passages, _excerpts(pairs, passages), pairs)
 
-    @staticmethod
-    def _excerpts(pairs: Sequence[tuple[str, str]], passages: Mapping[str, Passage]) -> dict[tuple[str, str], Spans]:
-        """Which sentences of its passage each claim is read against."""
-        return {(text, claim): excerpt(passages[text], claim, EXCERPT) for text, claim in dict.fromkeys(pairs)}
-
-    def _logits(self, pairs: Sequence[tuple[str, str]], read: Mapping[tuple[str, str], Spans]) -> list[Logits | None]:
+    def _logits(
+        self, passages: Mapping[str, Passage], read: Mapping[_Pair, Sequence[int]], pairs: Sequence[_Pair]
+    ) -> list[Logits | None]:
         windows: list[list[Window]] = []
-        for (text, claim), spans in read.items():
-            chosen = " ".join(text[start:end] for start, end in spans)
-            windows.append(list(windows_of(self._tokens(claim), self._tokens(chosen))))
+        for (text, claim), chosen in read.items():
+            windows.append(list(windows_of(self._tokens(claim), self._tokens(passages[text].read(chosen)))))
         jobs = [window for group in windows for window in group]
         logits = iter(self._each(self._support_one, jobs, size=length))
         found: dict[tuple[str, str], Logits | None] = {}
@@ -259,6 +255,11 @@ class Models:
         if errors:
             raise errors[0]
         return [results[i] for i in range(len(jobs))]
+
+
+def _excerpts(pairs: Sequence[_Pair], passages: Mapping[str, Passage]) -> dict[_Pair, tuple[int, ...]]:
+    """Which pieces of its passage each claim is read against, by number."""
+    return {(text, claim): excerpt(passages[text], claim, EXCERPT) for text, claim in dict.fromkeys(pairs)}
 
 
 class Ending(Exception):

@@ -46,7 +46,7 @@ INQUIRIES: tuple[type[Inquiry[Any]], ...] = (
 )
 
 #: Raise it when this file or `sentence_claims` reads texts differently: stored findings are then asked for anew.
-RULES = 7
+RULES = 8
 
 _BETWEEN = "\n"  # between passages that are read together
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out"
@@ -243,9 +243,10 @@ def _evidence(sentence: tuple[int, int], passages: Sequence[str], passage: int |
         return None
     if passage is None:
         passage = 0
-        while start >= len(passages[passage]) + len(_BETWEEN):  # no sentence goes on over the end of a line
+        while start >= len(passages[passage]) + len(_BETWEEN):
             start, end = (at - len(passages[passage]) - len(_BETWEEN) for at in (start, end))
             passage += 1
+        end = min(end, len(passages[passage]))  # a table may go on in the next
     span = Span(start, end)
     return Evidence(passage=passage, span=span, text=span.of(passages[passage]))
 
