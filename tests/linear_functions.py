@@ -251,6 +251,8 @@ READ: dict[str, Call] = {
     "assay.text.quotes:normalise": _first,
     "assay.text.repair:repair": _repair,  # of one window
     "assay.text.sentences:split_sentences": lambda f, t: (f(t), f(t, "de"), f(t, "xx")),
+    "assay.text.short_answers:aliases": _first,
+    "assay.text.short_answers:stated": lambda f, t: (f(t, t[:99]), f(t, t[:49] + "x"), f("Paris", t)),
     "assay.text.languages:language_of": _first,
     "assay.text.languages:language_of_all": lambda f, t: f([t, t]),
     "assay.text.windows:windows": lambda f, t: (f(t, 1000), f(t, 1)),

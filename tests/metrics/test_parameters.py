@@ -25,6 +25,7 @@ from assay.metrics import (
 )
 from assay.metrics.aspect_critique import ASPECTS, Field, material_of
 from assay.records import Context, Sample
+from tests.metrics.test_grounded import Unsure
 
 SAMPLE = Sample(
     question="Where?",
@@ -287,3 +288,49 @@ async def test_composite_says_which_part_the_judge_cannot_do() -> None:
     assert score.unscored is not None
     assert score.unscored.message.startswith("answer_correctness: ")
     assert "weights=(1, 0)" in score.unscored.message
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "factual"),
+    [
+        ("It comes from Wales. It is old. Many bear it.", "Wales", 1.0),  # other claims are not held against it
+        ("It comes from Cymru.", "Wales | Cymru", 1.0),
+        ("It comes from Kent.", "Wales | Cymru", 0.0),
+    ],
+)
+async def test_a_reference_of_a_few_words_is_looked_for(answer: str, reference: str, factual: float) -> None:
+    """0.75 * factual + 0.25 * 0.5, as the cosine is 0.5; the judge is asked only where no spelling stands there."""
+    judge = correctness_judge(support=lambda *_: "not_mentioned")
+    sample = Sample(question="Where from?", answer=answer, reference=reference)
+    score = await AnswerCorrectness().score(sample, judge)
+    assert score.value == 0.75 * factual + 0.125
+    assert (score.parts["tp"], score.parts["fp"], score.parts["fn"]) == (factual, 0, 1 - factual)
+    assert judge.asked == ({"similarity": 1} if factual else {"similarity": 1, "support": 1})
+    (verdict,) = score.verdicts["reference/answer"]
+    assert verdict.claim is not None
+    assert verdict.claim.span.of(reference) in ("Wales", "Cymru")
+    assert [evidence.text for evidence in verdict.evidence] == ([verdict.claim.text] if factual else [])
+
+
+@pytest.mark.parametrize(("probability", "factual"), [(0.9, 1.0), (0.84, 0.0)])
+async def test_other_words_count_where_the_judge_is_sure(probability: float, factual: float) -> None:
+    sample = Sample(question="Why?", answer="So as to keep slaves.", reference="to preserve slavery")
+    score = await AnswerCorrectness(weights=(1, 0)).score(sample, Unsure(probability))
+    assert score.value == factual
+    (verdict,) = score.verdicts["reference/answer"]
+    assert verdict.claim is not None
+    assert verdict.claim.text == "Why? to preserve slavery"
+    assert verdict.label == ("supported" if factual else "not_mentioned")
+
+
+async def test_other_words_count_by_the_label_where_there_is_no_probability() -> None:
+    sample = Sample(question="Why?", answer="So as to keep slaves.", reference="to preserve slavery")
+    judge = correctness_judge(support=lambda claim, passage: passage)
+    assert (await AnswerCorrectness(weights=(1, 0)).score(sample, judge)).value == 1.0
+
+
+@pytest.mark.parametrize("reference", ["I don't know", "It is Paris.", "Nobody knows."])
+async def test_other_references_are_read_claim_by_claim(reference: str) -> None:
+    judge = correctness_judge()
+    await AnswerCorrectness(weights=(1, 0)).score(Sample(answer="It is in Paris.", reference=reference), judge)
+    assert judge.asked["claims"] == 2

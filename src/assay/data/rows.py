@@ -16,6 +16,7 @@ from assay.cleaning import json_object, missing
 from assay.errors import InputError
 from assay.fields import context_text, describe
 from assay.records import Context, Sample, SampleStatus, Turn
+from assay.text.short_answers import BETWEEN, aliases
 
 STATUSES = get_args(SampleStatus)
 
@@ -42,7 +43,8 @@ def sample_from_row(
     - A cell that is missing (no such key, None, NaN, pandas' NA) is None; an empty text stays an empty text.
     - Contexts: a list, tuple or array of passages (see `assay.fields.context_text`), such a list written as JSON or as
       Python's repr in one text (how lists end up in CSV files), one dict of lists, or one text, which is one passage.
-    - A list of references is joined with newlines: ragas 0.0.x kept `ground_truths` as lists, mostly of one.
+    - A list of references of a few words each is one reference in several spellings ("Wales | Cymru"); else they are
+      joined with newlines: ragas 0.0.x kept `ground_truths` as lists, mostly of one.
     - Other columns go to the metadata, as far as JSON can hold them.
 
     Raises InputError naming the row, its id, the column, what was expected and what was found.
@@ -151,7 +153,9 @@ def _reference(value: object) -> str:
         return _text(value)
     if not items:
         raise InputError("expected a text or a list of texts, found an empty list")
-    return "\n".join(_text(item) for item in items)
+    texts = [_text(item) for item in items]
+    spellings = f" {BETWEEN} ".join(texts)
+    return spellings if len(aliases(spellings)) > 1 else "\n".join(texts)
 
 
 def _reference_list(value: object) -> str:

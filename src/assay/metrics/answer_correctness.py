@@ -12,6 +12,12 @@ Range 0 to 1, higher is better. Source: ragas 0.0.22, where one prompt sorts the
 are read against each other, claim by claim, and the verdicts are shared with the metrics that ask the same.
 beta > 1 weighs what is missing more than what is added.
 
+A reference of a few words ("1967", "Wales | Cymru" for one answer in several spellings; see `text.short_answers`) says
+nothing of the other claims of an answer, so they are not held against it: the factual part is 1 where the answer gives
+one of the spellings, else 0. It does where its words stand there; where they do not, the judge is asked whether the
+answer supports the question with each spelling. A probability has to be at least `OTHERWISE` then: on people's verdicts
+of answers to short questions (EVOUNA) the words alone decided nearly all, and a lower bar made it worse.
+
 Texts that are equal but for white space at the ends score 1.0 without asking. When one of the two makes claims and
 the other none, the factual part is 0. When neither does, it has no value and the score is unscored (ragas
 0.4 gives the part 1).
@@ -21,12 +27,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Claims, Inquiry, Similarity, Support
 from assay.judges.base import Judge
+from assay.judges.sentence_claims import refuses
 from assay.metrics.base import Metric
 from assay.metrics.readings import (
     ask,
@@ -38,7 +45,10 @@ from assay.metrics.readings import (
     support,
     together,
 )
-from assay.records import Sample, Score, Verdict
+from assay.records import Claim, Evidence, Sample, Score, Span, Verdict
+from assay.text.short_answers import aliases, stated
+
+OTHERWISE = 0.85  # probability from which on an answer gives in other words what its words do not give
 
 
 def f_beta(tp: int, fp: int, fn: int, beta: float = 1.0) -> float:
@@ -56,6 +66,29 @@ def counts(answer: Sequence[Verdict], reference: Sequence[Verdict]) -> tuple[int
 def blend(factual: float, similarity: float, weights: tuple[float, float]) -> float:
     """The weighted mean of the two parts."""
     return (weights[0] * factual + weights[1] * similarity) / (weights[0] + weights[1])
+
+
+async def given_in(spellings: Sequence[str], sample: Sample, judge: Judge) -> Verdict:
+    """Whether the answer gives one of the spellings of a reference of a few words, and where it does."""
+    answer, reference = sample.answer or "", sample.reference or ""
+    places = {spelling: span for spelling in spellings if (span := stated(answer, spelling)) is not None}
+    for spelling, span in places.items():
+        evidence = Evidence(passage=0, span=span, text=span.of(answer))
+        claim = _claim(spelling, spelling, reference)
+        return Verdict(label="supported", claim=claim, evidence=(evidence,), reason="its words stand in the answer")
+    claims = tuple(_claim(f"{sample.question or ''} {spelling}".strip(), spelling, reference) for spelling in spellings)
+    found = await support(claims, (answer,), sample, judge)
+    best = max(found, key=lambda verdict: (_gives(verdict), verdict.probability or 0.0))
+    return best if _gives(best) or best.label != "supported" else replace(best, label="not_mentioned")
+
+
+def _claim(text: str, spelling: str, reference: str) -> Claim:
+    start = reference.index(spelling)
+    return Claim(text=text, span=Span(start, start + len(spelling)))
+
+
+def _gives(verdict: Verdict) -> bool:
+    return verdict.label == "supported" and (verdict.probability is None or verdict.probability >= OTHERWISE)
 
 
 Readings = tuple[tuple[Verdict, ...], tuple[Verdict, ...]]
@@ -95,6 +128,10 @@ class AnswerCorrectness(Metric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         if same_text(sample):
             return self.scored(1.0, parts={"identical": 1.0})
+        reference = sample.reference or ""
+        spellings = aliases(reference) if self.weights[0] and not refuses(reference) else ()
+        if spellings:
+            return await self._by_words(spellings, sample, judge)
         readings, similarity = await together(self._readings(sample, judge), self._similarity(sample, judge))
         if readings is None:
             assert similarity is not None  # one of the weights is positive
@@ -113,6 +150,16 @@ class AnswerCorrectness(Metric):
             parts=parts,
             texts=left,
         )
+
+    async def _by_words(self, spellings: Sequence[str], sample: Sample, judge: Judge) -> Score:
+        """The score by a reference of a few words."""
+        verdict, similarity = await together(given_in(spellings, sample, judge), self._similarity(sample, judge))
+        factual = float(verdict.label == "supported")
+        parts = {"tp": factual, "fp": 0.0, "fn": 1 - factual, "factual": factual}
+        if similarity is not None:
+            parts["similarity"] = similarity
+        value = factual if similarity is None else blend(factual, similarity, self.weights)
+        return self.scored(value, verdicts={"reference/answer": (verdict,)}, parts=parts)
 
     async def _readings(self, sample: Sample, judge: Judge) -> Readings | None:
         if not self.weights[0]:
