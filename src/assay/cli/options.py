@@ -33,8 +33,8 @@ ByOption = Annotated[str | None, typer.Option(help="Means by the values of this 
 JudgeOption = Annotated[
     str,
     typer.Option(
-        help="'embedded' (offline, no key), 'openai:MODEL', 'decisions:MODEL', 'systemone:MODEL', or 'cascade:PATH', a "
-        "plan of `assay cascade`."
+        help="'embedded' (offline, no key), 'openai:MODEL', 'decisions:MODEL', 'systemone:MODEL', 'cascade:PATH', a "
+        "plan of `assay cascade`, or 'local:PATH', a model on disk."
     ),
 ]
 BaseUrlOption = Annotated[str | None, typer.Option(help="Address of the judge's endpoint, for example a local server.")]

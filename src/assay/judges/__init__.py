@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
 from assay.judges.base import Answer, BaseJudge, Judge, JudgeSpec
 
-__all__ = ["Answer", "BaseJudge", "Judge", "JudgeSpec", "resolve_judge"]
+if TYPE_CHECKING:
+    from assay.judges.on_disk.judge import LocalJudge
+
+__all__ = ["Answer", "BaseJudge", "Judge", "JudgeSpec", "local", "resolve_judge"]
 
 
 def resolve_judge(judge: JudgeSpec = None, **options: Any) -> BaseJudge:
@@ -21,6 +25,7 @@ def resolve_judge(judge: JudgeSpec = None, **options: Any) -> BaseJudge:
     "decisions:MODEL"    OpenAI's decision endpoint; `options` go to `DecisionsJudge`
     "systemone:MODEL"    an endpoint that speaks /v1/systemone; `options` go to `SystemOneJudge`
     "cascade:PATH"       the cascade whose plan is in this file; `options` go to its second judge
+    "local:PATH"         somebody else's model on disk, in ONNX; `options` go to `LocalJudge`
     a judge              itself
     a framework's model  a chat model of LangChain or an LLM of LlamaIndex, with its own keys, address and proxies;
                          other packages add theirs: see `assay.judges.foreign`
@@ -46,6 +51,8 @@ def resolve_judge(judge: JudgeSpec = None, **options: Any) -> BaseJudge:
             from assay.judges.cascade.judge import CascadeJudge
 
             return CascadeJudge.of_plan(name, **options)
+        if name and scheme == "local":
+            return local(name, **options)
     if isinstance(judge, BaseJudge):
         if options:
             raise InputError(f"judge: options {sorted(options)} go with a judge named by text, not with a judge object")
@@ -58,6 +65,13 @@ def resolve_judge(judge: JudgeSpec = None, **options: Any) -> BaseJudge:
             return resolve_judge(foreign, **options)
     expected = (
         "'embedded', 'openai:MODEL', 'decisions:MODEL', 'systemone:MODEL', 'cascade:PATH', "
-        "a judge object, a LangChain chat model or a LlamaIndex LLM"
+        "'local:PATH', a judge object, a LangChain chat model or a LlamaIndex LLM"
     )
     raise InputError(f"judge: expected {expected}, got {judge!r}")
+
+
+def local(path: str | os.PathLike[str], **options: Any) -> LocalJudge:
+    """The judge around a model on disk that others made: `LocalJudge(path, **options)`, see there."""
+    from assay.judges.on_disk.judge import LocalJudge
+
+    return LocalJudge(path, **options)

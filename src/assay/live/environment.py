@@ -2,7 +2,8 @@
 
     ASSAY_ENABLED    true or false (also 1/0, yes/no, on/off): false, and handlers hear nothing and start nothing
     ASSAY_SAMPLING   the rate of samples to score, between 0 and 1
-    ASSAY_JUDGE      the judge by name: embedded, openai:MODEL, decisions:MODEL, systemone:MODEL, cascade:PATH
+    ASSAY_JUDGE      the judge by name: embedded, openai:MODEL, decisions:MODEL, systemone:MODEL, cascade:PATH,
+                     local:PATH
     ASSAY_SPOOL      a folder: samples go there, for workers, and nothing is scored in this process
 
 They are read when a handler, an instrumentation or a scorer is made. A variable that is empty counts as not set.

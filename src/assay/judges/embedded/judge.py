@@ -9,7 +9,7 @@ is in `EmbeddedJudge().card`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import Cause, JudgeFailure, MissingExtra
@@ -25,8 +25,9 @@ from assay.inquiries import (
 )
 from assay.installing import install_extra
 from assay.judges.base import Answer, BaseJudge
+from assay.judges.passages import distinct, support_findings
 from assay.judges.sentence_claims import refuses, sentence_claims, states_something
-from assay.records import Cell, Claim, Evidence, Span, SupportLabel, Verdict, fingerprint
+from assay.records import Verdict, fingerprint
 from assay.text import split_sentences
 from assay.text.languages import code_of
 from assay.threads import DaemonThreads
@@ -48,7 +49,6 @@ INQUIRIES: tuple[type[Inquiry[Any]], ...] = (
 #: Raise it when this file or `sentence_claims` reads texts differently: stored findings are then asked for anew.
 RULES = 8
 
-_BETWEEN = "\n"  # between passages that are read together
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out"
 _FEWEST = 4  # words of an answer that can be judged by itself,
 _SENTENCE = 9  # or, where no full stop says that it is a sentence, so many,
@@ -134,7 +134,8 @@ class EmbeddedJudge(BaseJudge):
         for n, inquiry in enumerate(inquiries):
             if isinstance(inquiry, Claims):
                 findings[n] = sentence_claims(inquiry.text, inquiry.language, inquiry.question)
-        findings |= self._support({n: i for n, i in enumerate(inquiries) if isinstance(i, Support)})
+        supports = {n: i for n, i in enumerate(inquiries) if isinstance(i, Support)}
+        findings |= support_findings(supports, lambda pairs: self.models.support(pairs), _reason)
         findings |= self._usefulness(
             {n: i for n, i in enumerate(inquiries) if isinstance(i, (Usefulness, UsefulSentences))}
         )
@@ -145,19 +146,11 @@ class EmbeddedJudge(BaseJudge):
             Answer(finding=findings[n]) if n in findings else Answer(failure=refused[n]) for n in range(len(inquiries))
         ]
 
-    def _support(self, inquiries: Mapping[int, Support]) -> dict[int, tuple[Verdict, ...]]:
-        pairs = _distinct((text, claim.text) for i in inquiries.values() for claim in i.claims for text in _texts(i))
-        readings = dict(zip(pairs, self.models.support(pairs), strict=True)) if pairs else {}
-        return {
-            n: tuple(_verdict(claim, i, [readings[text, claim.text] for text in _texts(i)]) for claim in i.claims)
-            for n, i in inquiries.items()
-        }
-
     def _usefulness(self, inquiries: Mapping[int, Usefulness | UsefulSentences]) -> dict[int, tuple[Verdict, ...]]:
         found: dict[int, tuple[Verdict, ...]] = {}
         for answered in (False, True):
             pairs_of = {n: self._pairs(i) for n, i in inquiries.items() if _has_answer(i) is answered}
-            pairs = _distinct(pair for some in pairs_of.values() for pair in some)
+            pairs = distinct(pair for some in pairs_of.values() for pair in some)
             read = map(float, self.models.relevance(pairs, twice=not answered)) if pairs else ()
             useful = dict(zip(pairs, read, strict=True))
             found |= {n: tuple(_useful(k, useful[p]) for k, p in enumerate(some)) for n, some in pairs_of.items()}
@@ -176,7 +169,7 @@ class EmbeddedJudge(BaseJudge):
         """The verdict on each answer, but for those too short to tell."""
         silent = {n for n, i in inquiries.items() if _states_nothing(i)}
         read = {n: (i.question, i.answer) for n, i in inquiries.items() if n not in silent and not too_short(i.answer)}
-        pairs = _distinct(read.values())
+        pairs = distinct(read.values())
         direct = dict(zip(pairs, map(float, self.models.directness(pairs)), strict=True)) if pairs else {}
         nothing = Verdict(label="indirect", probability=0.0, reason="it states nothing")
         return dict.fromkeys(silent, nothing) | {n: _direct(direct[pair]) for n, pair in read.items()}
@@ -188,7 +181,7 @@ class EmbeddedJudge(BaseJudge):
         return JudgeFailure(Cause.JUDGE_CANNOT, message)
 
     def _similarity(self, inquiries: Mapping[int, Similarity]) -> dict[int, tuple[float, ...]]:
-        texts = _distinct(text for i in inquiries.values() for text in (i.text, *i.others))
+        texts = distinct(text for i in inquiries.values() for text in (i.text, *i.others))
         vectors = dict(zip(texts, self.models.embed(texts), strict=True)) if texts else {}
         return {
             n: tuple(max(-1.0, min(1.0, float(vectors[i.text] @ vectors[other]))) for other in i.others)
@@ -196,59 +189,9 @@ class EmbeddedJudge(BaseJudge):
         }
 
 
-def _distinct(items: Iterable[Any]) -> list[Any]:
-    return list(dict.fromkeys(items))
-
-
 def _has_answer(inquiry: Usefulness | UsefulSentences) -> bool:
     """Whether an answer is known that the passages should lead to."""
     return isinstance(inquiry, Usefulness) and bool(inquiry.given)
-
-
-def _texts(inquiry: Support) -> tuple[str, ...]:
-    """What a claim is read against: all passages together, as some claims need two of them; for cells each alone."""
-    alone = inquiry.passages
-    return alone if isinstance(inquiry, SupportCells) or not alone else (_BETWEEN.join(alone),)
-
-
-def _label(reading: SupportReading) -> SupportLabel:
-    if reading.probability >= 0.5:
-        return "supported"
-    silent = 1 - reading.probability - reading.contradiction
-    return "contradicted" if reading.contradiction > silent else "not_mentioned"
-
-
-def _verdict(claim: Claim, inquiry: Support, readings: Sequence[SupportReading]) -> Verdict:
-    """The verdict of the reading that supports the claim best, where there are several, and where its evidence is."""
-    if not readings:
-        return Verdict(label="not_mentioned", probability=0.0, claim=claim, reason="there are no passages")
-    best = max(range(len(readings)), key=lambda k: readings[k].probability)
-    top = readings[best]
-    alone = len(readings) == len(inquiry.passages)  # the readings are those of the passages
-    evidence = _evidence(top.sentence, inquiry.passages, best if alone else None)
-    return Verdict(
-        label=_label(top),
-        probability=top.probability,
-        claim=claim,
-        reason=_reason(top),
-        cells=tuple(Cell(label=_label(one), probability=one.probability) for one in readings) if alone else (),
-        evidence=() if evidence is None else (evidence,),
-    )
-
-
-def _evidence(sentence: tuple[int, int], passages: Sequence[str], passage: int | None) -> Evidence | None:
-    """The sentence of the passage that was read, or None where there is none; no `passage`: of all of them joined."""
-    start, end = sentence
-    if start == end:
-        return None
-    if passage is None:
-        passage = 0
-        while start >= len(passages[passage]) + len(_BETWEEN):
-            start, end = (at - len(passages[passage]) - len(_BETWEEN) for at in (start, end))
-            passage += 1
-        end = min(end, len(passages[passage]))  # a table may go on in the next
-    span = Span(start, end)
-    return Evidence(passage=passage, span=span, text=span.of(passages[passage]))
 
 
 def _reason(reading: SupportReading) -> str:

@@ -1,0 +1,1 @@
+"""Judges that others made and a user has on disk: see `judge.LocalJudge`."""
