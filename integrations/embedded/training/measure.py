@@ -1,6 +1,9 @@
 """Measures the models that ship against people, prints the figures and writes `card.json`.
 
     python measure.py --data DATA --files DIR [--only agreement ragtruth ...] [--no-embedding]
+    python measure.py --data DATA --judge local:PATH [--only agreement ragtruth ...]
+
+With --judge, another judge is measured on the same rows, and the card stays as it is.
 
 - agreement: of every source of the development sets at most 80 rows, half of them supported (seed 5). What is measured
   is the judge itself, with each context as a passage of its own. AUROC, balanced accuracy at the shipped threshold and
@@ -12,6 +15,7 @@
 - directness: questions of `qa_gold` with their answers, and with the answer of the question most like them; answers
   that the judge does not take, and refusals, are left out.
 - robustness: `counterfactual_context`, `judge_injection`, contradicted against not mentioned.
+- data2text, grounded, correctness, graded: see answers.py.
 - evidence: how often the sentence that a verdict names is the one that decides (sentences built into others).
 
 With --only, the other parts of an existing card are kept.
@@ -25,6 +29,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import answers
 import numpy as np
 import robustness
 import rows as reading
@@ -34,6 +39,7 @@ from calibrate_directness import nearest
 from evidence import deciding_sentence
 from signals import Signals
 
+from assay.judges import resolve_judge
 from assay.judges.embedded.judge import too_short
 from assay.judges.sentence_claims import sentence_claims
 
@@ -90,6 +96,10 @@ def ragtruth(signals: Signals, data: Path, embedding: bool) -> Figures:
     return compare(signals, all_rows(data, ["ragtruth_dev"]), embedding)
 
 
+def data2text(signals: Signals, data: Path, embedding: bool) -> Figures:
+    return compare(signals, all_rows(data, ["data2text_spans"]), embedding)
+
+
 def usefulness(signals: Signals, data: Path, embedding: bool) -> Figures:
     rows = list(reading.lines(data / "context_relevance.jsonl.gz"))
     labels, sources = np.array([row["label"] for row in rows]), np.array([row["source"] for row in rows])
@@ -139,11 +149,19 @@ def directness(signals: Signals, data: Path, embedding: bool) -> Figures:
 PARTS: dict[str, Callable[[Signals, Path, bool], Figures]] = {
     "agreement": agreement,
     "ragtruth": ragtruth,
+    "data2text": data2text,
+    "grounded": lambda signals, data, _: answers.grounded(signals, data),
+    "correctness": lambda signals, data, _: answers.correctness(signals, data),
+    "graded": lambda signals, data, _: answers.graded(signals, data),
     "usefulness": usefulness,
     "directness": directness,
     "robustness": lambda signals, data, _: robustness.measured(signals, data),
     "evidence": lambda signals, data, _: deciding_sentence(signals.models, data),
 }
+
+
+#: parts that ask no more of a judge than support
+OF_ANY_JUDGE = ("agreement", "ragtruth", "data2text", "grounded", "graded")
 
 
 def show(part: str, found: Figures) -> None:
@@ -168,16 +186,24 @@ def show(part: str, found: Figures) -> None:
 def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--data", type=Path, required=True)
-    ask.add_argument("--files", type=Path, required=True, help="the files that ship; card.json is written there")
-    ask.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    ask.add_argument("--files", type=Path, help="the files that ship; card.json is written there")
+    ask.add_argument("--judge", help="another judge by name, such as local:PATH; needs the embedded one beside it")
+    ask.add_argument("--only", nargs="+", choices=PARTS)
     ask.add_argument("--no-embedding", dest="embedding", action="store_false")
     given = ask.parse_args()
+    if given.judge:
+        signals = Signals(load(), resolve_judge(given.judge))
+        for part in given.only or OF_ANY_JUDGE:
+            show(part, PARTS[part](signals, given.data, given.embedding))
+        return
+    if given.files is None:
+        ask.error("--files or --judge is needed")
     signals = Signals(load())
     path = given.files / "card.json"
     card = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     numbers = json.loads((given.files / "support.json").read_text(encoding="utf-8"))
     parts = {k: v for k, v in (*card.get("support", {}).items(), *card.get("relevance", {}).items()) if k in PARTS}
-    for part in given.only:
+    for part in given.only or PARTS:
         parts[part] = PARTS[part](signals, given.data, given.embedding)
         show(part, parts[part])
     path.write_text(json.dumps(carded(parts, numbers), indent=1) + "\n", encoding="utf-8")

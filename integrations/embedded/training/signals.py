@@ -21,6 +21,7 @@ from assay_embedded.support import margin
 
 from assay import EmbeddedJudge
 from assay.inquiries import Support
+from assay.judges.base import BaseJudge
 from assay.records import Claim, Span, Verdict
 
 WORST = 2  # claims of an answer that count, those with the lowest scores
@@ -41,7 +42,7 @@ class Signals:
     """The models that ship, and the judge that uses them."""
 
     models: Models
-    judge: EmbeddedJudge = field(default_factory=EmbeddedJudge)
+    judge: BaseJudge = field(default_factory=EmbeddedJudge)
     claims_per_cpu_second: float = 0.0
 
     def verdicts(self, rows: Sequence[reading.Row]) -> list[tuple[Verdict, ...]]:
@@ -88,7 +89,7 @@ class Signals:
         return out
 
 
-async def _answered(judge: EmbeddedJudge, inquiries: Sequence[Support]) -> list[tuple[Verdict, ...]]:
+async def _answered(judge: BaseJudge, inquiries: Sequence[Support]) -> list[tuple[Verdict, ...]]:
     answers = await judge.answer(inquiries)
     for answer in answers:
         if answer.failure is not None:
