@@ -185,6 +185,11 @@ class Sample(Record):
         return tuple(dict.fromkeys(text for text in texts if text not in own))
 
     @property
+    def earlier_question(self) -> str | None:
+        """The question of the turn before; None in a conversation's first."""
+        return (self.history[-1].question.strip() or None) if self.history else None
+
+    @property
     def spoken(self) -> str:
         """The language to read this sample in: the one it says, else English."""
         return self.language or "en"

@@ -27,7 +27,7 @@ from assay.inquiries import (
     Usefulness,
 )
 from assay.judges.cache import FindingCache
-from assay.judges.embedded.judge import _evidence
+from assay.judges.passages import evidence_of
 from assay.judges.sentence_claims import sentence_claims
 from assay.metrics import METRICS
 from assay.records import Claim, Context, Sample, Span
@@ -93,7 +93,7 @@ def test_a_sentence_of_joined_passages_is_found_in_its_own(passages, data):
     if not spans:
         return
     start, end = data.draw(st.sampled_from(spans))
-    found = _evidence((start, end), passages, None)
+    found = evidence_of((start, end), passages, None)
     assert found.text == joined[start:end] == found.span.of(passages[found.passage])
     assert sum(len(one) + 1 for one in passages[: found.passage]) + found.span.start == start
 

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from assay import Context, EmbeddedJudge, Sample
+from assay.judges.scripted import ScriptedJudge
 from assay.metrics.base import Metric
+from assay.metrics.context_precision import ContextPrecision
+from assay.metrics.context_relevance import ContextRelevance
+from assay.metrics.context_utilization import ContextUtilization
 from assay.metrics.faithfulness import Faithfulness
 from assay.metrics.hallucination import Hallucination
 from assay.records import Score, Turn
@@ -62,3 +70,38 @@ def test_without_earlier_contexts_nothing_changes(history: tuple[Turn, ...]) -> 
     missing = score(Faithfulness(), without).unscored
     assert missing is not None
     assert missing.cause == "missing_input"
+
+
+@pytest.mark.parametrize(
+    "metric", [ContextRelevance(), ContextRelevance(unit="passage"), ContextPrecision(), ContextUtilization()]
+)
+async def test_the_question_before_is_asked_along(metric: Metric) -> None:
+    """It is in the prompt, and in the address of the finding; where there is none both are what they were."""
+    place = (Context(text="It is in Ulm."),)
+    last = Sample(question="And where is it?", answer="In Ulm.", reference="It is in Ulm.", contexts=place)
+    before = Turn(question="Which bridge is the oldest?", answer="The Stone Bridge.")
+    asked: list[Any] = []
+
+    class Asked(ScriptedJudge):
+        async def answer(self, inquiries: Sequence[Any]) -> Sequence[Any]:
+            asked.extend(inquiries)
+            return await super().answer(inquiries)
+
+    for one in (last, replace(last, history=(before,))):
+        assert (await metric.score(one, Asked(usefulness=lambda *_: True))).value == 1.0
+    alone, after = asked
+    titles = [section.title for section in after.prompt().material]
+    assert titles[titles.index("EARLIER QUESTION") :][:2] == ["EARLIER QUESTION", "QUESTION"]
+    assert "EARLIER QUESTION" not in [section.title for section in alone.prompt().material]
+    assert alone.key("j") != after.key("j")
+    assert "earlier" not in repr(alone)
+
+
+def test_a_last_turn_is_understood_by_the_question_before() -> None:
+    place = (Context(text="The Golden Gate Bridge stands in San Francisco, and was opened in 1937."),)
+    last = Sample(question="I mean the opening year.", contexts=place)
+    before = Turn(question="When was the Golden Gate Bridge opened?", answer="Which date do you mean?")
+    metric = ContextRelevance(unit="passage")
+    alone, after = score(metric, last), score(metric, replace(last, history=(before,)))
+    probabilities = [one.verdicts["question/contexts"][0].probability or 0.0 for one in (alone, after)]
+    assert probabilities[0] < 0.5 < probabilities[1]

@@ -107,9 +107,10 @@ def passage_sections(passages: Sequence[str]) -> tuple[Section, ...]:
     return tuple(Section(f"PASSAGE P{number}", text) for number, text in enumerate(passages, 1))
 
 
-def question_section(question: str | None) -> tuple[Section, ...]:
-    """The user's question as a section, if there is one."""
-    return (Section("QUESTION", question),) if question else ()
+def question_section(question: str | None, earlier: str | None = None) -> tuple[Section, ...]:
+    """The user's question as a section, if there is one, after the question of the turn before, if that is known."""
+    before = (Section("EARLIER QUESTION", earlier),) if question and earlier else ()
+    return (*before, Section("QUESTION", question)) if question else ()
 
 
 def one_line(text: str) -> str:

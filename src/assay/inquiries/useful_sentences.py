@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from assay.errors import BadReply
@@ -43,19 +43,20 @@ class UsefulSentences(Inquiry[tuple[Verdict, ...]]):
     passages: tuple[str, ...]
     sentences: tuple[Evidence, ...]
     language: str = "en"
+    earlier: str | None = field(default=None, repr=False)  # as in `Usefulness`
 
     @classmethod
-    def of(cls, question: str, passages: Sequence[str], language: str = "en") -> Self:
+    def of(cls, question: str, passages: Sequence[str], language: str = "en", earlier: str | None = None) -> Self:
         """The inquiry on all sentences of these passages."""
         sentences = tuple(
             Evidence(passage=index, span=span, text=span.of(passage))
             for index, passage in enumerate(passages)
             for span in split_sentences(passage, language)
         )
-        return cls(question, tuple(passages), sentences, language)
+        return cls(question, tuple(passages), sentences, language, earlier)
 
     def prompt(self) -> Prompt:
-        texts = passage_sections(self.passages) + question_section(self.question)
+        texts = passage_sections(self.passages) + question_section(self.question, self.earlier)
         listed = "\n".join(f"{n} P{s.passage + 1} {_beginning(s.text)}" for n, s in enumerate(self.sentences, 1))
         return Prompt(
             material=(*texts, Section("SENTENCES", listed)),
@@ -97,7 +98,7 @@ class UsefulSentences(Inquiry[tuple[Verdict, ...]]):
 
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
         beginnings = sum(min(len(sentence.text), 40) for sentence in self.sentences)
-        room = chars - len(self.question) - beginnings
+        room = chars - len(self.question) - len(self.earlier or "") - beginnings
         if sum(map(len, self.passages)) <= room:
             return whole(self)
         if room < 200:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 from assay.errors import BadReply
@@ -39,7 +39,8 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
     """Which of these passages are useful for the question?
 
     `given` is the answer that the passages should lead to (the reference, or what the system said); without it the
-    question alone decides. Finding: one verdict per passage, in order.
+    question alone decides. `earlier` is the question of the turn before, for what this one leaves out ("Where is it?").
+    Finding: one verdict per passage, in order.
     """
 
     name: ClassVar[str] = "usefulness"
@@ -49,12 +50,13 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
     passages: tuple[str, ...]
     given: str | None = None
     language: str = "en"
+    earlier: str | None = field(default=None, repr=False)  # in no address but those of the prompts that have it
 
     divisible: ClassVar[bool] = True
     unscripted: ClassVar[Any] = False
 
     def prompt(self) -> Prompt:
-        texts = passage_sections(self.passages) + question_section(self.question)
+        texts = passage_sections(self.passages) + question_section(self.question, self.earlier)
         given = (Section("EXPECTED ANSWER", self.given),) if self.given else ()
         return Prompt(
             material=texts + given,
@@ -90,7 +92,7 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
         return in_places(finding, numbers, moved)
 
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
-        room = chars - len(self.question) - len(self.given or "")
+        room = chars - len(self.question) - len(self.given or "") - len(self.earlier or "")
         if sum(map(len, self.passages)) <= room:
             return whole(self)
         if room < 200:

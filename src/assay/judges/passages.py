@@ -70,7 +70,7 @@ def _verdict(claim: Claim, inquiry: Support, readings: Sequence[R], reason: Call
     best = max(range(len(readings)), key=lambda k: readings[k].probability)
     top = readings[best]
     alone = len(readings) == len(inquiry.passages)  # the readings are those of the passages
-    evidence = _evidence(top.sentence, inquiry.passages, best if alone else None)
+    evidence = evidence_of(top.sentence, inquiry.passages, best if alone else None)
     return Verdict(
         label=_label(top),
         probability=top.probability,
@@ -81,7 +81,7 @@ def _verdict(claim: Claim, inquiry: Support, readings: Sequence[R], reason: Call
     )
 
 
-def _evidence(sentence: tuple[int, int], passages: Sequence[str], passage: int | None) -> Evidence | None:
+def evidence_of(sentence: tuple[int, int], passages: Sequence[str], passage: int | None) -> Evidence | None:
     """The sentence of the passage that was read, or None where there is none; no `passage`: of all of them joined."""
     start, end = sentence
     if start == end:

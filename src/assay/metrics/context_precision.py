@@ -48,7 +48,8 @@ class ContextPrecision(Metric):
     asks: ClassVar = (Usefulness,)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        inquiry = Usefulness(sample.question or "", sample.passages, sample.reference, sample.spoken)
+        question, earlier = sample.question or "", sample.earlier_question
+        inquiry = Usefulness(question, sample.passages, sample.reference, sample.spoken, earlier)
         verdicts = await judge.find(inquiry)
         return self.scored(
             average_precision([verdict.label == "useful" for verdict in verdicts]),

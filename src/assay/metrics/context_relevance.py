@@ -50,9 +50,11 @@ class ContextRelevance(Metric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         question = sample.question or ""
         if self.unit == "passage":
-            verdicts = await judge.find(Usefulness(question, sample.passages, language=sample.spoken))
+            verdicts = await judge.find(
+                Usefulness(question, sample.passages, None, sample.spoken, sample.earlier_question)
+            )
             return self.scored(share_useful(verdicts), verdicts={"question/contexts": verdicts})
-        inquiry = UsefulSentences.of(question, sample.passages, sample.spoken)
+        inquiry = UsefulSentences.of(question, sample.passages, sample.spoken, sample.earlier_question)
         verdicts = await judge.find(inquiry)
         return self.scored(
             share_useful(verdicts),

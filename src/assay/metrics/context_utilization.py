@@ -26,7 +26,8 @@ class ContextUtilization(Metric):
     asks: ClassVar = (Usefulness,)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        inquiry = Usefulness(sample.question or "", sample.passages, sample.answer, sample.spoken)
+        question, earlier = sample.question or "", sample.earlier_question
+        inquiry = Usefulness(question, sample.passages, sample.answer, sample.spoken, earlier)
         verdicts = await judge.find(inquiry)
         return self.scored(
             average_precision([verdict.label == "useful" for verdict in verdicts]),

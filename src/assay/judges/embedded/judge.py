@@ -150,20 +150,25 @@ class EmbeddedJudge(BaseJudge):
         found: dict[int, tuple[Verdict, ...]] = {}
         for answered in (False, True):
             pairs_of = {n: self._pairs(i) for n, i in inquiries.items() if _has_answer(i) is answered}
-            pairs = distinct(pair for some in pairs_of.values() for pair in some)
+            pairs = distinct(pair for texts in pairs_of.values() for some in texts for pair in some)
             read = map(float, self.models.relevance(pairs, twice=not answered)) if pairs else ()
             useful = dict(zip(pairs, read, strict=True))
-            found |= {n: tuple(_useful(k, useful[p]) for k, p in enumerate(some)) for n, some in pairs_of.items()}
+            for n, texts in pairs_of.items():
+                found[n] = tuple(_useful(k, max(useful[pair] for pair in some)) for k, some in enumerate(texts))
         return found
 
-    def _pairs(self, inquiry: Usefulness | UsefulSentences) -> list[tuple[str, str]]:
-        """What is asked, and of which text, for each text that gets a verdict."""
+    def _pairs(self, inquiry: Usefulness | UsefulSentences) -> list[list[tuple[str, str]]]:
+        """For each text that gets a verdict what is asked of it: the question, and after the earlier one as well.
+
+        The better reading counts: some last turns say nothing alone ("I mean the old one"), others begin something new.
+        """
+        asked = [inquiry.question, *([f"{inquiry.earlier} {inquiry.question}"] if inquiry.earlier else ())]
         if isinstance(inquiry, UsefulSentences):
-            return [(inquiry.question, sentence.text) for sentence in inquiry.sentences]
+            return [[(question, sentence.text) for question in asked] for sentence in inquiry.sentences]
         if not inquiry.given:
-            return [(inquiry.question, passage) for passage in inquiry.passages]
-        queries = self.models.queries(inquiry.question, inquiry.given, inquiry.passages)
-        return list(zip(queries, inquiry.passages, strict=True))
+            return [[(question, passage) for question in asked] for passage in inquiry.passages]
+        queries = [self.models.queries(question, inquiry.given, inquiry.passages) for question in asked]
+        return [[(query[n], passage) for query in queries] for n, passage in enumerate(inquiry.passages)]
 
     def _directness(self, inquiries: Mapping[int, Directness]) -> dict[int, Verdict]:
         """The verdict on each answer, but for those too short to tell."""
