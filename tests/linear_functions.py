@@ -56,6 +56,7 @@ NOT_READ = {
     "assay.report.table:cells": "numbers of a summary",
     "assay.scoring:unscored_sample": "keeps the message",
     "assay.sinks.masking:hider": "says whether texts are hidden",
+    "assay.judges.passages:evidence_of": "cuts out what it is told",
     "assay.text.fallback:is_title": "looks a word up",
     "assay.wording:place_in_words": "says the numbers of a quote",
 }
@@ -234,6 +235,7 @@ READ: dict[str, Call] = {
     "assay.store_rows:clean": lambda f, t: (f(t), f("\ud83d" + t)),
     "assay.terminal:json_text": _values,
     "assay.terminal:printable": lambda f, t: (f(t), f("\x1b" + t)),
+    "assay.judges.on_disk.model:nearest_sentence": lambda f, t: (f(t, t[:200]), f("A text.", t)),
     "assay.text.blocks:blocks": lambda f, t: list(f(t)),
     "assay.text.citations:behind_sentence": lambda f, t: f(t, Span(len(t) // 2, len(t) // 2 + 1)),
     "assay.text.citations:citations": _first,

@@ -26,8 +26,9 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import answers
 import numpy as np
@@ -107,6 +108,10 @@ def usefulness(signals: Signals, data: Path, embedding: bool) -> Figures:
     start = time.process_time()
     scores = signals.models.relevance(pairs)
     spent = time.process_time() - start
+    later = [n for n, row in enumerate(rows) if earlier_question(row)]
+    if later:  # as the judge reads the last turn of a conversation: with the question before as well
+        both = [(f"{earlier_question(rows[n])} {pairs[n][0]}", pairs[n][1]) for n in later]
+        scores[later] = np.maximum(scores[later], signals.models.relevance(both))
     shared = np.array([overlap(passage, question) for question, passage in pairs])
     error, bins = calibration_error(labels, scores)
     out: Figures = {
@@ -123,6 +128,12 @@ def usefulness(signals: Signals, data: Path, embedding: bool) -> Figures:
         near = (texts[0::2] * texts[1::2]).sum(axis=1)
         out["embedding similarity"] = figures(labels, near, elsewhere(labels, near, sources), sources)
     return out
+
+
+def earlier_question(row: Mapping[str, Any]) -> str:
+    """What the user asked in the turn before; "" in the first of a conversation."""
+    asked = [turn["text"] for turn in (row.get("meta") or {}).get("history") or () if turn["role"] == "user"]
+    return asked[-1] if asked else ""
 
 
 def directness(signals: Signals, data: Path, embedding: bool) -> Figures:
