@@ -366,7 +366,7 @@ def made(count: int, given: Sequence[str], rng: random.Random) -> list[tuple[str
         elif kind == "table":
             found = table(rng)
         else:
-            found = of_fields(rng.choice(given), rng.sample(parsed, 40), rng)
+            found = of_fields(rng.choice(given), rng.sample(parsed, min(40, len(parsed))), rng)
         right, wrong = [one for one in found if one[2] == 0], [one for one in found if one[2]]
         for side in (right, wrong):
             out += [(kind, one) for one in rng.sample(side, min(2, len(side)))]
