@@ -48,11 +48,23 @@ class Unsure(ScriptedJudge):
 
 
 def test_two_claims_decide() -> None:
-    # log-odds of 0.2 and 0.9: ln(1/4) = -1.386, ln 9 = 2.197; their mean 0.405 = ln 1.5, odds of 3 to 2
-    assert probability_grounded(said(0.99, 0.2, 0.9)) == pytest.approx(0.6)
+    # log-odds of 0.2 and 0.8: ln(1/4) and ln 4, so even odds
+    assert probability_grounded(said(0.99, 0.2, 0.8)) == pytest.approx(0.5)
     # of 0.2 and 0.5: mean -0.693 = ln(1/2)
     assert probability_grounded(said(0.99, 0.2, 0.5)) == pytest.approx(1 / 3)
     assert probability_grounded(said(0.7)) == pytest.approx(0.7)
+
+
+def test_a_sure_claim_does_not_outweigh_one_that_is_surely_not_supported() -> None:
+    # log-odds of 0.06: ln(6/94) = -2.752; those of 0.95 are 2.944 and count as 1.5: their mean is -0.626
+    assert probability_grounded(said(0.95, 0.06)) == pytest.approx(1 / (1 + math.exp(0.6258)), abs=1e-4)
+    assert probability_grounded(said(0.99, 0.95, 0.06)) == probability_grounded(said(0.95, 0.06))
+    assert probability_grounded(said(0.99, 0.99)) == pytest.approx(0.99)  # where all are sure, so is the answer
+
+
+@given(st.lists(st.floats(0.5, 1), max_size=8), st.floats(0, 0.18))
+def test_one_claim_below_018_is_enough(others: list[float], low: float) -> None:
+    assert probability_grounded(said(*others, low)) < 0.5
 
 
 def test_without_probabilities_every_claim_has_to_be_supported() -> None:
@@ -64,7 +76,8 @@ def test_without_probabilities_every_claim_has_to_be_supported() -> None:
 
 def test_certainty_is_no_division_by_nothing() -> None:
     assert probability_grounded(said(1.0, 1.0)) == pytest.approx(1.0, abs=1e-5)
-    assert probability_grounded(said(0.0, 1.0)) == pytest.approx(0.5)
+    # log-odds of one in a million, -13.8155, and 1.5: their mean is -6.1578
+    assert probability_grounded(said(0.0, 1.0)) == pytest.approx(1 / (1 + math.exp(6.1578)), abs=1e-5)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))

@@ -47,8 +47,7 @@ def chosen(data: Path, told: int, hold: int, seed: int) -> list[Pair]:
 
 
 def grounded_sources(data: Path) -> set[str]:
-    """Sources of what people said of answers: those of groundedness, and of answers about records."""
-    return {row.source for name in ("groundedness_open", "data2text_quintd") for row in reading.training(data, name)}
+    return {row.source for row in reading.training(data, "groundedness_open")}
 
 
 def columns(models: Models, pairs: list[Pair]) -> tuple[np.ndarray, np.ndarray]:

@@ -3,9 +3,10 @@
 Range 0 to 1, higher is better: the probability that it is; `parts["grounded"]` is the verdict, 1 from 0.5 on. It is
 taken from the `LEAST` claims that are least supported: the mean of their log-odds, as a probability. One claim that
 is misread does not decide alone, and a long answer does not lose by its length (with the lowest alone, or "any claim
-below 0.5", people's labels of whole answers were met less often: docs/evidence/embedded-judge.md). In an answer of two
-claims a sure one can outweigh one that is surely not supported: look at `faithfulness` there. Where the judge gives no
-probability, 1 if every claim is supported and 0 if not. `texts["decided_by"]` are those claims, the least supported
+below 0.5", people's labels of whole answers were met less often: docs/evidence/embedded-judge.md). The second of them
+counts for odds of 4.5 to 1 at most (`MOST`), so a claim of a probability below 0.18 is outweighed by none: with it no
+answer is grounded, however sure the others are. Where the judge gives no probability, 1 if every claim is supported and
+0 if not. `texts["decided_by"]` are those claims, the least supported
 first. An answer without claims is unscored; contexts of earlier turns are evidence too. Our own definition.
 """
 
@@ -24,6 +25,7 @@ from assay.metrics.readings import answer_against_conversation
 from assay.records import Sample, Score, Verdict
 
 LEAST = 2  # claims
+MOST = 1.5  # log-odds, of those after the first
 SURE = 1e-6  # no probability counts as nearer to 0 or 1
 
 
@@ -36,7 +38,8 @@ def probability_grounded(verdicts: Sequence[Verdict]) -> float:
     """The probability that all of the answer is supported, from the verdicts on its claims. Expects at least one."""
     if any(verdict.probability is None for verdict in verdicts):
         return float(all(verdict.label == "supported" for verdict in verdicts))
-    odds = [_log_odds(_probability(verdict)) for verdict in least_supported(verdicts)]
+    first, *others = [_log_odds(_probability(verdict)) for verdict in least_supported(verdicts)]
+    odds = [first, *(min(one, max(first, MOST)) for one in others)]
     return 1 / (1 + math.exp(-math.fsum(odds) / len(odds)))
 
 
