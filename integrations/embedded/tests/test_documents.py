@@ -29,3 +29,9 @@ def test_the_gains_are_those_of_the_card(over: str) -> None:
     told = " ".join(README.split())  # wherever lines break
     for gain in tables.gains(CARD, over):
         assert gain in told
+
+
+def test_the_grades_are_those_of_the_card() -> None:
+    told = " ".join(JUDGES.split())
+    for grade in tables.grades(CARD):
+        assert grade in told

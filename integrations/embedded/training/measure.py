@@ -55,7 +55,8 @@ LIMITS = [
     "Small models: subtle changes in summaries and opinions in dialogue are often misjudged (see by_source).",
     "A claim is read against at most 90 words of its passages, chosen from all of them by shared words: what a long "
     "passage says in quite other words may not be found.",
-    "No arithmetic, no inference over many passages, no tables, no pronouns resolved over long distances.",
+    "No arithmetic, no inference over many passages, no pronouns resolved over long distances.",
+    "Records (JSON, tables) are read line by line: what has to be added up, compared or averaged is guessed.",
     "A missing number or name is reported when it is nowhere in the passage.",
     "Not for gating a release without people or a stronger judge behind it.",
 ]

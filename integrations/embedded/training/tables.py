@@ -26,6 +26,12 @@ ROWS = (
     ("support", "ragtruth", "word overlap", "word overlap"),
     ("support", "ragtruth", "embedding similarity", "embedding similarity"),
     ("support", "ragtruth", "regression over words (the first judge)", "the first judge"),
+    ("support", "data2text", "support", "**is an answer about a record right?** Quintd"),
+    ("support", "data2text", "word overlap", "word overlap"),
+    ("support", "grounded", "ragtruth_dev", "**`grounded`, one verdict** RAGTruth"),
+    ("support", "grounded", "ragtruth_dev, threshold of other documents", "threshold of other documents"),
+    ("support", "grounded", "ragtruth_dev, every claim supported", '"every claim is supported"'),
+    ("support", "correctness", "answer_correctness", "**is a short answer correct?** EVOUNA"),
     ("relevance", "usefulness", "relevance", "**does the context answer the question?** context_relevance"),
     ("relevance", "usefulness", "word overlap", "word overlap"),
     ("relevance", "usefulness", "embedding similarity", "embedding similarity"),
@@ -66,6 +72,16 @@ def gains(card: dict[str, Any], over: str) -> list[str]:
     return [f"{group} {one['auroc_gain']:+.3f} {between(one['auroc_gain_95'], '+')}" for group, one in found.items()]
 
 
+def grades(card: dict[str, Any]) -> list[str]:
+    """How what people grade goes along with what the judge says (Spearman), by set."""
+    return [
+        f"{signal} {one['spearman']:.3f} {between(one['spearman_95'])}"
+        for found in card["support"]["graded"].values()
+        for signal, one in found.items()
+        if signal != "rows"
+    ]
+
+
 def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask.add_argument("--files", type=Path, required=True, help="the files that ship")
@@ -74,6 +90,7 @@ def main() -> None:
         print("\n".join(table(card, with_f1)), end="\n\n")
     for over in ("word overlap", "regression over words (the first judge)"):
         print(f"over {over}:", ", ".join(gains(card, over)))
+    print("grades:", ", ".join(grades(card)))
 
 
 if __name__ == "__main__":
