@@ -99,6 +99,25 @@ def test_a_table_is_told_row_by_row(table: str) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            '{"name": "Anna", "open": true, "hours": {"Monday": "9:0-17:0", "Tue',
+            ["name: Anna; open: yes", "hours: monday: 9 AM to 5 PM (9:00 to 17:00)", ', "Tue'],
+        ),
+        (
+            '[{"day": 1, "sold": 5}, {"day": 2, "sold": 7}, {"day": 3\nThe next passage.',
+            ["day: 1; sold: 5", "day: 2; sold: 7", "day: 3", "The next passage."],
+        ),
+        ('{"a": 1, "b": oops}', ['{"a": 1, "b": oops}']),
+    ],
+)
+def test_of_a_record_that_breaks_off_what_there_is(text: str, lines: list[str]) -> None:
+    """As chunks of long records do; what is hardly a record stays as it is."""
+    assert told(text) == lines
+
+
 def test_lines_of_key_and_value() -> None:
     text = "Haworth Tompkins\n- country: United Kingdom\n- founded: 1991-04-01\n- open to visitors: false\n"
     assert told(text) == [

@@ -82,6 +82,7 @@ class _Node:
     items: tuple[_Node, ...] = ()
     text: str = ""  # of a scalar
     kind: str = "scalar"  # or object, list
+    cut: bool = False  # an object or list that breaks off: what follows is no part of it
 
 
 _Said = tuple[int, int, str, str]  # where key and value stand, and how they are read
@@ -106,21 +107,19 @@ def pieces(text: str) -> Iterator[Piece]:
 
 
 def _records(text: str) -> Iterator[_Node]:
-    """The outermost objects of at least one key, and lists of them."""
+    """The outermost objects of at least one key, and lists of them; of what breaks off, as chunks do, what there is."""
     at = 0
     while (opening := _OPENS.search(text, at)) is not None:
-        try:
-            node = _value(text, opening.start(), 0)
-        except _NoRecord as no:
-            at = max(no.at, opening.end())  # never back, so that time is linear
-            continue
-        at = node.end
-        if _leaves(node):
+        node, at = _value(text, opening.start(), 0)
+        if _leaves(node) >= (_LISTED if node.cut else 1):
             yield node
+        else:
+            at = max(at, opening.end())
 
 
-def _leaves(node: _Node) -> bool:
-    return bool(node.fields) or any(_leaves(item) for item in node.items)
+def _leaves(node: _Node) -> int:
+    """Keys of an object, and of the objects in a list."""
+    return len(node.fields) + sum(_leaves(inner) for _, _, inner in node.fields) + sum(map(_leaves, node.items))
 
 
 def _next(text: str, at: int) -> re.Match[str]:
@@ -130,38 +129,63 @@ def _next(text: str, at: int) -> re.Match[str]:
     return token
 
 
-def _value(text: str, at: int, depth: int) -> _Node:
+def _value(text: str, at: int, depth: int) -> tuple[_Node, int]:
+    """The value that begins here, and how far was read, which is more than its end where it breaks off.
+
+    Raises _NoRecord where none begins.
+    """
     token = _next(text, at)
     start = token.start(token.lastgroup or 0)
     if token["mark"] is None:
-        quoted = token["bare"] is None
-        said = _unescaped(token[token.lastgroup or 0]) if quoted else token["bare"]
-        return _Node(start - quoted, token.end(), text=said if quoted else _SPOKEN.get(said, said))
+        return _scalar(token, start), token.end()
     if token["mark"] not in "{[" or depth >= _DEEPEST:
         raise _NoRecord(token.end())
     closing = "}" if token["mark"] == "{" else "]"
     fields: list[tuple[str, int, _Node]] = []
     items: list[_Node] = []
-    at = token.end()
-    while (token := _next(text, at))["mark"] != closing:
-        if fields or items:
-            if token["mark"] != ",":
-                raise _NoRecord(token.end())
-            at = token.end()
-            if _next(text, at)["mark"] == closing:
-                continue
-        if closing == "]":
-            items.append(_value(text, at, depth + 1))
-            at = items[-1].end
-        else:
-            key = _value(text, at, _DEEPEST)  # no object as a key
-            colon = _next(text, key.end)
-            if colon["mark"] != ":":
-                raise _NoRecord(colon.end())
-            fields.append((key.text, key.start, _value(text, colon.end(), depth + 1)))
-            at = fields[-1][2].end
+    end = at = token.end()
+    cut = False
+    try:
+        while not cut and (token := _next(text, at))["mark"] != closing:
+            if fields or items:
+                if token["mark"] != ",":
+                    raise _NoRecord(token.end())
+                at = token.end()
+                if _next(text, at)["mark"] == closing:
+                    continue
+            key, key_start = "", 0
+            if closing == "}":
+                key, key_start, at = _key(text, at)
+            inner, at = _value(text, at, depth + 1)
+            if closing == "}":
+                fields.append((key, key_start, inner))
+            else:
+                items.append(inner)
+            end, cut = inner.end, inner.cut
+        if not cut:
+            end = at = token.end()
+    except _NoRecord as no:
+        cut, at = True, no.at
     kind = "object" if closing == "}" else "list"
-    return _Node(start, token.end(), tuple(fields), tuple(items), kind=kind)
+    return _Node(start, end, tuple(fields), tuple(items), kind=kind, cut=cut), at
+
+
+def _scalar(token: re.Match[str], start: int) -> _Node:
+    quoted = token["bare"] is None
+    said = _unescaped(token[token.lastgroup or 0]) if quoted else token["bare"]
+    return _Node(start - quoted, token.end(), text=said if quoted else _SPOKEN.get(said, said))
+
+
+def _key(text: str, at: int) -> tuple[str, int, int]:
+    """A key, where it starts, and where its colon ends."""
+    token = _next(text, at)
+    if token["mark"] is not None:
+        raise _NoRecord(token.end())
+    key = _scalar(token, token.start(token.lastgroup or 0))
+    colon = _next(text, key.end)
+    if colon["mark"] != ":":
+        raise _NoRecord(colon.end())
+    return key.text, key.start, colon.end()
 
 
 def _unescaped(text: str) -> str:
