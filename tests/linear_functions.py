@@ -254,6 +254,7 @@ READ: dict[str, Call] = {
     "assay.text.repair:repair": _repair,  # of one window
     "assay.text.sentences:split_sentences": lambda f, t: (f(t), f(t, "de"), f(t, "xx")),
     "assay.text.short_answers:aliases": _first,
+    "assay.text.short_answers:polarity": _first,
     "assay.text.short_answers:stated": lambda f, t: (f(t, t[:99]), f(t, t[:49] + "x"), f("Paris", t)),
     "assay.text.languages:language_of": _first,
     "assay.text.languages:language_of_all": lambda f, t: f([t, t]),

@@ -334,3 +334,28 @@ async def test_other_references_are_read_claim_by_claim(reference: str) -> None:
     judge = correctness_judge()
     await AnswerCorrectness(weights=(1, 0)).score(Sample(answer="It is in Paris.", reference=reference), judge)
     assert judge.asked["claims"] == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "factual", "asked"),
+    [
+        ("Yes, on Mondays too.", "yes", 1.0, None),
+        ("No, never.", "Yes", 0.0, None),
+        ("There is no doubt that it is open on Mondays.", "no", 0.0, "No, the library is not open on Mondays."),
+        ("It opens every day.", "true", 1.0, "Yes, the library is open on Mondays."),
+        ("It opens every day.", "yes | true", 1.0, "Yes, the library is open on Mondays."),
+    ],
+)
+async def test_yes_and_no_are_no_words_to_look_for(
+    answer: str, reference: str, factual: float, asked: str | None
+) -> None:
+    claims = []
+
+    def says(claim: str, passage: str) -> str:
+        claims.append(claim)
+        return "not_mentioned" if claim.startswith("No,") else "supported"
+
+    sample = Sample(question="Is the library open on Mondays?", answer=answer, reference=reference)
+    score = await AnswerCorrectness(weights=(1, 0)).score(sample, correctness_judge(support=says))
+    assert score.value == factual
+    assert claims == ([] if asked is None else [asked])

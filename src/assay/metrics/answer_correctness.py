@@ -16,7 +16,8 @@ A reference of a few words ("1967", "Wales | Cymru" for one answer in several sp
 nothing of the other claims of an answer, so they are not held against it: the factual part is 1 where the answer gives
 one of the spellings, else 0. It does where its words stand there; where they do not, the judge is asked whether the
 answer supports the question with each spelling. A probability has to be at least `OTHERWISE` then: on people's verdicts
-of answers to short questions (EVOUNA) the words alone decided nearly all, and a lower bar made it worse.
+of answers to short questions (EVOUNA) the words alone decided nearly all, and a lower bar made it worse. "Yes" and "no"
+are no words to look for: the answer's first word decides, or else whether it supports the question as a statement.
 
 Texts that are equal but for white space at the ends score 1.0 without asking. When one of the two makes claims and
 the other none, the factual part is 0. When neither does, it has no value and the score is unscored (ragas
@@ -33,7 +34,7 @@ from typing import Any, ClassVar
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Claims, Inquiry, Similarity, Support
 from assay.judges.base import Judge
-from assay.judges.sentence_claims import refuses
+from assay.judges.sentence_claims import as_answer, refuses
 from assay.metrics.base import Metric
 from assay.metrics.readings import (
     ask,
@@ -46,7 +47,7 @@ from assay.metrics.readings import (
     together,
 )
 from assay.records import Claim, Evidence, Sample, Score, Span, Verdict
-from assay.text.short_answers import aliases, stated
+from assay.text.short_answers import aliases, polarity, stated
 
 OTHERWISE = 0.85  # probability from which on an answer gives in other words what its words do not give
 
@@ -70,6 +71,24 @@ def blend(factual: float, similarity: float, weights: tuple[float, float]) -> fl
 
 async def given_in(spellings: Sequence[str], sample: Sample, judge: Judge) -> Verdict:
     """Whether the answer gives one of the spellings of a reference of a few words, and where it does."""
+    sides = {polarity(spelling) if len(spelling.split()) == 1 else None for spelling in spellings}
+    if len(sides) == 1 and (yes := sides.pop()) is not None:
+        return await _says(yes, spellings[0], sample, judge)
+    return await _names(spellings, sample, judge)
+
+
+async def _says(yes: bool, spelling: str, sample: Sample, judge: Judge) -> Verdict:
+    """Yes or no: by the answer's first word, or else by whether it supports what that says of the question."""
+    claim = _claim(as_answer(spelling, sample.question or "", yes=yes), spelling, sample.reference or "")
+    said = polarity(sample.answer or "")
+    if said is None:
+        (verdict,) = await support((claim,), (sample.answer or "",), sample, judge)
+        return verdict
+    return Verdict(label="supported" if said is yes else "contradicted", claim=claim, reason="by its first word")
+
+
+async def _names(spellings: Sequence[str], sample: Sample, judge: Judge) -> Verdict:
+    """A name, a number or the like: by its words, or else by whether the answer supports the question with it."""
     answer, reference = sample.answer or "", sample.reference or ""
     places = {spelling: span for spelling in spellings if (span := stated(answer, spelling)) is not None}
     for spelling, span in places.items():

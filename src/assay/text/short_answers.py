@@ -31,6 +31,7 @@ _NUMBERS = {
     )
     for word in words.split()
 }  # fmt: skip
+_POLAR = {**dict.fromkeys(("yes", "yeah", "yep", "true"), True), **dict.fromkeys(("no", "nope", "false"), False)}
 _ORDINAL_ENDS = frozenset(("st", "nd", "rd", "th"))
 
 
@@ -55,6 +56,12 @@ def _is_short(text: str, most: int) -> bool:
         and not (text.endswith(".") and text.count(".") == 1)  # "U.S." and "J. R." are no sentences
         and bool(_words(text))
     )
+
+
+def polarity(text: str) -> bool | None:
+    """What a text that begins with yes or no says, or an answer that is one of them; None for any other."""
+    first = _WORD.search(text)
+    return None if first is None else _POLAR.get(first.group().casefold())
 
 
 def stated(text: str, alias: str) -> Span | None:

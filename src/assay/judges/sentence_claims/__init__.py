@@ -12,5 +12,6 @@ division.py    a text into its claims
 from assay.judges.sentence_claims.division import RULES, sentence_claims
 from assay.judges.sentence_claims.refusals import refuses
 from assay.judges.sentence_claims.statements import states_something
+from assay.judges.sentence_claims.yes_no import as_answer
 
-__all__ = ["RULES", "refuses", "sentence_claims", "states_something"]
+__all__ = ["RULES", "as_answer", "refuses", "sentence_claims", "states_something"]
