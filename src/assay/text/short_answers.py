@@ -22,6 +22,9 @@ _ALIAS = 15  # or where there are several: nobody writes sentences with "|" betw
 _CHARACTERS = 100  # and their length, which counts where no spaces do
 
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*")
+_INITIALS = re.compile(
+    r"(?:[^\W\d_]\.){2,20}|[^\W\d_a-z]\.|(?:Mr|Mrs|Dr|St|Jr|Sr|Inc|Ltd|Co)\."
+)  # that end in a stop, and no sentence
 _ARTICLES = frozenset(("a", "an", "the"))
 _NUMBERS = {
     word: str(number)
@@ -38,8 +41,8 @@ _ORDINAL_ENDS = frozenset(("st", "nd", "rd", "th"))
 def aliases(reference: str) -> tuple[str, ...]:
     """The spellings of an answer of a few words: one, or several with " | " between them; () for a longer text.
 
-    Few words: at most 6 (15 where there are several spellings) and 100 characters, without a line break or the full
-    stop of a sentence.
+    Few words: at most 6 (15 where there are several spellings) and 100 characters, without a line break or a full stop
+    other than those of initials and a few abbreviations.
     """
     parts = (part.strip() for part in reference.split(BETWEEN))
     found = tuple(dict.fromkeys(part for part in parts if part))
@@ -53,7 +56,7 @@ def _is_short(text: str, most: int) -> bool:
         and len(text.split()) <= most
         and "\n" not in text
         and not text.endswith(("!", "?", "。", "؟", "।"))
-        and not (text.endswith(".") and text.count(".") == 1)  # "U.S." and "J. R." are no sentences
+        and all(_INITIALS.fullmatch(word) for word in text.split() if word.endswith("."))
         and bool(_words(text))
     )
 
