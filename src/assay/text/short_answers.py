@@ -22,6 +22,7 @@ _ALIAS = 15  # or where there are several: nobody writes sentences with "|" betw
 _CHARACTERS = 100  # and their length, which counts where no spaces do
 
 _WORD = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*")
+# what ends in a stop and no sentence with it
 _INITIALS = re.compile(
     r"(?:[^\W\d_]\.){2,20}|[^\W\d_a-z]\.|(?:Mr|Mrs|Dr|St|Jr|Sr|Inc|Ltd|Co)\."
 )  # that end in a stop, and no sentence
