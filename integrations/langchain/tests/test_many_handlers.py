@@ -59,8 +59,8 @@ def test_a_thousand_handlers_for_one_request_each_cost_no_thread_file_or_memory(
     assert me.num_fds() <= files + LOOP
     # 32 MiB: no more than what Python keeps for itself; 1000 handlers of 100 KiB would be 100
     assert me.memory_info().rss - memory < 32 * 2**20
-    # but for those that a thread may still name, nothing is left of them
-    assert len([one for one in _ALIVE if id(one) not in others and one.health().submitted]) <= 3
+    # but for those that a thread may still name, nothing is left of the thousand
+    assert len([one for one in _ALIVE if id(one) not in others and one.health().submitted]) <= 10
 
 
 @pytest.mark.long
