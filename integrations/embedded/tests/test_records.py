@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from assay_embedded import Models, load
 from assay_embedded.features import Passage
-from assay_embedded.records import pieces, spoken
+from assay_embedded.records import pieces
+from assay_embedded.records.spoken import spoken
 from assay_embedded.sentences import sentences
 from hypothesis import given, settings
 from hypothesis import strategies as st
