@@ -15,6 +15,7 @@ from uuid import UUID
 
 from assay.cleaning import finite, json_object, well_formed
 from assay.errors import Cause, InputError
+from assay.forks import GATE
 from assay.terminal import printable
 
 if TYPE_CHECKING:
@@ -29,11 +30,17 @@ _STATUSES = get_args(SampleStatus)
 _ADAPTERS: dict[type, TypeAdapter[Any]] = {}
 
 
-def _adapter(cls: type) -> TypeAdapter[Any]:
-    if cls not in _ADAPTERS:
+def type_adapter(kind: Any) -> TypeAdapter[Any]:
+    """What reads and writes values of a type as JSON; to be kept, since making it takes milliseconds."""
+    with GATE.entered():  # pydantic makes it under locks of its own, which a fork would leave locked in the child
         from pydantic import TypeAdapter  # costs 0.1 s, and records are often only passed around
 
-        _ADAPTERS[cls] = TypeAdapter(cls)
+        return TypeAdapter(kind)
+
+
+def _adapter(cls: type) -> TypeAdapter[Any]:
+    if cls not in _ADAPTERS:
+        _ADAPTERS[cls] = type_adapter(cls)
     return _ADAPTERS[cls]
 
 

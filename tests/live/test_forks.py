@@ -15,6 +15,7 @@ import pytest
 from assay.forks import GATE, Gate, own_lock
 from assay.judges.scripted import ScriptedJudge
 from assay.live import LiveScorer
+from assay.records import type_adapter
 from assay.sinks import JsonlSink
 from assay.text.cache import BoundedCache
 from assay.threads import DaemonThreads
@@ -157,6 +158,53 @@ def test_a_fork_waits_for_what_a_thread_of_ours_imports(tmp_path: Path, monkeypa
     assert in_a_child(lambda: __import__("assay_slow_module").done)
     thread.join()
     del sys.modules["assay_slow_module"]
+
+
+class SlowToRead:
+    """A type for which pydantic takes a while to make what reads it."""
+
+    begun, done = threading.Event(), False
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> object:
+        cls.begun.set()
+        time.sleep(0.5)
+        cls.done = True
+        return {"type": "any"}
+
+
+@forks
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_waits_while_pydantic_makes_what_reads_a_finding() -> None:
+    """It holds locks then that nobody would let go of in the child, whose first finding would wait for ever."""
+    thread = threading.Thread(target=lambda: type_adapter(SlowToRead))
+    thread.start()
+    assert SlowToRead.begun.wait(5)
+    assert in_a_child(lambda: SlowToRead.done)
+    thread.join()
+
+
+@forks
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_waits_while_the_finder_of_languages_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    from py3langid.langid import LanguageIdentifier
+
+    from assay.text import languages
+
+    begun, done = threading.Event(), threading.Event()
+
+    def slowly(path: object) -> str:
+        begun.set()
+        time.sleep(0.5)
+        done.set()
+        return "loaded"
+
+    monkeypatch.setattr(LanguageIdentifier, "from_model_file", slowly)
+    thread = threading.Thread(target=languages._identifier.__wrapped__)
+    thread.start()
+    assert begun.wait(5)
+    assert in_a_child(done.is_set)
+    thread.join()
 
 
 def test_a_gate_may_be_entered_again_and_by_many() -> None:

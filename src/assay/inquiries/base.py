@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from assay.records import Verdict
+from assay.records import Verdict, type_adapter
 from assay.text.languages import ENGLISH, code_of, is_code
 
 if TYPE_CHECKING:
@@ -227,9 +227,7 @@ class Inquiry(ABC, Generic[F]):
 
 @lru_cache(maxsize=64)
 def _finding_adapter(cls: type[Inquiry[Any]]) -> TypeAdapter[Any]:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(cls.finding)
+    return type_adapter(cls.finding)
 
 
 def whole(inquiry: Inquiry[F]) -> Division[F]:

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from assay.forks import GATE
+
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
@@ -104,6 +106,7 @@ def _best(text: str) -> tuple[str, float]:
 
 @cache
 def _identifier() -> LanguageIdentifier:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # 0.6 s and 80 MB with its model
+    with GATE.entered():  # it unpacks into a temporary file, whose place Python finds under a lock
+        from py3langid.langid import MODEL_FILE, LanguageIdentifier  # 0.6 s and 80 MB with its model
 
-    return LanguageIdentifier.from_model_file(MODEL_FILE)
+        return LanguageIdentifier.from_model_file(MODEL_FILE)
