@@ -14,6 +14,7 @@ from typing import Any
 from assay.capture.answering import Prompt as Given
 from assay.errors import AssayError
 from assay.inquiries.base import Prompt, Section
+from assay.judges.sentence_claims import further
 from assay.judges.sentence_claims.refusals import LONGEST
 from assay.judges.writing.labels import Token
 from assay.judges.writing.loose_json import Broken
@@ -192,7 +193,9 @@ READ: dict[str, Call] = {
     "assay.judges.fences:correct": lambda f, t: f(t, {}),
     "assay.judges.fences:render": lambda f, t: f(_prompt(t), show_schema=True),
     "assay.judges.fences:tokens_in": _first,
+    "assay.judges.passages:said_by": lambda f, t: (f("A", t + "?", "a b"), f("A", "Who?", t), f(t, "Who?", "a b")),
     "assay.judges.sentence_claims.division:sentence_claims": lambda f, t: (f(t), f(t, "en", "Is it? " + t)),
+    "assay.judges.sentence_claims.further:states_something": lambda f, t: [f(t, code) for code in further.LANGUAGES],
     "assay.judges.sentence_claims.leads:bare": _first,
     "assay.judges.sentence_claims.leads:line_of": lambda f, t: f(t, Span(len(t) // 2, len(t))),
     "assay.judges.sentence_claims.leads:opens_items": lambda f, t: f(

@@ -221,12 +221,12 @@ def test_errors_speak_the_words_of_the_command_line() -> None:
 
 
 def test_failures_name_the_ways_out_that_this_door_has(assay: Run, tmp_path: Path) -> None:
-    said = "Die Brücke wurde abgerissen, weil der Felsen darunter vom Wasser langsam abgetragen wurde."
-    row = {"question": "Warum wurde die Brücke abgerissen?", "contexts": [said], "answer": said}
-    (tmp_path / "german.jsonl").write_text(json.dumps(row))
-    assay("score", str(tmp_path / "german.jsonl"), "--metrics", "faithfulness")
+    said = "Most został rozebrany, ponieważ skała pod nim była powoli zmywana przez wodę rzeki."
+    row = {"question": "Dlaczego most został rozebrany?", "contexts": [said], "answer": said}
+    (tmp_path / "polish.jsonl").write_text(json.dumps(row))
+    assay("score", str(tmp_path / "polish.jsonl"), "--metrics", "faithfulness")
     told = " ".join(assay("failures")[1].split())
-    assert "in 'de', as it seems: answer and contexts;" in told
+    assert "in 'pl', as it seems: answer and contexts;" in told
     assert "or --language en" in told
     assert "evaluate(" not in told
 

@@ -207,7 +207,7 @@ def test_the_outcome_is_as_stated(make: Any, answer: str, on_timeout: str, on_er
         (sample("I don't know."), Cause.NO_CLAIMS),
         (sample(None), Cause.MISSING_INPUT),
         (Sample(question="q", answer="a", contexts=()), Cause.NO_CONTEXT),
-        (sample("Cats purr.", language="de"), Cause.LANGUAGE),
+        (sample("Cats purr.", language="pl"), Cause.LANGUAGE),
         (sample("Cats purr.", status="abandoned"), Cause.PARTIAL),
     ],
 )

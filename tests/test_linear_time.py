@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from assay import Context, Sample, guard, inquiries
 from assay.judges import fences
 from assay.judges.endpoints.replies import failure_of
-from assay.judges.sentence_claims import refusals, statements
+from assay.judges.sentence_claims import further, refusals, statements
 from assay.judges.writing.judge import Reply, TextJudge
 from assay.text import fallback, guards, quotes, sentences
 from assay.text.cache import BoundedCache
@@ -45,6 +45,10 @@ _STAND_INS = [
     Found(found.file, found.source, re.compile(MADE_AT_RUN_TIME[found.file, found.source], re.IGNORECASE), False)
     for found in PATTERNS
     if (found.file, found.source) in MADE_AT_RUN_TIME
+] + [
+    Found(f"src/assay/judges/sentence_claims/further/{code}", f"{code} {what}", getattr(known, what), False)
+    for code, known in further.KNOWN.items()
+    for what in ("refusal", "talk")
 ]
 
 

@@ -20,6 +20,7 @@ DISTRIBUTION = "assay-rag"
 #: Extras that are distributions of their own, with their folder in a clone. The others name packages of others.
 PARTS = {
     "embedded": "embedded",
+    "embedded-multilingual": "multilingual",
     "langchain": "langchain",
     "langfuse": "langfuse",
     "langsmith": "langsmith",

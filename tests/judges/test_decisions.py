@@ -371,12 +371,12 @@ async def test_what_needs_text_is_refused_with_the_way_out(at: At) -> None:
             assert refusal.cause is Cause.JUDGE_CANNOT
             assert "generator=" in refusal.message
         assert judge.cannot(Claims) is None
-        german = judge.cannot(Claims, "de")
-        assert german is not None
-        assert german.cause is Cause.LANGUAGE
+        polish = judge.cannot(Claims, "pl")
+        assert polish is not None
+        assert polish.cause is Cause.LANGUAGE
         assert judge.cannot(Support, "de") is None
-        assert at(server, any_language=True).cannot(Claims, "de") is None
-        (unread,) = await ask(judge, Claims("Die Brücke wurde eröffnet.", language="de"))
+        assert at(server, any_language=True).cannot(Claims, "pl") is None
+        (unread,) = await ask(judge, Claims("Most został otwarty.", language="pl"))
     assert answer.failure is not None
     assert answer.failure.cause is Cause.JUDGE_CANNOT
     assert unread.failure is not None

@@ -205,7 +205,7 @@ async def test_what_needs_a_language_model_is_refused_with_the_way_out(judge):
 
 
 def test_other_languages_are_unscored_unless_the_user_insists(tmp_path):
-    row = {"question": "Was?", "contexts": ["Rom ist alt."], "answer": "Rom ist alt.", "language": "de"}
+    row = {"question": "Co?", "contexts": ["Rzym jest stary."], "answer": "Rzym jest stary.", "language": "pl"}
     result = evaluate([row], "faithfulness", store=tmp_path)
     assert result.metrics["faithfulness"].causes == {Cause.LANGUAGE: 1}
     assert "any_language=True" in result.failures[0].message

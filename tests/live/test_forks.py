@@ -36,7 +36,7 @@ HARMLESS = {
     "src/assay/captured.py": "of one exchange, which a child does not take over; waited for with a limit besides",
     "src/assay/attaching.py": "a thread for one call, whose caller waits for it",
     "src/assay/judges/writing/framework.py": "a thread for one call; it holds nothing",
-    "integrations/embedded/src/assay_embedded/runtime.py": "threads for one reading, which a fork waits for",
+    "integrations/embedded/src/assay_embedded/graphs.py": "threads for one reading, which a fork waits for",
 }
 MAKERS = {"Lock", "RLock", "Condition", "Event", "Semaphore", "ThreadPoolExecutor", "Thread", "Queue", "SimpleQueue"}
 CARE = ("register_at_fork", "renewed(", "own_lock(", "_set_up")

@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import onnxruntime
 import pytest
-from assay_embedded import Models, load, runtime
+from assay_embedded import Models, graphs, load, runtime
 from assay_embedded.files import FILES
 from assay_embedded.windows import even, windows_of
 
@@ -122,7 +122,7 @@ def test_other_kernels_move_readings_by_little(models: Models, monkeypatch: pyte
     plain = onnxruntime.SessionOptions()
     plain.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     plain.log_severity_level = 3
-    monkeypatch.setattr(runtime, "_session", lambda graph: onnxruntime.InferenceSession(graph, plain))
+    monkeypatch.setattr(graphs, "_session", lambda graph: onnxruntime.InferenceSession(graph, plain))
     other = Models(runtime._open(FILES), threads=2)
     rows = answers()
     pairs = [("\n".join(row["contexts"]), claim.text) for row in rows for claim in sentence_claims(row["answer"])]

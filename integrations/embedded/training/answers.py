@@ -4,6 +4,8 @@
 - grounded: the metric `grounded` on whole answers of RAGTruth and `data2text_spans`, at its own threshold of 0.5 and at
   the one that is best on other documents; beside it "every claim is supported" (`faithfulness < 1`).
 - correctness: `answer_correctness` at 0.5 on answers to short questions (EVOUNA), 200 of each source and label.
+- short: whether a passage supports an answer of a few words, read with its question: the right one, and that of another
+  question on the same passage (XQuAD, English), which stands there as well. Beside it the same without the question.
 - graded: rank correlation (Spearman) of what people give an answer with the mean probability of its claims, with the
   share that is supported, with `grounded` and with word overlap; intervals by bootstrap over rows.
 """
@@ -11,6 +13,8 @@
 from __future__ import annotations
 
 import hashlib
+import random
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,7 +25,9 @@ from scipy.stats import spearmanr
 from signals import Signals
 
 from assay import evaluate
+from assay.judges.passages import said_by
 from assay.metrics.grounded import probability_grounded
+from assay.text.short_answers import aliases
 
 FOLDS = 5
 
@@ -45,6 +51,34 @@ def correctness(signals: Signals, data: Path) -> Figures:
         "answer_correctness": figures(labels, scores, (scores >= 0.5).astype(int), sources),
         "unscored": values.count(None),
     }
+
+
+def short(signals: Signals, data: Path) -> Figures:
+    asked = short_pairs(data)
+    labels = np.array([label for *_, label in asked])
+    sources = np.array(["xquad_en"] * len(asked))
+    out: Figures = {}
+    for name, with_question in (("with the question", True), ("alone", False)):
+        pairs = [(text, *said_by(said, question if with_question else None, text)) for question, text, said, _ in asked]
+        scores = np.array([one.probability for one in signals.judge.models.support([pair[:2] for pair in pairs])])
+        out[name] = figures(labels, scores, (scores >= 0.5).astype(int), sources)
+    return out
+
+
+def short_pairs(data: Path, most: int = 400) -> list[tuple[str, str, str, int]]:
+    """Question, passage, answer of a few words, and whether it answers this question: right and wrong alike often."""
+    on: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for row in reading.lines(data / "qa_gold.jsonl.gz"):
+        said = row["reference"].split(" | ")[0]
+        if row["source"] == "xquad_en" and len(aliases(said)) == 1:
+            on[row["contexts"][0]].append((row["question"], said))
+    rng, out = random.Random(3), []
+    for text, answers in on.items():
+        for question, said in answers[:3]:
+            others = [o for _, o in answers if o.lower() not in said.lower() and said.lower() not in o.lower()]
+            if others:
+                out += [(question, text, said, 1), (question, text, rng.choice(others), 0)]
+    return out[: 2 * most]
 
 
 def grounded(signals: Signals, data: Path) -> Figures:

@@ -15,7 +15,7 @@ With --judge, another judge is measured on the same rows, and the card stays as 
 - directness: questions of `qa_gold` with their answers, and with the answer of the question most like them; answers
   that the judge does not take, and refusals, are left out.
 - robustness: `counterfactual_context`, `judge_injection`, contradicted against not mentioned.
-- data2text, grounded, correctness, graded: see answers.py.
+- data2text, grounded, correctness, short, graded: see answers.py.
 - evidence: how often the sentence that a verdict names is the one that decides (sentences built into others).
 
 With --only, the other parts of an existing card are kept.
@@ -164,6 +164,7 @@ PARTS: dict[str, Callable[[Signals, Path, bool], Figures]] = {
     "data2text": data2text,
     "grounded": lambda signals, data, _: answers.grounded(signals, data),
     "correctness": lambda signals, data, _: answers.correctness(signals, data),
+    "short": lambda signals, data, _: answers.short(signals, data),
     "graded": lambda signals, data, _: answers.graded(signals, data),
     "usefulness": usefulness,
     "directness": directness,

@@ -216,10 +216,20 @@ def two_in_one(pair: Pair, same: bool, passages: list[str], rng: random.Random) 
     return Pair(passage, derive.joined(claim, parts[0], rng), SUPPORTED if same else NOT_MENTIONED, "")
 
 
+def special(tokenizer: Tokenizer) -> tuple[int, int]:
+    """The tokens before the first text and after each: [CLS] and [SEP], or <s> and </s>."""
+    for names in (("[CLS]", "[SEP]"), ("<s>", "</s>")):
+        begin, end = map(tokenizer.token_to_id, names)
+        if begin is not None and end is not None:
+            return begin, end
+    raise ValueError("the tokenizer has neither [CLS] and [SEP] nor <s> and </s>")
+
+
 def encoded(pairs: list[Pair], tokenizer: Tokenizer, rng: random.Random, attacked: float) -> dict[str, np.ndarray]:
     """Token ids end to end, with where each row starts, how long its claim is, and its label."""
     ids: list[int] = []
     starts, firsts = [0], []
+    begin, end = special(tokenizer)
     for pair in pairs:
         passage = Passage(pair.passage)
         text, claim = passage.read(excerpt(passage, pair.claim, rng.choice(BUDGETS))), pair.claim
@@ -228,13 +238,13 @@ def encoded(pairs: list[Pair], tokenizer: Tokenizer, rng: random.Random, attacke
                 text = derive.instruct(text, rng)
             else:
                 claim = derive.instruct(claim, rng)
-        first = [101, *tokenizer.encode(claim, add_special_tokens=False).ids[:150], 102]
+        first = [begin, *tokenizer.encode(claim, add_special_tokens=False).ids[:150], end]
         second = tokenizer.encode(text, add_special_tokens=False).ids[: WINDOW - len(first) - 1]
-        ids += [*first, *second, 102]
+        ids += [*first, *second, end]
         starts.append(len(ids))
         firsts.append(len(first))
     return {
-        "ids": np.array(ids, np.uint16),
+        "ids": np.array(ids, np.uint16 if tokenizer.get_vocab_size() < 1 << 16 else np.uint32),
         "starts": np.array(starts, np.int64),
         "firsts": np.array(firsts, np.int16),
         "labels": np.array([pair.label for pair in pairs], np.int8),

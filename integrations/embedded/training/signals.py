@@ -16,7 +16,7 @@ from agreement import claims_of, overlap
 from assay_embedded import Models
 from assay_embedded.excerpt import excerpt
 from assay_embedded.features import Passage
-from assay_embedded.runtime import EXCERPT
+from assay_embedded.reader import EXCERPT
 from assay_embedded.support import margin
 
 from assay import EmbeddedJudge

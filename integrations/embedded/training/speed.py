@@ -21,7 +21,8 @@ import rows as reading
 from assay_embedded import load
 from assay_embedded.excerpt import excerpt
 from assay_embedded.features import Passage
-from assay_embedded.runtime import EXCERPT, FILES
+from assay_embedded.reader import EXCERPT
+from assay_embedded.runtime import FILES
 from assay_embedded.windows import CLS, SEP, windows_of
 from tokenizers import Tokenizer
 from train_reader import build

@@ -41,6 +41,36 @@ ROWS = (
 HEAD = ("rows", "AUROC", "balanced accuracy", "F1", "mean AUROC over sources")
 
 
+LANGUAGES = {
+    "en": "English", "de": "German", "es": "Spanish", "fr": "French", "it": "Italian", "nl": "Dutch",
+    "pt": "Portuguese",
+}  # fmt: skip
+
+
+def languages(card: dict[str, Any]) -> list[str]:
+    """The lines of the table of languages, from the card of assay-embedded-multilingual."""
+    head = ("", "pairs", "AUROC", "balanced accuracy", "word overlap", "reader of English")
+    out = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    for code, name in LANGUAGES.items():
+        one = card["languages"][code]
+        others = (one[other]["balanced_accuracy"] for other in ("word_overlap", "english_reader"))
+        cells = [
+            f"{name} ({code})", str(one["rows"]), f"{one['auroc']:.3f} {between(one['auroc_95'])}",
+            f"{one['balanced_accuracy']:.3f} {between(one['balanced_accuracy_95'])}", *(f"{o:.3f}" for o in others),
+        ]  # fmt: skip
+        out.append("| " + " | ".join(cells) + " |")
+    return out
+
+
+def sources(card: dict[str, Any]) -> str:
+    """Balanced accuracy by language and source, as a sentence."""
+    found = {
+        code: ", ".join(f"{name} {one['balanced_accuracy']:.3f}" for name, one in part["by_source"].items())
+        for code, part in card["languages"].items()
+    }
+    return "; ".join(f"{code}: {found[code]}" for code in LANGUAGES)
+
+
 def between(edges: Sequence[float], sign: str = "") -> str:
     """An interval as it stands in brackets."""
     low, high = edges

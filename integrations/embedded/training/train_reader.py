@@ -40,24 +40,23 @@ TYPICAL = 20  # rows of a batch: losses are summed and divided by this, so that 
 LONGEST_STEP = 30.0  # seconds; what a step took beyond that, the process was stopped
 
 
-def build(onnx: Path, classes: int = CLASSES) -> Any:
-    """The published cross-encoder as a PyTorch model, with a new last layer."""
+def build(published: Path, classes: int = CLASSES) -> Any:
+    """The published encoder (ONNX, or `base.pt` of multilingual_base.py) as a PyTorch model, with a new last layer."""
     from transformers import BertConfig, BertForSequenceClassification
 
-    floats, _ = read(onnx)
+    floats = torch.load(published, weights_only=True)["model"] if published.suffix == ".pt" else read(published)[0]
     vocabulary, width = floats["bert.embeddings.word_embeddings.weight"].shape
     layers = len({name.split(".")[3] for name in floats if name.startswith("bert.encoder.layer.")})
     config = BertConfig(
         vocab_size=vocabulary, hidden_size=width, num_hidden_layers=layers, num_attention_heads=12, num_labels=classes,
-        intermediate_size=floats["bert.encoder.layer.0.intermediate.dense.bias"].size,
+        intermediate_size=len(floats["bert.encoder.layer.0.intermediate.dense.bias"]),
         hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
     )  # fmt: skip
     model = BertForSequenceClassification(config)
-    state = {
-        name: torch.tensor(np.ascontiguousarray(value)) for name, value in floats.items() if "classifier" not in name
-    }
+    state = {name: torch.from_numpy(np.array(value)) for name, value in floats.items() if "classifier" not in name}
     missing, unknown = model.load_state_dict(state, strict=False)
-    if unknown or set(missing) != {"classifier.weight", "classifier.bias"}:
+    new = {"bert.pooler.dense.weight", "bert.pooler.dense.bias", "classifier.weight", "classifier.bias"}
+    if unknown or not set(missing) <= new:
         raise ValueError(f"weights do not fit: missing {missing}, unknown {unknown}")
     return model
 
@@ -216,7 +215,7 @@ def worker(rank: int, given: argparse.Namespace) -> None:
 
 def main() -> None:
     ask = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ask.add_argument("--onnx", type=Path, required=True)
+    ask.add_argument("--onnx", type=Path, required=True, help="the published model, or base.pt of multilingual_base.py")
     ask.add_argument("--pairs", type=Path, required=True)
     ask.add_argument("--out", type=Path, required=True)
     ask.add_argument("--minutes", type=float, default=45)

@@ -6,8 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from assay.inquiries import Support, SupportCells
+from assay.judges.sentence_claims.plain import has_verb, plain
+from assay.judges.sentence_claims.statements import asks
 from assay.records import Cell, Claim, Evidence, Span, SupportLabel, Verdict
+from assay.text.short_answers import BETWEEN as BETWEEN_SPELLINGS
+from assay.text.short_answers import aliases
 
+_FEW = 15  # words of a text that is no passage
+LONGEST_QUESTION = 300  # characters of one that an answer of a few words is read with
 BETWEEN = "\n"  # between passages that are read together
 
 Pair = tuple[str, str]  # a text, and a claim
@@ -37,12 +43,36 @@ def support_findings(
     inquiries: Mapping[int, Support], read: Callable[[list[Pair]], Sequence[R]], reason: Callable[[R], str | None]
 ) -> dict[int, tuple[Verdict, ...]]:
     """The findings of these inquiries; `read` gets every pair of text and claim once, `reason` says why in words."""
-    pairs = distinct((text, claim.text) for i in inquiries.values() for claim in i.claims for text in _texts(i))
+    asked = [(i, claim, text) for i in inquiries.values() for claim in i.claims for text in _texts(i)]
+    pairs = distinct((text, said) for i, claim, text in asked for said in said_by(claim.text, i.question, text))
     readings = dict(zip(pairs, read(pairs), strict=True)) if pairs else {}
+
+    def best(inquiry: Support, claim: Claim, text: str) -> R:
+        spellings = said_by(claim.text, inquiry.question, text)
+        return max((readings[text, said] for said in spellings), key=lambda one: one.probability)
+
     return {
-        n: tuple(_verdict(claim, i, [readings[text, claim.text] for text in _texts(i)], reason) for claim in i.claims)
+        n: tuple(_verdict(claim, i, [best(i, claim, text) for text in _texts(i)], reason) for claim in i.claims)
         for n, i in inquiries.items()
     }
+
+
+def said_by(claim: str, question: str | None, text: str) -> tuple[str, ...]:
+    """What is read of a claim, in one or several spellings of which the best counts.
+
+    "1889" says nothing by itself, and any passage with that number would support it: an answer of a few words is read
+    with the question that it answers. Not so against a text that is itself no more than a few words, as many references
+    are: it knows nothing of the question.
+    """
+    asked = (question or "").strip()
+    spellings = aliases(claim) if asked and len(asked) <= LONGEST_QUESTION and asks(asked) else ()
+    if not spellings or ":" in claim or claim.startswith(asked) or has_verb(plain(claim)) or _is_few_words(text):
+        return (claim,)
+    return tuple(f"{asked} {spelling}" for spelling in spellings)
+
+
+def _is_few_words(text: str) -> bool:
+    return "\n" not in text and (BETWEEN_SPELLINGS in text or len(text.split()) <= _FEW)
 
 
 def distinct(items: Iterable[T]) -> list[T]:

@@ -7,7 +7,7 @@ class FileCorrupt(RuntimeError):
     """A file of this package is missing or is not the one that was measured; `name` says which."""
 
     def __init__(self, name: str, message: str) -> None:
-        super().__init__(f"assay-embedded: {name}: {message}; reinstall the package")
+        super().__init__(f"embedded judge: {name}: {message}; reinstall the package")
         self.name = name
         self.message = message
 

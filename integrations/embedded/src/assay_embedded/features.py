@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from types import MappingProxyType
@@ -55,6 +55,10 @@ FEATURES: Mapping[str, str] = MappingProxyType(
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*|\d+(?:[.,:]\d+)*")
 _BEST = 3
+_LONGEST = 60  # words of pieces that are joined
+
+#: Whether the second of two pieces of prose goes on with the first: "am 3." and "Oktober".
+GoesOn = Callable[[str, str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,7 @@ class Passage:
     """A passage, indexed once for any number of claims."""
 
     text: str
+    goes_on: GoesOn | None = None  # where sentences break otherwise than in English
     pieces: list[Piece] = field(init=False)  # what is read, and where it stands
     tokens: list[list[str]] = field(init=False)
     length: int = field(init=False)
@@ -135,6 +140,8 @@ class Passage:
 
     def __post_init__(self) -> None:
         self.pieces = list(pieces(self.text))
+        if self.goes_on is not None:
+            self.pieces = list(_joined(self.text, self.pieces, self.goes_on))
         self.tokens = [words(piece.text) for piece in self.pieces]
         self._where, self._numbers = {}, {}
         for i, sentence in enumerate(self.tokens):
@@ -273,3 +280,26 @@ def _in_order(claim: Sequence[str], sentence: Sequence[str]) -> float:
 def _inside(claim: Sequence[str], sentence: Sequence[str]) -> bool:
     size = len(claim)
     return any(sentence[i] == claim[0] and sentence[i : i + size] == claim for i in range(len(sentence) - size + 1))
+
+
+def _joined(text: str, found: Iterable[Piece], goes_on: GoesOn) -> Iterator[Piece]:
+    """The pieces, those of prose on one line joined where the second goes on with the first."""
+    open_piece: Piece | None = None
+    for piece in found:
+        if open_piece is not None and _on_one_line(text, open_piece, piece) and goes_on(open_piece.text, piece.text):
+            start, end = open_piece.span[0], piece.span[1]
+            open_piece = Piece(start, end, text[start:end])
+            continue
+        if open_piece is not None:
+            yield open_piece
+        open_piece = piece
+    if open_piece is not None:
+        yield open_piece
+
+
+def _on_one_line(text: str, first: Piece, second: Piece) -> bool:
+    """Whether both stand as they are on one line of the text, and are short enough to be one."""
+    (start, middle), (after, end) = first.span, second.span
+    as_it_is = text[start:middle] == first.text and text[after:end] == second.text
+    blank = text[middle:after].isspace() and "\n" not in text[middle:after]
+    return as_it_is and blank and len(first.text.split()) + len(second.text.split()) <= _LONGEST

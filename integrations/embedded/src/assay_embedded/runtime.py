@@ -8,71 +8,39 @@ rounding only for similarity, which is float throughout (training/README.md has 
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import sys
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
-from threading import Thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from assay.forks import GATE, own_lock
-from assay.threads import at_the_end
+from assay.forks import own_lock
 from assay_embedded.excerpt import excerpt
 from assay_embedded.features import Passage
-from assay_embedded.files import FILES, Packed, fingerprint, verified
-from assay_embedded.support import Calibration, Logits, Regression, SupportReading, combined, judged, sigmoid
-from assay_embedded.windows import CLS, EMBEDDER_WINDOW, SEP, Window, even, length, windows_of
+from assay_embedded.files import FILES, fingerprint, verified
+from assay_embedded.graphs import Graph, Tokens, arrays, cpus, each
+from assay_embedded.reader import EXCERPT, Reader
+from assay_embedded.support import Calibration, Logits, Regression, SupportReading, sigmoid
+from assay_embedded.windows import CLS, EMBEDDER_WINDOW, SEP, Window, even, length, pair_feed, windows_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-T = TypeVar("T")
-_Pair = tuple[str, str]
-
-STOPPING = 0.25  # seconds that the end of the process waits for a reading, or a file that is being opened, at most
-EXCERPT = 90  # words of a passage that a claim or a question is read with
 GIVEN = 40  # words of the answer that a passage should lead to
-
-
-class _Graph:
-    """One model: unpacked and opened when something is first read with it, since each takes tens of megabytes."""
-
-    __slots__ = ("_packed", "_session")
-
-    def __init__(self, packed: Packed) -> None:
-        self._packed: Packed | None = packed
-        self._session: Any = None
-
-    def run(self, feed: Mapping[str, Any]) -> NDArray[np.float32]:
-        """The model's output. Raises Ending where the process ends."""
-        session = self._session or self._opened()
-        with _native():
-            result: NDArray[np.float32] = session.run(None, feed)[0]
-        return result
-
-    def _opened(self) -> Any:
-        with _lock:
-            if self._session is None and self._packed is not None:
-                self._session = _session(self._packed.unpacked())
-                self._packed = None
-        return self._session
 
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
     """The files; shared by every Models of a process."""
 
-    tokenizer: Any
-    embedder: _Graph
-    trunk: _Graph  # the layers that reading for relevance and for support share
-    relevance: _Graph
-    support: _Graph
+    tokens: Tokens
+    embedder: Graph
+    trunk: Graph  # the layers that reading for relevance and for support share
+    relevance: Graph
+    support: Graph
     regression: Regression
     calibration: Calibration
     usefulness: tuple[float, float]
@@ -94,6 +62,7 @@ class Models:
         self.threads = threads
         self.fingerprint: str = loaded.fingerprint
         self.card: Mapping[str, Any] = loaded.card
+        self._reader = Reader(loaded.tokens, self._support_one, loaded.calibration, loaded.regression)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One vector of length 1 per text, [n, 384]; the scalar product of two is their similarity.
@@ -104,9 +73,9 @@ class Models:
         import numpy as np
 
         distinct = list(dict.fromkeys(texts))
-        windows = [even(self._tokens(text), EMBEDDER_WINDOW - 2) for text in distinct]
+        windows = [even(self._loaded.tokens(text), EMBEDDER_WINDOW - 2) for text in distinct]
         jobs = [window for group in windows for window in group]
-        vectors = iter(self._each(self._embed_one, jobs, size=len))
+        vectors = iter(each(self._embed_one, jobs, len, self.threads))
         found: dict[str, NDArray[np.float32]] = {}
         for text, group in zip(distinct, windows, strict=True):
             total: NDArray[np.float64] = np.stack([next(vectors) for _ in group]).astype(np.float64).sum(axis=0)
@@ -148,11 +117,11 @@ class Models:
         for question, passage in distinct:
             chosen = indexed[passage].read(excerpt(indexed[passage], question, EXCERPT))
             texts = (chosen, indexed[passage].around(question)) if twice else (chosen,)
-            asked = self._tokens(question)
-            read = dict.fromkeys(tuple(self._tokens(text)) for text in texts)
+            asked = self._loaded.tokens(question)
+            read = dict.fromkeys(tuple(self._loaded.tokens(text)) for text in texts)
             windows.append([window for tokens in read for window in windows_of(asked, tokens)])
         jobs = [window for group in windows for window in group]
-        logits = iter(self._each(self._relevance_one, jobs, size=length))
+        logits = iter(each(self._relevance_one, jobs, length, self.threads))
         best = {
             pair: max((next(logits) for _ in group), default=None)
             for pair, group in zip(distinct, windows, strict=True)
@@ -160,21 +129,8 @@ class Models:
         return [best[pair] for pair in pairs]
 
     def support(self, pairs: Sequence[tuple[str, str]]) -> list[SupportReading]:
-        """For each (passage, claim) whether the passage supports the claim, says otherwise, or does not say.
-
-        The claim is read against the sentences of the whole passage that have most to do with it, 90 words of them.
-        What is still more than 256 tokens is read in windows that cover all of it, of which the one that supports the
-        claim best counts; a claim of more than 126 tokens counts by its least supported part. Probability 0 for an
-        empty passage or claim.
-        """
-        passages = {text: Passage(text) for text, _ in pairs}
-        read = _excerpts(pairs, passages)
-        loaded = self._loaded
-        readings = []
-        for logits, (text, claim) in zip(self._logits(passages, read, pairs), pairs, strict=True):
-            words, spans = passages[text].compare(claim), [passages[text].pieces[i].span for i in read[text, claim]]
-            readings.append(judged(logits, words, loaded.regression, loaded.calibration, spans))
-        return readings
+        """For each (passage, claim) whether the passage supports the claim; see `Reader.support`."""
+        return self._reader.support(pairs, self.threads)
 
     def word_logits(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """For each (passage, claim) the log-odds of support by shared words, numbers and names alone."""
@@ -183,30 +139,10 @@ class Models:
 
     def support_logits(self, pairs: Sequence[tuple[str, str]]) -> list[Logits | None]:
         """What `support` turns into probabilities: the reader's logits; None where a text is empty."""
-        passages = {text: Passage(text) for text, _ in pairs}
-        return self._logits(passages, _excerpts(pairs, passages), pairs)
-
-    def _logits(
-        self, passages: Mapping[str, Passage], read: Mapping[_Pair, Sequence[int]], pairs: Sequence[_Pair]
-    ) -> list[Logits | None]:
-        windows: list[list[Window]] = []
-        for (text, claim), chosen in read.items():
-            windows.append(list(windows_of(self._tokens(claim), self._tokens(passages[text].read(chosen)))))
-        jobs = [window for group in windows for window in group]
-        logits = iter(self._each(self._support_one, jobs, size=length))
-        found: dict[tuple[str, str], Logits | None] = {}
-        for pair, group in zip(read, windows, strict=True):
-            parts = groupby(((part, next(logits)) for part, _ in group), key=lambda one: tuple(one[0]))
-            found[pair] = combined([[logit for _, logit in part] for _, part in parts])
-        return [found[pair] for pair in pairs]
-
-    def _tokens(self, text: str) -> list[int]:
-        with _native():
-            ids: list[int] = self._loaded.tokenizer.encode(_readable(text), add_special_tokens=False).ids
-        return ids
+        return self._reader.logits(pairs, self.threads)
 
     def _embed_one(self, window: Sequence[int]) -> NDArray[np.float32]:
-        feed = _arrays(input_ids=[CLS, *window, SEP], attention_mask=[1] * (len(window) + 2))
+        feed = arrays(input_ids=[CLS, *window, SEP], attention_mask=[1] * (len(window) + 2))
         vector: NDArray[np.float32] = self._loaded.embedder.run(feed)[0]
         return vector
 
@@ -217,76 +153,14 @@ class Models:
         yes, against, silent = self._read(self._loaded.support, window).reshape(-1).tolist()
         return yes, against, silent
 
-    def _read(self, head: _Graph, window: Window) -> NDArray[np.float32]:
-        first, passage = window
-        ids = [CLS, *first, SEP, *passage, SEP]
-        types = [0] * (len(first) + 2) + [1] * (len(passage) + 1)
-        feed = _arrays(input_ids=ids, attention_mask=[1] * len(ids), token_type_ids=types)
+    def _read(self, head: Graph, window: Window) -> NDArray[np.float32]:
+        feed = arrays(**pair_feed(window, CLS, SEP))
         hidden = self._loaded.trunk.run(feed)
         return head.run({"hidden": hidden, "attention_mask": feed["attention_mask"]})
-
-    def _each(self, run: Callable[[Any], T], jobs: Sequence[Any], size: Callable[[Any], int]) -> list[T]:
-        """`run` over the jobs on all threads, the longest first so that none waits long at the end."""
-        workers = min(self.threads, len(jobs))
-        if workers <= 1:
-            return [run(job) for job in jobs]
-        todo = deque(sorted(range(len(jobs)), key=lambda i: -size(jobs[i])))
-        results: dict[int, T] = {}
-        errors: list[BaseException] = []
-
-        def work() -> None:
-            while not errors:
-                try:
-                    number = todo.popleft()
-                except IndexError:
-                    return
-                try:
-                    results[number] = run(jobs[number])
-                except BaseException as error:
-                    errors.append(error)
-
-        # threads for one call cost 0.1 ms, and none is there afterwards
-        helpers = [Thread(target=work, name="assay-embedded-reading", daemon=True) for _ in range(workers - 1)]
-        for helper in helpers:
-            helper.start()
-        work()
-        for helper in helpers:
-            helper.join()
-        if errors:
-            raise errors[0]
-        return [results[i] for i in range(len(jobs))]
-
-
-def _excerpts(pairs: Sequence[_Pair], passages: Mapping[str, Passage]) -> dict[_Pair, tuple[int, ...]]:
-    """Which pieces of its passage each claim is read against, by number."""
-    return {(text, claim): excerpt(passages[text], claim, EXCERPT) for text, claim in dict.fromkeys(pairs)}
-
-
-class Ending(Exception):
-    """The process ends: nothing more is read. A thread that is in native code then would bring it down."""
 
 
 _opened: dict[Path, _Loaded] = {}
 _lock = own_lock(sys.modules[__name__])
-_ending = False
-
-
-@contextlib.contextmanager
-def _native() -> Iterator[None]:
-    """Around native code. Raises Ending where the process ends."""
-    with GATE.entered():
-        if _ending:
-            raise Ending("the process ends")
-        yield
-
-
-def _end() -> None:
-    global _ending
-    _ending = True
-    GATE.empty(STOPPING)
-
-
-at_the_end(_end)
 
 
 def load(threads: int | None = None) -> Models:
@@ -306,30 +180,18 @@ def load_from(directory: str | os.PathLike[str], threads: int | None = None) -> 
         if path not in _opened:
             _opened[path] = _open(path)
         loaded = _opened[path]
-    return Models(loaded, threads if threads is not None else _cpus())
-
-
-def _cpus() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return Models(loaded, threads if threads is not None else cpus())
 
 
 def _open(directory: Path) -> _Loaded:
     content = verified(directory)
-    with _native():
-        import numpy  # noqa: F401  with the others: nothing is to be imported while the process forks
-        import onnxruntime  # noqa: F401
-        from tokenizers import Tokenizer
-
-        tokenizer = Tokenizer.from_str(content.whole["tokenizer.json"].decode("utf-8"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
     numbers = json.loads(content.whole["support.json"])
     return _Loaded(
-        tokenizer=tokenizer,
-        embedder=_Graph(content.packed["embedder.onnx"]),
-        trunk=_Graph(content.packed["trunk.onnx"]),
-        relevance=_Graph(content.packed["relevance.onnx"]),
-        support=_Graph(content.packed["support.onnx"]),
+        tokens=Tokens(content.whole["tokenizer.json"]),
+        embedder=Graph(content.packed["embedder.onnx"]),
+        trunk=Graph(content.packed["trunk.onnx"]),
+        relevance=Graph(content.packed["relevance.onnx"]),
+        support=Graph(content.packed["support.onnx"]),
         regression=Regression.of(numbers),
         calibration=Calibration.of(numbers["support"]),
         usefulness=_line(numbers["usefulness"]),
@@ -337,16 +199,6 @@ def _open(directory: Path) -> _Loaded:
         card=json.loads(content.whole["card.json"]),
         fingerprint=fingerprint(content.manifest),
     )
-
-
-def _session(graph: bytes) -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1  # threads are ours: one text each
-    options.log_severity_level = 3
-    with _native():
-        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
 def _line(numbers: Mapping[str, Any]) -> tuple[float, float]:
@@ -358,14 +210,3 @@ def _probabilities(logits: Sequence[float | None], calibration: tuple[float, flo
 
     slope, shift = calibration
     return np.array([0.0 if logit is None else sigmoid(slope * logit + shift) for logit in logits], np.float64)
-
-
-def _readable(text: str) -> str:
-    """Lone surrogates, which no tokenizer takes, become question marks."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _arrays(**rows: Sequence[int]) -> dict[str, NDArray[np.int64]]:
-    import numpy as np
-
-    return {name: np.array([row], np.int64) for name, row in rows.items()}

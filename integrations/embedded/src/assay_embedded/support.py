@@ -104,14 +104,19 @@ def combined(parts: Sequence[Sequence[Logits]]) -> Logits | None:
 def judged(
     logits: Logits | None,
     words: Comparison,
-    regression: Regression,
+    regression: Regression | None,
     calibration: Calibration,
     read: Sequence[tuple[int, int]] = (),
 ) -> SupportReading:
-    """The reading; probability 0 where there was nothing to read. `read`: the sentences with which the claim was."""
+    """The reading; probability 0 where there was nothing to read. `read`: the sentences with which the claim was.
+
+    Without a `regression` shared words have no say.
+    """
     probability, contradiction = 0.0, 0.0
     if logits is not None:
-        probability, contradiction = calibration.probabilities(logits, regression.logit(words.values))
+        probability, contradiction = calibration.probabilities(
+            logits, regression.logit(words.values) if regression else 0.0
+        )
     return SupportReading(
         probability=probability,
         contradiction=contradiction,

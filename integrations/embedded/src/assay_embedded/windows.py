@@ -40,3 +40,11 @@ def windows_of(first: Sequence[int], passage: Sequence[int]) -> Iterator[Window]
 def length(window: Window) -> int:
     """Tokens of a window, without the marks."""
     return len(window[0]) + len(window[1])
+
+
+def pair_feed(window: Window, begin: int, end: int) -> dict[str, list[int]]:
+    """What a model of pairs takes: both texts with the marks before the first and after each."""
+    first, passage = window
+    ids = [begin, *first, end, *passage, end]
+    types = [0] * (len(first) + 2) + [1] * (len(passage) + 1)
+    return {"input_ids": ids, "attention_mask": [1] * len(ids), "token_type_ids": types}

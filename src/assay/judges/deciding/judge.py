@@ -25,12 +25,12 @@ from assay.judges.endpoints.client import Address
 from assay.judges.endpoints.endpoint import Endpoint
 from assay.judges.endpoints.options import EndpointOptions, Settings
 from assay.judges.sentence_claims import RULES as CLAIM_RULES
-from assay.judges.sentence_claims import sentence_claims
+from assay.judges.sentence_claims import further, sentence_claims
 from assay.records import fingerprint
-from assay.text.languages import code_of
+from assay.text.languages import ENGLISH, code_of
 
 #: The languages whose refusals and small talk are known, so that they make no claims.
-LANGUAGES = ("en",)
+LANGUAGES = (ENGLISH, *further.LANGUAGES)
 
 
 class DecisionOptions(EndpointOptions, total=False):
@@ -51,7 +51,7 @@ class DecisionJudge(BaseJudge):
     api_key             the key, where the endpoint wants one
     generator           a judge that writes text, or embeds: it answers what decisions cannot. Without one,
                         back-questions and the like are refused with the way out
-    claims              who finds the claims of a text: "sentences" (by rule: each sentence is a claim, English only) or
+    claims              who finds the claims of a text: "sentences" (by rule: a sentence is a claim; few languages) or
                         "generator"; None: the generator where there is one
     any_language        take sentences as claims in other languages too, where refusals are not recognised
     max_questions       questions in one request, at most

@@ -25,6 +25,8 @@ from assay.inquiries import (
 )
 from assay.installing import install_extra
 from assay.judges.base import Answer, BaseJudge
+from assay.judges.embedded import further
+from assay.judges.embedded.further import FurtherLanguages
 from assay.judges.passages import distinct, support_findings
 from assay.judges.sentence_claims import refuses, sentence_claims, states_something
 from assay.records import Verdict, fingerprint
@@ -47,7 +49,7 @@ INQUIRIES: tuple[type[Inquiry[Any]], ...] = (
 )
 
 #: Raise it when this file or `sentence_claims` reads texts differently: stored findings are then asked for anew.
-RULES = 8
+RULES = 9
 
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out"
 _FEWEST = 4  # words of an answer that can be judged by itself,
@@ -63,6 +65,8 @@ class EmbeddedJudge(BaseJudge):
 
     threads         CPU threads of the models; None uses all cores
     any_language    also judge languages it was not measured on
+
+    Claims and support also in the languages of `assay-embedded-multilingual`, where that is installed.
 
     Its support verdicts are supported, contradicted or not_mentioned; it tells the first from the others better than it
     tells those two apart (see the card). Raises MissingExtra when `assay-embedded` is not installed.
@@ -81,6 +85,7 @@ class EmbeddedJudge(BaseJudge):
             ) from error
         self._load: Callable[[], Models] = lambda: assay_embedded.load(threads)
         self._languages: tuple[str, ...] = tuple(assay_embedded.languages)
+        self._further = FurtherLanguages(threads)
         self._any_language = any_language
         self._prepared = False
 
@@ -102,7 +107,8 @@ class EmbeddedJudge(BaseJudge):
 
     @property
     def fingerprint(self) -> str:
-        return f"embedded/{fingerprint([self.models.fingerprint, RULES])[:16]}"
+        further = [self._further.fingerprint] if self._further.fingerprint else []
+        return f"embedded/{fingerprint([self.models.fingerprint, RULES, *further])[:16]}"
 
     @property
     def tells_contradiction(self) -> bool:
@@ -111,14 +117,23 @@ class EmbeddedJudge(BaseJudge):
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         if inquiry not in INQUIRIES:
             return JudgeFailure(Cause.JUDGE_CANNOT, f"the embedded judge cannot answer {inquiry.name}; {_WAY_OUT}")
-        if code_of(language) not in self._languages and not self._any_language:
-            known = ", ".join(self._languages)
-            message = (
-                f"the embedded judge was measured on {known}, not on {language!r}; "
-                "EmbeddedJudge(any_language=True) judges it all the same, or name an LLM judge"
-            )
-            return JudgeFailure(Cause.LANGUAGE, message)
-        return None
+        code = code_of(language)
+        if code in self._languages or self._any_language:
+            return None
+        if inquiry in further.INQUIRIES and code in self._further.languages:
+            return None
+        known = ", ".join(self._languages + (self._further.languages if inquiry in further.INQUIRIES else ()))
+        message = (
+            f"the embedded judge was measured on {known}, not on {language!r}; {self._more(inquiry, code)}"
+            "EmbeddedJudge(any_language=True) judges it all the same, or name an LLM judge"
+        )
+        return JudgeFailure(Cause.LANGUAGE, message)
+
+    def _more(self, inquiry: type[Inquiry[Any]], code: str) -> str:
+        """How to have a language read that an extra would bring."""
+        if self._further.languages or code not in further.OFFERED or inquiry not in further.INQUIRIES:
+            return ""
+        return f"{install_extra('embedded-multilingual')} brings it, "
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         return await asyncio.get_running_loop().run_in_executor(_WORKER, self._answer_all, tuple(inquiries))
@@ -134,8 +149,11 @@ class EmbeddedJudge(BaseJudge):
         for n, inquiry in enumerate(inquiries):
             if isinstance(inquiry, Claims):
                 findings[n] = sentence_claims(inquiry.text, inquiry.language, inquiry.question)
-        supports = {n: i for n, i in enumerate(inquiries) if isinstance(i, Support)}
-        findings |= support_findings(supports, lambda pairs: self.models.support(pairs), _reason)
+        supports = {n: i for n, i in enumerate(inquiries) if isinstance(i, Support) and not self._mixed(i)}
+        others = {n: i for n, i in supports.items() if self._further.reads(i)}
+        english = {n: i for n, i in supports.items() if n not in others}
+        findings |= support_findings(english, lambda pairs: self.models.support(pairs), _reason)
+        findings |= support_findings(others, self._further.support, _reason)
         findings |= self._usefulness(
             {n: i for n, i in enumerate(inquiries) if isinstance(i, (Usefulness, UsefulSentences))}
         )
@@ -179,7 +197,12 @@ class EmbeddedJudge(BaseJudge):
         nothing = Verdict(label="indirect", probability=0.0, reason="it states nothing")
         return dict.fromkeys(silent, nothing) | {n: _direct(direct[pair]) for n, pair in read.items()}
 
+    def _mixed(self, inquiry: Support) -> JudgeFailure | None:
+        return None if self._any_language or not self._further.languages else self._further.mixed(inquiry)
+
     def _refusal(self, inquiry: Inquiry[Any]) -> JudgeFailure | None:
+        if isinstance(inquiry, Support):
+            return self._mixed(inquiry)
         if not isinstance(inquiry, Directness):
             return self.cannot(type(inquiry))
         message = f"the embedded judge cannot tell whether so short an answer meets the question; {_WAY_OUT}"

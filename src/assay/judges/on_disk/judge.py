@@ -22,7 +22,7 @@ from assay.threads import DaemonThreads
 INQUIRIES: tuple[type[Inquiry[Any]], ...] = (Claims, Support, SupportCells)
 
 #: Raise it when this folder reads texts differently: stored findings are then asked for anew.
-RULES = 1
+RULES = 2
 
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL', or leave it out"
 _WORKER = DaemonThreads(1, "assay-local")

@@ -6,6 +6,7 @@ statements.py  which sentences state something: all but refusals, real questions
 sources.py     citations and talk of the sources around a statement
 leads.py       headings and lead-ins, and the items that hang on them
 yes_no.py      "Yes." as the answer to its question
+further/       the little that is known of German, Spanish, French, Italian and Portuguese
 division.py    a text into its claims
 """
 

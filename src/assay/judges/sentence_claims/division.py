@@ -1,4 +1,4 @@
-"""A text into its claims: one for each sentence or list item that states something. English.
+"""A text into its claims: one for each sentence or list item that states something. English; less is known of others.
 
 A claim's span is the sentence itself, as it stands. Its text is what has to be judged: the same words without list
 marks, citations and talk of the sources ("1. According to passage 2, it is red [2]." claims "It is red."). Two kinds
@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from assay.judges.sentence_claims import further
 from assay.judges.sentence_claims.leads import (
     Leads,
     Line,
@@ -32,7 +33,7 @@ from assay.text import split_sentences
 from assay.text.citations import behind_sentence, marks
 
 #: Raise it when texts are read differently: decision judges then ask anew. The embedded judge has `RULES` of its own.
-RULES = 5
+RULES = 6
 
 _TABLE_HEAD = re.compile(r"\|[^\n]{1,200}\|[ \t]*\n[ \t]*\|[ \t:|-]{2,200}\|")
 _BLANK = re.compile(r"\s+")
@@ -47,7 +48,7 @@ def sentence_claims(text: str, language: str = "en", question: str | None = None
     `question` is the one that the text answers: by it "Yes." is understood, and a list without a lead-in.
     """
     sentences = _with_marks(text, split_sentences(text, language))
-    reader = _Reader(text, sentences, question)
+    reader = _Reader(text, sentences, question, language if further.is_further(language) else None)
     return tuple(claim for n in range(len(sentences)) if (claim := reader.claim(n)) is not None)
 
 
@@ -58,6 +59,7 @@ class _Reader:
     text: str
     sentences: Sequence[Span]
     question: str | None
+    further: str | None = None  # a language besides English of which something is known
     leads: Leads = field(default_factory=Leads)
 
     def claim(self, n: int) -> Claim | None:
@@ -66,13 +68,16 @@ class _Reader:
         sentence = span.of(self.text)
         said = bare(sentence)
         line = line_of(self.text, span)
-        fragment = is_fragment(said)
+        fragment = self._is_fragment(said)
         lead = self.leads.of(line, close=fragment and self._right_below(n))
         if opens_items(self.text, self.sentences, n):
             found = as_lead(said)
             self.leads.add(line, found)
             if is_label(said) or is_open(said, carried=found is not None and self._carried(n, line)):
                 return None
+        if self.further is not None and further.is_short_answer(said, self.further):
+            asked = self._asked(n)
+            return Claim(text=f"{asked} {said}", span=span) if asked else None
         asked = self._asked(n)
         yes = is_short_answer(said, politely=not (asked and is_polar(asked)))
         if asked and yes is not None:
@@ -93,6 +98,8 @@ class _Reader:
     def _states(self, n: int, said: str) -> bool:
         """Whether sentence `n`, which says this, is more than talk, a refusal, a lead-in or the head of a table."""
         sentence = self.sentences[n].of(self.text)
+        if self.further is not None and said and not further.states_something(said, self.further):
+            return False
         if not said or not states_something(sentence) or not states_something(said) or leads_in(said, self.question):
             return False
         return not (is_label(sentence) and _TABLE_HEAD.match(self.text, self.sentences[n].start))
@@ -104,7 +111,10 @@ class _Reader:
             return False
         if opens_items(self.text, self.sentences, n + 1) or is_short_answer(said) is not None:
             return False
-        return is_fragment(said) and self._states(n + 1, said)
+        return self._is_fragment(said) and self._states(n + 1, said)
+
+    def _is_fragment(self, said: str) -> bool:
+        return is_fragment(said) if self.further is None else further.is_fragment(said)
 
     def _answered(self, said: str) -> str | None:
         """The question that an item answers which is no sentence and hangs on no line.

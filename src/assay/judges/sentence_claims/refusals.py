@@ -30,7 +30,8 @@ _FACTS = r"(?:information|knowledge|details?|data|mention|context|reference|indi
 _TOLD = r"(?:mentioned|specified|stated|discussed|addressed|described|explained)"
 
 
-def _any(*alternatives: str) -> re.Pattern[str]:
+def any_of(*alternatives: str) -> re.Pattern[str]:
+    """A pattern that matches what one of these does."""
     return re.compile("(?:" + "|".join(alternatives) + ")")
 
 
@@ -43,7 +44,7 @@ _LEAD = re.compile(
     r"|moreover|additionally|overall|also|and|but|so|note|currently|wow|oh|hmm|well|either)\b)(?: that\b)?)"
     r"(?:[ ,:.!]{1,3}|$)"
 )
-_REFUSAL = _any(
+_REFUSAL = any_of(
     rf"(?:i|we) {_FEW % 1}(?:do|can) not {_FEW % 2}(?:know|answer|find|determine|tell|say|provide|locate|confirm|give"
     r"|help|assist|verify|identify|do that)\b",
     rf"(?:i|we) (?:could|did) not {_FEW % 1}(?:know|determine|find (?:any|anything|information|enough))\b",

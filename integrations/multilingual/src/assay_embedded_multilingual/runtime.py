@@ -1,0 +1,116 @@
+"""Loads the multilingual reader and reads claims with it.
+
+Every text goes through the model on its own: one reading is the same whatever else is asked. Products are of integers,
+as in assay_embedded.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay_embedded import SupportReading
+from assay_embedded import files as packed
+from assay_embedded.graphs import Graph, Tokens, arrays, cpus
+from assay_embedded.reader import Reader
+from assay_embedded.support import Calibration, Logits
+from assay_embedded.windows import Window, pair_feed
+
+from assay.forks import own_lock
+from assay_embedded_multilingual.sentences import goes_on
+from assay_embedded_multilingual.vectors import Vectors
+
+DISTRIBUTION = "assay-embedded-multilingual"
+FILES = Path(__file__).parent / "files"
+#: ISO 639-1; served where at least 300 pairs that people wrote or translated say so (card.json).
+LANGUAGES = ("de", "es", "fr", "it", "pt")
+BEGIN, END = 0, 2  # the marks before the first text and after each
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    tokens: Tokens
+    vectors: Vectors
+    graph: Graph
+    calibration: Calibration
+    card: Mapping[str, Any]
+    fingerprint: str
+
+
+class Models:
+    """The shipped reader. Safe to use from several threads; holds no state between calls.
+
+    fingerprint  a hash over the manifest of the files and the version of this package
+    card         what was measured, by language; the content of card.json
+    """
+
+    def __init__(self, loaded: _Loaded, threads: int) -> None:
+        self._loaded = loaded
+        self.threads = threads
+        self.fingerprint: str = loaded.fingerprint
+        self.card: Mapping[str, Any] = loaded.card
+        self._reader = Reader(loaded.tokens, self._one, loaded.calibration, goes_on=goes_on)
+
+    def support(self, pairs: Sequence[tuple[str, str]]) -> list[SupportReading]:
+        """For each (passage, claim) whether the passage supports the claim; see `assay_embedded.reader.Reader`.
+
+        Both are to be in one language. `missing_names` stays empty: German writes every noun as a name.
+        """
+        return self._reader.support(pairs, self.threads)
+
+    def support_logits(self, pairs: Sequence[tuple[str, str]]) -> list[Logits | None]:
+        """What `support` turns into probabilities: the reader's logits; None where a text is empty."""
+        return self._reader.logits(pairs, self.threads)
+
+    def _one(self, window: Window) -> Logits:
+        feed = pair_feed(window, BEGIN, END)
+        ids = feed.pop("input_ids")
+        logits = self._loaded.graph.run({"words": self._loaded.vectors.of(ids), **arrays(**feed)})
+        yes, against, silent = logits.reshape(-1).tolist()
+        return yes, against, silent
+
+
+_opened: dict[Path, _Loaded] = {}
+_lock = own_lock(sys.modules[__name__])
+
+
+def fingerprint() -> str:
+    """That of the shipped reader, without loading it. Raises FileCorrupt."""
+    return packed.fingerprint(packed.read(FILES, "manifest.json"), DISTRIBUTION)
+
+
+def load(threads: int | None = None) -> Models:
+    """The reader of this package, on as many threads (None: one for each CPU this process may use).
+
+    The files are checked against their SHA-256 and opened once per process. Raises FileCorrupt.
+    """
+    return load_from(FILES, threads)
+
+
+def load_from(directory: str | os.PathLike[str], threads: int | None = None) -> Models:
+    """The same from another directory of files."""
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads must be at least 1, not {threads}")
+    path = Path(directory).resolve()
+    with _lock:
+        if path not in _opened:
+            _opened[path] = _open(path)
+        loaded = _opened[path]
+    return Models(loaded, threads if threads is not None else cpus())
+
+
+def _open(directory: Path) -> _Loaded:
+    content = packed.verified(directory)
+    return _Loaded(
+        tokens=Tokens(content.packed["tokenizer.json"].unpacked()),
+        vectors=Vectors(content.mapped["pieces.q4"]),
+        graph=Graph(content.packed["reader.onnx"]),
+        calibration=Calibration.of(json.loads(content.whole["support.json"])),
+        card=json.loads(content.whole["card.json"]),
+        fingerprint=packed.fingerprint(content.manifest, DISTRIBUTION),
+    )
