@@ -92,8 +92,8 @@ LINES = "\n".join(json.dumps(document(span)) for span in trace())
 FORMS: dict[str, tuple[str, bytes]] = {
     "a request per line": ("spans.jsonl", LINES.encode()),
     "the same with a byte order mark": ("spans.jsonl", b"\xef\xbb\xbf" + LINES.encode()),
-    "the same, gzipped": ("spans.jsonl.gz", gzip.compress(LINES.encode())),
-    "gzipped, and not named so": ("spans.jsonl", gzip.compress(LINES.encode())),
+    "the same, gzipped": ("spans.jsonl.gz", gzip.compress(LINES.encode(), mtime=0)),
+    "gzipped, and not named so": ("spans.jsonl", gzip.compress(LINES.encode(), mtime=0)),
     "one document": ("spans.json", json.dumps(document(*trace())).encode()),
     "one document over many lines": ("spans.json", json.dumps(document(*trace()), indent=2).encode()),
     "several such documents": (
