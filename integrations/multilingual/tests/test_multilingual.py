@@ -175,6 +175,8 @@ def test_threads_must_be_some() -> None:
         ),
         ("Es waren 12. Danach kam keiner.", ["Es waren 12.", "Danach kam keiner."]),
         ("M. Dupont habite av. Foch. C’est vrai.", ["M. Dupont habite av. Foch.", "C’est vrai."]),
+        ("Ouvert de 10 h à 18 h. L'entrée est libre.", ["Ouvert de 10 h à 18 h.", "L'entrée est libre."]),
+        ("Rom war 100 v. Chr. groß. Siehe S. 12.", ["Rom war 100 v. Chr. groß.", "Siehe S. 12."]),
         ("El Sr. Pérez vino a la av. Mayor. Es así.", ["El Sr. Pérez vino a la av. Mayor.", "Es así."]),
         ("Erste Zeile mit Nr.\nZweite Zeile.", ["Erste Zeile mit Nr.", "Zweite Zeile."]),
     ],

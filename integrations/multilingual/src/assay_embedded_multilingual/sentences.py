@@ -21,6 +21,9 @@ _ABBREVIATIONS = _words(
     adr al apr app art av bd bibl cap cf ch chap coll dép dr env éd etc ex fig ill inf jr kg max me mgr min mlle mlles
     mm mme mmes obs op pl pp prof réf rem sté suiv sup tél trad trim univ vol vve"""
 )
+#: "z. B.", "d. h.", "v. Chr.", "p. 12"; but "18 h." ends a sentence.
+_LETTERS = frozenset("dinopsuvz")
+_AFTER_LETTER = re.compile(r"[^\W\d_]\.|Chr\b|\d")
 #: After a number of the day or of the century: "am 3. Oktober", "im 19. Jahrhundert".
 _AFTER_ORDINAL = _words(
     """januar jänner februar märz april mai juni juli august september oktober november dezember jahrhundert
@@ -37,4 +40,4 @@ def goes_on(before: str, after: str) -> bool:
     word = last[1].lstrip("(„\"'«¿¡").lower()
     if word.isdigit() and len(word) <= 2:
         return first[1].lower() in _AFTER_ORDINAL
-    return word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha())
+    return word in _ABBREVIATIONS or (word in _LETTERS and _AFTER_LETTER.match(after) is not None)
