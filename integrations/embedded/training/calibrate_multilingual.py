@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 from agreement import calibration_error, claims_of
 from assay_embedded.support import margin
-from assay_embedded_multilingual.runtime import Models, load_from
+from assay_embedded_multilingual.runtime import MultilingualReader, load_from
 from calibrate_support import chosen, fitted, grounded_sources
 from prepare_reader import CONTRADICTED, NOT_MENTIONED, SUPPORTED, Pair
 
 
-def columns(models: Models, pairs: list[Pair]) -> tuple[np.ndarray, np.ndarray]:
+def columns(models: MultilingualReader, pairs: list[Pair]) -> tuple[np.ndarray, np.ndarray]:
     """Margin of each pair's worst sentence, [n, 1]; contradicted less not mentioned, [n]."""
     units = [(pair.passage, claim, i) for i, pair in enumerate(pairs) for claim in claims_of(pair.claim)]
     found, against = np.full((len(pairs), 1), np.inf), np.zeros(len(pairs))

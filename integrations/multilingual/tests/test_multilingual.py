@@ -14,7 +14,7 @@ import pytest
 from assay_embedded import FileCorrupt
 from assay_embedded.features import Passage
 from assay_embedded.files import verified
-from assay_embedded_multilingual import Models, fingerprint, languages, load
+from assay_embedded_multilingual import MultilingualReader, fingerprint, languages, load
 from assay_embedded_multilingual.runtime import FILES, load_from
 from assay_embedded_multilingual.sentences import goes_on
 from assay_embedded_multilingual.vectors import Vectors
@@ -25,12 +25,12 @@ MANIFEST = json.loads((FILES / "manifest.json").read_text(encoding="utf-8"))["fi
 
 
 @pytest.fixture(scope="module")
-def models() -> Models:
+def models() -> MultilingualReader:
     return load(2)
 
 
 def test_exported_names() -> None:
-    assert assay_embedded_multilingual.__all__ == ["Models", "fingerprint", "languages", "load"]
+    assert assay_embedded_multilingual.__all__ == ["MultilingualReader", "fingerprint", "languages", "load"]
 
 
 def test_manifest_lists_every_file_with_hash_and_size() -> None:
@@ -52,7 +52,7 @@ def test_import_loads_no_model_library() -> None:
 
 
 @pytest.mark.parametrize("language", languages)
-def test_a_language_is_served_because_people_agree(models: Models, language: str) -> None:
+def test_a_language_is_served_because_people_agree(models: MultilingualReader, language: str) -> None:
     """At least 300 pairs that people wrote or translated, balanced accuracy 0.65, its lower bound above 0.60."""
     found = models.card["languages"][language]
     assert found["rows"] >= 300
@@ -91,13 +91,13 @@ def test_a_language_is_served_because_people_agree(models: Models, language: str
     ],
 )
 def test_what_a_passage_says_is_supported_and_what_it_does_not_is_not(
-    models: Models, passage: str, right: str, wrong: str
+    models: MultilingualReader, passage: str, right: str, wrong: str
 ) -> None:
     good, bad = models.support([(passage, right), (passage, wrong)])
     assert good.probability >= 0.5 > bad.probability
 
 
-def test_a_reading_points_into_the_passage_and_names_no_nouns(models: Models) -> None:
+def test_a_reading_points_into_the_passage_and_names_no_nouns(models: MultilingualReader) -> None:
     passage = "Der Vertrag läuft bis 2030. Die Miete beträgt 900 Euro im Monat."
     (reading,) = models.support([(passage, "Die Miete beträgt 800 Euro im Monat.")])
     start, end = reading.sentence
@@ -107,25 +107,25 @@ def test_a_reading_points_into_the_passage_and_names_no_nouns(models: Models) ->
     assert 0 <= reading.contradiction <= 1 - reading.probability
 
 
-def test_nothing_to_read(models: Models) -> None:
+def test_nothing_to_read(models: MultilingualReader) -> None:
     assert models.support([]) == []
     assert [one.probability for one in models.support([("", "Ja."), ("Text.", ""), ("Text.", "  ")])] == [0.0] * 3
 
 
-def test_a_reading_depends_on_nothing_else(models: Models) -> None:
+def test_a_reading_depends_on_nothing_else(models: MultilingualReader) -> None:
     pairs = [(f"Das Haus Nummer {n} ist rot.", f"Haus {n} ist rot.") for n in range(12)]
     alone = [models.support([pair])[0] for pair in pairs]
     assert models.support(pairs) == alone
     assert load(1).support(list(reversed(pairs))) == list(reversed(alone))
 
 
-def test_characters_that_it_does_not_know_break_nothing(models: Models) -> None:
+def test_characters_that_it_does_not_know_break_nothing(models: MultilingualReader) -> None:
     texts = ["東京は大きい。", "\ud83d", "\x00\x01", "🙂" * 50, "а" * 3000, "İ" * 10]
     readings = models.support([(text, other) for text in texts for other in texts])
     assert all(0 <= one.probability <= 1 for one in readings)
 
 
-def test_threads_may_read_at_once(models: Models) -> None:
+def test_threads_may_read_at_once(models: MultilingualReader) -> None:
     pair = ("Die Katze schläft.", "Die Katze schläft nicht.")
     expected, found = models.support([pair]), []
     threads = [threading.Thread(target=lambda: found.append(models.support([pair]))) for _ in range(6)]

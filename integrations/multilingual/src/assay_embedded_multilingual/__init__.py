@@ -6,8 +6,8 @@ models = load()
 models.support([("Spanien gewann die WM 2010.", "Spanien wurde 2010 Weltmeister.")])
 """
 
-from assay_embedded_multilingual.runtime import LANGUAGES, Models, fingerprint, load
+from assay_embedded_multilingual.runtime import LANGUAGES, MultilingualReader, fingerprint, load
 
 languages = LANGUAGES
 
-__all__ = ["Models", "fingerprint", "languages", "load"]
+__all__ = ["MultilingualReader", "fingerprint", "languages", "load"]

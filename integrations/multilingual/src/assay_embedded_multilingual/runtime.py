@@ -42,7 +42,7 @@ class _Loaded:
     fingerprint: str
 
 
-class Models:
+class MultilingualReader:
     """The shipped reader. Safe to use from several threads; holds no state between calls.
 
     fingerprint  a hash over the manifest of the files and the version of this package
@@ -84,7 +84,7 @@ def fingerprint() -> str:
     return packed.fingerprint(packed.read(FILES, "manifest.json"), DISTRIBUTION)
 
 
-def load(threads: int | None = None) -> Models:
+def load(threads: int | None = None) -> MultilingualReader:
     """The reader of this package, on as many threads (None: one for each CPU this process may use).
 
     The files are checked against their SHA-256 and opened once per process. Raises FileCorrupt.
@@ -92,7 +92,7 @@ def load(threads: int | None = None) -> Models:
     return load_from(FILES, threads)
 
 
-def load_from(directory: str | os.PathLike[str], threads: int | None = None) -> Models:
+def load_from(directory: str | os.PathLike[str], threads: int | None = None) -> MultilingualReader:
     """The same from another directory of files."""
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
@@ -101,7 +101,7 @@ def load_from(directory: str | os.PathLike[str], threads: int | None = None) -> 
         if path not in _opened:
             _opened[path] = _open(path)
         loaded = _opened[path]
-    return Models(loaded, threads if threads is not None else cpus())
+    return MultilingualReader(loaded, threads if threads is not None else cpus())
 
 
 def _open(directory: Path) -> _Loaded:

@@ -11,7 +11,7 @@ from assay.text.languages import code_of, language_of_all
 
 if TYPE_CHECKING:
     from assay_embedded import SupportReading
-    from assay_embedded_multilingual import Models
+    from assay_embedded_multilingual import MultilingualReader
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ class FurtherLanguages:
             return
         self.languages = tuple(assay_embedded_multilingual.languages)
         self.fingerprint = _undamaged(assay_embedded_multilingual.fingerprint)
-        self._load: Callable[[], Models] = lambda: assay_embedded_multilingual.load(threads)
+        self._load: Callable[[], MultilingualReader] = lambda: assay_embedded_multilingual.load(threads)
 
     @property
     def card(self) -> Mapping[str, Any]:
@@ -56,7 +56,7 @@ class FurtherLanguages:
         return JudgeFailure(Cause.LANGUAGE, message)
 
     def support(self, pairs: Sequence[tuple[str, str]]) -> list[SupportReading]:
-        """See `assay_embedded_multilingual.Models.support`. Raises MissingExtra where its files are damaged."""
+        """See `MultilingualReader.support`. Raises MissingExtra where its files are damaged."""
         return _undamaged(self._load).support(pairs)
 
 
