@@ -157,23 +157,28 @@ STATEMENTS = {
         "Ich weiß nicht, der Eintritt kostet wohl 5 Euro.",
         "Der Preis wird nicht genannt; Kinder zahlen nichts.", "Die Bank kann den Kredit nicht geben.",
         "Die Dokumente werden nicht zurückgeschickt.", "Die Informationen werden nicht an Dritte weitergegeben.",
+        "Ich weiß es nicht der Eintritt ist frei.",
     ),
     "es": (
         "No hay información, pero la entrada cuesta 20 euros.", "El museo no cobra entrada.", "No se paga los lunes.",
         "El texto no menciona que el museo cierra los lunes.", "No se puede entrar con perros.",
         "No se puede confirmar la reserva por correo.", "Los documentos no se devuelven.",
+        "No lo sé la entrada es gratis.",
     ),
     "fr": (
         "Le texte ne mentionne pas le prix, mais l'entrée coûte 20 euros.", "L’entrée n’est pas gratuite.",
         "Je ne sais pas, l'entrée coûte 20 euros.", "Le musée ne contient pas de tableaux.",
         "Il n'y a pas de parking près du musée.",
+        "Je ne sais pas l'entrée est toujours gratuite.",
     ),
     "it": (
         "Il testo non menziona il prezzo, ma l'ingresso costa 20 euro.", "Non ci sono parcheggi vicino al museo.",
         "L'ingresso non è gratuito.", "Non si può entrare con i cani.", "Non so nuotare, ma il corso costa 5 euro.",
+        "Non lo so il museo è sempre gratuito.",
     ),
     "pt": (
         "O texto não menciona o preço, mas a entrada custa 20 euros.", "Não há estacionamento perto do museu.",
+        "Não sei a entrada é sempre gratuita.",
         "A entrada não é gratuita.", "O documento não diz que o museu fecha às segundas.",
     ),
 }  # fmt: skip

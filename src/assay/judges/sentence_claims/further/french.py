@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.judges.sentence_claims.further.known import AGAIN, FEW, Known
+from assay.judges.sentence_claims.further.known import AGAIN, ENDS, FEW, Known
 from assay.judges.sentence_claims.refusals import any_of
 
 _TEXT = (
@@ -18,7 +18,8 @@ FRENCH = Known(
         r"|(?:selon|d'apr[eè]s|sur la base de) [\w' ]{1,40}, )"
     ),
     refusal=any_of(
-        r"(?:je|nous) (?:ne |n')?(?:le )?(?:sais|savons) pas\b",
+        rf"(?:je|nous) (?:ne |n')?(?:le )?(?:sais|savons) pas"
+        rf"(?:{ENDS}|,? (?:(?:si|quand|o[uù]|comment|combien|pourquoi|quel(?:le)?s?)\b|s'il))",
         rf"(?:je|nous) (?:ne |n')(?:(?:peux|pouvons|suis|sommes) pas) {FEW % 4}"
         r"(?:r[ée]pondre|d[ée]terminer|dire|trouver|savoir|aider|confirmer|fournir|pr[ée]ciser)\b",
         rf"(?:je|nous) (?:n'ai|n'avons|ne dispose|ne disposons|ne trouve) (?:pas|aucune) {FEW % 3}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.judges.sentence_claims.further.known import AGAIN, FEW, Known
+from assay.judges.sentence_claims.further.known import AGAIN, ENDS, FEW, Known
 from assay.judges.sentence_claims.refusals import any_of
 
 _TEXT = (
@@ -12,6 +12,7 @@ _TEXT = (
     r"|bereitgestellte[nmr]?) ){0,3}"
     r"(?:texte?s?|kontexte?s?|passagen?|dokumente?n?|quellen?|unterlagen|abschnitte?n?|artikeln?|auszüge?n?)"
 )
+_ASKED = r"(?:ob|wann|wie|wer|wo|was|welche[nmrs]?|warum)\b"
 _FACTS = r"(?:informationen?|angaben?|hinweise?|auskunft|daten)"
 
 GERMAN = Known(
@@ -20,8 +21,8 @@ GERMAN = Known(
         r"|(?:auf (?:der )?grundlage|auf basis|anhand|basierend auf|laut|nach|gemäß) [\w ]{1,40}, )"
     ),
     refusal=any_of(
-        rf"(?:das |es )?weiß ich {FEW % 1}nicht\b",
-        r"(?:ich|wir) (?:weiß|wissen) (?:es |das |die antwort )?(?:leider )?nicht\b",
+        rf"(?:das |es )?weiß ich {FEW % 1}nicht(?:{ENDS}|,? {_ASKED})",
+        rf"(?:ich|wir) (?:weiß|wissen) (?:es |das |die antwort )?(?:leider )?nicht(?:{ENDS}|,? {_ASKED})",
         rf"(?:das|dies|es|die antwort|diese information) (?:geht|lässt sich|steht|ist|wird) {FEW % 1}"
         rf"(?:aus|in|im|anhand|nicht) {FEW % 6}(?:nicht|hervor|entnehmen|genannt|erwähnt|beantworten)\b",
         rf"(?:(?:ich|wir) (?:kann|können|konnte|konnten)|(?:kann|können|konnte|konnten) (?:ich|wir)) {FEW % 7}"
@@ -40,7 +41,7 @@ GERMAN = Known(
         rf"(?:keine|nicht genügend) (?:{_FACTS}|antwort)\b",
     ),
     goes_on=re.compile(
-        rf"{AGAIN}|, (?!ob\b|wann\b|wie\b|wer\b|wo\b|was\b|welche|warum\b)"
+        rf"{AGAIN}|, (?!{_ASKED})"
         r"|\b(?:und|oder) (?:[\w'-]+ ){2}[\w'-]"
         r"|\b(?:aber|jedoch|sondern|allerdings|weil|denn|daher|deshalb|obwohl|außer|dass|dessen|deren)\b"
     ),

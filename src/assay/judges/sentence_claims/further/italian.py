@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.judges.sentence_claims.further.known import AGAIN, FEW, Known
+from assay.judges.sentence_claims.further.known import AGAIN, ENDS, FEW, Known
 from assay.judges.sentence_claims.refusals import any_of
 
 _TEXT = (
@@ -19,7 +19,7 @@ ITALIAN = Known(
         r"|(?:secondo|in base a|sulla base di) [\w' ]{1,40}, )"
     ),
     refusal=any_of(
-        r"(?:io )?non (?:lo )?(?:so|sappiamo)\b",
+        rf"(?:io )?non (?:lo )?(?:so|sappiamo)(?:{ENDS}|,? (?:se|quando|dove|come|quanto|chi|quale)\b)",
         rf"non (?:posso|possiamo|riesco a|sono in grado di) {FEW % 2}(?:rispondere|determinare|dire|trovare|sapere"
         r"|aiutar\w*|confermare|fornire|indicare)\b",
         rf"non (?:è possibile|si può) {FEW % 2}(?:rispondere|determinare|sapere)\b",

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 #: Up to so many words, as few as do: `FEW % 3`.
 FEW = r"(?:[\w'-]{1,20} ){0,%d}?"
+#: After "I do not know": the end, or one short thing; what else follows may be a statement without a mark before it.
+ENDS = r"(?=$|(?: [\w'-]{1,20}){1,2}$)"
 #: What may be a statement of its own in any language: a figure, a mark between clauses, another sentence.
 AGAIN = r"\d|[;:–—(]|[.!?…] *\w"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.judges.sentence_claims.further.known import AGAIN, FEW, Known
+from assay.judges.sentence_claims.further.known import AGAIN, ENDS, FEW, Known
 from assay.judges.sentence_claims.refusals import any_of
 
 _TEXT = (
@@ -19,7 +19,7 @@ PORTUGUESE = Known(
         r"|(?:segundo|de acordo com|com base em) [\w ]{1,40}, )"
     ),
     refusal=any_of(
-        r"(?:eu )?n[aã]o (?:o )?(?:sei|sabemos)\b",
+        rf"(?:eu )?n[aã]o (?:o )?(?:sei|sabemos)(?:{ENDS}|,? (?:se|quando|onde|como|quanto|quem|qual)\b)",
         rf"n[aã]o (?:posso|podemos|consigo|conseguimos) {FEW % 2}(?:responder|determinar|dizer|encontrar|saber|ajudar"
         r"|confirmar|fornecer|indicar)\b",
         rf"n[aã]o (?:é possível|se pode) {FEW % 2}(?:responder|determinar|saber)\b",

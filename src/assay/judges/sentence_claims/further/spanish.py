@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.judges.sentence_claims.further.known import AGAIN, FEW, Known
+from assay.judges.sentence_claims.further.known import AGAIN, ENDS, FEW, Known
 from assay.judges.sentence_claims.refusals import any_of
 
 _TEXT = (
@@ -12,6 +12,7 @@ _TEXT = (
     r"(?:textos?|contextos?|pasajes?|documentos?|fuentes?|art[ií]culos?|fragmentos?)"
     r"(?: (?:proporcionad|dad|disponibl|facilitad)\w{1,3})?"
 )
+_ASKED = r"(?:si|cu[aá]ndo|qui[eé]n(?:es)?|d[oó]nde|c[oó]mo|qu[eé]|cu[aá]l(?:es)?|cu[aá]nt[oa]s?)\b"
 
 SPANISH = Known(
     lead=re.compile(
@@ -20,7 +21,7 @@ SPANISH = Known(
         r"|(?:seg[uú]n|de acuerdo con|con base en|bas[aá]ndome en) [\w ]{1,40}, )"
     ),
     refusal=any_of(
-        r"(?:yo )?no (?:lo )?s[eé]\b(?! (?:pag|hac|pued|permit|cobr|aplic)\w*)",
+        rf"(?:yo )?no (?:lo )?s[eé]\b(?! (?:pag|hac|pued|permit|cobr|aplic)\w*)(?:{ENDS}|,? {_ASKED})",
         rf"no (?:puedo|podemos|pude) {FEW % 2}(?:responder|contestar|determinar\w*|saber\w*|decir|encontrar|ayudar\w*"
         r"|confirmar|proporcionar|indicar)\b",
         rf"no (?:es posible|se puede) {FEW % 2}(?:responder|contestar|determinar\w*|saber\w*)\b",
@@ -31,7 +32,7 @@ SPANISH = Known(
         r"(?:eso |esto |ello )?no (?:se|est[aá]) (?:menciona|indica|especifica|dice)(?:do)?\b",
     ),
     goes_on=re.compile(
-        rf"{AGAIN}|, (?!si\b|cu[aá]ndo\b|qui[eé]n)|\b(?:y|e|o) (?:[\w'-]+ ){{2}}[\w'-]"
+        rf"{AGAIN}|, (?!{_ASKED})|\b(?:y|e|o) (?:[\w'-]+ ){{2}}[\w'-]"
         r"|\b(?:que|cuyo|pero|sino|aunque|porque|excepto|salvo)\b"
     ),
     talk=any_of(
