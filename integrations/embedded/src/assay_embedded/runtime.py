@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.forks import own_lock
 from assay_embedded.excerpt import excerpt
 from assay_embedded.features import Passage
 from assay_embedded.files import FILES, fingerprint, verified
-from assay_embedded.graphs import Graph, Tokens, arrays, cpus, each
+from assay_embedded.graphs import Graph, Tokens, arrays, each
+from assay_embedded.opened import Opened, checked_threads
 from assay_embedded.reader import EXCERPT, Reader
 from assay_embedded.support import Calibration, Logits, Regression, SupportReading, sigmoid
 from assay_embedded.windows import CLS, EMBEDDER_WINDOW, SEP, Window, even, length, pair_feed, windows_of
@@ -159,10 +158,6 @@ class Models:
         return head.run({"hidden": hidden, "attention_mask": feed["attention_mask"]})
 
 
-_opened: dict[Path, _Loaded] = {}
-_lock = own_lock(sys.modules[__name__])
-
-
 def load(threads: int | None = None) -> Models:
     """The models of this package, on as many threads (None: one for each CPU this process may use).
 
@@ -173,14 +168,7 @@ def load(threads: int | None = None) -> Models:
 
 def load_from(directory: str | os.PathLike[str], threads: int | None = None) -> Models:
     """The same from another directory of files."""
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads must be at least 1, not {threads}")
-    path = Path(directory).resolve()
-    with _lock:
-        if path not in _opened:
-            _opened[path] = _open(path)
-        loaded = _opened[path]
-    return Models(loaded, threads if threads is not None else cpus())
+    return Models(_opened.of(directory), checked_threads(threads))
 
 
 def _open(directory: Path) -> _Loaded:
@@ -199,6 +187,9 @@ def _open(directory: Path) -> _Loaded:
         card=json.loads(content.whole["card.json"]),
         fingerprint=fingerprint(content.manifest),
     )
+
+
+_opened = Opened(_open)
 
 
 def _line(numbers: Mapping[str, Any]) -> tuple[float, float]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +15,12 @@ from typing import Any
 
 from assay_embedded import SupportReading
 from assay_embedded import files as packed
-from assay_embedded.graphs import Graph, Tokens, arrays, cpus
+from assay_embedded.graphs import Graph, Tokens, arrays
+from assay_embedded.opened import Opened, checked_threads
 from assay_embedded.reader import Reader
 from assay_embedded.support import Calibration, Logits
 from assay_embedded.windows import Window, pair_feed
 
-from assay.forks import own_lock
 from assay_embedded_multilingual.sentences import goes_on
 from assay_embedded_multilingual.vectors import Vectors
 
@@ -75,10 +74,6 @@ class MultilingualReader:
         return yes, against, silent
 
 
-_opened: dict[Path, _Loaded] = {}
-_lock = own_lock(sys.modules[__name__])
-
-
 def fingerprint() -> str:
     """That of the shipped reader, without loading it. Raises FileCorrupt."""
     return packed.fingerprint(packed.read(FILES, "manifest.json"), DISTRIBUTION)
@@ -94,14 +89,7 @@ def load(threads: int | None = None) -> MultilingualReader:
 
 def load_from(directory: str | os.PathLike[str], threads: int | None = None) -> MultilingualReader:
     """The same from another directory of files."""
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads must be at least 1, not {threads}")
-    path = Path(directory).resolve()
-    with _lock:
-        if path not in _opened:
-            _opened[path] = _open(path)
-        loaded = _opened[path]
-    return MultilingualReader(loaded, threads if threads is not None else cpus())
+    return MultilingualReader(_opened.of(directory), checked_threads(threads))
 
 
 def _open(directory: Path) -> _Loaded:
@@ -114,3 +102,6 @@ def _open(directory: Path) -> _Loaded:
         card=json.loads(content.whole["card.json"]),
         fingerprint=packed.fingerprint(content.manifest, DISTRIBUTION),
     )
+
+
+_opened = Opened(_open)
