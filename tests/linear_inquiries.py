@@ -18,8 +18,10 @@ from assay.inquiries import (
     Entities,
     Inquiry,
     KeyQuestions,
+    Listing,
     Rating,
     Similarity,
+    Sorting,
     Support,
     SupportCells,
     Usefulness,
@@ -151,10 +153,20 @@ INQUIRIES: dict[type[Inquiry[Any]], list[Asked]] = {
         Asked(lambda t: Entities(_many(t)), lambda t: [{"entities": ["a", "Dr."]}], lambda text: [text[:9]]),
     ],
     KeyQuestions: [Asked(lambda t: KeyQuestions(t), lambda t: [{"questions": [t] * 5}], lambda text: ["?"])],
+    Listing: [
+        Asked(lambda t: Listing("all", "-", (("TEXT", t),)), lambda t: [{"items": [t, t[1:]]}], lambda *about: ["?"])
+    ],
     Rating: [
         Asked(lambda t: Rating(t, ((1, t), (2, "-")), (("TEXT", t),)), lambda t: _labelled(t, "1"), lambda *about: 1)
     ],
     Similarity: [Asked(lambda t: Similarity(t, _many(t)), lambda t: [], lambda *about: 0.5)],
+    Sorting: [
+        Asked(
+            lambda t: Sorting("kinds", t, _many(t), (("yes", "-"), ("no", "-")), (("TEXT", t),)),
+            lambda t: [{"verdicts": [{"item": f"I{n}", "reason": "-", "label": "no"} for n in _numbers(t)]}],
+            lambda *about: "yes",
+        )
+    ],
     Support: [
         Asked(
             lambda t: Support((Claim(text=t, span=Span(0, len(t))),), _many(t), "Is it?"),

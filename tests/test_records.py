@@ -19,11 +19,13 @@ from assay.records import (
     Claim,
     Context,
     Evidence,
+    Message,
     Record,
     Sample,
     Score,
     ScoredSample,
     Span,
+    ToolCall,
     Turn,
     Unscored,
     Usage,
@@ -58,6 +60,9 @@ CONTEXTS = st.builds(
     metadata=METADATA,
 )
 TURNS = st.builds(Turn, question=TEXT, answer=TEXT, contexts=tuples(CONTEXTS))
+TOOL_CALLS = st.builds(ToolCall, name=TEXT, arguments=METADATA, output=maybe(TEXT), id=maybe(TEXT))
+ROLES = st.sampled_from(["system", "user", "assistant", "tool"])
+MESSAGES = st.builds(Message, role=ROLES, content=TEXT, tool_calls=tuples(TOOL_CALLS))
 SAMPLES = st.builds(
     Sample,
     question=maybe(TEXT),
@@ -71,6 +76,7 @@ SAMPLES = st.builds(
     language=TEXT,
     status=st.sampled_from(["complete", "abandoned", "cancelled", "failed"]),
     metadata=METADATA,
+    messages=tuples(MESSAGES),
 )
 CLAIMS = st.builds(Claim, text=TEXT, span=SPANS)
 EVIDENCE = st.builds(Evidence, passage=COUNT, span=SPANS, text=TEXT)
@@ -101,6 +107,8 @@ UNSCORED = st.builds(Unscored, cause=st.sampled_from(list(Cause)), message=TEXT,
 @st.composite
 def scores(draw: st.DrawFn) -> Score:
     outcome: dict[str, Any] = {"value": draw(PROBABILITY)} if draw(st.booleans()) else {"unscored": draw(UNSCORED)}
+    if "value" in outcome:
+        outcome["convention"] = draw(maybe(TEXT))
     return Score(
         metric=draw(TEXT),
         **outcome,
@@ -115,7 +123,8 @@ def scores(draw: st.DrawFn) -> Score:
 
 SCORED = st.builds(ScoredSample, sample=SAMPLES, scores=st.dictionaries(TEXT, scores(), max_size=2))
 RECORDS: dict[type[Record], st.SearchStrategy[Any]] = {
-    Span: SPANS, Context: CONTEXTS, Turn: TURNS, Sample: SAMPLES, Claim: CLAIMS, Evidence: EVIDENCE, Cell: CELLS,
+    Span: SPANS, Context: CONTEXTS, Turn: TURNS, ToolCall: TOOL_CALLS, Message: MESSAGES,
+    Sample: SAMPLES, Claim: CLAIMS, Evidence: EVIDENCE, Cell: CELLS,
     Verdict: VERDICTS, Usage: USAGES, Unscored: UNSCORED, Score: scores(), ScoredSample: SCORED,
 }  # fmt: skip
 

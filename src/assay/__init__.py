@@ -50,10 +50,12 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.records import Claim as Claim
     from assay.records import Context as Context
     from assay.records import Evidence as Evidence
+    from assay.records import Message as Message
     from assay.records import Sample as Sample
     from assay.records import Score as Score
     from assay.records import ScoredSample as ScoredSample
     from assay.records import Span as Span
+    from assay.records import ToolCall as ToolCall
     from assay.records import Turn as Turn
     from assay.records import Unscored as Unscored
     from assay.records import Usage as Usage
@@ -86,7 +88,8 @@ _HOMES = {
     "assay.live.spool": "Spool",
     "assay.live.worker": "Worker",
     "assay.metrics.functions": "metric",
-    "assay.records": "Claim Context Evidence Sample Score ScoredSample Span Turn Unscored Usage Verdict",
+    "assay.records": "Claim Context Evidence Message Sample Score ScoredSample Span ToolCall Turn Unscored "
+    "Usage Verdict",
     "assay.result": "Result",
     "assay.sinks.jsonl": "JsonlSink",
     "assay.store": "Store",

@@ -19,7 +19,7 @@ from assay.records import Sample
 if TYPE_CHECKING:
     from assay.judges.base import JudgeSpec
     from assay.metrics.base import Metric
-    from assay.metrics.registry import MetricSpec
+    from assay.naming import MetricSpec
 
 T = TypeVar("T")
 HealthT = TypeVar("HealthT")
@@ -150,7 +150,7 @@ def check_options(owner: str, options: Mapping[str, Any], own: Sequence[str] = (
 
 
 def _without_reference(owner: str, metrics: MetricSpec) -> Sequence[Metric]:
-    from assay.metrics.registry import resolve
+    from assay.naming import resolve
 
     resolved = resolve(metrics)
     for metric in resolved:

@@ -26,7 +26,7 @@ from assay.judges.cascade.agreement import Point, choose_band, clusters
 from assay.judges.cascade.items import affirms, in_doubt, kind_of, route
 from assay.judges.cascade.plan import BandPlan, CascadePlan, Saving, open_options
 from assay.metrics import Metric
-from assay.metrics.registry import MetricSpec, resolve
+from assay.naming import MetricSpec, resolve
 from assay.records import Sample, Score, Usage
 from assay.store import Store
 from assay.sync import facade

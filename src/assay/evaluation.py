@@ -16,8 +16,8 @@ from assay.data import ColumnMap, Data, Rows, missing_columns, open_data
 from assay.errors import InputError
 from assay.judges import BaseJudge, JudgeSpec, resolve_judge
 from assay.judges.cache import FindingCache
-from assay.metrics import Metric, MetricSpec
-from assay.metrics.registry import resolve
+from assay.metrics import Metric
+from assay.naming import MetricSpec, resolve
 from assay.records import ScoredSample
 from assay.result import Result
 from assay.running import Options, Running

@@ -24,8 +24,13 @@ if TYPE_CHECKING:
 SupportLabel = Literal["supported", "contradicted", "not_mentioned"]
 SampleStatus = Literal["complete", "abandoned", "cancelled", "failed"]
 Direction = Literal["higher", "lower"]
+Role = Literal["system", "user", "assistant", "tool"]
+
+#: What stands in the place of a cause for values that another system gives by convention.
+BY_CONVENTION = "by_convention"
 
 _STATUSES = get_args(SampleStatus)
+_ROLES = get_args(Role)
 
 _ADAPTERS: dict[type, TypeAdapter[Any]] = {}
 
@@ -125,12 +130,45 @@ class Turn(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall(Record):
+    """One call of a tool by a model: what it was given, and what came back where that is known."""
+
+    name: str
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    output: str | None = None
+    id: str | None = None
+
+    def __post_init__(self) -> None:
+        _clean_text(self, "name", needed=True)
+        _clean_text(self, "output")
+        _put(self, "arguments", json_object(self.arguments))
+        if self.id is not None:
+            _put(self, "id", _identity(self, "id", self.id))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message(Record):
+    """One message of a conversation, or of the way that an agent took; `tool_calls` are those that it asks for."""
+
+    role: Role
+    content: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.role not in _ROLES:
+            raise InputError(f"Message: role: expected {', '.join(_ROLES)}; found {self.role!r}")
+        _clean_text(self, "content", needed=True)
+        _clean_items(self, "tool_calls", ToolCall)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sample(Record):
     """One exchange with a RAG system.
 
     `None` means "not known"; an empty tuple of contexts means "retrieval returned nothing".
     `ids` ties the sample to its origin (run, trace, span ids by name). `language` is an ISO 639-1 code, where it is
-    said; it then counts. `None`: found out from the texts, where they leave no doubt, else English.
+    said; it then counts. `None`: found out from the texts, where they leave no doubt, else English. `messages` are the
+    whole conversation or an agent's way, this exchange included, for metrics that judge more than one answer.
 
     A sample can always be stored: half an emoji in a text becomes U+FFFD, and of the metadata only what JSON can hold
     is kept (see `assay.cleaning.json_value`). What is no text where a text belongs is an InputError.
@@ -147,6 +185,7 @@ class Sample(Record):
     language: str | None = None
     status: SampleStatus = "complete"
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    messages: tuple[Message, ...] = ()
 
     def __str__(self) -> str:
         lines = [(name, getattr(self, name)) for name in ("question", "answer", "reference")]
@@ -169,6 +208,7 @@ class Sample(Record):
             if getattr(self, name) is not None:
                 _clean_items(self, name, Context)
         _clean_items(self, "history", Turn)
+        _clean_items(self, "messages", Message)
         _clean_text(self, "language")
         if self.status not in _STATUSES:
             raise InputError(f"Sample: status: expected {', '.join(_STATUSES)}; found {self.status!r}")
@@ -207,10 +247,12 @@ class Sample(Record):
 
     def content_hash(self) -> str:
         """SHA-256 over everything a metric can see."""
+        said = [message.to_dict() for message in self.messages]
         return fingerprint(
             [self.question, self.passages if self.contexts is not None else None, self.answer, self.reference,
              [c.text for c in self.reference_contexts] if self.reference_contexts is not None else None,
-             [[t.question, t.answer, [c.text for c in t.contexts]] for t in self.history], self.spoken, self.status]
+             [[t.question, t.answer, [c.text for c in t.contexts]] for t in self.history], self.spoken, self.status,
+             *([said] if said else [])]
         )  # fmt: skip
 
 
@@ -316,8 +358,10 @@ class Unscored(Record):
 class Score(Record):
     """A value with its range, direction and evidence; or no value and the reason why.
 
-    Exactly one of `value` and `unscored` is set. `verdicts` are the readings the value was computed from, by what
-    was read against what (`"answer/contexts"`). `parts` are intermediate numbers of the formula.
+    Exactly one of `value` and `unscored` is set. `convention` says why a value is none that was measured: another
+    system gives it by convention, where it has nothing to measure; such values count in no mean. `verdicts` are the
+    readings the value was computed from, by what was read against what (`"answer/contexts"`). `parts` are intermediate
+    numbers of the formula.
     """
 
     metric: str
@@ -332,15 +376,23 @@ class Score(Record):
     version: str = "1"
     judge: str | None = None
     usage: Usage = field(default_factory=Usage)
+    convention: str | None = None
 
     def __str__(self) -> str:
         if self.unscored is not None:
             return printable(f"{self.metric}: not scored ({self.unscored.cause}): {self.unscored.message}")
+        if self.convention is not None:
+            return printable(f"{self.metric} = {self.value:.3f} by convention: {self.convention}")
         parts = ", ".join(f"{name} {value:.3g}" for name, value in self.parts.items())
         return printable(f"{self.metric} = {self.value:.3f}" + (f" ({parts})" if parts else ""))
 
     def __repr__(self) -> str:
         return f"<Score {self}>"
+
+    @property
+    def measured(self) -> bool:
+        """Whether there is a value, and it was measured."""
+        return self.value is not None and self.convention is None
 
     def __post_init__(self) -> None:
         if (self.value is None) == (self.unscored is None):

@@ -178,9 +178,9 @@ class Result:
             raise InputError(f"n: expected at least 1, got {n}")
         sign = 1 if self.metrics[metric].direction == "higher" else -1
         valued = (
-            (sign * score.value, row.number, row)
+            (sign * (score.value or 0.0), row.number, row)
             for row in self.numbered()
-            if (score := row.scored.scores.get(metric)) is not None and score.value is not None
+            if (score := row.scored.scores.get(metric)) is not None and score.measured
         )
         worst = [row for _, _, row in heapq.nsmallest(n or 1, valued, key=lambda one: one[:2])]
         if n is not None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from assay.records import Direction, Score
+from assay.records import BY_CONVENTION, Direction, Score
 from assay.terminal import printable
 
 
@@ -18,7 +18,7 @@ class Summary:
     mean          over the scored rows; None when there are none
     scored/total  coverage
     bounds        the mean, were every unscored row as bad and as good as can be: what the gaps could hide
-    causes        unscored rows by cause
+    causes        unscored rows by cause; rows with a value by convention are none of the scored ones either
     """
 
     metric: str
@@ -37,6 +37,9 @@ class Summary:
         self.total += 1
         if score.unscored is not None:
             self.causes[score.unscored.cause] += 1
+            return
+        if score.convention is not None:
+            self.causes[BY_CONVENTION] += 1
             return
         assert score.value is not None  # Score holds a value or a reason
         self.scored += 1

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from assay import Context, Sample, ScriptedJudge
 from assay.live import Spool
-from assay.metrics.registry import resolve
+from assay.naming import resolve
 from assay.scoring import score_sample
 
 SAMPLES = 5000

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.errors import BadReply
+from assay.errors import BadReply, InputError
 from assay.inquiries import (
     BackQuestions,
     Checklist,
@@ -19,8 +19,10 @@ from assay.inquiries import (
     Entities,
     Inquiry,
     KeyQuestions,
+    Listing,
     Rating,
     Similarity,
+    Sorting,
     Support,
     SupportCells,
     Usefulness,
@@ -46,6 +48,8 @@ ONE_OF_EACH: tuple[Inquiry[Any], ...] = (
     Rating("How polite is the answer?", ((1, "rude"), (2, "neutral"), (3, "polite")), MATERIAL),
     KeyQuestions(ANSWER),
     Directness("How high is the tower?", ANSWER),
+    Listing("places", "List the places that the ANSWER names.", MATERIAL),
+    Sorting("heights", "Does the ITEM name a height?", PASSAGES, (("yes", "it does"), ("no", "it does not")), MATERIAL),
 )
 
 
@@ -426,6 +430,31 @@ def test_key_questions_of_a_long_text_come_from_all_of_its_parts():
     assert joined == ("Same?", *(f"About part {n}?" for n, _ in enumerate(division.parts)))
 
 
+def test_a_listing_gives_each_item_once_and_refuses_what_is_no_list():
+    inquiry = Listing("places", "List the places.", MATERIAL)
+    assert inquiry.read({"items": [" Oslo ", "", "Rome", "Oslo"]}) == ("Oslo", "Rome")
+    assert inquiry.read({"items": []}) == ()
+    for wrong in (None, "Oslo", [1], ["a"] * 201):
+        with pytest.raises(BadReply):
+            inquiry.read({"items": wrong})
+
+
+def test_sorting_gives_each_item_its_label_and_refuses_others():
+    inquiry = Sorting("tone", "What tone?", ("a", "b"), (("kind", "it is"), ("rude", "it is"), ("flat", "neither")))
+    items = [{"item": "I2", "reason": "r", "label": "Rude"}, {"item": "[I1]", "label": "flat"}]
+    assert [verdict.label for verdict in inquiry.read({"verdicts": items})] == ["flat", "rude"]
+    for wrong in (items[:1], [*items, items[0]], [{**items[0], "label": "nice"}, items[1]]):
+        with pytest.raises(BadReply):
+            inquiry.read({"verdicts": wrong})
+    decided = inquiry.decided({"i1": {"kind": 0.2, "rude": 0.5, "flat": 0.3}, "i2": {"kind": 0.9}})
+    assert [(verdict.label, verdict.probability) for verdict in decided] == [("rude", 0.2), ("kind", 0.9)]
+    halves = inquiry.halve()
+    assert halves is not None
+    assert [part.given for part in halves.parts] == [("a",), ("b",)]
+    with pytest.raises(InputError, match="choices"):
+        Sorting("tone", "What tone?", ("a",), (("kind", ""), ("kind", "")))
+
+
 def test_what_must_not_be_divided_says_so():
     long = "word " * 1000
     assert BackQuestions(long).fit(100) is None
@@ -442,6 +471,8 @@ def test_findings_survive_the_store(inquiry):
         Criterion: Verdict(label="yes", reason="r"),
         Directness: Verdict(label="direct", evidence=(Evidence(passage=0, span=Span(0, 9), text="The tower"),)),
         KeyQuestions: ("Is it?", "Was it?"),
+        Listing: ("Oslo",),
+        Sorting: (Verdict(label="yes", probability=0.75, reason="90 m"), Verdict(label="no"), Verdict(label="no")),
         Entities: (Evidence(passage=1, span=Span(0, 4), text="Oslo"),),
     }
     finding = findings.get(type(inquiry))

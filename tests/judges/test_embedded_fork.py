@@ -11,7 +11,7 @@ import pytest
 PROGRAM = """
 import os, threading
 from assay import EmbeddedJudge, Sample, Context
-from assay.metrics.registry import resolve
+from assay.naming import resolve
 from assay.scoring import score_sample
 from assay.sync import run_sync
 

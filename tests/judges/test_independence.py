@@ -10,7 +10,8 @@ import pytest
 
 from assay import evaluate
 from assay.judges.writing.judge import Reply, Request, TextJudge
-from assay.metrics.registry import METRICS, resolve
+from assay.metrics.registry import METRICS
+from assay.naming import resolve
 from assay.records import Sample
 from assay.scoring import score_sample
 from tests.metrics.test_every_metric import SAMPLE

@@ -21,8 +21,10 @@ from assay.inquiries import (
     Directness,
     Entities,
     KeyQuestions,
+    Listing,
     Rating,
     Similarity,
+    Sorting,
     Support,
     Usefulness,
 )
@@ -61,6 +63,8 @@ async def test_every_inquiry_is_answered(judge_at: JudgeAt) -> None:
         KeyQuestions(ANSWER),
         Similarity(ANSWER, (REFERENCE, ANSWER)),
         Directness(QUESTION, ANSWER),
+        Listing("statements", "List the statements of the ANSWER.", (("ANSWER", ANSWER),)),
+        Sorting("known", "Does the ANSWER say it?", (ANSWER, "Xyz."), (("yes", "so"), ("no", "not")), (("A", ANSWER),)),
     ]
     with OpenAIServer() as server:
         answers = await ask(judge_at(server, embedding_model="e", logprobs=True), *inquiries)
@@ -73,6 +77,8 @@ async def test_every_inquiry_is_answered(judge_at: JudgeAt) -> None:
     assert [verdict.label for verdict in found[2]] == ["useful", "not_useful"]
     assert len(found[3].questions) == 3
     assert found[5].label == "yes"
+    assert found[10] == tuple(ANSWER.replace(". ", ".|").split("|"))
+    assert [verdict.label for verdict in found[11]] == ["yes", "no"]
     assert found[6].level in (1, 2, 3)
     assert found[6].expected is not None
     assert 0.5 < found[8][0] < 1.0

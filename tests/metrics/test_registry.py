@@ -10,7 +10,8 @@ import pytest
 
 from assay import evaluate
 from assay.errors import InputError
-from assay.metrics import METRICS, AnswerCorrectness, ContextRecall, Faithfulness, Hallucination, Metric, resolve
+from assay.metrics import METRICS, AnswerCorrectness, ContextRecall, Faithfulness, Hallucination, Metric
+from assay.naming import resolve
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,8 @@ def kind_of(schema: dict[str, Any], titles: list[str]) -> str:
         "entities": {"entities"},
         "rating": {"reason", "label"},
         "directness": {"reason", "label", "quote"},
+        "listing": {"items"},
+        "sorting": {"verdicts"},
     }
     return next((kind for kind, needs in kinds.items() if keys == needs), "other")
 
@@ -87,6 +89,8 @@ def think(reading: Reading) -> dict[str, Any]:
         "entities": _entities,
         "rating": _rating,
         "directness": _directness,
+        "listing": _listing,
+        "sorting": _sorting,
     }.get(reading.kind)
     return answer(reading) if answer else _fill(reading.schema)
 
@@ -236,6 +240,23 @@ def _key_questions(reading: Reading) -> dict[str, Any]:
     return {
         "keyphrases": sorted(words(reading.text("TEXT")))[:5],
         "questions": [f"Is it true ({n + 1}) that {parts[n % len(parts)]}" for n in range(count)],
+    }
+
+
+def _listing(reading: Reading) -> dict[str, Any]:
+    return {"items": [part for _, text in reading.sections for part in sentences(text)]}
+
+
+def _sorting(reading: Reading) -> dict[str, Any]:
+    """The first label for items whose words stand in the other texts, else the last."""
+    labels = reading.schema["properties"]["verdicts"]["items"]["properties"]["label"]["enum"]
+    known = {word for title, text in reading.sections if not title.startswith("ITEM I") for word in words(text)}
+    items = [text for title, text in reading.sections if title.startswith("ITEM I")]
+    return {
+        "verdicts": [
+            {"item": f"I{n}", "reason": "by its words", "label": labels[0 if set(words(text)) <= known else -1]}
+            for n, text in enumerate(items, 1)
+        ]
     }
 
 

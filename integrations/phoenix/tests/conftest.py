@@ -30,7 +30,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics.registry import resolve
+from assay.naming import resolve
 from assay.records import Context, Sample, ScoredSample
 from assay.scoring import score_sample
 

@@ -83,7 +83,7 @@ def metrics() -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from assay.metrics.registry import names, resolve
+    from assay.naming import names, resolve
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for title in ("metric", "needs", "range", "better", "judges"):

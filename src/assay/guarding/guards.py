@@ -20,7 +20,7 @@ from assay.guarding.worker import END_GRACE, Job, Worker
 from assay.judges import resolve_judge
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
-from assay.metrics.registry import MetricSpec, resolve
+from assay.naming import MetricSpec, resolve
 from assay.records import Context, Sample, Score, ScoredSample
 
 #: What `warm_up` asks about.

@@ -8,8 +8,10 @@ from assay.inquiries.criterion import Checklist, Criterion
 from assay.inquiries.directness import Directness
 from assay.inquiries.entities import Entities
 from assay.inquiries.key_questions import KeyQuestions
+from assay.inquiries.listing import Listing
 from assay.inquiries.rating import Rated, Rating
 from assay.inquiries.similarity import Similarity
+from assay.inquiries.sorting import Sorting
 from assay.inquiries.support import Support, SupportCells
 from assay.inquiries.useful_sentences import UsefulSentences
 from assay.inquiries.usefulness import Usefulness
@@ -26,12 +28,14 @@ __all__ = [
     "Entities",
     "Inquiry",
     "KeyQuestions",
+    "Listing",
     "Prompt",
     "Question",
     "Rated",
     "Rating",
     "Section",
     "Similarity",
+    "Sorting",
     "Support",
     "SupportCells",
     "UsefulSentences",

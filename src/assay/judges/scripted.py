@@ -29,6 +29,8 @@ class ScriptedJudge(BaseJudge):
     key_questions(text) -> list of questions
     similarity(text, other) -> cosine in [-1, 1]
     ask(question) -> label, or bool where there are two
+    listing(what, texts) -> list of items; texts is a tuple
+    sorting(what, item, texts) -> label
     rules               further rules by the name of their inquiry: {"mine": ...}
 
     A mapping may leave cases out: `support` and `usefulness` then say no, everything else is a failure that names
@@ -53,6 +55,8 @@ class ScriptedJudge(BaseJudge):
         key_questions: Rule | None = None,
         similarity: Rule | None = None,
         ask: Rule | None = None,
+        listing: Rule | None = None,
+        sorting: Rule | None = None,
         rules: Mapping[str, Rule] | None = None,
         name: str = "scripted",
     ) -> None:
@@ -69,6 +73,8 @@ class ScriptedJudge(BaseJudge):
             "key_questions": key_questions,
             "similarity": similarity,
             "ask": ask,
+            "listing": listing,
+            "sorting": sorting,
             **(rules or {}),
         }
         self.asked: Counter[str] = Counter()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from assay.budgets.budget import Budget
     from assay.judges.base import JudgeSpec
     from assay.live.sampling import Sampling
-    from assay.metrics.registry import MetricSpec
+    from assay.naming import MetricSpec
 
 OFF = "live scoring is switched off"
 

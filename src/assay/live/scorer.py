@@ -38,7 +38,7 @@ from assay.sinks.base import Sink
 from assay.sinks.writing import Written
 
 if TYPE_CHECKING:
-    from assay.metrics.registry import MetricSpec
+    from assay.naming import MetricSpec
 
 #: Scored where no metrics are named: what needs no reference, and what the embedded judge answers.
 LIVE_METRICS = ("faithfulness", "context_utilization")
@@ -101,7 +101,7 @@ class LiveScorer(BaseIntake):
         if when_spent not in ("unscored", "wait"):
             raise InputError(f"when_spent: expected 'unscored' or 'wait', got {when_spent!r}")
         from assay.live import environment
-        from assay.metrics.registry import resolve
+        from assay.naming import resolve
 
         self.metrics = resolve(LIVE_METRICS if metrics is None else metrics)
         self.judge = environment.judge_or(judge)

@@ -40,7 +40,7 @@ from assay.sinks.base import Sink
 from assay.sinks.writing import named_sinks
 
 if TYPE_CHECKING:
-    from assay.metrics.registry import MetricSpec
+    from assay.naming import MetricSpec
 
 TIDY = 15.0  # seconds between deletions of what is delivered
 STOP_GRACE = 5.0  # seconds that a stop waits for the delivery under way
@@ -92,7 +92,7 @@ class Worker:
         remember: int = 1_000_000,
     ) -> None:
         from assay.judges import resolve_judge
-        from assay.metrics.registry import resolve
+        from assay.naming import resolve
 
         least = {"concurrency": concurrency, "max_attempts": max_attempts, "max_tries": max_tries}
         for name, number in least.items():

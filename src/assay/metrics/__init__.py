@@ -16,7 +16,7 @@ from assay.metrics.faithfulness import Faithfulness
 from assay.metrics.functions import FunctionMetric, metric
 from assay.metrics.hallucination import Hallucination
 from assay.metrics.noise_sensitivity import NoiseSensitivity
-from assay.metrics.registry import METRICS, MetricSpec, resolve
+from assay.metrics.registry import METRICS
 from assay.metrics.semantic_similarity import SemanticSimilarity
 from assay.metrics.summarization_score import SummarizationScore
 
@@ -38,10 +38,8 @@ __all__ = [
     "Hallucination",
     "HarmonicMean",
     "Metric",
-    "MetricSpec",
     "NoiseSensitivity",
     "SemanticSimilarity",
     "SummarizationScore",
     "metric",
-    "resolve",
 ]

@@ -16,7 +16,7 @@ from assay.judges.base import JudgeSpec
 from assay.judges.cache import FindingCache
 from assay.loops import LoopThread
 from assay.metrics.base import Metric
-from assay.metrics.registry import MetricSpec, resolve
+from assay.naming import MetricSpec, resolve
 from assay.records import Sample, ScoredSample
 from assay.scorers.desk import shared_desk, shared_judge
 from assay.scoring import score_sample, unscored_sample

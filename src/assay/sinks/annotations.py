@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.fields import well_formed
-from assay.records import Context, Record, Sample, Score, ScoredSample, Verdict, fingerprint
+from assay.records import BY_CONVENTION, Context, Record, Sample, Score, ScoredSample, Verdict, fingerprint
 from assay.sinks.base import Mask
 from assay.sinks.masking import hider
 from assay.wording import headline, score_in_words
@@ -82,9 +82,9 @@ def annotations_of(
                 id=str(uuid.uuid5(NAMESPACE, f"{where}\n{name}\n{identifier}")),
                 identifier=identifier,
                 name=name,
-                value=score.value,
-                label=None if score.unscored is None else "unscored",
-                cause=None if score.unscored is None else score.unscored.cause.value,
+                value=score.value if score.measured else None,
+                label=None if score.measured else "unscored",
+                cause=_cause(score),
                 explanation=_shortened(_words(score, sample, texts), explanation_limit),
                 metadata=_metadata(score, sample, evidence_limit),
                 at=time_of(sample),
@@ -140,10 +140,17 @@ def _hidden_verdict(verdict: Verdict, hide: Mask) -> Verdict:
     )
 
 
+def _cause(score: Score) -> str | None:
+    """Why there is no number to average; None where there is one."""
+    if score.convention is not None:
+        return BY_CONVENTION
+    return None if score.unscored is None else score.unscored.cause.value
+
+
 def _words(score: Score, sample: Sample, texts: bool) -> str:
     if texts:
         return score_in_words(score, sample)
-    return headline(score) if score.unscored is None else f"Not scored ({score.unscored.cause})"
+    return headline(score) if score.measured else f"Not scored ({_cause(score)})"
 
 
 def _metadata(score: Score, sample: Sample, limit: int) -> dict[str, Any]:
@@ -155,8 +162,9 @@ def _metadata(score: Score, sample: Sample, limit: int) -> dict[str, Any]:
         **{f"assay.part.{name}": value for name, value in score.parts.items()},
         **{f"assay.id.{name}": value for name, value in sample.ids.items()},
     }
-    if score.unscored is not None:
-        data["assay.cause"] = score.unscored.cause.value
+    cause = _cause(score)
+    if cause is not None:
+        data["assay.cause"] = cause
     evidence = _evidence(score, sample)
     if evidence:
         data["assay.evidence"], left_out = _within(evidence, limit)

@@ -18,9 +18,11 @@ from assay.inquiries import (
     Entities,
     Inquiry,
     KeyQuestions,
+    Listing,
     Rated,
     Rating,
     Similarity,
+    Sorting,
     Support,
     SupportCells,
     Usefulness,
@@ -60,6 +62,10 @@ def an_inquiry_of_each_kind() -> tuple[Inquiry[Any], ...]:
         BackQuestions(ANSWER),
         Entities((PASSAGE,)),
         KeyQuestions(PASSAGE),
+        Listing("cities", "List the cities that the ANSWER names.", material),
+        Sorting(
+            "numbers", "Does the ITEM name a number?", (ANSWER, PASSAGE), (("yes", "it does"), ("no", "it does not"))
+        ),
         Similarity(ANSWER, (PASSAGE,)),
     )
 

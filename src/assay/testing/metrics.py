@@ -13,7 +13,7 @@ from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Inquiry
 from assay.judges.base import Answer, BaseJudge
 from assay.metrics import Metric
-from assay.metrics.registry import resolve
+from assay.naming import resolve
 from assay.records import Context, Direction, Sample, Score, Turn
 from assay.scoring import score_sample
 from assay.sync import run_sync

@@ -16,14 +16,14 @@ from assay.sync import run_sync
 from assay_langchain.translate import sample_from_values
 
 if TYPE_CHECKING:
-    from assay.metrics.registry import MetricSpec
+    from assay.naming import MetricSpec
 
 
 class Scorer:
     """Metrics and the judge they ask, for one sample at a time."""
 
     def __init__(self, metrics: MetricSpec, judge: JudgeSpec) -> None:
-        from assay.metrics.registry import resolve
+        from assay.naming import resolve
 
         self.metrics: Sequence[Metric] = resolve(metrics)
         self.judge = resolve_judge(judge)

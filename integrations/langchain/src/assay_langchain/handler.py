@@ -30,7 +30,7 @@ from assay_langchain.misuse import HandlerType, of_another_process
 from assay_langchain.switches import BLOCK
 
 if TYPE_CHECKING:
-    from assay.metrics.registry import MetricSpec
+    from assay.naming import MetricSpec
 
 
 class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metaclass=HandlerType):

@@ -19,7 +19,7 @@ except ImportError as error:
     raise MissingExtra(f"AssayRunEvaluator needs langsmith: {how}") from error
 
 if TYPE_CHECKING:
-    from assay.metrics.registry import MetricSpec
+    from assay.naming import MetricSpec
 
 
 class AssayRunEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]

@@ -28,7 +28,7 @@ except ImportError as error:
     raise MissingExtra("AssayMiddleware needs langchain: pip install 'langchain>=1.0,<2'") from error
 
 if TYPE_CHECKING:
-    from assay.metrics.registry import MetricSpec
+    from assay.naming import MetricSpec
 
 RUN = "assay_run"  # the key of the agent's state: private, and in no checkpoint
 

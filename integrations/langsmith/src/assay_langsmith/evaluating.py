@@ -12,7 +12,7 @@ from assay.capture import samples_of, traces_of
 from assay.errors import InputError
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
-from assay.metrics.registry import MetricSpec
+from assay.naming import MetricSpec
 from assay.records import Sample
 from assay.scorers import Panel, PanelOptions, sample_of_values
 from assay.sinks.annotations import Annotation

@@ -10,7 +10,7 @@ from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 from assay.errors import InputError
 from assay.judges import JudgeSpec, resolve_judge
 from assay.metrics.base import Metric
-from assay.metrics.registry import resolve
+from assay.naming import resolve
 from assay.records import Context, Sample, Score
 from assay.report.explanation import score_in_words
 from assay.scoring import score_sample
@@ -18,7 +18,7 @@ from assay.sync import run_sync
 from assay_llama_index.records import answer_of, answer_text, context_of, contexts_of, text_of
 
 if TYPE_CHECKING:
-    from assay.metrics.registry import MetricSpec
+    from assay.naming import MetricSpec
 
 DEFAULT_THRESHOLD = 0.5
 

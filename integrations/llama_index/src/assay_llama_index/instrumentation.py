@@ -21,7 +21,7 @@ from assay_llama_index.capture import Capture
 from assay_llama_index.handler import AssayEventHandler, AssaySpanHandler
 
 if TYPE_CHECKING:
-    from assay.metrics.registry import MetricSpec
+    from assay.naming import MetricSpec
 
 #: Where LlamaIndex tells of the tokens of chat streams, and of what models wrote. A handler there hears nothing else.
 EVENTS = ("llama_index.core.chat_engine.types", "llama_index.core.llms.callbacks")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 from assay.errors import InputError, MissingExtra
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
-from assay.metrics.registry import MetricSpec
+from assay.naming import MetricSpec
 from assay.records import Sample
 from assay.scorers import Panel, PanelOptions, sample_of_values
 from assay.sinks.annotations import Annotation

@@ -1,0 +1,55 @@
+"""The metrics of other systems, by their names and formulas: "ragas:context_precision", "deepeval:faithfulness".
+
+One room per system. `"SYSTEM:NAME"` is the metric without what its system invents: a case that leaves nothing to
+measure is unscored. `"SYSTEM:NAME@original"` gives the numbers of the system to the letter; what it gives by convention
+is marked so and counts in no mean.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+from typing import cast
+
+from assay.errors import InputError
+from assay.systems.base import ORIGINAL, Entry, SystemMetric
+
+#: The rooms by the name before the colon. Each has a table `ENTRIES`, and is loaded when one of its metrics is wanted.
+SYSTEMS: tuple[str, ...] = (
+    "ragas",
+    "deepeval",
+    "trulens",
+    "langchain",
+    "openevals",
+    "langsmith",
+    "bedrock",
+    "ragchecker",
+    "llamaindex",
+    "multimodal",
+)
+
+
+def entries(system: str) -> Mapping[str, Entry]:
+    """The metrics of a system by their names. Raises InputError for an unknown system."""
+    if system not in SYSTEMS:
+        near = difflib.get_close_matches(system.lower(), SYSTEMS, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"metrics: there is no system {system!r}{hint}; known are {', '.join(SYSTEMS)}")
+    return cast("Mapping[str, Entry]", import_module(f"assay.systems.{system}").ENTRIES)
+
+
+def named(name: str) -> SystemMetric:
+    """The metric "SYSTEM:NAME" or "SYSTEM:NAME@original". Raises InputError where there is none."""
+    system, _, rest = name.partition(":")
+    wanted, _, profile = rest.partition("@")
+    known = entries(system.strip())
+    entry = known.get(wanted.strip())
+    if entry is None:
+        near = difflib.get_close_matches(wanted.lower().replace("-", "_").replace(" ", "_"), known, n=3)
+        hint = f"did you mean {' or '.join(repr(f'{system}:{match}') for match in near)}? " if near else ""
+        raise InputError(f"metrics: there is no metric {name!r}; {hint}`assay metrics --system {system}` lists all")
+    if profile and profile != ORIGINAL:
+        raise InputError(f"metrics: {name!r}: the only profile is {ORIGINAL!r}, not {profile!r}")
+    return replace(entry.make(), profile=ORIGINAL) if profile else entry.make()

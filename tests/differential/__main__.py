@@ -1,0 +1,53 @@
+"""Makes the golden files again: what other packages give on the samples of `worlds`.
+
+    python -m tests.differential ragas [--environments DIR]
+
+Installs the packages into environments of their own (uv), runs `drive_NAME.py` there and writes `golden/NAME.json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).parent
+#: Name of a driver -> what its environment holds.
+PACKAGES: dict[str, tuple[str, ...]] = {
+    "ragas": ("ragas==0.4.3", "langchain-community<0.4", "rapidfuzz", "sacrebleu", "rouge-score"),
+}
+
+
+def environment(name: str, directory: Path) -> Path:
+    """The Python of an environment with the packages of a driver; made where it is not there."""
+    python = directory / name / "bin" / "python"
+    if not python.exists():
+        subprocess.run(["uv", "venv", "-q", "--python", "3.11", str(directory / name)], check=True)
+        subprocess.run(["uv", "pip", "install", "-q", "--python", str(python), *PACKAGES[name]], check=True)
+    return python
+
+
+def drive(name: str, directory: Path) -> None:
+    """Run one driver and write its golden file."""
+    quiet = {"RAGAS_DO_NOT_TRACK": "true", "DEEPEVAL_TELEMETRY_OPT_OUT": "YES", "OPENAI_API_KEY": "none"}
+    ran = subprocess.run(
+        [str(environment(name, directory)), str(HERE / f"drive_{name}.py")],
+        check=True,
+        stdout=subprocess.PIPE,
+        env={**os.environ, **quiet},
+        cwd=HERE,
+    )
+    found = json.loads(ran.stdout)
+    text = json.dumps(found, indent=1, sort_keys=True, ensure_ascii=False)
+    (HERE / "golden" / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("names", nargs="+", choices=sorted(PACKAGES))
+    parser.add_argument("--environments", type=Path, default=Path(".differential"))
+    given = parser.parse_args()
+    for each in given.names:
+        drive(each, given.environments.resolve())

@@ -1,0 +1,77 @@
+"""Metrics of other systems by their names, their profile, and what they give where there is nothing to measure."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+import assay
+from assay.errors import InputError
+from assay.judges.scripted import ScriptedJudge
+from assay.naming import resolve
+from assay.records import Context, Sample
+from assay.sinks.annotations import annotations_of
+
+JUDGE = ScriptedJudge(support=lambda claim, passage: "supported")
+BLANK = Sample(question="When?", contexts=(Context(text=" "),), answer="It opened in 1990.", id="blank")
+FULL = replace(BLANK, contexts=(Context(text="It opened in 1990."),), id="full")
+
+
+def test_a_system_and_a_name() -> None:
+    (metric,) = resolve("ragas:faithfulness")
+    assert metric.label == "ragas:faithfulness"
+    assert [one.label for one in resolve("faithfulness, ragas:faithfulness, ragas:faithfulness@original")] == [
+        "faithfulness",
+        "ragas:faithfulness",
+        "ragas:faithfulness@original",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("ragsa:faithfulness", "there is no system 'ragsa'; did you mean 'ragas'?"),
+        ("ragas:faithfullness", "did you mean 'ragas:faithfulness'?"),
+        ("ragas:faithfulness@2.0", "the only profile is 'original'"),
+        ("ragas:", "there is no metric 'ragas:'"),
+    ],
+)
+def test_wrong_names_say_what_is_meant(name: str, said: str) -> None:
+    with pytest.raises(InputError) as raised:
+        resolve(name)
+    assert said in str(raised.value)
+
+
+def test_a_value_by_convention_is_marked_and_counts_in_no_mean() -> None:
+    result = assay.evaluate(
+        [BLANK, FULL], ["ragas:faithfulness", "ragas:faithfulness@original"], judge=JUDGE, store=None
+    )
+    blank, full = (row.scores["ragas:faithfulness@original"] for row in result)
+    assert (blank.value, blank.convention) == (0.0, "nothing was retrieved")
+    assert "0.000 by convention: nothing was retrieved" in str(blank)
+    assert full.value == 1.0
+    assert full.convention is None
+    summary = result.metrics["ragas:faithfulness@original"]
+    assert (summary.mean, summary.scored, summary.total) == (1.0, 1, 2)
+    assert dict(summary.causes) == {"by_convention": 1}
+    assert summary.bounds == (0.5, 1.0)  # (0 + 1) / 2 and (1 + 1) / 2
+    assert dict(result.metrics["ragas:faithfulness"].causes) == {"no_context": 1}
+    worst = result.worst("ragas:faithfulness@original")
+    assert worst is not None
+    assert worst.scored.sample.id == "full"
+
+
+def test_trace_stores_are_told_no_number_that_was_not_measured() -> None:
+    result = assay.evaluate([BLANK], ["ragas:faithfulness@original"], judge=JUDGE, store=None)
+    (annotation,) = annotations_of(next(iter(result)))
+    assert (annotation.value, annotation.label, annotation.cause) == (None, "unscored", "by_convention")
+    assert annotation.explanation is not None
+    assert "by convention" in annotation.explanation
+
+
+def test_what_two_systems_ask_alike_is_asked_once() -> None:
+    judge = ScriptedJudge(support=lambda claim, passage: "supported")
+    asyncio.run(assay.aevaluate([FULL], ["faithfulness", "ragas:faithfulness"], judge=judge, store=None))
+    assert dict(judge.asked) == {"claims": 1, "support": 1}
