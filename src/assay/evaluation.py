@@ -137,7 +137,6 @@ async def aevaluate(
     store            folder that keeps findings and rows; a rerun asks only for what is missing. None: a temporary one
     column_map       your column for a field, where the name is not one of the accepted ones: {"question": "frage"}; for
                      contexts also several, each a passage or more: {"contexts": ["first", "second"]}
-    column_map       your column for a field, where the name is not one of the accepted ones: {"question": "frage"}
     language         ISO 639-1 code of the rows that do not say theirs; None: found out row by row, where the texts
                      leave no doubt, else English. What a judge does not read is unscored (language)
     limit            read at most this many rows

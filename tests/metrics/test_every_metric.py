@@ -32,6 +32,7 @@ from assay.metrics.faithfulness import share_supported
 from assay.metrics.grounded import probability_grounded
 from assay.metrics.hallucination import share_hallucinated
 from assay.metrics.noise_sensitivity import relevant_passages, share_noise
+from assay.metrics.nugget_recall import weighted_recall
 from assay.metrics.summarization_score import qa_score
 from assay.records import Context, Sample, Score
 from assay.scoring import score_sample
@@ -91,6 +92,7 @@ RULES: dict[str, Any] = {
     "rating": lambda question: 1,
     "key_questions": lambda text: ["Was Einstein born in 1879?", "Is Ulm named?"],
     "similarity": lambda text, other: 0.5,
+    "sorting": lambda what, item, texts: "vital" if "1879" in item else "okay",
 }
 
 #: The values for SAMPLE, with their arithmetic.
@@ -108,6 +110,8 @@ VALUES = {
     "context_utilization": 5 / 6,
     "context_recall": 1.0,
     "context_entity_recall": 1.0,  # 1879, Ulm, Einstein
+    "nugget_recall_answer": 1 / 1.5,  # 1879 is vital and there, Ulm okay and not: 1 / (1 + 0.5)
+    "nugget_recall_contexts": 1.0,
     "context_relevance": 2 / 5,  # sentences
     "context_relevance_passage": 2 / 3,
     "noise_sensitivity_relevant": 1 / 3,  # "Spain" is wrong and stands in a passage that supports "1879"
@@ -145,6 +149,8 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "context_utilization": (SCORED, "no_claims", "no_context", "missing_input", SCORED, SCORED),
     "context_recall": (SCORED, SCORED, "0", "missing_input", "missing_input", SCORED),
     "context_entity_recall": (SCORED, SCORED, "0", "missing_input", "missing_input", SCORED),
+    "nugget_recall_answer": ("0", "no_claims", SCORED, SCORED, "missing_input", SCORED),
+    "nugget_recall_contexts": (SCORED, SCORED, "0", "missing_input", "missing_input", SCORED),
     "context_relevance": (SCORED, SCORED, "no_context", "missing_input", SCORED, SCORED),
     "context_relevance_passage": (SCORED, SCORED, "no_context", "missing_input", SCORED, SCORED),
     "noise_sensitivity_relevant": ("no_claims", "no_claims", "no_context", "missing_input", "missing_input", "0"),
@@ -173,6 +179,8 @@ RECOMPUTED: dict[str, Callable[[Score], float]] = {
     "context_utilization": lambda s: average_precision(useful(s, "question+answer/contexts")),
     "context_recall": lambda s: share_supported(s.verdicts["reference/contexts"]),
     "context_entity_recall": lambda s: entity_recall(s.texts["reference"], s.texts["contexts"]),
+    "nugget_recall_answer": lambda s: nuggets(s, "answer"),
+    "nugget_recall_contexts": lambda s: nuggets(s, "contexts"),
     "context_relevance": lambda s: share_useful(s.verdicts["question/sentences"]),
     "context_relevance_passage": lambda s: share_useful(s.verdicts["question/contexts"]),
     "noise_sensitivity_relevant": lambda s: noise(s, "relevant"),
@@ -187,6 +195,11 @@ ORDER_MATTERS = {"citation_accuracy", "context_precision", "context_utilization"
 
 def useful(score: Score, key: str) -> list[bool]:
     return [verdict.label == "useful" for verdict in score.verdicts[key]]
+
+
+def nuggets(score: Score, against: str) -> float:
+    found = [verdict.label == "supported" for verdict in score.verdicts[f"reference/{against}"]]
+    return weighted_recall(found, [verdict.label == "vital" for verdict in score.verdicts["importance/reference"]])
 
 
 def noise(score: Score, mode: Any) -> float:
@@ -362,7 +375,7 @@ async def test_same_sample_same_score(name: str) -> None:
 
 
 async def test_all_metrics_together_ask_each_thing_once() -> None:
-    """23 metrics, one reading of the texts: two texts split into claims, four matrices, four usefulness vectors.
+    """25 metrics, one reading of the texts: two texts split into claims, four matrices, four usefulness vectors.
 
     Citations are read passage by passage: each of two claims against the one it cites, the wrong one against two more.
     """
@@ -371,6 +384,7 @@ async def test_all_metrics_together_ask_each_thing_once() -> None:
     assert scored.values == pytest.approx(VALUES, abs=1e-12)
     assert scripted.asked == {
         "claims": 2,
+        "sorting": 1,
         "support": 4 + 2 + 2,
         "usefulness": 3,
         "useful_sentences": 1,

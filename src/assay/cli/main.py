@@ -25,6 +25,7 @@ from assay.cli.cascade import cascade
 from assay.cli.forget import forget
 from assay.cli.groups import grouped
 from assay.cli.ingest import ingest
+from assay.cli.lens import lens
 from assay.cli.live import worker
 from assay.cli.options import JudgeOptions, StoreOption
 from assay.cli.output import STDOUT, say, show
@@ -78,17 +79,23 @@ def options(
 
 
 @app.command()
-def metrics() -> None:
+def metrics(
+    system: Annotated[
+        str | None, typer.Option(help="List those of another system: ragas, deepeval, ...; 'all' for every system.")
+    ] = None,
+) -> None:
     """List the metrics: what each needs, its range and direction, and which judges can do it."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    from assay import systems
     from assay.naming import names, resolve
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for title in ("metric", "needs", "range", "better", "judges"):
         table.add_column(title, no_wrap=title != "needs")
-    for name in names():
+    listed = names() if system is None else systems.names(system)
+    for name in listed:
         try:
             (metric,) = resolve(name)
         except InputError as error:  # of another package, which is broken; the others are there
@@ -137,7 +144,7 @@ def demo(store: StoreOption = Path(".assay")) -> None:
 
 
 # the commands that have files of their own
-for command in (score, explain, worst, failures, worker, cascade, capture, ingest, forget):
+for command in (score, explain, lens, worst, failures, worker, cascade, capture, ingest, forget):
     app.command()(command)
 app.add_typer(runs, name="runs")
 

@@ -16,6 +16,7 @@ from assay.metrics.faithfulness import Faithfulness
 from assay.metrics.functions import FunctionMetric, metric
 from assay.metrics.hallucination import Hallucination
 from assay.metrics.noise_sensitivity import NoiseSensitivity
+from assay.metrics.nugget_recall import NuggetRecall
 from assay.metrics.registry import METRICS
 from assay.metrics.semantic_similarity import SemanticSimilarity
 from assay.metrics.summarization_score import SummarizationScore
@@ -39,6 +40,7 @@ __all__ = [
     "HarmonicMean",
     "Metric",
     "NoiseSensitivity",
+    "NuggetRecall",
     "SemanticSimilarity",
     "SummarizationScore",
     "metric",

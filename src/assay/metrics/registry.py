@@ -20,6 +20,7 @@ from assay.metrics.faithfulness import Faithfulness
 from assay.metrics.grounded import Grounded
 from assay.metrics.hallucination import Hallucination
 from assay.metrics.noise_sensitivity import NoiseSensitivity
+from assay.metrics.nugget_recall import NuggetRecall
 from assay.metrics.semantic_similarity import SemanticSimilarity
 from assay.metrics.summarization_score import SummarizationScore
 
@@ -49,6 +50,8 @@ METRICS: Mapping[str, Callable[[], Metric]] = {
     "context_utilization": ContextUtilization,
     "context_recall": ContextRecall,
     "context_entity_recall": ContextEntityRecall,
+    "nugget_recall_answer": NuggetRecall,
+    "nugget_recall_contexts": lambda: NuggetRecall(against="contexts"),
     "context_relevance": ContextRelevance,
     "context_relevance_passage": lambda: ContextRelevance(unit="passage"),
     "noise_sensitivity_relevant": NoiseSensitivity,

@@ -17,18 +17,7 @@ from assay.errors import InputError
 from assay.systems.base import ORIGINAL, Entry, SystemMetric
 
 #: The rooms by the name before the colon. Each has a table `ENTRIES`, and is loaded when one of its metrics is wanted.
-SYSTEMS: tuple[str, ...] = (
-    "ragas",
-    "deepeval",
-    "trulens",
-    "langchain",
-    "openevals",
-    "langsmith",
-    "bedrock",
-    "ragchecker",
-    "llamaindex",
-    "multimodal",
-)
+SYSTEMS: tuple[str, ...] = ("ragas",)
 
 
 def entries(system: str) -> Mapping[str, Entry]:
@@ -38,6 +27,12 @@ def entries(system: str) -> Mapping[str, Entry]:
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise InputError(f"metrics: there is no system {system!r}{hint}; known are {', '.join(SYSTEMS)}")
     return cast("Mapping[str, Entry]", import_module(f"assay.systems.{system}").ENTRIES)
+
+
+def names(system: str = "all") -> tuple[str, ...]:
+    """The full names of the metrics of a system, or of all. Raises InputError for an unknown system."""
+    wanted = SYSTEMS if system == "all" else (system,)
+    return tuple(f"{one}:{name}" for one in wanted for name in entries(one))
 
 
 def named(name: str) -> SystemMetric:

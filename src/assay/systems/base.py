@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
-from assay.records import Sample, Score
+from assay.records import Record, Sample, Score
 
 Profile = Literal["assay", "original"]
 ORIGINAL: Literal["original"] = "original"
@@ -69,7 +69,7 @@ def given(sample: Sample, metric: Metric, key: str, kind: type[T], default: T | 
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class Steps(Record):
     """The formula of a metric in four steps, each a few words, equal where two metrics do the same.
 
     unit       what is judged: "claims of the answer", "sentences of the reference", "passages", "the whole answer"
