@@ -44,6 +44,9 @@ WindowOption = Annotated[
     int | None,
     typer.Option(help="Tokens that the model reads and writes together; some servers cut longer texts silently."),
 ]
+GuidanceOption = Annotated[
+    Path | None, typer.Option(help="TOML or JSON: what to tell the judge of single kinds of inquiry, with examples.")
+]
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,12 @@ class JudgeOptions:
     api_key_env: KeyOption = None
     embedding_model: EmbeddingOption = None
     window_tokens: WindowOption = None
+    guidance: GuidanceOption = None
 
     def resolve(self) -> BaseJudge:
         """The judge that they mean. Raises InputError for options that do not go together."""
-        return judge_of(self.judge, self.base_url, self.api_key_env, self.embedding_model, self.window_tokens)
+        judge = judge_of(self.judge, self.base_url, self.api_key_env, self.embedding_model, self.window_tokens)
+        return judge if self.guidance is None else judge.with_guidance(self.guidance)
 
 
 def judge_of(

@@ -61,6 +61,7 @@ class Ask(Inquiry[Verdict]):
         vote: int = 0,
         language: str = "en",
         choices: tuple[tuple[str, str], ...] | None = None,
+        guidance: str = "",
     ) -> None:
         given = choices if choices is not None else tuple((YES_NO if labels is None else labels).items())
         values = {
@@ -69,6 +70,7 @@ class Ask(Inquiry[Verdict]):
             "choices": given,
             "vote": vote,
             "language": language,
+            "guidance": guidance,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -98,6 +98,7 @@ class Inquiry(ABC, Generic[F]):
     most_items  items of one request, at most
     scripted_as the rule of a script that answers it; its name where that is empty
     unscripted  what a script's mapping says of a case that it leaves out; None: it must not leave any out
+    guidance    what the user of a judge tells it besides (see `assay.judges.guidance`); part of what is asked
     """
 
     name: ClassVar[str]
@@ -107,6 +108,8 @@ class Inquiry(ABC, Generic[F]):
     most_items: ClassVar[int] = MOST_ITEMS
     scripted_as: ClassVar[str] = ""
     unscripted: ClassVar[Any] = None
+
+    guidance: str = field(default="", kw_only=True, repr=False)
 
     # ---- asked in writing
 
@@ -124,18 +127,31 @@ class Inquiry(ABC, Generic[F]):
 
     @cached_property
     def asked(self) -> Prompt | None:
-        """`prompt`, made once; a judge is told a language that is not English."""
+        """`prompt`, made once; a judge is told a language that is not English, and what its user says besides."""
         prompt = self.prompt()
+        if prompt is None:
+            return None
+        task = prompt.task
         language = code_of(getattr(self, "language", None) or ENGLISH)
-        if prompt is None or language == ENGLISH or not is_code(language):
-            return prompt
-        return replace(prompt, task=f"The texts are in the language {language!r} (ISO 639).\n\n{prompt.task}")
+        if language != ENGLISH and is_code(language):
+            task = f"The texts are in the language {language!r} (ISO 639).\n\n{task}"
+        return replace(prompt, task=f"{task}\n\n{self.guidance}" if self.guidance else task)
 
     # ---- asked as decisions
 
     def questions(self) -> tuple[Question, ...]:
         """The decisions that answer this inquiry, on the material of its prompt; () when none do."""
         return ()
+
+    @cached_property
+    def decisions(self) -> tuple[Question, ...]:
+        """`questions`, made once, each with what the judge's user says besides."""
+        if not self.guidance:
+            return self.questions()
+        return tuple(
+            replace(question, instructions=f"{question.instructions}\n\n{self.guidance}")
+            for question in self.questions()
+        )
 
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> F:
         """The finding from the probability of each label, by question name."""

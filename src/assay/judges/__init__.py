@@ -6,19 +6,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
 from assay.judges.base import Answer, BaseJudge, Judge, JudgeSpec
 
 if TYPE_CHECKING:
+    from assay.judges.guidance import GuidanceSpec
     from assay.judges.on_disk.judge import LocalJudge
 
 __all__ = ["Answer", "BaseJudge", "Judge", "JudgeSpec", "local", "resolve_judge"]
 
 
-def resolve_judge(judge: JudgeSpec = None, **options: Any) -> BaseJudge:
-    """The judge that is meant.
+def resolve_judge(judge: JudgeSpec = None, *, guidance: GuidanceSpec | None = None, **options: Any) -> BaseJudge:
+    """The judge that is meant, with the user's guidance where there is some.
 
     None or "embedded"   the embedded judge: offline, on the CPU, free
     "openai:MODEL"       an OpenAI-compatible endpoint; `options` (base_url, api_key, ...) go to `OpenAIJudge`
@@ -33,6 +35,11 @@ def resolve_judge(judge: JudgeSpec = None, **options: Any) -> BaseJudge:
     An LLM judge is never chosen because a key happens to be in the environment. Raises InputError for anything else,
     MissingExtra when the embedded judge is meant and not installed.
     """
+    resolved = _resolved(judge, options)
+    return resolved if guidance is None else resolved.with_guidance(guidance)
+
+
+def _resolved(judge: JudgeSpec, options: Mapping[str, Any]) -> BaseJudge:
     if judge is None or judge == "embedded":
         from assay.judges.embedded.judge import EmbeddedJudge
 
@@ -62,7 +69,7 @@ def resolve_judge(judge: JudgeSpec = None, **options: Any) -> BaseJudge:
 
         foreign = judge_of(judge)
         if foreign is not None:
-            return resolve_judge(foreign, **options)
+            return _resolved(foreign, options)
     expected = (
         "'embedded', 'openai:MODEL', 'decisions:MODEL', 'systemone:MODEL', 'cascade:PATH', "
         "'local:PATH', a judge object, a LangChain chat model or a LlamaIndex LLM"

@@ -10,18 +10,20 @@ There are two ways to answer, and a judge may have one or both: *generate* struc
 from __future__ import annotations
 
 import asyncio
+import copy
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 from assay.errors import JudgeFailure
 from assay.records import Usage
 
 if TYPE_CHECKING:
     from assay.inquiries.base import Inquiry
+    from assay.judges.guidance import Guidance, GuidanceSpec
 
 F = TypeVar("F")
 
@@ -105,6 +107,9 @@ class BaseJudge(ABC):
     #: how many samples an evaluation asks this judge about at the same time; None: all that are in flight
     samples_at_once: int | None = None
 
+    #: what its user tells it about single kinds of inquiry; None: nothing
+    guidance: Guidance | None = None
+
     #: True for judges that reserve each request from `SPENDING` before it leaves, and for those that cost nothing
     budgeted: bool = False
 
@@ -129,6 +134,22 @@ class BaseJudge(ABC):
     def with_probabilities(self) -> BaseJudge:
         """This judge, set to give the probabilities of its labels where it can: they may cost more than the labels."""
         return self
+
+    def with_guidance(self, guidance: GuidanceSpec) -> Self:
+        """This judge, told what its user says of single kinds of inquiry: see `assay.judges.guidance`.
+
+        Raises InputError for what is no guidance, and from judges that read no instructions.
+        """
+        from assay.judges.guidance import Guidance
+
+        twin = copy.copy(self)
+        twin.__dict__.pop("_caches", None)
+        twin.guidance = Guidance.of(guidance)
+        return twin
+
+    def guided(self, inquiry: Inquiry[F]) -> Inquiry[F]:
+        """The inquiry as this judge is to be asked it: with what its user says of such inquiries."""
+        return inquiry if self.guidance is None else self.guidance.added_to(inquiry)
 
     @abstractmethod
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:

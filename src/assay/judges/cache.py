@@ -89,6 +89,7 @@ class FindingCache:
 
     async def find(self, inquiry: Inquiry[F]) -> F:
         """The finding on this inquiry. Raises JudgeFailure."""
+        inquiry = self.judge.guided(inquiry)
         key = self._key(inquiry)
         for _ in range(2):
             call = self._calls.get(key)

@@ -38,7 +38,7 @@ class DecidingRoom:
 
     def need(self, inquiry: Inquiry[Any]) -> Need:
         """See `planning.Room`."""
-        questions, material = inquiry.questions(), _material(inquiry)
+        questions, material = inquiry.decisions, _material(inquiry)
         wrong = next(filter(None, map(unfit, questions)), None)
         if wrong is not None:
             raise JudgeFailure(Cause.JUDGE_CANNOT, f"{inquiry.name}: {wrong}; name a judge that writes text")
@@ -51,7 +51,7 @@ class DecidingRoom:
         room = self.window - tokens_in(PREFACE) - reading(_material(inquiry))
         requests: list[list[Question]] = []
         left = 0
-        for question in inquiry.questions():
+        for question in inquiry.decisions:
             tokens = _asking(question)
             if not requests or len(requests[-1]) >= most or tokens > left:
                 requests.append([])
@@ -151,7 +151,7 @@ class Decider:
 
 def words(inquiry: Inquiry[Any]) -> str:
     """The same for inquiries that are asked in the same words of the same texts."""
-    return repr((_material(inquiry), inquiry.questions()))
+    return repr((_material(inquiry), inquiry.decisions))
 
 
 def _material(inquiry: Inquiry[Any]) -> tuple[Section, ...]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from assay.errors import Cause, JudgeFailure, MissingExtra
+from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
 from assay.inquiries import (
     Claims,
     Directness,
@@ -36,6 +36,8 @@ from assay.threads import DaemonThreads
 
 if TYPE_CHECKING:
     from assay_embedded import Models, SupportReading
+
+    from assay.judges.guidance import GuidanceSpec
 
 #: What it can answer.
 INQUIRIES: tuple[type[Inquiry[Any]], ...] = (
@@ -88,6 +90,10 @@ class EmbeddedJudge(BaseJudge):
         self._further = FurtherLanguages(threads)
         self._any_language = any_language
         self._prepared = False
+
+    def with_guidance(self, guidance: GuidanceSpec) -> Self:
+        """Raises InputError: these models read no instructions."""
+        raise InputError("guidance: the embedded judge reads no instructions; name a judge that does, 'openai:MODEL'")
 
     @property
     def models(self) -> Models:

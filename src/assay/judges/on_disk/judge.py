@@ -6,9 +6,9 @@ import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
-from assay.errors import Cause, JudgeFailure
+from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Claims, Inquiry, Support, SupportCells
 from assay.judges.base import Answer, BaseJudge
 from assay.judges.on_disk.labels import Labels
@@ -18,6 +18,9 @@ from assay.judges.sentence_claims import sentence_claims
 from assay.records import Verdict, fingerprint
 from assay.text.languages import code_of
 from assay.threads import DaemonThreads
+
+if TYPE_CHECKING:
+    from assay.judges.guidance import GuidanceSpec
 
 INQUIRIES: tuple[type[Inquiry[Any]], ...] = (Claims, Support, SupportCells)
 
@@ -63,6 +66,10 @@ class LocalJudge(BaseJudge):
             Path(path), labels=labels, template=template, claim_first=claim_first, window=window, threads=threads
         )
         self._languages = None if languages is None else tuple(map(code_of, languages))
+
+    def with_guidance(self, guidance: GuidanceSpec) -> Self:
+        """Raises InputError: such models read no instructions."""
+        raise InputError("guidance: a model on disk reads no instructions; name a judge that does, 'openai:MODEL'")
 
     @property
     def fingerprint(self) -> str:
