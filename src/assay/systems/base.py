@@ -100,6 +100,7 @@ class Entry:
     family    the name that several systems give to their own formulas: "faithfulness", "context precision", ...
     empty     what the original gives where nothing can be measured, in words; ours is unscored
     also      other names of the same there: "LLMContextPrecisionWithReference"
+    ordered   whether the order of the passages matters
     """
 
     make: Callable[[], SystemMetric]
@@ -109,6 +110,7 @@ class Entry:
     steps: Steps
     empty: str = ""
     also: tuple[str, ...] = ()
+    ordered: bool = False
 
 
 def table(*listed: Entry) -> Mapping[str, Entry]:

@@ -1,0 +1,144 @@
+"""What must hold for every metric of every system: its range, empty input, judges that fail and judges that cannot.
+
+Samples are rich: whatever a metric of some system needs is there, under the names of that system.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from assay import systems
+from assay.errors import Cause, JudgeFailure
+from assay.inquiries import Inquiry
+from assay.judges.base import BaseJudge
+from assay.records import Context, Sample, Score
+from assay.systems.base import Entry
+from tests.systems.any_judge import AnyJudge
+from tests.systems.rich import RICH
+
+NAMES = systems.names()
+every_metric = pytest.mark.parametrize("name", NAMES)
+both_profiles = pytest.mark.parametrize("profile", ["", "@original"])
+
+EMPTY = Sample()
+BLANK = Sample(question=" ", contexts=(), answer="", reference="", reference_contexts=(), id="blank")
+
+
+def entry(name: str) -> Entry:
+    system, _, rest = name.partition(":")
+    return systems.entries(system)[rest]
+
+
+def score(name: str, sample: Sample, judge: BaseJudge | None = None) -> Score:
+    return asyncio.run(systems.named(name).score(sample, judge or AnyJudge()))
+
+
+class Unable(BaseJudge):
+    """A judge that answers nothing, and says so."""
+
+    fingerprint = "unable"
+
+    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure:
+        return JudgeFailure(Cause.JUDGE_CANNOT, f"this judge cannot do {inquiry.name}")
+
+    async def answer(self, inquiries: Any) -> Any:
+        raise AssertionError("it was asked")
+
+
+@every_metric
+@both_profiles
+def test_a_rich_sample_has_a_value_in_range(name: str, profile: str) -> None:
+    found = score(name + profile, RICH)
+    assert found.unscored is None, found
+    assert found.value is not None
+    assert found.low <= found.value <= found.high
+    assert found.metric == name + profile
+    assert found.direction in ("higher", "lower")
+    assert all(map(math.isfinite, found.parts.values()))
+    assert Score.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == found
+
+
+@every_metric
+def test_the_same_sample_has_the_same_score(name: str) -> None:
+    assert score(name, RICH) == score(name, RICH)
+
+
+@every_metric
+@both_profiles
+@pytest.mark.parametrize("sample", [EMPTY, BLANK], ids=["nothing", "blanks"])
+def test_empty_input_is_no_measurement(name: str, profile: str, sample: Sample) -> None:
+    found = score(name + profile, sample)
+    assert not found.measured, found
+    if found.unscored is not None:
+        assert found.unscored.cause in (
+            Cause.MISSING_INPUT,
+            Cause.NO_CONTEXT,
+            Cause.NO_CLAIMS,
+            Cause.NOT_APPLICABLE,
+        ), found
+    else:
+        assert profile == "@original"
+
+
+@every_metric
+@both_profiles
+def test_a_judge_that_fails_is_never_a_number(name: str, profile: str) -> None:
+    metric = systems.named(name + profile)
+    if not metric.asks:
+        assert score(name + profile, RICH, AnyJudge(JudgeFailure(Cause.TIMEOUT, "late"))).measured
+        return
+    found = score(name + profile, RICH, AnyJudge(JudgeFailure(Cause.TIMEOUT, "late", raw="???")))
+    assert found.unscored is not None, found
+    assert found.unscored.cause is Cause.TIMEOUT
+
+
+@every_metric
+def test_a_judge_that_cannot_is_never_asked(name: str) -> None:
+    found = score(name, RICH, Unable())
+    if systems.named(name).asks:
+        assert found.unscored is not None, found
+        assert found.unscored.cause is Cause.JUDGE_CANNOT
+    else:
+        assert found.measured
+
+
+@every_metric
+def test_it_asks_only_what_it_says(name: str) -> None:
+    judge = AnyJudge()
+    score(name, RICH, judge)
+    assert {type(one) for one in judge.asked} <= set(systems.named(name).asks)
+
+
+@every_metric
+def test_the_order_of_passages_matters_only_where_it_is_said(name: str) -> None:
+    if RICH.contexts is None or entry(name).ordered:
+        return
+    turned = replace(RICH, contexts=tuple(reversed(RICH.contexts)))
+    assert score(name, turned).value == pytest.approx(score(name, RICH).value, abs=1e-12)
+
+
+@every_metric
+def test_its_entry_tells_people_what_it_is(name: str) -> None:
+    found = entry(name)
+    steps = found.steps.to_dict()
+    assert found.source
+    assert found.compared
+    assert found.family == found.family.lower()
+    assert all(steps.values())
+    assert found.make().name == name
+    assert type(found.make()).__doc__
+
+
+def test_blank_passages_alone_are_none() -> None:
+    blank = replace(RICH, contexts=(Context(text=" "), Context(text="\n")))
+    for name in NAMES:
+        metric = systems.named(name)
+        if "contexts" in metric.needs and metric.needs_passages:
+            found = score(name, blank)
+            assert not found.measured, found
