@@ -62,7 +62,8 @@ def test_the_command_asks_nothing_again_and_shows_every_definition(tmp_path: Pat
     told = CliRunner().invoke(app, ["lens", "one", "faithfulness", "--store", str(store)])
     assert told.exit_code == 0, told.output
     assert "ragas:faithfulness" in told.output
-    assert "claims of the answer" in told.output
+    assert "unit: claims of the answer, against: all contexts together, counts: supported" in told.output
+    assert "the same formula" in told.output
     as_json = CliRunner().invoke(app, ["lens", "1", "faithfulness", "--store", str(store), "--json"])
     found = json.loads(as_json.stdout)
     ragas = next(one for one in found if one["metric"] == "ragas:faithfulness")

@@ -31,7 +31,7 @@ def lens(
     """
     from assay.judges.cache import FindingCache
     from assay.lens import headline, look
-    from assay.report.lens_table import lens_table
+    from assay.report.lens_table import formula, lens_table
     from assay.result import Result
 
     kept = opened(store)
@@ -47,5 +47,5 @@ def lens(
             indent=2,
         )  # fmt: skip
         return
-    say(headline(found))
+    say(f"{headline(found)}\n{formula(found)}")
     show(lens_table(found))

@@ -12,21 +12,23 @@ from assay.report.seen import SeenText
 if TYPE_CHECKING:
     from assay.lens import Lens, Seen
 
-_STEPS = ("unit", "against", "counts", "aggregate")
-
 
 def lens_table(lens: Lens) -> Table:
-    """One line per definition; the step where it parts from the first one is marked."""
+    """One line per definition, and the step where its formula parts from the first one's."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("metric", no_wrap=True)
+    table.add_column("metric", overflow="fold")
     table.add_column("value", justify="right", no_wrap=True)
-    for step in _STEPS:
-        table.add_column(step, overflow="fold")
-    for one in lens.seen:
-        steps = one.definition.steps
-        cells = [SeenText(getattr(steps, step), style="bold yellow" if step == one.parts_at else "") for step in _STEPS]
-        table.add_row(SeenText(one.definition.metric), SeenText(_value(one)), *cells)
+    table.add_column("parts from the first at", overflow="fold")
+    for number, one in enumerate(lens.seen):
+        where = "" if number == 0 else one.difference or "– the same formula"
+        table.add_row(SeenText(one.definition.metric), SeenText(_value(one)), SeenText(where))
     return table
+
+
+def formula(lens: Lens) -> str:
+    """The formula that the others are held against."""
+    first = lens.seen[0].definition
+    return f"{first.metric}: " + ", ".join(f"{step}: {said}" for step, said in first.steps.to_dict().items())
 
 
 def _value(one: Seen) -> str:
