@@ -23,7 +23,11 @@ from tests.systems.rich import RICH
 
 FIVE: Sample = replace(
     RICH,
-    contexts=(*(RICH.contexts or ()), Context(text="The river is 3 km long.", id="e"), Context(text="It rains.", id="f")),
+    contexts=(
+        *(RICH.contexts or ()),
+        Context(text="The river is 3 km long.", id="e"),
+        Context(text="It rains.", id="f"),
+    ),
 )
 
 
