@@ -1,4 +1,4 @@
-"""docs/systems.md: every metric of every system, as the rooms' own entries say. `python -m tests.systems_page --write`."""
+"""docs/systems.md: every metric of every system, as its entry says. `python -m tests.systems_page --write`."""
 
 from __future__ import annotations
 
