@@ -77,6 +77,14 @@ def corpus_bleu(hypotheses: Sequence[str], streams: Sequence[Sequence[str]]) -> 
     return _share(count(list(hypotheses), [list(stream) for stream in streams]))
 
 
+def tokens_13a(text: str) -> list[str]:
+    """The tokens of mteval's script 13a, as sacrebleu finds them."""
+    with _needed("sacrebleu"):
+        from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+    tokenizer = cast("Any", Tokenizer13a)()
+    return list(tokenizer(text).split())
+
+
 def chrf(hypothesis: str, reference: str) -> float:
     """sacrebleu's chrF of one text against one reference, 0 to 1: character 1- to 6-grams, no words, beta 2."""
     with _needed("sacrebleu"):
