@@ -12,11 +12,11 @@ from assay.records import Direction
 from assay.systems.trulens.judged import Judged, entry
 
 
-def alone(name: str, question: str, lowest: str, highest: str, direction: Direction = "higher") -> Judged:
+def alone(name: str, asked: str, lowest: str, highest: str, direction: Direction = "higher") -> Judged:
     """A rating of the answer alone."""
     return Judged(
         name=f"trulens:{name}",
-        question=question,
+        question=asked,
         lowest=lowest,
         highest=highest,
         reads=("answer",),

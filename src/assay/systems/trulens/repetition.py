@@ -18,6 +18,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import ClassVar
 
 from assay.errors import Cause
@@ -36,10 +37,15 @@ FALLBACK_PHRASES = (
     "could you please rephrase",
     "as an ai language model",
 )
-#: Words of a reply that are compared with the reply before: the time for them grows with the square.
+#: Words of a reply that are looked at: the time for comparing it with the reply before grows with the square.
 MOST_WORDS = 20_000
 
 _WORD = re.compile(r"[a-z0-9]+")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a reply, as far as they are compared."""
+    return [found.group() for found in islice(_WORD.finditer(text.lower()), MOST_WORDS)]
 
 
 def repeated_ngrams(words: Sequence[str], order: int) -> float:
@@ -96,7 +102,7 @@ class ConversationRepetition(SystemMetric):
         replies = [reply for reply in said if reply]
         if not replies:
             return self.unscored(Cause.MISSING_INPUT, f"{self.label} needs 'messages' in which an assistant speaks")
-        words = [_WORD.findall(reply.lower())[:MOST_WORDS] for reply in replies]
+        words = [words_of(reply) for reply in replies]
         before = [[], *words[:-1]]
         found = [self.of_reply(*one) for one in zip(replies, words, before, strict=True)]
         value = 1 - max(found)
