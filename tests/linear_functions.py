@@ -255,6 +255,9 @@ READ: dict[str, Call] = {
     "assay.text.quotes:locate_parts": lambda f, t: (f(t, t[1:]), f(t + " ... " + t, t), f("abc" + t, "abc" + t[1:])),
     "assay.text.quotes:normalise": _first,
     "assay.text.repair:repair": _repair,  # of one window
+    "assay.systems.lexical:tokens_13a": lambda f, t: f(t),
+    "assay.systems.trulens.groundedness:sentences_of": lambda f, t: f(t, "en"),
+    "assay.systems.trulens.repetition:words_of": lambda f, t: f(t),
     "assay.text.sentences:split_sentences": lambda f, t: (f(t), f(t, "de"), f(t, "xx")),
     "assay.text.short_answers:aliases": _first,
     "assay.text.short_answers:polarity": _first,

@@ -17,6 +17,16 @@ HERE = Path(__file__).parent
 #: Name of a driver -> what its environment holds.
 PACKAGES: dict[str, tuple[str, ...]] = {
     "ragas": ("ragas==0.4.3", "langchain-community<0.4", "rapidfuzz", "sacrebleu", "rouge-score"),
+    "langsmith": ("langsmith==0.15.0", "openevals==0.2.2", "langchain-openai"),
+    "trulens": (
+        "trulens-core==2.16.0",
+        "trulens-feedback==2.16.0",
+        "trulens-providers-openai==2.16.0",
+        "llama-index-core",
+        "scikit-learn",
+        "scipy",
+        "pandas",
+    ),
 }
 
 

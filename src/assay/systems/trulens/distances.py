@@ -1,0 +1,84 @@
+"""TruLens' distances of two embeddings: those of the question and of the answer.
+
+    cosine_distance      1 - cosine
+    euclidean_distance   sqrt(2 - 2 cosine), of embeddings of length 1
+
+Range 0 to 2, lower is better. trulens 2.16.0, `Embeddings`, there with a model of LlamaIndex. Judges here give cosines,
+and with them the euclidean distance of vectors of length 1, as nearly all models give them. The manhattan distance does
+not follow from a cosine, and is not here.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from assay.inquiries import Similarity
+from assay.judges.base import Judge
+from assay.metrics.readings import cosines
+from assay.records import Direction, Sample, Score
+from assay.systems.base import Entry, Steps, SystemMetric
+
+
+def cosine_distance(cosine: float) -> float:
+    """1 - cosine, from 0 to 2."""
+    return 1 - cosine
+
+
+def euclidean_distance(cosine: float) -> float:
+    """The distance of two vectors of length 1, from 0 to 2."""
+    return math.sqrt(2 - 2 * cosine)
+
+
+@dataclass(frozen=True)
+class _Distance(SystemMetric):
+    needs: ClassVar = ("question", "answer")
+    asks: ClassVar = (Similarity,)
+    high: ClassVar[float] = 2.0
+    direction: ClassVar[Direction] = "lower"
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        (cosine,) = await cosines(sample.question or "", (sample.answer or "",), judge)
+        return self.scored(self.value(cosine), parts={"cosine": cosine})
+
+    @abstractmethod
+    def value(self, cosine: float) -> float:
+        """The distance of two texts with this cosine."""
+
+
+@dataclass(frozen=True)
+class CosineDistance(_Distance):
+    """1 - cosine of question and answer."""
+
+    name: ClassVar[str] = "trulens:cosine_distance"
+
+    def value(self, cosine: float) -> float:
+        return cosine_distance(cosine)
+
+
+@dataclass(frozen=True)
+class EuclideanDistance(_Distance):
+    """The euclidean distance of question and answer."""
+
+    name: ClassVar[str] = "trulens:euclidean_distance"
+
+    def value(self, cosine: float) -> float:
+        return euclidean_distance(cosine)
+
+
+def _entry(make: type[_Distance], aggregate: str) -> Entry:
+    return Entry(
+        make=make,
+        source=f"trulens.feedback.Embeddings.{make.name.partition(':')[2]}",
+        compared="trulens 2.16.0",
+        family="similarity",
+        steps=Steps("the whole answer", "the question", "cosine", aggregate),
+    )
+
+
+ENTRIES = (
+    _entry(CosineDistance, "1 - cosine"),
+    _entry(EuclideanDistance, "sqrt(2 - 2 cosine)"),
+)
