@@ -17,6 +17,11 @@ HERE = Path(__file__).parent
 #: Name of a driver -> what its environment holds.
 PACKAGES: dict[str, tuple[str, ...]] = {
     "ragas": ("ragas==0.4.3", "langchain-community<0.4", "rapidfuzz", "sacrebleu", "rouge-score"),
+    "ragas02": ("ragas==0.2.15", "langchain-community<0.4", "langchain-openai<0.4"),
+    "ragas0011": (
+        *("ragas==0.0.11", "langchain==0.0.331", "openai==0.28.1", "numpy<2", "pyarrow<20", "datasets<3"),
+        *("tiktoken", "setuptools<81"),
+    ),
 }
 
 

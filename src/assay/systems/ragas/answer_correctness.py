@@ -8,8 +8,8 @@
 Range -1 to 1, higher is better; below 0 only where the cosine is. Source: ragas 0.4.3. There the judge sorts the
 statements of both texts in one reply; here each text is read against the other, which other metrics ask too. Where
 response or reference has no statement the original takes 1 for the factual part (0.2.15 only where both have none): by
-its profile that is given, marked as a convention. By assay's profile the part is 0 where one of them has statements, and
-the score has no value where none has.
+its profile that is given, marked as a convention. By assay's profile the part is 0 where one of them has statements,
+and the score has no value where none has.
 """
 
 from __future__ import annotations
@@ -22,8 +22,16 @@ from assay.errors import Cause, InputError
 from assay.inquiries import Claims, Inquiry, Similarity, Support
 from assay.judges.base import Judge
 from assay.metrics.answer_correctness import blend, counts, f_beta
-from assay.metrics.readings import ask, both_not_judged, claims_of, cosines, not_mentioned, support, together
-from assay.records import Sample, Score, Verdict
+from assay.metrics.readings import (
+    Field,
+    both_not_judged,
+    claims_of,
+    cosines,
+    not_mentioned,
+    support,
+    together,
+)
+from assay.records import Claim, Sample, Score, Unscored, Verdict
 from assay.systems.base import Entry, Steps
 from assay.systems.ragas.common import RagasMetric
 
@@ -52,6 +60,9 @@ class AnswerCorrectness(RagasMetric):
     def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # depends on the weights
         return (Claims, Support, Similarity) if self.weights[1] else (Claims, Support)
 
+    def missing(self, sample: Sample) -> Unscored | None:
+        return None if self.original else super().missing(sample)  # an empty text has no statement there
+
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         readings, similarity = await together(self._readings(sample, judge), self._similarity(sample, judge))
         left = both_not_judged(sample, *(tuple(v.claim for v in one if v.claim) for one in readings))
@@ -70,10 +81,13 @@ class AnswerCorrectness(RagasMetric):
 
     async def _readings(self, sample: Sample, judge: Judge) -> Readings:
         answer, reference = (sample.answer or "",), (sample.reference or "",)
-        said, right = await ask(judge, claims_of(sample, "answer"), claims_of(sample, "reference"))
+        said, right = await together(self._claims(sample, "answer", judge), self._claims(sample, "reference", judge))
         if not said or not right:  # F is 0 or has no value: reading one against the other would not change that
             return not_mentioned(said, reference), not_mentioned(right, answer)
         return await together(support(said, reference, sample, judge), support(right, answer, sample, judge))
+
+    async def _claims(self, sample: Sample, field: Field, judge: Judge) -> tuple[Claim, ...]:
+        return await judge.find(claims_of(sample, field)) if (getattr(sample, field) or "").strip() else ()
 
     async def _similarity(self, sample: Sample, judge: Judge) -> float:
         if not self.weights[1]:
@@ -88,7 +102,10 @@ ENTRIES = (
         compared="ragas 0.4.3",
         family="correctness",
         steps=Steps(
-            "claims of the answer and of the reference", "the other text", "supported", "F-beta, blended with the cosine"
+            "claims of the answer and of the reference",
+            "the other text",
+            "supported",
+            "F-beta, blended with the cosine",
         ),
         empty="the factual part is 1 where response or reference has no statement",
     ),

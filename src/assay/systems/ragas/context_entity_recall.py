@@ -4,8 +4,8 @@
 
 Range 0 to 1, higher is better. Source: ragas 0.4.3. The strings are compared exactly: "The Hague" and "the Hague" are
 two entities; assay's own metric takes them for one. The small number keeps the original from dividing by 0, where the
-reference names none, and from a value of 1; by assay's profile the quotient is exact. An empty retrieval is a recall of 0.
-Until 0.3 the denominator counted a string as often as the judge listed it; here no list has one twice.
+reference names none, and from a value of 1; by assay's profile the quotient is exact. An empty retrieval is a recall
+of 0. Until 0.3 the denominator counted a string as often as the judge listed it; here no list has one twice.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class ContextEntityRecall(RagasMetric, _ContextEntityRecall):
 
     name: ClassVar[str] = "ragas:context_entity_recall"
     refuses_empty: ClassVar = False
+    blank_reference: ClassVar = Cause.NOT_APPLICABLE
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 0.0}
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:

@@ -1,10 +1,11 @@
 """ragas' context recall: sentences of the reference that the contexts account for / sentences of the reference.
 
-Range 0 to 1, higher is better. Source: ragas 0.4.3, and 0.0.11 as "context_recall_attributed". The unit is the sentence,
-also where it states several things: a sentence of which half is in the contexts counts as a whole or not at all, where
-assay's `context_recall` counts claims. In 0.0.11 the judge ends a line for each sentence with "[Attributed]" or not, and
-every line of its reply counts, blank ones too: without blank lines it is the same share. A reference without sentences
-gives 0 there (a reply of one line, without the mark), and NaN in 0.4.3. Nothing retrieved is a recall of 0.
+Range 0 to 1, higher is better. Source: ragas 0.4.3, and 0.0.11 as "context_recall_attributed". The unit is the
+sentence, also where it states several things: a sentence of which half is in the contexts counts as a whole or not at
+all, where assay's `context_recall` counts claims. In 0.0.11 the judge ends a line for each sentence with
+"[Attributed]" or not, and every line of its reply counts, blank ones too: without blank lines it is the same share. A
+reference without sentences gives 0 there (a reply of one line, without the mark), and NaN in 0.4.3. Nothing retrieved
+is a recall of 0.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ class ContextRecallAttributed(ContextRecall):
 
     name: ClassVar[str] = "ragas:context_recall_attributed"
     refuses_empty: ClassVar = False
-    conventions: ClassVar = {Cause.MISSING_INPUT: 0.0}
+    blank_reference: ClassVar = Cause.NO_CLAIMS
+    conventions: ClassVar = {Cause.NO_CLAIMS: 0.0}
 
 
 _STEPS = Steps("sentences of the reference", "all contexts together", "supported", "share")

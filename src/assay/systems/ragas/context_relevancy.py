@@ -12,14 +12,14 @@ gone since 0.1. There a cross-encoder gives the similarities; here it is asked o
 negative one counts as 0. By assay's profile a sentence counts once, and only where it stands in the contexts: range 0
 to 1. By the original's every sentence of the reply counts, whether or not it stands anywhere, so that an extraction of
 nothing counts as one sentence and the value may exceed 1; and sentences are what ". " parts, so that the last of a
-context and the first of the next are one.
+context and the first of the next are one. Without contexts it still compares the replies: a value by convention.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Any, ClassVar, Literal
@@ -28,7 +28,7 @@ from assay.errors import Cause, InputError
 from assay.inquiries import Inquiry, Listing, Similarity
 from assay.judges.base import Judge
 from assay.metrics.readings import ask, cosines, together
-from assay.records import Sample, Score
+from assay.records import Sample, Score, Unscored
 from assay.systems.base import Entry, Steps
 from assay.systems.ragas.common import RagasMetric, above_one
 from assay.text import split_sentences
@@ -62,6 +62,7 @@ class ContextRelevancy(RagasMetric):
     """Needed sentences / sentences of the contexts, times the agreement of `strictness` extractions."""
 
     needs: ClassVar = ("question", "contexts")
+    refuses_empty: ClassVar = False
 
     strictness: int = 2
     agreement: Agreement = "bert_score"
@@ -80,6 +81,10 @@ class ContextRelevancy(RagasMetric):
     def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # depends on the agreement
         return (Listing, Similarity) if self.agreement == "bert_score" and self.strictness > 1 else (Listing,)
 
+    def missing(self, sample: Sample) -> Unscored | None:
+        found = super().missing(sample)
+        return None if self.original and found is not None and found.cause is Cause.NO_CONTEXT else found
+
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         titles = [(f"PASSAGE P{number}", text) for number, text in enumerate(sample.passages, 1)]
         material = (*titles, ("QUESTION", sample.question or ""))
@@ -95,7 +100,8 @@ class ContextRelevancy(RagasMetric):
             parts={"agreement": agreement, "sentences": count},
             texts={f"extraction_{number}": one for number, one in enumerate(found, 1)},
         )
-        return above_one(score, value)
+        missing = super().missing(sample)
+        return replace(above_one(score, value), convention=missing.message if missing is not None else None)
 
     async def _agreement(self, found: Sequence[Sentences], judge: Judge) -> float:
         pairs = list(combinations(found, 2))

@@ -4,11 +4,11 @@
     context_relevance       0, 1 or 2: do the contexts together hold what answers the question? asked in two ways
     response_groundedness   0, 1 or 2: do the contexts together support the response? asked in two ways
 
-Range 0 to 1, higher is better. Source: ragas 0.2.15 to 0.4.3. Where one of the two ratings fails, the original gives the
-other alone; by assay's profile the score has no value then. Rules that need no judge: contexts that stand in the question
-as a whole have relevance 0; a response that stands in the contexts word for word is grounded, 1, in the older class
-(nv_response_groundedness) alone. Older versions ask the first of the two questions on relevance twice, and cut the
-contexts at 7,000 characters; here nothing is cut.
+Range 0 to 1, higher is better. Source: ragas 0.2.15 to 0.4.3. Where one of the two ratings fails, the original gives
+the other alone; by assay's profile the score has no value then. Rules that need no judge: contexts that stand in the
+question as a whole have relevance 0; a response that stands in the contexts word for word is grounded, 1, in the older
+class (nv_response_groundedness) alone. Older versions ask the first of the two questions on relevance twice, and cut
+the contexts at 7,000 characters; here nothing is cut.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from assay.inquiries import Rating
 from assay.judges.base import Judge
 from assay.metrics.aspect_critique import Field, material_of
 from assay.metrics.readings import together
-from assay.records import Sample, Score
+from assay.records import Sample, Score, Unscored
 from assay.systems.base import Entry, Steps
 from assay.systems.ragas.common import RagasMetric
 
@@ -49,10 +49,10 @@ class DoubleJudge(RagasMetric):
         if certain is not None:
             return self.scored(certain, parts={"by_words": 1.0})
         ratings = await together(*(self._rating(question, sample, judge) for question in self.questions))
-        failures = [one for one in ratings if isinstance(one, JudgeFailure)]
+        failures = [one for one in ratings if isinstance(one, Unscored)]
         levels = [one for one in ratings if isinstance(one, int)]
         if failures and not (self.original and levels):
-            raise failures[0]
+            return self.unscored(failures[0].cause, failures[0].message, raw=failures[0].raw)
         parts = {f"rating_{number}": float(level) for number, level in enumerate(levels, 1)}
         return self.scored(mean_rating(levels, self.levels[-1][0]), parts=parts)
 
@@ -60,12 +60,12 @@ class DoubleJudge(RagasMetric):
         """The value that follows from the words alone; None where a judge is needed."""
         return None
 
-    async def _rating(self, question: str, sample: Sample, judge: Judge) -> int | JudgeFailure:
+    async def _rating(self, question: str, sample: Sample, judge: Judge) -> int | Unscored:
         try:
             inquiry = Rating(question, self.levels, material_of(sample, self.shown), language=sample.spoken)
             return (await judge.find(inquiry)).level
         except JudgeFailure as failure:
-            return failure
+            return Unscored(cause=failure.cause, message=failure.message, raw=failure.raw)
 
 
 @dataclass(frozen=True)

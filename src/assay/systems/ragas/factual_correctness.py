@@ -8,13 +8,13 @@
     f1          (1 + b^2) P R / (b^2 P + R) with P and R as above and b = `beta`; 0 where both are 0
 
 Range 0 to 1, higher is better. Source: ragas 0.2 to 0.4.3. Recall adds up counts of two texts: TP counts claims of the
-response, FN those of the reference. The original adds 1e-8 to the denominators of precision and recall and rounds to two
-decimals. A response that states nothing gets 0 there; by assay's profile only where that leaves something to measure
-(claims of the reference which it misses).
+response, FN those of the reference. The original adds 1e-8 to the denominators of precision and recall and rounds to
+two decimals. A response that states nothing gets 0 there; by assay's profile only where that leaves something to
+measure (claims of the reference which it misses).
 
 `atomicity` and `coverage` say how finely and how fully a text is broken into claims ("low" or "high"); the original
-picks the examples in its prompt by them. None, the default, takes the claims that all metrics share, which are fine and
-complete; any other choice asks for claims of its own.
+picks the examples in its prompt by them. None, the default, takes the claims that all metrics share, which are fine
+and complete; any other choice asks for claims of its own.
 """
 
 from __future__ import annotations

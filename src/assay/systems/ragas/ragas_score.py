@@ -2,8 +2,8 @@
 
     n / (1/v_1 + ... + 1/v_n), and 0 where one of the values is 0
 
-Range 0 to 1, higher is better. Source: ragas 0.0.3 to 0.0.22, where the values are the means of a data set; critiques do
-not count, and with a single value there is none. Here each sample has its own, from the three metrics that were the
+Range 0 to 1, higher is better. Source: ragas 0.0.3 to 0.0.22, where the values are the means of a data set; critiques
+do not count, and with a single value there is none. Here each sample has its own, from the three metrics that were the
 defaults of 0.0.11. For the original's number take `harmonic_mean` of the means of a run (`assay.metrics.composite`).
 """
 

@@ -3,11 +3,11 @@
     mean of cosine(question, q_i) for i = 1 .. strictness, and 0 for a noncommittal response
 
 Range -1 to 1, higher is better; mostly 0 to 1, which a cosine does not guarantee. Es et al., "RAGAS: Automated
-Evaluation of Retrieval Augmented Generation" (2023). Every question there comes with a flag of its own, and which flags
-make 0 of the score changed: any of them in `ragas:answer_relevancy` (0.0.22 to 0.2.15), all in
-`ragas:response_relevancy` (0.3 and later, where the metric has either name). By assay's profile the judge is asked once,
-for all questions and one flag, as for `answer_relevancy`; the two are then the same. By the original's it is asked
-`strictness` times, for one question and its flag each.
+Evaluation of Retrieval Augmented Generation" (2023). Every question there comes with a flag of its own, and which
+flags make 0 of the score changed: any of them in `ragas:answer_relevancy` (0.0.22 to 0.2.15), all in
+`ragas:response_relevancy` (0.3 and later, where the metric has either name). By assay's profile the judge is asked
+once, for all questions and one flag, as for `answer_relevancy`; the two are then the same. By the original's it is
+asked `strictness` times, for one question and its flag each.
 """
 
 from __future__ import annotations
@@ -80,9 +80,7 @@ ENTRIES = (
         source="ragas.metrics.collections.AnswerRelevancy",
         compared="ragas 0.4.3",
         family="answer relevance",
-        steps=Steps(
-            "questions written back from the answer", "the question", "cosine, 0 if all noncommittal", "mean"
-        ),
+        steps=Steps("questions written back from the answer", "the question", "cosine, 0 if all noncommittal", "mean"),
         empty="0 where the judge writes no question",
         also=("AnswerRelevancy", "ResponseRelevancy"),
     ),
@@ -91,9 +89,7 @@ ENTRIES = (
         source="ragas.metrics.ResponseRelevancy, until 0.2.15",
         compared="ragas 0.2.15",
         family="answer relevance",
-        steps=Steps(
-            "questions written back from the answer", "the question", "cosine, 0 if any noncommittal", "mean"
-        ),
+        steps=Steps("questions written back from the answer", "the question", "cosine, 0 if any noncommittal", "mean"),
         empty="NaN where every question is empty",
     ),
 )

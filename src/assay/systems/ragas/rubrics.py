@@ -20,7 +20,7 @@ from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Rating
 from assay.judges.base import Judge
 from assay.metrics.aspect_critique import Field, material_of
-from assay.records import Sample, Score
+from assay.records import Sample, Score, Unscored
 from assay.systems.base import Entry, Steps, given
 from assay.systems.ragas.common import RagasMetric
 
@@ -60,7 +60,7 @@ def levels_of(rubrics: Mapping[Any, Any]) -> Levels:
 class _Rubrics(RagasMetric):
     """A level of a rubric."""
 
-    needs: ClassVar = ("answer",)
+    needs: ClassVar[tuple[str, ...]] = ("answer",)
     asks: ClassVar = (Rating,)
     low: ClassVar[float] = 1.0
     high: ClassVar[float] = 5.0
@@ -98,10 +98,13 @@ class DomainSpecificRubrics(_Rubrics):
 class RubricsScoreWithReference(DomainSpecificRubrics):
     """The same with levels that speak of the reference."""
 
-    needs: ClassVar = ("answer", "reference")
-
     name: str = "ragas:rubrics_score_with_reference"  # type: ignore[misc]
     rubrics: Levels | Mapping[Any, Any] = WITH_REFERENCE
+
+    def missing(self, sample: Sample) -> Unscored | None:
+        if not self.original and not (sample.reference or "").strip():  # the original asks all the same
+            return Unscored(cause=Cause.MISSING_INPUT, message=f"{self.label} needs 'reference', which is missing")
+        return super().missing(sample)
 
 
 @dataclass(frozen=True)
