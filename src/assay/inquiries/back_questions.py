@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from assay.errors import BadReply
@@ -29,7 +29,10 @@ class BackQuestionsFinding(Record):
 
 @dataclass(frozen=True)
 class BackQuestions(Inquiry[BackQuestionsFinding]):
-    """Which `count` questions would `text` answer, and is it noncommittal?"""
+    """Which `count` questions would `text` answer, and is it noncommittal?
+
+    `vote` numbers independent answers, sampled where the judge can sample.
+    """
 
     name: ClassVar[str] = "back_questions"
     finding: ClassVar[Any] = BackQuestionsFinding
@@ -37,6 +40,7 @@ class BackQuestions(Inquiry[BackQuestionsFinding]):
     text: str
     count: int = 3
     language: str = "en"
+    vote: int = field(default=0, repr=False)  # the address has it from the prompt
 
     def prompt(self) -> Prompt:
         return Prompt(
@@ -44,6 +48,7 @@ class BackQuestions(Inquiry[BackQuestionsFinding]):
             task=TASK.format(count=self.count),
             schema=record(questions=array(TEXT), noncommittal={"type": "boolean"}),
             output_tokens=40 + 60 * self.count,
+            vote=self.vote,
         )
 
     def read(self, reply: Mapping[str, Any]) -> BackQuestionsFinding:

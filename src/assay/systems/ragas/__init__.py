@@ -5,6 +5,42 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay.systems.base import Entry, table
-from assay.systems.ragas import faithfulness
+from assay.systems.ragas import (
+    answer_correctness,
+    aspect_critique,
+    context_entity_recall,
+    context_precision,
+    context_recall,
+    context_relevancy,
+    criteria,
+    double_judge,
+    factual_correctness,
+    faithfulness,
+    faithfulness_hhem,
+    noise_sensitivity,
+    ragas_score,
+    response_relevancy,
+    rubrics,
+    semantic_similarity,
+    summarization_score,
+)
 
-ENTRIES: Mapping[str, Entry] = table(*faithfulness.ENTRIES)
+ENTRIES: Mapping[str, Entry] = table(
+    *faithfulness.ENTRIES,
+    *faithfulness_hhem.ENTRIES,
+    *response_relevancy.ENTRIES,
+    *context_precision.ENTRIES,
+    *context_recall.ENTRIES,
+    *context_entity_recall.ENTRIES,
+    *context_relevancy.ENTRIES,
+    *noise_sensitivity.ENTRIES,
+    *factual_correctness.ENTRIES,
+    *answer_correctness.ENTRIES,
+    *semantic_similarity.ENTRIES,
+    *double_judge.ENTRIES,
+    *summarization_score.ENTRIES,
+    *criteria.ENTRIES,
+    *aspect_critique.ENTRIES,
+    *rubrics.ENTRIES,
+    *ragas_score.ENTRIES,
+)

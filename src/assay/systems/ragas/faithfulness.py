@@ -7,21 +7,27 @@ gives NaN, which is no number here either.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.errors import Cause
+from assay.judges.base import Judge
 from assay.metrics.faithfulness import Faithfulness as _Faithfulness
-from assay.systems.base import Entry, Steps, SystemMetric
+from assay.records import Sample, Score
+from assay.systems.base import Entry, Steps
+from assay.systems.ragas.common import RagasMetric
 
 
 @dataclass(frozen=True)
-class Faithfulness(SystemMetric, _Faithfulness):
+class Faithfulness(RagasMetric, _Faithfulness):
     """Supported claims of the answer / claims of the answer."""
 
     name: ClassVar[str] = "ragas:faithfulness"
     reads_history: ClassVar = False
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}  # contexts of nothing but blanks; an empty list is refused there
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        return await super().measure(replace(sample, history=()), judge)
 
 
 ENTRIES = (

@@ -1,0 +1,146 @@
+"""ragas' context relevancy of 0.0.11: the share of the contexts' sentences that are needed, times self-agreement.
+
+    agreement * mean over the extractions of (sentences extracted / sentences of the contexts)
+
+The judge extracts the needed sentences `strictness` times. The agreement of two extractions A and B is
+
+    bert_score   mean over the sentences of A of the highest similarity to a sentence of B
+    jaccard      sentences in both / sentences in either
+
+and that of more than two the mean over all pairs; 1 for a single extraction. Higher is better. Source: ragas 0.0.11,
+gone since 0.1. There a cross-encoder gives the similarities; here it is asked of the judge as a cosine, of which a
+negative one counts as 0. By assay's profile a sentence counts once, and only where it stands in the contexts: range 0
+to 1. By the original's every sentence of the reply counts, whether or not it stands anywhere, so that an extraction of
+nothing counts as one sentence and the value may exceed 1; and sentences are what ". " parts, so that the last of a
+context and the first of the next are one. Without contexts it still compares the replies: a value by convention.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from typing import Any, ClassVar, Literal
+
+from assay.errors import Cause, InputError
+from assay.inquiries import Inquiry, Listing, Similarity
+from assay.judges.base import Judge
+from assay.metrics.readings import ask, cosines, together
+from assay.records import Sample, Score, Unscored
+from assay.systems.base import Entry, Steps
+from assay.systems.ragas.common import RagasMetric, above_one
+from assay.text import split_sentences
+
+Sentences = tuple[str, ...]
+Agreement = Literal["bert_score", "jaccard"]
+
+TASK = """\
+Copy from the PASSAGES the sentences without which the QUESTION cannot be answered, as few as possible and letter for
+letter. Where the passages do not answer it, the list is empty."""
+
+
+def by_full_stops(text: str) -> Sentences:
+    """The sentences as the original finds them: parted by a full stop and one space, without it at their ends."""
+    return tuple(part[:-1] if part.endswith(".") else part for part in text.strip().split(". "))
+
+
+def jaccard(first: Sequence[str], second: Sequence[str]) -> float:
+    """Sentences in both / sentences in either; 1.0 for two that are empty."""
+    either = set(first) | set(second)
+    return len(set(first) & set(second)) / len(either) if either else 1.0
+
+
+def relevancy(agreement: float, extracted: Sequence[int], sentences: int) -> float:
+    """Agreement times the mean share of the sentences. Expects at least one extraction and one sentence."""
+    return agreement * math.fsum(count / sentences for count in extracted) / len(extracted)
+
+
+@dataclass(frozen=True)
+class ContextRelevancy(RagasMetric):
+    """Needed sentences / sentences of the contexts, times the agreement of `strictness` extractions."""
+
+    needs: ClassVar = ("question", "contexts")
+    refuses_empty: ClassVar = False
+
+    strictness: int = 2
+    agreement: Agreement = "bert_score"
+
+    def __post_init__(self) -> None:
+        if self.strictness < 1:
+            raise InputError(f"ContextRelevancy: strictness must be at least 1, not {self.strictness!r}")
+        if self.agreement not in ("bert_score", "jaccard"):
+            raise InputError(f"ContextRelevancy: agreement must be 'bert_score' or 'jaccard', not {self.agreement!r}")
+
+    @property
+    def name(self) -> str:  # type: ignore[override]  # the agreement is part of it
+        return "ragas:context_relevancy" + ("" if self.agreement == "bert_score" else f"_{self.agreement}")
+
+    @property
+    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # depends on the agreement
+        return (Listing, Similarity) if self.agreement == "bert_score" and self.strictness > 1 else (Listing,)
+
+    def missing(self, sample: Sample) -> Unscored | None:
+        found = super().missing(sample)
+        return None if self.original and found is not None and found.cause is Cause.NO_CONTEXT else found
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        titles = [(f"PASSAGE P{number}", text) for number, text in enumerate(sample.passages, 1)]
+        material = (*titles, ("QUESTION", sample.question or ""))
+        votes = (0,) if self.strictness == 1 else range(1, self.strictness + 1)
+        extractions = await ask(judge, *(Listing("sentences", TASK, material, vote, sample.spoken) for vote in votes))
+        count, found = (_original if self.original else _located)(sample, extractions)
+        if not count:
+            return self.unscored(Cause.NO_CONTEXT, "the contexts hold no sentence")
+        agreement = await self._agreement(found, judge)
+        value = relevancy(agreement, [len(one) for one in found], count)
+        score = self.scored(
+            min(value, 1.0),
+            parts={"agreement": agreement, "sentences": count},
+            texts={f"extraction_{number}": one for number, one in enumerate(found, 1)},
+        )
+        missing = super().missing(sample)
+        return replace(above_one(score, value), convention=missing.message if missing is not None else None)
+
+    async def _agreement(self, found: Sequence[Sentences], judge: Judge) -> float:
+        pairs = list(combinations(found, 2))
+        if not pairs:
+            return 1.0
+        if self.agreement == "jaccard":
+            return math.fsum(jaccard(*pair) for pair in pairs) / len(pairs)
+        return math.fsum(await together(*(_nearness(*pair, judge) for pair in pairs))) / len(pairs)
+
+
+async def _nearness(first: Sentences, second: Sentences, judge: Judge) -> float:
+    """The mean over the sentences of the first of the highest similarity to one of the second."""
+    if not first or not second:
+        return float(first == second)
+    rows = await together(*(cosines(sentence, second, judge) for sentence in first))
+    return math.fsum(max(0.0, *row) for row in rows) / len(rows)
+
+
+def _original(sample: Sample, extractions: Sequence[Sentences]) -> tuple[int, list[Sentences]]:
+    """How many sentences the contexts have, and those of each reply, wherever they come from."""
+    replies = [by_full_stops(" ".join(one)) for one in extractions]
+    return len(by_full_stops("\n".join(sample.passages))), replies
+
+
+def _located(sample: Sample, extractions: Sequence[Sentences]) -> tuple[int, list[Sentences]]:
+    """How many sentences the contexts have, and those of them that each extraction holds."""
+    own = [span.of(text) for text in sample.passages for span in split_sentences(text, sample.spoken)]
+    return len(own), [tuple(sentence for sentence in own if sentence in set(one)) for one in extractions]
+
+
+def _entry(agreement: Agreement) -> Entry:
+    return Entry(
+        make=partial(ContextRelevancy, agreement=agreement),
+        source=f"ragas.metrics.ContextRelevancy(agreement_metric={agreement!r}), of 0.0.11",
+        compared="ragas 0.0.11",
+        family="context relevance",
+        steps=Steps("sentences of the contexts", "the question", "extracted", f"share, times {agreement} agreement"),
+        empty="an extraction of nothing counts as one sentence",
+    )
+
+
+ENTRIES = (_entry("bert_score"), _entry("jaccard"))
