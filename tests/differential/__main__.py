@@ -17,6 +17,11 @@ HERE = Path(__file__).parent
 #: Name of a driver -> what its environment holds.
 PACKAGES: dict[str, tuple[str, ...]] = {
     "ragas": ("ragas==0.4.3", "langchain-community<0.4", "rapidfuzz", "sacrebleu", "rouge-score"),
+    "ragchecker": (
+        *("--no-deps", "ragchecker==0.1.9", "numpy", "dataclasses-json", "marshmallow<4", "packaging"),
+        *("typing-inspect", "typing-extensions", "mypy-extensions"),
+    ),
+    "llamaindex": (*("llama-index-core==0.14.25", "llama-index-llms-openai-like==0.8.1"),),
 }
 
 
