@@ -1,6 +1,6 @@
 """RAGChecker's context utilization: of the reference's claims that were retrieved, the share that the response has.
 
-    claims of the reference that some passage and the response entail / claims of the reference that some passage entails
+    claims of the reference that a passage and the response entail / claims of the reference that a passage entails
 
 Range 0 to 1, higher is better. RAGChecker 0.1.9 (Ru et al., 2024). Where no claim of the reference was retrieved there
 is nothing to utilize; the original gives 0 then.
