@@ -28,7 +28,7 @@ from assay.systems.llamaindex.retrieval.ndcg import NDCG, GradedNDCG, discounted
 from assay.systems.llamaindex.retrieval.precision import Precision, precision
 from assay.systems.llamaindex.retrieval.recall import recall
 from assay.systems.llamaindex.retrieval.reranked import RerankRelevancy
-from assay.systems.llamaindex.semantic_similarity import Euclidean, SemanticSimilarity, similarity
+from assay.systems.llamaindex.semantic_similarity import SemanticSimilarity, similarity
 from tests.systems.golden import CASES, agrees, golden, judge_of, sample_of, worlds
 
 from tests.differential import answers  # isort: skip  # needs `worlds`, which golden puts on the path
@@ -295,7 +295,7 @@ def test_no_contexts_are_no_number(name: str) -> None:
     "make",
     [
         lambda: Correctness(threshold=0.5), lambda: Guideline(" "), lambda: SemanticSimilarity(math.nan),
-        lambda: Euclidean(math.inf), lambda: MRR(k=0), lambda: GradedNDCG(mode="square"), lambda: RerankRelevancy("min"),
+        lambda: MRR(k=0), lambda: GradedNDCG(mode="square"), lambda: RerankRelevancy("min"),
     ],
 )  # fmt: skip
 def test_parameters_that_mean_nothing_are_refused(make: Any) -> None:
