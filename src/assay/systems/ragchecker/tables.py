@@ -20,9 +20,8 @@ from itertools import chain
 from typing import Any, ClassVar, Literal
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Claims, Support
-from assay.judges.base import Judge
-from assay.judges.scripted import ScriptedJudge
+from assay.inquiries import Claims, Inquiry, Support
+from assay.judges.base import Answer, BaseJudge, Judge
 from assay.metrics.readings import Field, ask, claims_of, support, texts_not_judged, together, with_cells
 from assay.records import Cell, Claim, Sample, Score, Span, SupportLabel, Unscored, Verdict
 from assay.systems.base import SystemMetric
@@ -83,8 +82,16 @@ def stored(sample: Sample, wanted: Iterable[Table]) -> bool:
     return all(isinstance(sample.metadata.get(table), list) for table in wanted)
 
 
-#: Stands in for the judge where nothing has to be asked, so that scores say where their verdicts are from.
-STORED = ScriptedJudge(support={}, name="ragchecker: stored verdicts")
+class Stored(BaseJudge):
+    """Stands in for the judge where nothing has to be asked, so that scores say where their verdicts are from."""
+
+    fingerprint = "ragchecker: stored verdicts"
+
+    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        raise TypeError("stored verdicts are not asked")
+
+
+STORED = Stored()
 
 
 @dataclass(frozen=True)
