@@ -93,6 +93,10 @@ def _message(text: str) -> dict[str, str]:
     return {"role": "user", "content": text}
 
 
+def _said(text: str) -> dict[str, Any]:
+    return {"content": [{"text": text}]}
+
+
 def _prompt(text: str) -> Prompt:
     return Prompt(material=(Section(text[:2000], text),), task=text, schema={"type": "object"}, output_tokens=1)
 
@@ -168,6 +172,9 @@ READ: dict[str, Call] = {
     "assay.cleaning:json_value": _values,
     "assay.cleaning:missing": _values,
     "assay.cleaning:well_formed": lambda f, t: (f(t), f("\ud83d" + t)),
+    "assay.data.bedrock:bedrock_row": lambda f, t: f(
+        {"conversationTurns": [{"prompt": _said(t), "output": {"text": t}}]}
+    ),
     "assay.data.exports:json_of": _values,
     "assay.data.named:is_named": _first,
     "assay.data.rows:as_row": _values,
@@ -235,6 +242,7 @@ READ: dict[str, Call] = {
     "assay.sinks.annotations:annotations_of": lambda f, t: f(scored(t)),
     "assay.sinks.masking:hash_text": _first,
     "assay.sinks.masking:hidden_texts": lambda f, t: f(scored(t).to_dict(), str.upper),
+    "assay.systems.bedrock.cited:cited_parts": lambda f, t: f(scored(t).sample),
     "assay.store_rows:clean": lambda f, t: (f(t), f("\ud83d" + t)),
     "assay.terminal:json_text": _values,
     "assay.terminal:printable": lambda f, t: (f(t), f("\x1b" + t)),

@@ -37,7 +37,7 @@ STATE_ANSWER_NAMES = (
 REFERENCE_NAMES = (
     "reference", "ground_truth", "ground_truths", "expected_output", "expected", "target", "reference_answer",
     "expected_answer", "gold_answer", "reference_output", "reference_outputs", "references", "expected_response",
-    "expected_facts",
+    "expected_facts", "gt_answer",
 )  # fmt: skip
 
 #: Field of `Sample` -> names accepted for it, its own name first. Case, spaces, "_" and "-" do not matter.

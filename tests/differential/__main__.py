@@ -31,6 +31,11 @@ PACKAGES: dict[str, tuple[str, ...]] = {
         *("ragas==0.0.11", "langchain==0.0.331", "openai==0.28.1", "numpy<2", "pyarrow<20", "datasets<3"),
         *("tiktoken", "setuptools<81"),
     ),
+    "ragchecker": (
+        *("--no-deps", "ragchecker==0.1.9", "numpy", "dataclasses-json", "marshmallow<4", "packaging"),
+        *("typing-inspect", "typing-extensions", "mypy-extensions"),
+    ),
+    "llamaindex": (*("llama-index-core==0.14.25", "llama-index-llms-openai-like==0.8.1"),),
 }
 
 

@@ -4,6 +4,8 @@
 - pandas' "split" orientation, `{"columns": [...], "data": [[...], ...]}`, in which MLflow stores evaluation tables
 - rows of MLflow's evaluation data sets, with `inputs`, `outputs` and `expectations`
 - results of promptfoo, with `vars`, `response.output` and the test's own variables
+- rows of Amazon Bedrock's evaluation jobs: see `assay.data.bedrock`
+- rows of RAGChecker, whose `query_id` is that of the row
 
 What is none of these stays as it is.
 """
@@ -13,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from assay.data.bedrock import bedrock_row
 from assay.fields import field_of
 
 #: Where tools put the list of rows.
@@ -45,6 +48,10 @@ def flattened(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
     Only where they bring a field of a sample that the row itself has not.
     """
+    if (found := bedrock_row(row)) is not None:
+        return found
+    if "gt_answer" in row and "query_id" in row and "id" not in row:  # RAGChecker
+        row = {"id" if key == "query_id" else key: value for key, value in row.items()}
     if not any(isinstance(row.get(part), Mapping) for part in _PARTS):
         return row
     own = {field_of(str(key)) for key, value in row.items() if not isinstance(value, Mapping)} | {None}

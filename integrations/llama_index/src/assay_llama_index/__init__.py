@@ -9,11 +9,13 @@ from assay_llama_index.instrumentation import AssayInstrumentation, Instrumentat
 if TYPE_CHECKING:
     from assay_llama_index.evaluators import AssayEvaluator, evaluators
     from assay_llama_index.guard import AssayNodeGuard, GuardedQueryEngine, guarded_query_engine
+    from assay_llama_index.retrieval import AssayRetrievalMetric
 
 __all__ = [
     "AssayEvaluator",
     "AssayInstrumentation",
     "AssayNodeGuard",
+    "AssayRetrievalMetric",
     "GuardedQueryEngine",
     "InstrumentationHealth",
     "evaluators",
@@ -24,6 +26,7 @@ __all__ = [
 _LAZY = {
     "AssayEvaluator": "evaluators",
     "AssayNodeGuard": "guard",
+    "AssayRetrievalMetric": "retrieval",
     "GuardedQueryEngine": "guard",
     "evaluators": "evaluators",
     "guarded_query_engine": "guard",

@@ -31,8 +31,9 @@ class AssayEvaluator(BaseEvaluator):
 
     metric     a metric or its name
     judge      a judge, its name, or None for the embedded one
-    threshold  passing means at least this, or at most this where lower is better. The default is 0.5 for metrics
-               between 0 and 1; for other ranges `passing` stays None until a threshold is given
+    threshold  passing means at least this, or at most this where lower is better. The default is the metric's own,
+               where it has one ("llamaindex:correctness" passes from 4 on); else 0.5 for metrics between 0 and 1. For
+               other ranges `passing` stays None until a threshold is given
     deadline   seconds for one evaluation
 
     The result's `score` is the value and `feedback` the evidence in words. What could not be scored has
@@ -52,9 +53,7 @@ class AssayEvaluator(BaseEvaluator):
             raise InputError(f"metric: expected one, got {metric!r}; for several use `evaluators`")
         self.metric = metrics[0]
         self.judge = resolve_judge(judge)
-        if threshold is None and (self.metric.low, self.metric.high) == (0.0, 1.0):
-            threshold = DEFAULT_THRESHOLD
-        self.threshold = threshold
+        self.threshold = _own_threshold(self.metric) if threshold is None else threshold
         self.deadline = deadline
 
     async def aevaluate(
@@ -66,7 +65,10 @@ class AssayEvaluator(BaseEvaluator):
         reference_contexts: Sequence[str] | None = None,
         **kwargs: Any,
     ) -> EvaluationResult:
-        """Evaluate a question, the answer to it, and the passages it was given. Further arguments are ignored."""
+        """Evaluate a question, the answer to it, and the passages it was given.
+
+        Further arguments are the sample's metadata, as some metrics need it: `second_response`.
+        """
         return await self._evaluated(
             lambda: Sample(
                 question=text_of(query),
@@ -74,6 +76,7 @@ class AssayEvaluator(BaseEvaluator):
                 contexts=_contexts(contexts),
                 reference=text_of(reference),
                 reference_contexts=_contexts(reference_contexts),
+                metadata=kwargs,
             )
         )
 
@@ -153,6 +156,14 @@ def evaluators(
     return {metric.label: AssayEvaluator(metric, shared, deadline=deadline) for metric in resolve(metrics)}
 
 
+def _own_threshold(metric: Metric) -> float | None:
+    """From where a metric passes when nobody says; None where that is not known."""
+    own = getattr(metric, "threshold", None)
+    if isinstance(own, (int, float)) and not isinstance(own, bool):
+        return float(own)
+    return DEFAULT_THRESHOLD if (metric.low, metric.high) == (0.0, 1.0) else None
+
+
 def _contexts(items: Sequence[Any] | None) -> tuple[Context, ...] | None:
     """Texts or nodes as contexts."""
     if items is None:
@@ -174,6 +185,7 @@ def _sample(query: Any, response: Any, answer: str | None, more: dict[str, Any])
         contexts=None if nodes is None else contexts_of(nodes),
         reference=text_of(more.get("reference")),
         reference_contexts=_contexts(more.get("reference_contexts")),
+        metadata={name: value for name, value in more.items() if name not in ("reference", "reference_contexts")},
     )
 
 

@@ -1,0 +1,1 @@
+"""LlamaIndex' retrieval metrics, which compare ids and ask no judge."""
