@@ -26,6 +26,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
         "scikit-learn",
         "scipy",
         "pandas",
+    ),
     "ragas02": ("ragas==0.2.15", "langchain-community<0.4", "langchain-openai<0.4"),
     "ragas0011": (
         *("ragas==0.0.11", "langchain==0.0.331", "openai==0.28.1", "numpy<2", "pyarrow<20", "datasets<3"),

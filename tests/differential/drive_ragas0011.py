@@ -16,15 +16,15 @@ from typing import Any
 
 os.environ["OPENAI_API_KEY"] = "none"
 
-import ragas_world as world  # noqa: E402
-import worlds  # noqa: E402
-from server import Server  # noqa: E402
+import ragas_world as world
+import worlds
+from server import Server
 
-from datasets import Dataset  # noqa: E402  # isort: skip
-from langchain.chat_models import ChatOpenAI  # noqa: E402  # isort: skip
-from ragas import metrics as ragas  # noqa: E402  # isort: skip
-from ragas.evaluation import Result  # noqa: E402  # isort: skip
-from ragas.metrics.context_relevance import SentenceAgreement  # noqa: E402  # isort: skip
+from datasets import Dataset  # isort: skip
+from langchain.chat_models import ChatOpenAI  # isort: skip
+from ragas import metrics as ragas  # isort: skip
+from ragas.evaluation import Result  # isort: skip
+from ragas.metrics.context_relevance import SentenceAgreement  # isort: skip
 
 _case: worlds.Case
 _metric: str

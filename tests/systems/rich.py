@@ -7,7 +7,16 @@ from typing import Any
 from assay.records import Context, Message, Sample, ToolCall
 
 #: What metrics of single systems read from the metadata, by their names there.
-METADATA: dict[str, Any] = {}
+METADATA: dict[str, Any] = {
+    "definition": "Does the ANSWER name a year?",
+    "rubrics": {f"score{n}_description": f"level {n} of being right" for n in range(1, 6)},
+    "reference_topics": ["museums", "buildings"],
+    "expected_memories": ["The museum opened in 1931. It was built by Ada Lund."],
+    "score": 0.5,
+    "expected_score": 0.75,
+    "second_response": "It opened in 1932.",
+    "relevance": {"a": 3, "d": 1},
+}
 
 RICH = Sample(
     id="rich",

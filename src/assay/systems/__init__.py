@@ -17,7 +17,7 @@ from assay.errors import InputError
 from assay.systems.base import ORIGINAL, Entry, SystemMetric
 
 #: The rooms by the name before the colon. Each has a table `ENTRIES`, and is loaded when one of its metrics is wanted.
-SYSTEMS: tuple[str, ...] = ("ragas",)
+SYSTEMS: tuple[str, ...] = ("ragas", "trulens", "langsmith", "bedrock", "ragchecker", "llamaindex")
 
 
 def entries(system: str) -> Mapping[str, Entry]:

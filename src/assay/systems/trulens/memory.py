@@ -96,6 +96,7 @@ def _entry(make: type[_Memory], family: str, aggregate: str) -> Entry:
         family=family,
         steps=Steps("passages", "the expected memories", "alike", aggregate),
         empty="0; NaN where none is expected",
+        ordered="rank" in aggregate,
     )
 
 

@@ -46,6 +46,7 @@ ENTRIES = (
         source="llama_index.core.evaluation.retrieval.metrics.AveragePrecision",
         compared="llama-index-core 0.14.25",
         family="context precision",
+        ordered=True,
         steps=Steps("ids of the passages", "the expected ids", "expected", "average precision over the expected"),
         empty="an exception",
     ),
