@@ -3,9 +3,9 @@
     yes = 1, no = 0
 
 Higher is better for all six. `correctness`, `relevance`, `groundedness` and `retrieval_relevance` are those of
-LangSmith's tutorial on evaluating RAG; `conciseness` and `hallucination` those of its ready-made prompts, which come with
-openevals 0.2.2. A yes to `hallucination` says that the answer is free of it. The mean over an experiment is the share of
-yes. The judge answers about the whole answer, not claim by claim.
+LangSmith's tutorial on evaluating RAG; `conciseness` and `hallucination` those of its ready-made prompts, which come
+with openevals 0.2.2. A yes to `hallucination` says that the answer is free of it. The mean over an experiment is the
+share of yes. The judge answers about the whole answer, not claim by claim.
 """
 
 from __future__ import annotations
