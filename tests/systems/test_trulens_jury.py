@@ -112,7 +112,7 @@ def test_a_jury_in_a_run() -> None:
     )
     made = Jury(metric=RELEVANCE, judges=judges, aggregation="median")
     (row,) = assay.evaluate([SAMPLE], [made], judge=ScriptedJudge(), store=None)
-    score = row.scores["jury(trulens:relevance)"]
+    score = row.scores["trulens:relevance_jury"]
     assert score.value == pytest.approx(1 / 3)
     assert score.parts["score_std"] == pytest.approx(statistics.pstdev([0, 1 / 3, 1]))
     assert score.texts["judges"] == ("judge 0", "judge 1", "judge 3")
@@ -152,7 +152,7 @@ def test_a_value_by_convention_has_no_vote_and_stays_one() -> None:
     assert (both.value, both.measured) == (1.0, True)
     none = score_of(Jury(metric=original, judges=(empty, empty)))
     assert (none.value, none.measured) == (0.0, False)
-    assert none.metric == "jury(trulens:comprehensiveness@original)"
+    assert none.metric == "trulens:comprehensiveness@original_jury"
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,14 @@ def test_a_measurement_takes_the_place_of_a_failure(server: LangfuseServer) -> N
     assert (sent(server, "context_recall")["value"], sent(server, "context_recall")["dataType"]) == (0.75, "NUMERIC")
 
 
+def test_another_systems_metric_keeps_its_name(server: LangfuseServer) -> None:
+    name = "ragas:faithfulness@original"
+    sample = exchange({"langfuse_trace_id": TRACE}).sample
+    told = ScoredSample(sample=sample, scores={name: Score(metric=name, value=0.75, judge="judge-a")})
+    assert sink(server).write(told) == Receipt(sent=1, confirmed=1)
+    assert sent(server, name)["value"] == 0.75
+
+
 def test_what_a_batch_rejects_is_named(server: LangfuseServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """The endpoint answers 207 where it takes only some: no error for the client."""
     create = server._create

@@ -41,6 +41,21 @@ def test_a_feedback_has_value_evidence_and_source(judge: ScriptedJudge) -> None:
     assert all(isinstance(value, str) for value in feedback.metadata.values())
 
 
+@pytest.mark.parametrize(
+    ("metric", "name"),
+    [
+        ("ragas:faithfulness", "ragas:faithfulness"),
+        ("ragas:faithfulness@original", "ragas:faithfulness.original"),
+    ],
+)
+def test_mlflow_takes_the_names_of_other_systems_metrics(judge: ScriptedJudge, metric: str, name: str) -> None:
+    from mlflow.utils.validation import _validate_metric_name
+
+    feedback = AssayScorer(metric, judge).run(inputs=INPUTS, outputs=OUTPUTS)
+    assert (feedback.name, feedback.value) == (name, 0.5)
+    _validate_metric_name(f"{feedback.name}/mean")  # it raises for a name that evaluations would end over
+
+
 def test_one_scorer_with_several_metrics_gives_several_feedbacks(judge: ScriptedJudge) -> None:
     scorer = AssayScorer(["faithfulness", "context_recall"], judge, name="assay")
     found = scorer.run(inputs=INPUTS, outputs=OUTPUTS, expectations={"expected_response": PASSAGE})
@@ -174,7 +189,8 @@ def told(result):
     return {"rows": found, "means": {name: float(value) for name, value in result.metrics.items()}}
 
 names = ("faithfulness", "context_recall", "context_utilization")
-of_rows = told(mlflow.genai.evaluate(data=rows, scorers=scorers(*names, judge=judge)))
+with_theirs = scorers(*names, "ragas:faithfulness@original", judge=judge)
+of_rows = told(mlflow.genai.evaluate(data=rows, scorers=with_theirs))
 read = dict(judge.asked)
 of_runs = told(mlflow.genai.evaluate(data=asked, predict_fn=application, scorers=scorers(*names, judge=judge)))
 traces = mlflow.search_traces(return_type="list")
@@ -212,6 +228,7 @@ def check(found: dict[str, Any]) -> None:
     assert rows["What?"]["faithfulness"][:2] == [None, "missing_input"]
     # means over what was measured alone: one row of three
     assert found["rows"]["means"]["faithfulness/mean"] == 0.5
+    assert found["rows"]["means"]["ragas:faithfulness.original/mean"] == 0.5
     # one answer and one reference were read, each once for all metrics
     assert found["read"]["support"] == 2
     # contexts from the retriever's span of what ran

@@ -15,6 +15,7 @@ from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
 from opentelemetry.sdk.trace import TracerProvider
 
 from assay.errors import InputError, Undelivered
+from assay.records import Score, ScoredSample
 from assay.sinks import Receipt
 from assay.testing.bench import exchange
 from tests.servers.otlp_receiver import HEADER, KEY, OtlpReceiver
@@ -60,6 +61,15 @@ def test_where_the_span_is_not_known_the_response_id_says_what_was_judged(receiv
     assert {(one["trace"], one["span"]) for one in receiver.records} == {("", "")}
     assert {one["attributes"]["gen_ai.response.id"] for one in receiver.records} == {"chatcmpl-7"}
     assert {one["attributes"]["assay.id.otel_trace_id"] for one in receiver.records} == {TRACE}
+
+
+def test_another_systems_metric_keeps_its_name(receiver: OtlpReceiver) -> None:
+    name = "ragas:faithfulness@original"
+    told = ScoredSample(sample=exchange(IDS).sample, scores={name: Score(metric=name, value=0.75, judge="judge-a")})
+    assert sink(receiver).write(told).sent == 1
+    (record,) = receiver.records
+    assert record["attributes"]["gen_ai.evaluation.name"] == name
+    assert receiver.problems == []
 
 
 @pytest.mark.parametrize("ids", [{"otel_trace_id": "0" * 32, "otel_span_id": SPAN}, {"otel_span_id": SPAN}, {}])

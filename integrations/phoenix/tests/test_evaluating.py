@@ -61,6 +61,13 @@ def test_a_frame(frame: pd.DataFrame, judge: ScriptedJudge) -> None:
     assert judge.asked["support"] == 2  # the answer and the reference of the first row
 
 
+@pytest.mark.parametrize("name", ["ragas:faithfulness", "ragas:faithfulness@original"])
+def test_a_frame_with_a_metric_of_another_system(frame: pd.DataFrame, judge: ScriptedJudge, name: str) -> None:
+    made = evaluate_dataframe(dataframe=frame[:1], evaluators=evaluators(name, judge=judge), hide_tqdm_bar=True)
+    (found,) = made[f"{name}_score"]
+    assert (found["name"], found["score"]) == (name, 0.5)
+
+
 async def test_a_frame_in_a_running_loop(frame: pd.DataFrame, judge: ScriptedJudge) -> None:
     many = pd.concat([frame.head(1)] * 40, ignore_index=True)
     made = await async_evaluate_dataframe(

@@ -42,7 +42,8 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
     A feedback has the metric as name, the score as value, the evidence as rationale, the judge as source. Where there
     is no measurement it has no value, but an error with the cause as code. Question, answer, contexts and reference are
     those of the row's inputs, outputs and expectations under any accepted name; what is not there is read from its
-    trace (contexts: from the retriever spans). Nothing is raised for a row.
+    trace (contexts: from the retriever spans). Nothing is raised for a row. For "@" and what else MLflow allows in no
+    name, a stop stands in it: "ragas:faithfulness.original".
 
     It works in this process: MLflow cannot register it on a server (`register` says what can take its place).
     """

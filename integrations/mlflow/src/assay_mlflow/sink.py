@@ -13,6 +13,7 @@ from assay.records import Sample
 from assay.sinks.annotations import Annotation
 from assay.sinks.remote import RemoteOptions, RemoteSink
 from assay_mlflow.assessments import Assessments, assessments_at
+from assay_mlflow.names import allowed
 from assay_mlflow.quiet import quiet_mlflow
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def feedback_of(
     metadata = _metadata(annotation)
     stale = dict.fromkeys((before or {}).get("metadata", {}), "")  # MLflow merges: what is left out would stay
     return Feedback(
-        name=annotation.name,
+        name=allowed(annotation.name),
         value=annotation.value,
         error=None
         if annotation.cause is None

@@ -111,7 +111,7 @@ class Jury(Metric):
 
     @property
     def label(self) -> str:
-        return f"jury({self.metric.label})"
+        return f"{self.metric.label}_jury"
 
     @property
     def low(self) -> float:  # type: ignore[override]  # these are all the metric's
