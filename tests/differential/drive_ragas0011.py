@@ -10,21 +10,17 @@ import contextlib
 import io
 import json
 import math
-import os
 from importlib.metadata import version
 from typing import Any
 
-os.environ["OPENAI_API_KEY"] = "none"
-
-import ragas_world as world  # noqa: E402
-import worlds  # noqa: E402
-from server import Server  # noqa: E402
-
-from datasets import Dataset  # noqa: E402  # isort: skip
-from langchain.chat_models import ChatOpenAI  # noqa: E402  # isort: skip
-from ragas import metrics as ragas  # noqa: E402  # isort: skip
-from ragas.evaluation import Result  # noqa: E402  # isort: skip
-from ragas.metrics.context_relevance import SentenceAgreement  # noqa: E402  # isort: skip
+import ragas_world as world
+import worlds
+from datasets import Dataset
+from langchain.chat_models import ChatOpenAI
+from ragas import metrics as ragas
+from ragas.evaluation import Result
+from ragas.metrics.context_relevance import SentenceAgreement
+from server import Server
 
 _case: worlds.Case
 _metric: str
