@@ -10,21 +10,17 @@ import contextlib
 import io
 import json
 import math
-import os
 from importlib.metadata import version
 from typing import Any
 
-os.environ["OPENAI_API_KEY"] = "none"
-
 import ragas_world as world
 import worlds
+from datasets import Dataset
+from langchain.chat_models import ChatOpenAI
+from ragas import metrics as ragas
+from ragas.evaluation import Result
+from ragas.metrics.context_relevance import SentenceAgreement
 from server import Server
-
-from datasets import Dataset  # isort: skip
-from langchain.chat_models import ChatOpenAI  # isort: skip
-from ragas import metrics as ragas  # isort: skip
-from ragas.evaluation import Result  # isort: skip
-from ragas.metrics.context_relevance import SentenceAgreement  # isort: skip
 
 _case: worlds.Case
 _metric: str

@@ -33,7 +33,7 @@ def test_a_system_and_a_name() -> None:
     ("name", "said"),
     [
         ("ragsa:faithfulness", "there is no system 'ragsa'; did you mean 'ragas'?"),
-        ("ragas:faithfullness", "did you mean 'ragas:faithfulness' or"),
+        ("ragas:faithfullness", "did you mean 'ragas:faithfulness'"),
         ("ragas:faithfulness@2.0", "the only profile is 'original'"),
         ("ragas:", "there is no metric 'ragas:'"),
     ],

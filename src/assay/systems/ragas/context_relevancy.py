@@ -129,7 +129,7 @@ def _original(sample: Sample, extractions: Sequence[Sentences]) -> tuple[int, li
 def _located(sample: Sample, extractions: Sequence[Sentences]) -> tuple[int, list[Sentences]]:
     """How many sentences the contexts have, and those of them that each extraction holds."""
     own = [span.of(text) for text in sample.passages for span in split_sentences(text, sample.spoken)]
-    return len(own), [tuple(sentence for sentence in own if sentence in set(one)) for one in extractions]
+    return len(own), [tuple(sentence for sentence in own if sentence in listed) for listed in map(set, extractions)]
 
 
 def _entry(agreement: Agreement) -> Entry:
