@@ -106,7 +106,8 @@ def test_a_hallucinated_claim_is_wrong_and_in_no_passage() -> None:
 
 
 @pytest.mark.parametrize(
-    ("precision", "recall", "value"), [(0.5, 1.0, 2 / 3), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.25, 0.25, 0.25)]
+    ("precision", "recall", "value"),
+    [(0.5, 1.0, 2 / 3), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.25, 0.25, 0.25), (0.0, 0.0, 0.0)],
 )
 def test_f1_is_harmonic(precision: float, recall: float, value: float) -> None:
     assert harmonic(precision, recall) == pytest.approx(value)
@@ -145,6 +146,19 @@ def test_nothing_measured_is_no_number(name: str, case: str, cause: Cause) -> No
     score = scored(f"ragchecker:{name}", CASES[case])
     assert score.unscored is not None
     assert score.unscored.cause is cause
+
+
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        ({"answer2response": [], "response2answer": [E]}, "answer"),
+        ({"answer2response": [E], "response2answer": []}, "ref"),
+    ],
+)
+def test_the_text_without_claims_is_named(tables: dict[str, Any], said: str) -> None:
+    score = of_tables("f1", tables)
+    assert score.unscored is not None
+    assert score.unscored.message.startswith(f"the {said}")
 
 
 def test_an_empty_retrieval_recalls_nothing() -> None:
