@@ -17,6 +17,8 @@ HERE = Path(__file__).parent
 #: Name of a driver -> what its environment holds.
 PACKAGES: dict[str, tuple[str, ...]] = {
     "ragas": ("ragas==0.4.3", "langchain-community<0.4", "rapidfuzz", "sacrebleu", "rouge-score"),
+    "langchain": ("langchain-classic==1.0.8", "langchain-openai", "rapidfuzz", "jsonschema", "tiktoken"),
+    "openevals": ("openevals==0.2.2", "agentevals==0.0.9", "langchain-openai", "rapidfuzz"),
 }
 
 

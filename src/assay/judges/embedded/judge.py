@@ -16,6 +16,7 @@ from assay.errors import Cause, JudgeFailure, MissingExtra
 from assay.inquiries import (
     Claims,
     Directness,
+    Distance,
     Inquiry,
     Similarity,
     Support,
@@ -46,6 +47,7 @@ INQUIRIES: tuple[type[Inquiry[Any]], ...] = (
     UsefulSentences,
     Directness,
     Similarity,
+    Distance,
 )
 
 #: Raise it when this file or `sentence_claims` reads texts differently: stored findings are then asked for anew.
@@ -212,8 +214,7 @@ class EmbeddedJudge(BaseJudge):
         texts = distinct(text for i in inquiries.values() for text in (i.text, *i.others))
         vectors = dict(zip(texts, self.models.embed(texts), strict=True)) if texts else {}
         return {
-            n: tuple(max(-1.0, min(1.0, float(vectors[i.text] @ vectors[other]))) for other in i.others)
-            for n, i in inquiries.items()
+            n: tuple(i.compare(vectors[i.text], vectors[other]) for other in i.others) for n, i in inquiries.items()
         }
 
 

@@ -43,7 +43,7 @@ class Embedder:
             vectors, usage = await self._vectors(_distinct(inquiries), deadline)
         except JudgeFailure as failure:
             return [Answer(failure=failure)] * len(inquiries)
-        answers = [_cosines(inquiry, vectors) for inquiry in inquiries]
+        answers = [_compared(inquiry, vectors) for inquiry in inquiries]
         return [Answer(answers[0].finding, answers[0].failure, usage), *answers[1:]]
 
     async def _vectors(self, texts: Sequence[str], deadline: float) -> tuple[dict[str, np.ndarray], Usage]:
@@ -129,17 +129,16 @@ def _distinct(inquiries: Sequence[Similarity]) -> list[str]:
     return list(dict.fromkeys(text for pair in pairs for text in pair if text.strip()))
 
 
-def _cosines(inquiry: Similarity, vectors: dict[str, np.ndarray]) -> Answer:
-    cosines = []
+def _compared(inquiry: Similarity, vectors: dict[str, np.ndarray]) -> Answer:
+    found = []
     for other in inquiry.others:
         if other == inquiry.text:
-            cosines.append(1.0)
+            found.append(inquiry.same())
         elif other in vectors and inquiry.text in vectors:
-            cosine = float(vectors[inquiry.text] @ vectors[other])
-            cosines.append(min(1.0, max(-1.0, cosine)))
+            found.append(inquiry.compare(vectors[inquiry.text], vectors[other]))
         else:
             return Answer(failure=JudgeFailure(Cause.NOT_APPLICABLE, "an empty text is similar to nothing"))
-    return Answer(finding=tuple(cosines))
+    return Answer(finding=tuple(found))
 
 
 def _batches(texts: Sequence[str]) -> list[list[str]]:
