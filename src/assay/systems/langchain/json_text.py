@@ -15,6 +15,9 @@ ENDS = " \n\r\t`"
 #: How often a shorter beginning is tried.
 TRIALS = 100
 
+#: What Python's parser raises: also for brackets within brackets without end, and for numbers of thousands of digits.
+WRONG = (ValueError, RecursionError)
+
 _CLOSES = {"{": "}", "[": "]"}
 _ESCAPED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _ACTION_INPUT = re.compile(r'("action_input":\s*")([^"]*)(")')
@@ -28,13 +31,13 @@ def read_strictly(written: str) -> Any:
     """The JSON value of a text that is JSON, but for a fence around it. Raises NotJson."""
     try:
         return json.loads(_bare(written))
-    except ValueError as error:
+    except WRONG as error:
         fenced = _after_fence(written)
         if fenced is None:
             raise NotJson(str(error)) from None
     try:
         return json.loads(_bare(fenced))
-    except ValueError as error:
+    except WRONG as error:
         raise NotJson(str(error)) from None
 
 
@@ -71,7 +74,7 @@ def _after_fence(written: str) -> str | None:
 def _completed(bare: str, *, original: bool) -> Any:
     try:
         return json.loads(bare, strict=False)
-    except ValueError as error:
+    except WRONG as error:
         reason = NotJson(str(error))
     closed = _closed(bare)
     if closed is None:
@@ -85,6 +88,8 @@ def _completed(bare: str, *, original: bool) -> Any:
         except json.JSONDecodeError as error:
             # what is wrong at a place is wrong in every longer beginning
             begun = begun[: min(error.pos, len(begun) - 1)].rstrip(" \n\r\t")
+        except WRONG:
+            break
         if not begun:
             break
     raise reason

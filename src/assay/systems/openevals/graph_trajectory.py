@@ -26,8 +26,8 @@ from assay.systems.base import Entry, Steps, SystemMetric, given
 KEY, REFERENCE = "graph_trajectory", "reference_graph_trajectory"
 ASKED = (
     "The STEPS are the nodes that an agent went through, turn by turn. Are they a sensible and not too long way to "
-    "what was asked of it, and in the end the same as the REFERENCE STEPS where there are any? At __start__ it begins; at "
-    "__interrupt__ it waits for somebody."
+    "what was asked of it, and in the end the same as the REFERENCE STEPS where there are any? At __start__ it begins; "
+    "at __interrupt__ it waits for somebody."
 )
 
 

@@ -160,7 +160,7 @@ def _read(written: str | None, name: str) -> Any:
     """The object or list of objects in a text."""
     try:
         value = json.loads(written or "")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise JudgeFailure(Cause.NOT_APPLICABLE, f"the {name} is no JSON: {error}") from None
     objects = value if isinstance(value, list) else [value]
     if not all(isinstance(one, dict) for one in objects):

@@ -36,7 +36,7 @@ def reference_trajectory(sample: Sample, metric: Metric) -> tuple[Message, ...]:
         raise JudgeFailure(Cause.MISSING_INPUT, f"{where}: expected a list of messages, found {held!r:.80}")
     try:
         return tuple(_message(item) for item in listed)
-    except (InputError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except (InputError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise JudgeFailure(Cause.MISSING_INPUT, f"{where}: expected messages: {error}") from None
 
 
