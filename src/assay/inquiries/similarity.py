@@ -5,6 +5,7 @@ coordinate?
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -19,13 +20,9 @@ Apart = Literal["manhattan", "chebyshev", "hamming"]
 
 
 @dataclass(frozen=True)
-class Similarity(Inquiry[tuple[float, ...]]):
-    """How similar is `text` to each of `others`?
+class Compared(Inquiry[tuple[float, ...]]):
+    """What judges that embed need to know of the two: the texts, and what is made of their vectors."""
 
-    Finding: one cosine in [-1, 1] per other text, in order; higher is closer. Judges answer it with embeddings.
-    """
-
-    name: ClassVar[str] = "similarity"
     finding: ClassVar[Any] = tuple[float, ...]
 
     text: str
@@ -34,12 +31,28 @@ class Similarity(Inquiry[tuple[float, ...]]):
     def items(self) -> int:
         return len(self.others)
 
+    @abstractmethod
     def same(self) -> float:
         """What two equal texts have."""
+
+    @abstractmethod
+    def compare(self, a: np.ndarray, b: np.ndarray) -> float:
+        """What two vectors of length 1 have."""
+
+
+@dataclass(frozen=True)
+class Similarity(Compared):
+    """How similar is `text` to each of `others`?
+
+    Finding: one cosine in [-1, 1] per other text, in order; higher is closer. Judges answer it with embeddings.
+    """
+
+    name: ClassVar[str] = "similarity"
+
+    def same(self) -> float:
         return 1.0
 
     def compare(self, a: np.ndarray, b: np.ndarray) -> float:
-        """What two vectors of length 1 have."""
         return min(1.0, max(-1.0, float(a @ b)))
 
     def check(self, finding: tuple[float, ...]) -> str | None:
@@ -61,7 +74,7 @@ _APART: Mapping[Apart, Callable[[np.ndarray, np.ndarray], Any]] = {
 
 
 @dataclass(frozen=True)
-class Distance(Similarity):
+class Distance(Compared):
     """How far apart are the embeddings of `text` and each of `others`, by a measure that the cosine does not give?
 
     manhattan  the sum of the differences of their coordinates

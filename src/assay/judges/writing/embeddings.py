@@ -1,4 +1,4 @@
-"""Similarity by an embeddings endpoint: distinct texts in batches, cosines of what comes back."""
+"""Similarity and distance by an embeddings endpoint: distinct texts in batches, what their vectors compare to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Similarity
+from assay.inquiries.similarity import Compared
 from assay.judges import fences
 from assay.judges.asking import together
 from assay.judges.base import Answer
@@ -37,7 +37,7 @@ class Embedder:
         self._mask = mask
         self._format = "base64"  # a third of the bytes; servers that refuse it get "float"
 
-    async def answer(self, inquiries: Sequence[Similarity], deadline: float) -> list[Answer]:
+    async def answer(self, inquiries: Sequence[Compared], deadline: float) -> list[Answer]:
         """One answer per inquiry. The first carries the cost of all."""
         try:
             vectors, usage = await self._vectors(_distinct(inquiries), deadline)
@@ -123,13 +123,13 @@ def _vector(value: Any) -> np.ndarray | None:
     return vector if vector.ndim == 1 and vector.size else None
 
 
-def _distinct(inquiries: Sequence[Similarity]) -> list[str]:
+def _distinct(inquiries: Sequence[Compared]) -> list[str]:
     """The texts that need a vector, once each: not blank ones, and none that meets only itself."""
     pairs = [(inquiry.text, other) for inquiry in inquiries for other in inquiry.others if inquiry.text != other]
     return list(dict.fromkeys(text for pair in pairs for text in pair if text.strip()))
 
 
-def _compared(inquiry: Similarity, vectors: dict[str, np.ndarray]) -> Answer:
+def _compared(inquiry: Compared, vectors: dict[str, np.ndarray]) -> Answer:
     found = []
     for other in inquiry.others:
         if other == inquiry.text:
