@@ -149,6 +149,13 @@ def _row(function: Any, text: str) -> object:
 
 
 #: What reads a text, and how it is called. `_values` gives it also as JSON, within a value, and as Python writes it.
+def _json(read: Any, text: str) -> None:
+    """As it is, in an open list, in a string of one, and after a fence."""
+    for written in (text, '{"a": [1, ' + text, '{"a": "' + text, "```json\n[" + text, '["b"' + text):
+        with suppress(ValueError):
+            read(written)
+
+
 READ: dict[str, Call] = {
     "assay.capture.answering:spaced": _first,
     "assay.capture.answering:Prompt.holds": lambda f, t: f(Given([t + "x"]), "x" + t),
@@ -246,6 +253,8 @@ READ: dict[str, Call] = {
     "assay.sinks.masking:hidden_texts": lambda f, t: f(scored(t).to_dict(), str.upper),
     "assay.systems.bedrock.cited:cited_parts": lambda f, t: f(scored(t).sample),
     "assay.store_rows:clean": lambda f, t: (f(t), f("\ud83d" + t)),
+    "assay.systems.langchain.json_text:read_broken": _json,
+    "assay.systems.langchain.json_text:read_strictly": _json,
     "assay.terminal:json_text": _values,
     "assay.terminal:printable": lambda f, t: (f(t), f("\x1b" + t)),
     "assay.judges.on_disk.model:nearest_sentence": lambda f, t: (f(t, t[:200]), f("A text.", t)),

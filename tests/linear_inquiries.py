@@ -15,6 +15,7 @@ from assay.inquiries import (
     Claims,
     Criterion,
     Directness,
+    Distance,
     Entities,
     Inquiry,
     KeyQuestions,
@@ -160,6 +161,7 @@ INQUIRIES: dict[type[Inquiry[Any]], list[Asked]] = {
         Asked(lambda t: Rating(t, ((1, t), (2, "-")), (("TEXT", t),)), lambda t: _labelled(t, "1"), lambda *about: 1)
     ],
     Similarity: [Asked(lambda t: Similarity(t, _many(t)), lambda t: [], lambda *about: 0.5)],
+    Distance: [Asked(lambda t: Distance(t, _many(t)), lambda t: [], lambda *about: 0.5)],
     Sorting: [
         Asked(
             lambda t: Sorting("kinds", t, _many(t), (("yes", "-"), ("no", "-")), (("TEXT", t),)),

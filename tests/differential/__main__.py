@@ -37,6 +37,8 @@ PACKAGES: dict[str, tuple[str, ...]] = {
         *("typing-inspect", "typing-extensions", "mypy-extensions"),
     ),
     "llamaindex": (*("llama-index-core==0.14.25", "llama-index-llms-openai-like==0.8.1"),),
+    "langchain": ("langchain-classic==1.0.8", "langchain-openai", "rapidfuzz", "jsonschema", "tiktoken"),
+    "openevals": ("openevals==0.2.2", "agentevals==0.0.9", "langchain-openai", "rapidfuzz"),
 }
 
 

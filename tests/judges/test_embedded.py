@@ -18,6 +18,7 @@ from assay.inquiries import (
     Claims,
     Criterion,
     Directness,
+    Distance,
     Entities,
     KeyQuestions,
     Rating,
@@ -125,6 +126,13 @@ async def test_usefulness_and_similarity(judge):
     )
     assert same == pytest.approx(1.0, abs=1e-6)
     assert 1.0 > near > far
+
+
+async def test_distance_by_coordinates(judge):
+    texts = ("A man is eating food.", "Someone has a meal.", "The sky is blue.")
+    same, near, far = await judge.find(Distance(texts[0], texts, "manhattan"))
+    assert same == pytest.approx(0.0, abs=1e-4)
+    assert 0 < near < far
 
 
 BRIDGE = "When did the bridge open?"

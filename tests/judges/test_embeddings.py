@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from assay.errors import Cause
-from assay.inquiries import Similarity
+from assay.inquiries import Distance, Similarity
 from assay.judges.scripted import ScriptedJudge
 from assay.judges.writing import embeddings
 from assay.judges.writing.openai import OpenAIJudge
@@ -22,6 +22,23 @@ async def test_equal_texts_are_one_and_cost_nothing(judge_at: JudgeAt) -> None:
         (answer,) = await ask(judge_at(server, embedding_model="e"), Similarity("A text.", ("A text.", "A text.")))
         assert answer.finding == (1.0, 1.0)
         assert answer.usage.calls == len(server.calls) == 0
+
+
+async def test_distances_are_of_the_vectors_that_similarity_takes(judge_at: JudgeAt) -> None:
+    with OpenAIServer() as server:
+        judge = judge_at(server, embedding_model="e")
+        others = ("a tower", "a bridge")
+        cosine, *apart = await ask(
+            judge,
+            Similarity("a bridge", others),
+            *(Distance("a bridge", others, measure) for measure in ("manhattan", "chebyshev", "hamming")),
+        )
+        assert len(server.calls) == 1
+    assert [answer.finding[1] for answer in apart] == [0.0, 0.0, 0.0]
+    manhattan, chebyshev, hamming = (answer.finding[0] for answer in apart)
+    euclidean = (2 - 2 * cosine.finding[0]) ** 0.5
+    assert 0 < chebyshev <= euclidean <= manhattan  # as of any two vectors
+    assert 0 < hamming <= 1
 
 
 async def test_inquiries_share_batches_of_distinct_texts(judge_at: JudgeAt, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from assay.inquiries.entities import Entities
 from assay.inquiries.key_questions import KeyQuestions
 from assay.inquiries.listing import Listing
 from assay.inquiries.rating import Rated, Rating
-from assay.inquiries.similarity import Similarity
+from assay.inquiries.similarity import Distance, Similarity
 from assay.inquiries.sorting import Sorting
 from assay.inquiries.support import Support, SupportCells
 from assay.inquiries.useful_sentences import UsefulSentences
@@ -24,6 +24,7 @@ __all__ = [
     "Claims",
     "Criterion",
     "Directness",
+    "Distance",
     "Division",
     "Entities",
     "Inquiry",

@@ -62,6 +62,14 @@ def normalized_distance(a: str, b: str, measure: Measure = "levenshtein") -> flo
     return float(getattr(distance, _CLASSES[measure]).normalized_distance(a, b))
 
 
+def distance(a: str, b: str, measure: Measure = "levenshtein") -> float:
+    """The same distance before it is normalised: edits, or for the two of Jaro the same number."""
+    chosen("measure", measure, MEASURES)
+    with _needed("rapidfuzz"):
+        from rapidfuzz import distance as measures
+    return float(getattr(measures, _CLASSES[measure]).distance(a, b))
+
+
 def bleu(hypothesis: str, reference: str) -> float:
     """sacrebleu's corpus BLEU of one text against one reference, 0 to 1: tokens 13a, exponential smoothing."""
     return corpus_bleu((hypothesis,), ((reference,),))

@@ -15,6 +15,7 @@ from assay.inquiries import (
     Claims,
     Criterion,
     Directness,
+    Distance,
     Entities,
     Inquiry,
     KeyQuestions,
@@ -67,6 +68,7 @@ def an_inquiry_of_each_kind() -> tuple[Inquiry[Any], ...]:
             "numbers", "Does the ITEM name a number?", (ANSWER, PASSAGE), (("yes", "it does"), ("no", "it does not"))
         ),
         Similarity(ANSWER, (PASSAGE,)),
+        Distance(ANSWER, (PASSAGE,)),
     )
 
 
@@ -229,6 +231,7 @@ class Obliging(BaseJudge):
             criterion=lambda question, vote: True,
             key_questions=lambda text: ["Is it said?", "Is it known?"],
             similarity=lambda text, other: 1.0 if text == other else 0.5,
+            rules={"distance": lambda text, other, measure: 0.0 if text == other else 0.5},
         )
 
     @property

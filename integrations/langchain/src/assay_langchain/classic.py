@@ -1,28 +1,33 @@
-"""A string evaluator of langchain-classic. Needs `pip install 'assay-langchain[classic]'`."""
+"""Evaluators of langchain-classic's interfaces. Needs `pip install 'assay-langchain[classic]'`.
+
+`load_evaluator` in `loading` makes those that LangChain has under the same names.
+"""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.errors import MissingExtra
 from assay.installing import install_extra
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
-from assay.records import Sample, ScoredSample
+from assay.records import Message, Sample, ScoredSample, ToolCall
 from assay_langchain.functions import comment_on, one_metric
 from assay_langchain.translate import sample_from_values
 
 try:
-    from langchain_classic.evaluation.schema import StringEvaluator
+    from langchain_classic.evaluation.schema import AgentTrajectoryEvaluator, PairwiseStringEvaluator, StringEvaluator
 except ImportError as error:
     how = install_extra("classic", of="langchain")
     raise MissingExtra(f"AssayStringEvaluator needs langchain-classic: {how}") from error
 
 
-class AssayStringEvaluator(StringEvaluator):  # type: ignore[misc, unused-ignore]
-    """One metric as a string evaluator: `evaluate_strings(prediction=, input=, reference=, contexts=[...])`.
+class _OneMetric:
+    """A metric, the judge it asks, and how its score is handed back: `{"score", "value", "reasoning"}`.
 
-    Returns `{"score", "value", "reasoning"}`; an unscored case has `score` None and its cause as `value`.
+    An unscored case has `score` None and its cause as `value`.
     """
 
     def __init__(self, metric: Metric | str, judge: JudgeSpec = None) -> None:
@@ -43,24 +48,101 @@ class AssayStringEvaluator(StringEvaluator):  # type: ignore[misc, unused-ignore
         """Whether the metric needs a reference answer."""
         return "reference" in self._metric.needs
 
+    def value_of(self, score: float) -> str | None:
+        """The word for a score, where there is one."""
+        return None
+
+    def _row(self, scored: ScoredSample) -> dict[str, Any]:
+        score = scored.scores[self._metric.label]
+        if score.unscored is not None:
+            value: str | None = score.unscored.cause.value
+        else:
+            value = self.value_of(score.value or 0.0)
+        return {"score": score.value, "value": value, "reasoning": comment_on(score, scored.sample)}
+
+
+class AssayStringEvaluator(_OneMetric, StringEvaluator):  # type: ignore[misc, unused-ignore]
+    """One metric as a string evaluator: `evaluate_strings(prediction=, input=, reference=, contexts=[...])`."""
+
+    def sample_of(self, prediction: Any, reference: Any, question: Any, contexts: Any) -> Sample:
+        """The sample in what the evaluator is handed."""
+        return sample_from_values(inputs=question, outputs=prediction, reference_outputs=reference, contexts=contexts)
+
     def _evaluate_strings(
         self, *, prediction: Any, reference: Any = None, input: Any = None, contexts: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        return self._row(self._scorer.score(_sample(prediction, reference, input, contexts)))
+        return self._row(self._scorer.score(self.sample_of(prediction, reference, input, contexts)))
 
     async def _aevaluate_strings(
         self, *, prediction: Any, reference: Any = None, input: Any = None, contexts: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        return self._row(await self._scorer.ascore(_sample(prediction, reference, input, contexts)))
-
-    def _row(self, scored: ScoredSample) -> dict[str, Any]:
-        score = scored.scores[self._metric.label]
-        return {
-            "score": score.value,
-            "value": None if score.unscored is None else score.unscored.cause.value,
-            "reasoning": comment_on(score, scored.sample),
-        }
+        return self._row(await self._scorer.ascore(self.sample_of(prediction, reference, input, contexts)))
 
 
-def _sample(prediction: Any, reference: Any, question: Any, contexts: Any) -> Sample:
-    return sample_from_values(inputs=question, outputs=prediction, reference_outputs=reference, contexts=contexts)
+class AssayPairwiseStringEvaluator(_OneMetric, PairwiseStringEvaluator):  # type: ignore[misc, unused-ignore]
+    """A metric that compares two answers: `evaluate_string_pairs(prediction=, prediction_b=, input=, reference=)`."""
+
+    def _evaluate_string_pairs(
+        self, *, prediction: Any, prediction_b: Any, reference: Any = None, input: Any = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        return self._row(self._scorer.score(_pair(prediction, prediction_b, reference, input)))
+
+    async def _aevaluate_string_pairs(
+        self, *, prediction: Any, prediction_b: Any, reference: Any = None, input: Any = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        return self._row(await self._scorer.ascore(_pair(prediction, prediction_b, reference, input)))
+
+
+class AssayTrajectoryEvaluator(_OneMetric, AgentTrajectoryEvaluator):  # type: ignore[misc, unused-ignore]
+    """A metric on the way of an agent: `evaluate_agent_trajectory(prediction=, input=, agent_trajectory=, reference=)`.
+
+    agent_tools  the tools that the agent had: LangChain's, or their names
+    """
+
+    def __init__(self, metric: Metric | str, judge: JudgeSpec = None, *, agent_tools: Sequence[Any] = ()) -> None:
+        super().__init__(metric, judge)
+        self._tools = [tool if isinstance(tool, str) else _described(tool) for tool in agent_tools]
+
+    def _evaluate_agent_trajectory(
+        self, *, prediction: Any, agent_trajectory: Any, input: Any, reference: Any = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        return self._row(self._scorer.score(self._way(prediction, agent_trajectory, input, reference)))
+
+    async def _aevaluate_agent_trajectory(
+        self, *, prediction: Any, agent_trajectory: Any, input: Any, reference: Any = None, **kwargs: Any
+    ) -> dict[str, Any]:
+        return self._row(await self._scorer.ascore(self._way(prediction, agent_trajectory, input, reference)))
+
+    def _way(self, prediction: Any, steps: Any, question: Any, reference: Any) -> Sample:
+        written = {"agent_trajectory": steps} if isinstance(steps, str) else {}
+        return Sample(
+            question=as_text(question),
+            answer=as_text(prediction),
+            reference=as_text(reference),
+            messages=() if written else tuple(_step(action, output) for action, output in steps),
+            metadata={**written, "agent_tools": self._tools},
+        )
+
+
+def as_text(value: Any) -> str | None:
+    """A text as it is, anything else as JSON."""
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _pair(prediction: Any, second: Any, reference: Any, question: Any) -> Sample:
+    return Sample(
+        question=as_text(question),
+        answer=as_text(prediction),
+        reference=as_text(reference),
+        metadata={"prediction_b": as_text(second)},
+    )
+
+
+def _step(action: Any, output: Any) -> Message:
+    """One step of an agent: the tool that it used, what the tool was given, and what it gave back."""
+    given = action.tool_input if isinstance(action.tool_input, Mapping) else {"input": action.tool_input}
+    return Message(role="assistant", tool_calls=(ToolCall(name=action.tool, arguments=given, output=as_text(output)),))
+
+
+def _described(tool: Any) -> dict[str, str]:
+    return {"name": str(tool.name), "description": str(tool.description)}

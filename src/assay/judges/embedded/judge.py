@@ -16,6 +16,7 @@ from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
 from assay.inquiries import (
     Claims,
     Directness,
+    Distance,
     Inquiry,
     Similarity,
     Support,
@@ -23,6 +24,7 @@ from assay.inquiries import (
     Usefulness,
     UsefulSentences,
 )
+from assay.inquiries.similarity import Compared
 from assay.installing import install_extra
 from assay.judges.base import Answer, BaseJudge
 from assay.judges.embedded import further
@@ -48,6 +50,7 @@ INQUIRIES: tuple[type[Inquiry[Any]], ...] = (
     UsefulSentences,
     Directness,
     Similarity,
+    Distance,
 )
 
 #: Raise it when this file or `sentence_claims` reads texts differently: stored findings are then asked for anew.
@@ -164,7 +167,7 @@ class EmbeddedJudge(BaseJudge):
             {n: i for n, i in enumerate(inquiries) if isinstance(i, (Usefulness, UsefulSentences))}
         )
         findings |= self._directness({n: i for n, i in enumerate(inquiries) if isinstance(i, Directness)})
-        findings |= self._similarity({n: i for n, i in enumerate(inquiries) if isinstance(i, Similarity)})
+        findings |= self._similarity({n: i for n, i in enumerate(inquiries) if isinstance(i, Compared)})
         refused = {n: self._refusal(i) for n, i in enumerate(inquiries) if n not in findings}
         return [
             Answer(finding=findings[n]) if n in findings else Answer(failure=refused[n]) for n in range(len(inquiries))
@@ -214,12 +217,11 @@ class EmbeddedJudge(BaseJudge):
         message = f"the embedded judge cannot tell whether so short an answer meets the question; {_WAY_OUT}"
         return JudgeFailure(Cause.JUDGE_CANNOT, message)
 
-    def _similarity(self, inquiries: Mapping[int, Similarity]) -> dict[int, tuple[float, ...]]:
+    def _similarity(self, inquiries: Mapping[int, Compared]) -> dict[int, tuple[float, ...]]:
         texts = distinct(text for i in inquiries.values() for text in (i.text, *i.others))
         vectors = dict(zip(texts, self.models.embed(texts), strict=True)) if texts else {}
         return {
-            n: tuple(max(-1.0, min(1.0, float(vectors[i.text] @ vectors[other]))) for other in i.others)
-            for n, i in inquiries.items()
+            n: tuple(i.compare(vectors[i.text], vectors[other]) for other in i.others) for n, i in inquiries.items()
         }
 
 

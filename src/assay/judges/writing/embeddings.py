@@ -1,4 +1,4 @@
-"""Similarity by an embeddings endpoint: distinct texts in batches, cosines of what comes back."""
+"""Similarity and distance by an embeddings endpoint: distinct texts in batches, what their vectors compare to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Similarity
+from assay.inquiries.similarity import Compared
 from assay.judges import fences
 from assay.judges.asking import together
 from assay.judges.base import Answer
@@ -37,13 +37,13 @@ class Embedder:
         self._mask = mask
         self._format = "base64"  # a third of the bytes; servers that refuse it get "float"
 
-    async def answer(self, inquiries: Sequence[Similarity], deadline: float) -> list[Answer]:
+    async def answer(self, inquiries: Sequence[Compared], deadline: float) -> list[Answer]:
         """One answer per inquiry. The first carries the cost of all."""
         try:
             vectors, usage = await self._vectors(_distinct(inquiries), deadline)
         except JudgeFailure as failure:
             return [Answer(failure=failure)] * len(inquiries)
-        answers = [_cosines(inquiry, vectors) for inquiry in inquiries]
+        answers = [_compared(inquiry, vectors) for inquiry in inquiries]
         return [Answer(answers[0].finding, answers[0].failure, usage), *answers[1:]]
 
     async def _vectors(self, texts: Sequence[str], deadline: float) -> tuple[dict[str, np.ndarray], Usage]:
@@ -123,23 +123,22 @@ def _vector(value: Any) -> np.ndarray | None:
     return vector if vector.ndim == 1 and vector.size else None
 
 
-def _distinct(inquiries: Sequence[Similarity]) -> list[str]:
+def _distinct(inquiries: Sequence[Compared]) -> list[str]:
     """The texts that need a vector, once each: not blank ones, and none that meets only itself."""
     pairs = [(inquiry.text, other) for inquiry in inquiries for other in inquiry.others if inquiry.text != other]
     return list(dict.fromkeys(text for pair in pairs for text in pair if text.strip()))
 
 
-def _cosines(inquiry: Similarity, vectors: dict[str, np.ndarray]) -> Answer:
-    cosines = []
+def _compared(inquiry: Compared, vectors: dict[str, np.ndarray]) -> Answer:
+    found = []
     for other in inquiry.others:
         if other == inquiry.text:
-            cosines.append(1.0)
+            found.append(inquiry.same())
         elif other in vectors and inquiry.text in vectors:
-            cosine = float(vectors[inquiry.text] @ vectors[other])
-            cosines.append(min(1.0, max(-1.0, cosine)))
+            found.append(inquiry.compare(vectors[inquiry.text], vectors[other]))
         else:
             return Answer(failure=JudgeFailure(Cause.NOT_APPLICABLE, "an empty text is similar to nothing"))
-    return Answer(finding=tuple(cosines))
+    return Answer(finding=tuple(found))
 
 
 def _batches(texts: Sequence[str]) -> list[list[str]]:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Unpack
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Inquiry, Similarity
 from assay.inquiries.base import Prompt
+from assay.inquiries.similarity import Compared
 from assay.judges import fences
 from assay.judges.asking import together
 from assay.judges.base import Answer, BaseJudge
@@ -37,8 +38,8 @@ class OpenAIJudge(TextJudge):
     azure_endpoint      an Azure OpenAI resource instead of base_url, with `api_version`; `model` is the deployment
     client              an `openai.AsyncOpenAI` of your own instead of all of these: its keys, proxies and headers stay.
                         Its retries are not used; attempts are counted here
-    embedding_model     for Similarity. At OpenAI itself text-embedding-3-small; elsewhere there is no default
-    similarity          a judge that answers Similarity instead
+    embedding_model     for Similarity and Distance. At OpenAI itself text-embedding-3-small; elsewhere none by default
+    similarity          a judge that answers these instead
     temperature, seed   of the one best reply; votes are sampled at `vote_temperature`, with seeds of their own
     max_output_tokens   what it writes at most; None lets each request set a generous limit
     structured          True: enforce the schema; False: state it in the prompt only; "auto": find out
@@ -134,7 +135,7 @@ class OpenAIJudge(TextJudge):
         return twin
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        if not issubclass(inquiry, Similarity):
+        if not issubclass(inquiry, Compared):
             return super().cannot(inquiry, language)
         if self.similarity is not None:
             return self.similarity.cannot(inquiry, language)
@@ -153,25 +154,25 @@ class OpenAIJudge(TextJudge):
 
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
         """Each alone; but vectors of many texts are fetched together, because none depends on another."""
-        similar = [inquiry for inquiry in inquiries if isinstance(inquiry, Similarity)]
-        alone = [[inquiry] for inquiry in inquiries if not isinstance(inquiry, Similarity)]
+        similar = [inquiry for inquiry in inquiries if isinstance(inquiry, Compared)]
+        alone = [[inquiry] for inquiry in inquiries if not isinstance(inquiry, Compared)]
         return [*alone, similar] if similar else alone
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        similar = [n for n, inquiry in enumerate(inquiries) if isinstance(inquiry, Similarity)]
+        similar = [n for n, inquiry in enumerate(inquiries) if isinstance(inquiry, Compared)]
         if not similar:
             return await super().answer(inquiries)
         written = [n for n in range(len(inquiries)) if n not in set(similar)]
         of_written, of_similar = await together(
             [
                 super().answer([inquiries[n] for n in written]),
-                self._similar([inquiry for inquiry in inquiries if isinstance(inquiry, Similarity)]),
+                self._similar([inquiry for inquiry in inquiries if isinstance(inquiry, Compared)]),
             ]
         )
         answers = dict(zip([*written, *similar], [*of_written, *of_similar], strict=True))
         return [answers[n] for n in range(len(inquiries))]
 
-    async def _similar(self, inquiries: Sequence[Similarity]) -> Sequence[Answer]:
+    async def _similar(self, inquiries: Sequence[Compared]) -> Sequence[Answer]:
         if self.similarity is not None:
             return await self.similarity.answer(inquiries)
         if self._embedder is None:

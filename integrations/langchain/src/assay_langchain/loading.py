@@ -1,0 +1,205 @@
+"""`load_evaluator` of langchain-classic, with assay's judges: the same types, the same interfaces, the same results.
+
+    evaluator = load_evaluator("criteria", criteria="conciseness", judge="openai:MODEL")
+    evaluator.evaluate_strings(prediction="...", input="...")  # {"score": 1.0, "value": "Y", "reasoning": "..."}
+
+What could not be scored has `score` None, where LangChain raises or guesses. `profile="original"` gives the numbers as
+LangChain makes them; without it, pairs are asked in both orders. Needs `pip install 'assay-langchain[classic]'`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import partial
+from typing import Any
+
+from assay.errors import InputError
+from assay.judges.base import JudgeSpec
+from assay.records import Context, Sample
+from assay.systems.base import Profile, SystemMetric
+from assay.systems.langchain import embedding_distance, string_distance
+from assay.systems.langchain.criteria import Criteria, LabeledCriteria
+from assay.systems.langchain.embedding_distance import EmbeddingDistance, PairwiseEmbeddingDistance
+from assay.systems.langchain.json_checks import JsonEditDistance, JsonEquality, JsonSchemaValidation, JsonValidity
+from assay.systems.langchain.matching import ExactMatch, RegexMatch
+from assay.systems.langchain.pairwise_string import LabeledPairwiseString, PairwiseString
+from assay.systems.langchain.qa import QA, ContextQA, CotQA
+from assay.systems.langchain.score_string import LabeledScoreString, ScoreString
+from assay.systems.langchain.string_distance import PairwiseStringDistance, StringDistance
+from assay.systems.langchain.trajectory import Trajectory
+from assay_langchain.classic import (
+    AssayPairwiseStringEvaluator,
+    AssayStringEvaluator,
+    AssayTrajectoryEvaluator,
+    as_text,
+)
+
+Evaluator = AssayStringEvaluator | AssayPairwiseStringEvaluator | AssayTrajectoryEvaluator
+
+_GRADES = {1.0: "CORRECT", 0.0: "INCORRECT"}
+_YES_NO = {1.0: "Y", 0.0: "N"}
+_PREFERRED = {1.0: "A", 0.0: "B"}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One of LangChain's types of evaluators.
+
+    make    the metric
+    called  what LangChain calls the evaluation
+    values  the words that go with its scores
+    """
+
+    make: Callable[..., SystemMetric]
+    called: Callable[[Any], str]
+    values: Mapping[float, str]
+
+
+def _kind(make: Callable[..., SystemMetric], called: str | Callable[[Any], str], values: Any = None) -> Kind:
+    return Kind(make, called if callable(called) else lambda metric: called, values or {})
+
+
+def _criteria(metric: Any) -> str:
+    return "-".join(metric.questions)
+
+
+def _measured(prefix: str, metric: Any) -> str:
+    return f"{prefix}{metric.distance or string_distance.DEFAULT}_distance"
+
+
+def _embedded(prefix: str, metric: Any) -> str:
+    return f"{prefix}{metric.distance_metric or embedding_distance.DEFAULT}_distance"
+
+
+KINDS: Mapping[str, Kind] = {
+    "qa": _kind(QA, "correctness", _GRADES),
+    "cot_qa": _kind(CotQA, "COT Contextual Accuracy", _GRADES),
+    "context_qa": _kind(ContextQA, "Contextual Accuracy", _GRADES),
+    "criteria": _kind(Criteria, _criteria, _YES_NO),
+    "labeled_criteria": _kind(LabeledCriteria, _criteria, _YES_NO),
+    "score_string": _kind(ScoreString, lambda metric: f"score_string:{_criteria(metric)}"),
+    "labeled_score_string": _kind(LabeledScoreString, lambda metric: f"score_string:{_criteria(metric)}"),
+    "pairwise_string": _kind(PairwiseString, "pairwise_string", _PREFERRED),
+    "labeled_pairwise_string": _kind(LabeledPairwiseString, "labeled_pairwise_string", _PREFERRED),
+    "trajectory": _kind(Trajectory, "trajectory"),
+    "string_distance": _kind(StringDistance, partial(_measured, "")),
+    "pairwise_string_distance": _kind(PairwiseStringDistance, partial(_measured, "pairwise_")),
+    "embedding_distance": _kind(EmbeddingDistance, partial(_embedded, "embedding_")),
+    "pairwise_embedding_distance": _kind(PairwiseEmbeddingDistance, partial(_embedded, "pairwise_embedding_")),
+    "exact_match": _kind(ExactMatch, "exact_match"),
+    "regex_match": _kind(RegexMatch, "regex_match"),
+    "json_validity": _kind(JsonValidity, "json_validity"),
+    "json_equality": _kind(JsonEquality, "json_equality"),
+    "json_edit_distance": _kind(JsonEditDistance, "json_edit_distance"),
+    "json_schema_validation": _kind(JsonSchemaValidation, "json_schema_validation"),
+}
+
+#: LangChain's arguments that have no place here, and what takes theirs.
+_INSTEAD = {
+    "prompt": "criteria=..., or a metric of your own",
+    "embeddings": "judge=..., which embeds",
+    "output_parser": "nothing: replies are read by their schema",
+}
+
+
+class _Named:
+    """What LangChain calls an evaluator, and the words that it gives with its scores."""
+
+    _kind: Kind
+    _metric: Any
+
+    @property
+    def evaluation_name(self) -> str:
+        """What LangChain calls the evaluation."""
+        return self._kind.called(self._metric)
+
+    def value_of(self, score: float) -> str | None:
+        """The word that LangChain gives with a score."""
+        return self._kind.values.get(score)
+
+
+class _Loaded(_Named, AssayStringEvaluator):
+    """A string evaluator as LangChain has it. What `context_qa` calls its reference is the context."""
+
+    @property
+    def requires_reference(self) -> bool:
+        """Whether LangChain asks for a reference."""
+        return super().requires_reference or isinstance(self._metric, (ContextQA, JsonSchemaValidation))
+
+    def sample_of(self, prediction: Any, reference: Any, question: Any, contexts: Any) -> Sample:
+        """The sample; a reference that is a schema may be a dict or a pydantic model."""
+        sample = Sample(question=as_text(question), answer=as_text(prediction))
+        if isinstance(self._metric, ContextQA):
+            return _with(sample, contexts=contexts if contexts is not None else reference)
+        if isinstance(self._metric, JsonSchemaValidation) and hasattr(reference, "model_json_schema"):
+            reference = reference.model_json_schema()
+        return _with(sample, reference=as_text(reference))
+
+
+class _LoadedPair(_Named, AssayPairwiseStringEvaluator):
+    """A pairwise evaluator as LangChain has it."""
+
+
+class _LoadedTrajectory(_Named, AssayTrajectoryEvaluator):
+    """A trajectory evaluator as LangChain has it."""
+
+
+def load_evaluator(
+    evaluator: str, *, judge: JudgeSpec = None, llm: JudgeSpec = None, profile: Profile = "assay", **kwargs: Any
+) -> Evaluator:
+    """The evaluator of a type: an `EvaluatorType` of LangChain or its name.
+
+    judge    as everywhere in assay; `llm`, by which LangChain calls it, is taken as well
+    profile  "original": the numbers as LangChain makes them
+    kwargs   the arguments of LangChain's evaluator (criteria, normalize_by, distance, agent_tools, ...)
+
+    Raises InputError for an unknown type or argument, and for a judge that cannot answer what is asked.
+    """
+    name = str(evaluator.value if isinstance(evaluator, Enum) else evaluator)
+    if name not in KINDS:
+        raise InputError(f"load_evaluator: evaluator: expected one of {', '.join(KINDS)}; found {name!r}")
+    refused = next((argument for argument in kwargs if argument in _INSTEAD), None)
+    if refused is not None:
+        raise InputError(f"load_evaluator: {refused} is not taken; instead: {_INSTEAD[refused]}")
+    kind = KINDS[name]
+    tools = kwargs.pop("agent_tools", None) or () if name == "trajectory" else ()
+    plain = {argument: value.value if isinstance(value, Enum) else value for argument, value in kwargs.items()}
+    try:
+        metric = kind.make(profile=profile, **plain)
+    except TypeError as error:
+        raise InputError(f"load_evaluator: {name}: {error}") from None
+    made: Any
+    asked = judge if judge is not None else llm
+    if name == "trajectory":
+        made = _LoadedTrajectory(metric, asked, agent_tools=tools)
+    else:
+        made = (_LoadedPair if "pairwise" in name else _Loaded)(metric, asked)
+    made._kind = kind
+    failure = metric.cannot(made._scorer.judge)
+    if failure is not None:
+        raise InputError(f"load_evaluator: {name}: {failure.message}; pass judge=...")
+    evaluator_made: Evaluator = made
+    return evaluator_made
+
+
+def load_evaluators(
+    evaluators: Sequence[str],
+    *,
+    judge: JudgeSpec = None,
+    llm: JudgeSpec = None,
+    config: Mapping[Any, Mapping[str, Any]] | None = None,
+    **kwargs: Any,
+) -> list[Evaluator]:
+    """The evaluators of several types; `config` has further arguments by type."""
+    return [
+        load_evaluator(one, judge=judge, llm=llm, **{**kwargs, **(config or {}).get(one, {})}) for one in evaluators
+    ]
+
+
+def _with(sample: Sample, *, contexts: Any = None, reference: str | None = None) -> Sample:
+    if contexts is None:
+        return replace(sample, reference=reference)
+    passages = [contexts] if isinstance(contexts, str) else contexts
+    return replace(sample, contexts=tuple(Context(text=as_text(passage) or "") for passage in passages))

@@ -1,0 +1,185 @@
+"""Evaluators by LangChain's own types: the same interfaces and results as langchain-classic's, with assay's judges."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from assay_langchain import load_evaluator, load_evaluators
+from langchain_classic import evaluation
+from langchain_classic.evaluation import EmbeddingDistance, EvaluatorType, StringDistance
+from langchain_classic.evaluation.schema import AgentTrajectoryEvaluator, PairwiseStringEvaluator, StringEvaluator
+from langchain_core.agents import AgentAction
+from langchain_core.embeddings import DeterministicFakeEmbedding
+from langchain_core.language_models import FakeListChatModel
+from langchain_core.tools import tool
+from pydantic import BaseModel
+
+from assay.errors import InputError
+from assay.judges.scripted import ScriptedJudge
+
+JUDGE = ScriptedJudge(
+    criterion=lambda question, vote: True,
+    rating=lambda question: 4,
+    ask=lambda question: "neither",
+    similarity=lambda a, b: 0.75,
+)
+NAMES = [one.value for one in EvaluatorType]
+#: What LangChain's model has to say for the same result.
+SAID = {
+    "qa": "GRADE: CORRECT", "cot_qa": "GRADE: CORRECT", "context_qa": "GRADE: CORRECT",
+    "criteria": "Y", "labeled_criteria": "Y", "score_string": "[[4]]", "labeled_score_string": "[[4]]",
+    "pairwise_string": "[[C]]", "labeled_pairwise_string": "[[C]]", "trajectory": "Score: 4",
+}  # fmt: skip
+
+
+def theirs(name: str, **kwargs: Any) -> Any:
+    if "embedding" in name:
+        kwargs["embeddings"] = DeterministicFakeEmbedding(size=4)
+    llm = FakeListChatModel(responses=[SAID.get(name, "-")])
+    return evaluation.load_evaluator(EvaluatorType(name), llm=llm, **kwargs)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", NAMES)
+def test_every_type_has_the_interface_of_langchains_own(name: str) -> None:
+    ours, original = load_evaluator(EvaluatorType(name), judge=JUDGE), theirs(name)
+    for interface in (StringEvaluator, PairwiseStringEvaluator, AgentTrajectoryEvaluator):
+        assert isinstance(ours, interface) is isinstance(original, interface)
+    assert ours.requires_reference is original.requires_reference
+    assert ours.evaluation_name == getattr(original, "evaluation_name", ours.evaluation_name)
+    if name not in ("embedding_distance", "pairwise_embedding_distance", "pairwise_string_distance"):
+        assert ours.requires_input is original.requires_input
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [name for name in NAMES if "embedding" not in name])
+async def test_every_result_is_langchains_own(name: str) -> None:
+    steps = [(AgentAction(tool="search", tool_input={"q": "x"}, log=""), "found")]
+    given: dict[str, Any] = {"prediction": '{"a": 1}', "reference": '{"a": 1}', "input": "Why?"}
+    method = "evaluate_strings"
+    if name == "trajectory":
+        method, given = "evaluate_agent_trajectory", {**given, "agent_trajectory": steps}
+    elif "pairwise" in name:
+        method, given = "evaluate_string_pairs", {**given, "prediction_b": '{"a": 2}'}
+    expected = getattr(theirs(name), method)(**given)
+    ours = load_evaluator(name, judge=JUDGE)
+    found = getattr(ours, method)(**given)
+    assert found["score"] == expected["score"]
+    assert found["value"] == expected.get("value")
+    assert found["reasoning"]
+    again = await getattr(load_evaluator(name, judge=JUDGE), f"a{method}")(**given)
+    assert (again["score"], again["value"]) == (found["score"], found["value"])
+
+
+def test_names_of_evaluations_carry_their_arguments() -> None:
+    judge = {"judge": JUDGE}
+    assert load_evaluator("criteria", criteria="depth", **judge).evaluation_name == "depth"
+    assert load_evaluator("score_string", criteria="depth", **judge).evaluation_name == "score_string:depth"
+    assert load_evaluator("string_distance", distance=StringDistance.INDEL).evaluation_name == "indel_distance"
+    made = load_evaluator("embedding_distance", distance_metric=EmbeddingDistance.EUCLIDEAN, **judge)
+    assert made.evaluation_name == "embedding_euclidean_distance"
+
+
+def test_arguments_are_langchains() -> None:
+    rated: Any = load_evaluator("score_string", normalize_by=10, judge=JUDGE)
+    assert rated.evaluate_strings(prediction="a", input="q")["score"] == 0.4  # 4 / 10
+    equal: Any = load_evaluator("exact_match", ignore_case=True)
+    assert equal.evaluate_strings(prediction="A", reference="a")["score"] == 1.0
+    matched: Any = load_evaluator("regex_match", flags=re.IGNORECASE)
+    assert matched.evaluate_strings(prediction="A", reference="a")["score"] == 1.0
+
+
+def test_cosines_come_from_the_judge() -> None:
+    made: Any = load_evaluator("embedding_distance", judge=JUDGE)
+    assert made.evaluate_strings(prediction="a", reference="b")["score"] == 0.25  # 1 - 0.75
+    pair: Any = load_evaluator("pairwise_embedding_distance", judge=JUDGE)
+    assert pair.evaluate_string_pairs(prediction="a", prediction_b="b")["score"] == 0.25
+
+
+def test_pairs_are_asked_in_both_orders_unless_as_in_the_original() -> None:
+    judge = ScriptedJudge(ask=lambda question: "first")
+    given = {"prediction": "a", "prediction_b": "b", "input": "q"}
+    both: Any = load_evaluator("pairwise_string", judge=judge)
+    assert (both.evaluate_string_pairs(**given)["score"], judge.asked["ask"]) == (0.5, 2)
+    once: Any = load_evaluator("pairwise_string", judge=judge, profile="original")
+    assert once.evaluate_string_pairs(**given)["score"] == 1.0
+    assert once.evaluate_string_pairs(**given)["value"] == "A"
+
+
+def test_a_schema_may_be_a_dict_or_a_model() -> None:
+    class Person(BaseModel):
+        name: str
+
+    made: Any = load_evaluator("json_schema_validation")
+    schema = {"type": "object", "required": ["name"]}
+    assert made.evaluate_strings(prediction='{"name": "Ann"}', reference=schema)["score"] == 1.0
+    assert made.evaluate_strings(prediction='{"age": 3}', reference=schema)["score"] == 0.0
+    assert made.evaluate_strings(prediction={"name": 3}, reference=Person)["score"] == 0.0
+
+
+def test_context_qa_takes_its_context_as_reference_or_as_contexts() -> None:
+    made: Any = load_evaluator("context_qa", judge=JUDGE)
+    given = {"prediction": "a", "input": "q", "reference": "The context."}
+    assert made.evaluate_strings(**given)["score"] == 1.0
+    assert made.evaluate_strings(**given, contexts=["One.", "Two."])["score"] == 1.0
+    blank = made.evaluate_strings(**given, contexts=[])
+    assert (blank["score"], blank["value"]) == (None, "no_context")
+
+
+def test_tools_of_an_agent_are_shown() -> None:
+    @tool
+    def search(q: str) -> str:
+        """Looks things up."""
+        return q
+
+    made: Any = load_evaluator("trajectory", judge=JUDGE, agent_tools=[search])
+    found = made.evaluate_agent_trajectory(prediction="a", input="q", agent_trajectory="1. search", reference=None)
+    assert found["score"] == 0.75  # (4 - 1) / 4
+    nothing = made.evaluate_agent_trajectory(prediction="a", input="q", agent_trajectory=[])
+    assert (nothing["score"], nothing["value"]) == (None, "missing_input")
+
+
+def test_missing_inputs_raise_as_there() -> None:
+    made: Any = load_evaluator("qa", judge=JUDGE)
+    with pytest.raises(ValueError, match="reference"):
+        made.evaluate_strings(prediction="a", input="q")
+    with pytest.raises(ValueError, match="input"):
+        made.evaluate_strings(prediction="a", reference="r")
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs", "message"),
+    [
+        ("quality", {}, "expected one of"),
+        ("criteria", {"criteria": "correctness"}, "correctness"),
+        ("criteria", {"prompt": "x"}, "prompt is not taken"),
+        ("embedding_distance", {"embeddings": "x"}, "embeddings is not taken"),
+        ("exact_match", {"flags": 1}, "flags"),
+    ],
+)
+def test_wrong_arguments_are_named(name: str, kwargs: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load_evaluator(name, judge=JUDGE, **kwargs)
+
+
+def test_a_judge_that_cannot_answer_is_refused_when_it_is_loaded() -> None:
+    with pytest.raises(InputError, match="criterion"):
+        load_evaluator("qa", judge=ScriptedJudge(rating=lambda question: 1))
+
+
+def test_several_at_once_with_arguments_of_their_own() -> None:
+    found = load_evaluators(
+        [EvaluatorType.CRITERIA, "exact_match"],
+        judge=JUDGE,
+        config={EvaluatorType.CRITERIA: {"criteria": "detail"}, "exact_match": {"ignore_case": True}},
+    )
+    assert [one.evaluation_name for one in found] == ["detail", "exact_match"]
+
+
+def test_a_chat_model_may_be_given_as_llm() -> None:
+    answer = '{"answers": [{"question": "Q1", "reason": "so", "label": "yes"}]}'
+    made: Any = load_evaluator("qa", llm=FakeListChatModel(responses=[answer]))
+    found = made.evaluate_strings(prediction="a", input="q", reference="r")
+    assert (found["score"], found["value"]) == (1.0, "CORRECT")

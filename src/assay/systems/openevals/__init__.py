@@ -1,0 +1,16 @@
+"""openevals 0.2.2 and agentevals 0.0.9: their evaluators, by the names of their feedback keys and prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay.systems.base import Entry, table
+from assay.systems.openevals import graph_trajectory, json_match, llm_as_judge, texts, trajectory_match
+
+ENTRIES: Mapping[str, Entry] = table(
+    *llm_as_judge.ENTRIES,
+    *texts.ENTRIES,
+    *json_match.ENTRIES,
+    *trajectory_match.ENTRIES,
+    *graph_trajectory.ENTRIES,
+)
