@@ -58,6 +58,11 @@ class Answer:
     keep: bool = True
 
 
+def sees(judge: Judge) -> bool:
+    """Whether a judge can be shown pictures."""
+    return bool(getattr(judge, "sees", False))
+
+
 class Meter:
     """Adds up what the findings asked for in one context (one metric on one sample) cost."""
 
@@ -104,6 +109,9 @@ class BaseJudge(ABC):
 
     #: how many samples an evaluation asks this judge about at the same time; None: all that are in flight
     samples_at_once: int | None = None
+
+    #: True for judges that can be shown pictures; the others are asked nothing that has one
+    sees: bool = False
 
     #: True for judges that reserve each request from `SPENDING` before it leaves, and for those that cost nothing
     budgeted: bool = False
