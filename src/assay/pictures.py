@@ -1,7 +1,7 @@
 """Images as they are handed over, read and sent: PNG, JPEG, GIF and WebP, told by their first bytes.
 
-An image is named by a data URI, a path or a URL. Nothing is fetched from a URL: it is handed on as it is, and only where
-that was allowed. No image is decoded here.
+An image is named by a data URI, a path or a URL. Nothing is fetched from a URL: it is handed on as it is, and only
+where that was allowed. No image is decoded here.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Picture:
     """An image that a judge may be shown.
 
     digest  SHA-256 of its bytes, or of the URL where it is one: what stands in content addresses
-    uri     what is sent: a data URI, or the URL
     kind    "image/png", ...; empty where only the URL is known
     data    the bytes; empty where only the URL is known
+    url     where it is, if that is all that is known
     """
 
     digest: str
@@ -43,6 +43,7 @@ class Picture:
 
     @property
     def uri(self) -> str:
+        """What is sent: a data URI, or the URL."""
         return self.url or data_uri(self.data)
 
 

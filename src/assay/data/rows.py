@@ -85,7 +85,9 @@ def sample_from_row(
         used.add(columns["status"])
     if metadata is not None:
         used.add(columns["metadata"])
-    shown = {name: images for name in IMAGE_COLUMNS if name not in used and (images := images_of(listed(row.get(name))))}
+    shown = {
+        name: images for name in IMAGE_COLUMNS if name not in used and (images := images_of(listed(row.get(name))))
+    }
     used.update(shown)
     contexts = read_passages("contexts")
     if shown:

@@ -57,7 +57,7 @@ def render(prompt: Prompt, *, show_schema: bool, mask: Mask | None = None) -> st
 
 
 def render_parts(prompt: Prompt, *, show_schema: bool, mask: Mask | None = None) -> list[dict[str, Any]]:
-    """The user message as parts of text and image, as OpenAI has them: each picture stands in the fence of its section."""
+    """The user message as parts of text and image, as OpenAI has them: a picture stands in the fence of its section."""
     parts: list[dict[str, Any]] = []
     text = PICTURES
     for section, block in zip(prompt.material, enclose(prompt.material, mask), strict=True):

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from assay.records import Span
 
 # every run ends at a character that begins the next image, so that a text full of beginnings is read once
-_IMAGE = re.compile(r"!\[(?P<alt>[^\[\]]*+)\]\(\s*+(?:<(?P<in>[^<>\n]*+)>|(?P<uri>[^\s()<>]++))(?:\s++\"[^\"]*+\")?\s*+\)")
+_IMAGE = re.compile(
+    r"!\[(?P<alt>[^\[\]]*+)\]\(\s*+(?:<(?P<in>[^<>\n]*+)>|(?P<uri>[^\s()<>]++))(?:\s++\"[^\"]*+\")?\s*+\)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +31,11 @@ def images_in(text: str) -> tuple[ImageInText, ...]:
     )
 
 
-def without_images(text: str) -> str:
-    """The text with "[picture: alt]" in the place of each image."""
+def blanked(text: str) -> str:
+    """The text with the alternative text in the place of each image, and blanks to its end: offsets stay."""
     pieces, at = [], 0
     for image in images_in(text):
-        pieces += [text[at : image.span.start], f"[picture: {image.alt}]" if image.alt else "[picture]"]
+        pieces += [text[at : image.span.start], image.alt.ljust(image.span.end - image.span.start)]
         at = image.span.end
     return "".join([*pieces, text[at:]])
 

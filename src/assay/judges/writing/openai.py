@@ -210,7 +210,9 @@ class OpenAIJudge(TextJudge):
             return await self._completed(request, double)
         except JudgeFailure as failure:
             if any(section.image for section in request.prompt.material) and refuses_pictures(failure):
-                raise JudgeFailure(Cause.NEEDS_VISION, failure.message, raw=failure.raw, detail=failure.detail) from None
+                raise JudgeFailure(
+                    Cause.NEEDS_VISION, failure.message, raw=failure.raw, detail=failure.detail
+                ) from None
             raise
 
     async def _completed(self, request: Request, double: bool) -> Message:
@@ -281,9 +283,7 @@ class OpenAIJudge(TextJudge):
             body.pop(name, None)
         return body
 
-    def _shown(
-        self, messages: list[dict[str, str]], request: Request, dialect: Dialect
-    ) -> Sequence[Mapping[str, Any]]:
+    def _shown(self, messages: list[dict[str, str]], request: Request, dialect: Dialect) -> Sequence[Mapping[str, Any]]:
         """The messages, the user's in parts where there are pictures."""
         if not any(section.image for section in request.prompt.material):
             return messages
