@@ -57,6 +57,8 @@ class ContextualRelevancy(MultiModalMetric):
         inquiry = UsefulSentences.of(question, texts, sample.spoken, earlier)
         useful = Usefulness(question, sample.passages, None, sample.spoken, earlier)
         asked = [*([inquiry] if inquiry.sentences else []), *([useful] if shown else [])]
+        if not asked:
+            return self.unscored(Cause.NO_CONTEXT, "the contexts have no sentence and no picture")
         found = await ask(judge, *asked)
         sentences, passages = found[0] if inquiry.sentences else (), found[-1]
         pictures = tuple(replace(passages[n], passage=len(sentences) + k) for k, n in enumerate(shown))
