@@ -17,6 +17,9 @@ HERE = Path(__file__).parent
 #: Name of a driver -> what its environment holds.
 PACKAGES: dict[str, tuple[str, ...]] = {
     "ragas": ("ragas==0.4.3", "langchain-community<0.4", "rapidfuzz", "sacrebleu", "rouge-score"),
+    "multimodal_ragas": ("ragas==0.4.3", "langchain-community<0.4", "rapidfuzz", "sacrebleu", "rouge-score"),
+    "multimodal_llamaindex": ("llama-index-core==0.14.25", "llama-index-llms-openai-like", "pillow"),
+    "multimodal_deepeval": ("deepeval==4.3.1",),
 }
 
 

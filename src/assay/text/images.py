@@ -32,10 +32,10 @@ def images_in(text: str) -> tuple[ImageInText, ...]:
 
 
 def blanked(text: str) -> str:
-    """The text with the alternative text in the place of each image, and blanks to its end: offsets stay."""
+    """The text with blanks in the place of each image: offsets stay."""
     pieces, at = [], 0
     for image in images_in(text):
-        pieces += [text[at : image.span.start], image.alt.ljust(image.span.end - image.span.start)]
+        pieces += [text[at : image.span.start], " " * (image.span.end - image.span.start)]
         at = image.span.end
     return "".join([*pieces, text[at:]])
 

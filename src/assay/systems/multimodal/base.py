@@ -179,15 +179,16 @@ class Shown:
 
     def _with_images(self, inquiry: Inquiry[F]) -> Inquiry[F]:
         prompt = inquiry.asked
-        if prompt is None or inquiry.images:
+        if prompt is None:
             return inquiry
         texts = {f"PASSAGE P{n}": text for n, text in enumerate(self.passages, 1)}
+        own = {title for title, _ in inquiry.images}
         images = tuple(
             (section.title, self.images[section.title])
             for section in prompt.material
-            if section.title in self.images and texts.get(section.title, section.text) == section.text
+            if section.title in self.images.keys() - own and texts.get(section.title, section.text) == section.text
         )
-        return replace(inquiry, images=images) if images else inquiry
+        return replace(inquiry, images=(*images, *inquiry.images)) if images else inquiry
 
 
 def with_places(score: Score, view: View) -> Score:
