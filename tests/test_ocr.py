@@ -55,7 +55,7 @@ class Engine:
         self.threads.append(threading.current_thread().name)
         height, width = pixels.shape[:2]
         quad = [[0, 0], [width / 2, 0], [width / 2, height], [-5, height]]
-        return type("Found", (), {"txts": ("seen ", " "), "boxes": [quad, quad], "scores": (0.5, 0.5)})()
+        return type("Found", (), {"txts": ("seen ", "■ -"), "boxes": [quad, quad], "scores": (0.5, 0.5)})()
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_a_page_is_read_once_for_equal_pictures_and_few_are_kept(
 ) -> None:
     monkeypatch.setattr(ocr, "MOST_PAGES", 2)
     first, second, third = (picture(drawn(name)) for name in "abc")
-    assert read(first) == Page((Line("seen", (0.0, 0.0, 0.5, 1.0), 0.5),))  # within the picture, without blank lines
+    assert read(first) == Page((Line("seen", (0.0, 0.0, 0.5, 1.0), 0.5),))  # within the picture, without strokes
     assert read(picture(drawn("a"))) == read(first)
     assert len(engine.threads) == 1
     read(second), read(first), read(third), read(first)

@@ -104,7 +104,7 @@ class _Reader:
         for text, quad, sure in zip(found.txts, found.boxes, found.scores, strict=True):
             across, down = [float(x) / width for x, _ in quad], [float(y) / height for _, y in quad]
             box = tuple(min(1.0, max(0.0, share)) for share in (min(across), min(down), max(across), max(down)))
-            if text.strip():
+            if any(map(str.isalnum, text)):  # edges and boxes are now and then read as strokes
                 lines.append(Line(text.strip(), box, float(sure)))
         return Page(tuple(lines))
 
