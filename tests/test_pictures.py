@@ -224,6 +224,11 @@ def test_metrics_of_texts_alone_have_no_value_where_a_passage_is_a_picture() -> 
     assert score.unscored.cause is Cause.NEEDS_VISION
     assert "passage 2 has a picture" in score.unscored.message
     assert judge.asked == {}
+    told = Turn(question="p", answer="a", contexts=(Context(text="c", image=URI),))
+    earlier = replace(sample, contexts=(Context(text="t"),), history=(told,))
+    assert "passage of an earlier turn" in str(asyncio.run(metric.score(earlier, judge)))
+    (other,) = resolve("context_relevance")  # which reads no history
+    assert asyncio.run(other.score(earlier, ScriptedJudge(usefulness=lambda question, passage: True))).value == 1.0
 
 
 TEXT = 'Before. ![A chart](charts/a.png "Title") Between. ![](<b c.png>)![x]( https://e.org/x.png ) After.'

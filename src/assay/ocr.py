@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from assay.errors import InputError, MissingExtra
-from assay.forks import own_lock
+from assay.forks import own_lock, renewed
 from assay.installing import install_extra
 from assay.pictures import Picture
 from assay.records import Box, Span
@@ -77,6 +77,10 @@ class _Reader:
     def __init__(self) -> None:
         self.threads = DaemonThreads(1, "assay-ocr")
         self._lock = own_lock(self)
+        self._set_up()
+        renewed(self)  # the threads of the models are not in a forked child
+
+    def _set_up(self) -> None:
         self._pages: OrderedDict[str, Page] = OrderedDict()
         self._engine: Any = None
 

@@ -130,6 +130,9 @@ class Metric(ABC):
     def missing(self, sample: Sample) -> Unscored | None:
         """Why this sample cannot be measured at all, or None. Asks no judge."""
         earlier = self.reads_history and any(passage.strip() for passage in sample.earlier_passages)
+        if self.reads_history and any(context.image for turn in sample.history for context in turn.contexts):
+            said = f"a passage of an earlier turn has a picture, which {self.label} does not look at"
+            return Unscored(cause=Cause.NEEDS_VISION, message=said)
         for field in self.needs:
             value = getattr(sample, field)
             if field == "contexts" and earlier:

@@ -59,7 +59,8 @@ class MultiModalMetric(SystemMetric):
         found = await self._viewed(sample, judge, self.shows(judge))
         refused = found.unscored is not None and found.unscored.cause is Cause.NEEDS_VISION
         if refused and self.reading == "auto" and self.shows(judge) and available():
-            return await self._viewed(sample, judge, False)  # the endpoint takes no images
+            read = await self._viewed(sample, judge, False)  # the endpoint takes no images
+            return replace(read, usage=found.usage + read.usage)
         return found
 
     async def _viewed(self, sample: Sample, judge: Judge, show: bool) -> Score:
