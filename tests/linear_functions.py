@@ -208,6 +208,7 @@ READ: dict[str, Call] = {
     "assay.judges.fences:clean": _first,
     "assay.judges.fences:correct": lambda f, t: f(t, {}),
     "assay.judges.fences:render": lambda f, t: f(_prompt(t), show_schema=True),
+    "assay.judges.fences:render_parts": lambda f, t: f(_prompt(t), show_schema=True),
     "assay.judges.fences:tokens_in": _first,
     "assay.judges.passages:said_by": lambda f, t: (f("A", t + "?", "a b"), f("A", "Who?", t), f(t, "Who?", "a b")),
     "assay.judges.sentence_claims.division:sentence_claims": lambda f, t: (f(t), f(t, "en", "Is it? " + t)),
@@ -271,6 +272,10 @@ READ: dict[str, Call] = {
     "assay.text.guards:mask": _first,
     "assay.text.guards:split": lambda f, t: f(t[:1000], "en"),  # it is given a window at a time: see the test of pysbd
     "assay.text.plain:split": _first,
+    "assay.pictures:named_image": lambda f, t: (f(t), f("data:image/png;base64," + t), f("iVBORw0KGgo" + t)),
+    "assay.text.images:around": lambda f, t: (f(t), f(t, 9), f("![](a)" + t)),
+    "assay.text.images:blanked": lambda f, t: (f(t), f("![a](b.png)" + t), f('![a](b "' + t)),
+    "assay.text.images:images_in": lambda f, t: (f(t), f("![" + t), f("![a](" + t), f('![a](b "' + t), f("![](<" + t)),
     "assay.text.quotes:locate": lambda f, t: (f(t, "x" + t), f(t[1:] + "y", t), f(t[: len(t) // 2].upper() + "yyy", t)),
     "assay.text.quotes:locate_parts": lambda f, t: (f(t, t[1:]), f(t + " ... " + t, t), f("abc" + t, "abc" + t[1:])),
     "assay.text.quotes:normalise": _first,

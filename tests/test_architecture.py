@@ -34,7 +34,7 @@ KNOWN = {
     ): "`open_intake` makes a live scorer or a spool where an integration was given none",
 }
 
-BELOW = {"records", "errors", "fields", "cleaning", "text", "inquiries", "judges"}
+BELOW = {"records", "errors", "fields", "cleaning", "pictures", "text", "inquiries", "judges"}
 #: What the lowest rooms may use besides themselves: a text for a terminal, what to install, threads, what a fork does.
 THEIRS = BELOW | {"terminal", "installing", "threads", "forks"}
 ABOVE = {"report", "cli", "evaluation", "running", "runs", "result", "cascades"}

@@ -30,6 +30,7 @@ class Cause(StrEnum):
     NOT_APPLICABLE = "not_applicable"  # the formula has no value here; the message says why
     PARTIAL = "partial"  # an abandoned, cancelled or failed answer, and partial ones were not asked for
     JUDGE_CANNOT = "judge_cannot"  # this kind of judge does not answer this kind of inquiry
+    NEEDS_VISION = "needs_vision"  # there is a picture that this judge, or this metric, does not look at
     LANGUAGE = "language"  # the judge does not read the sample's language
     PARSE = "parse"  # the reply did not fit the schema, again and again
     AMBIGUOUS = "ambiguous"  # the reply held several verdicts that contradict each other
@@ -58,6 +59,7 @@ SETTLED = frozenset(
         Cause.NOT_APPLICABLE,
         Cause.PARTIAL,
         Cause.JUDGE_CANNOT,
+        Cause.NEEDS_VISION,
         Cause.LANGUAGE,
     }
 )

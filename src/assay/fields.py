@@ -7,6 +7,8 @@ is a `question`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import PurePath
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +18,7 @@ from assay.cleaning import json_value as json_value
 from assay.cleaning import missing as missing
 from assay.cleaning import well_formed as well_formed
 from assay.errors import InputError
+from assay.pictures import data_uri, image_of, named_image
 from assay.records import Context
 
 QUESTION_NAMES = ("question", "user_input", "query", "input", "inputs", "user_query", "user_question")
@@ -62,6 +65,8 @@ ACCEPTED: Mapping[str, tuple[str, ...]] = {
 }
 
 TEXT_KEYS = ("text", "page_content", "content", "context")
+#: Where a passage has its picture: ragas, LlamaIndex, OpenAI's content parts, DeepEval, and plain rows.
+IMAGE_KEYS = ("image", "image_path", "image_url", "image_base64", "base64", "dataBase64", "image_resource")
 ID_KEYS = ("id", "id_", "node_id", "doc_id", "document_id", "chunk_id")
 
 
@@ -129,11 +134,17 @@ def context_text(value: object) -> Context:
     under `node` or `document` and as LangChain serialises it; a LangChain Document, a LlamaIndex node with or without
     score and a Haystack Document, recognised by their attributes; a pair (passage, score). Anything else raises
     InputError.
+
+    A picture is a dict or node with one of IMAGE_KEYS, the bytes of an image, or a text that names one and nothing
+    else: a data URI, base64, a path or URL that ends in .png, .jpg, .gif or .webp.
     """
     if isinstance(value, Context):
         return value
     if isinstance(value, str):
-        return Context(text=value)
+        image = named_image(value)
+        return Context(text=value) if image is None else Context(text="", image=image)
+    if isinstance(value, bytes):
+        return Context(text="", image=data_uri(value))
     if isinstance(value, Mapping):
         return _from_mapping(value)
     if isinstance(value, tuple) and len(value) == 2 and finite(value[1]) is not None:
@@ -152,7 +163,8 @@ def _from_mapping(value: Mapping[Any, Any]) -> Context:
         return _from_mapping(value["kwargs"])
     text = next((value[key] for key in TEXT_KEYS if isinstance(value.get(key), str)), None)
     score = finite(value.get("score"))
-    if text is None:
+    image = _image(value.get(key) for key in IMAGE_KEYS)
+    if text is None and image is None:
         inner = value.get("node", value.get("document"))
         if inner is None:
             keys = ", ".join(repr(key) for key in list(value)[:10])
@@ -162,11 +174,31 @@ def _from_mapping(value: Mapping[Any, Any]) -> Context:
         return _with(context_text(inner), score=score)
     metadata = value.get("metadata", value.get("meta")) or {}
     return Context(
-        text=text,
         id=_first_id(value.get(key) for key in ID_KEYS),
         score=score,
         metadata=metadata,
+        **_text_and_image(text, image),
     )
+
+
+def _image(values: Iterable[object]) -> str | None:
+    """The first of these that is an image."""
+    for value in values:
+        resource = value if isinstance(value, Mapping) else {}
+        if not isinstance(value, Mapping) and any(hasattr(value, name) for name in ("path", "url")):  # MediaResource
+            resource = {name: getattr(value, name, None) for name in ("data", "path", "url")}
+        for inner in (resource.get("data"), resource.get("path"), resource.get("url"), value):
+            if isinstance(inner, (bytes, str, PurePath)) and inner:
+                return image_of(str(inner) if isinstance(inner, PurePath) else inner)
+            if inner is not None and type(inner).__name__.endswith("Url"):  # pydantic's
+                return str(inner)
+    return None
+
+
+def _text_and_image(text: str | None, image: str | None) -> dict[str, Any]:
+    """Both as a Context takes them; a text that only names an image is one."""
+    named = named_image(text) if image is None and text is not None else None
+    return {"text": "", "image": named} if named is not None else {"text": text or "", "image": image}
 
 
 def _from_object(value: object) -> Context | None:
@@ -179,21 +211,22 @@ def _from_object(value: object) -> Context | None:
     else:  # LangChain: page_content; Haystack: content
         found = (getattr(value, key, None) for key in ("page_content", "content", "text"))
         text = next((item for item in found if isinstance(item, str)), None)
-    if not isinstance(text, str):
+    image = _image(getattr(getattr(value, "node", value), key, None) for key in IMAGE_KEYS)
+    if not isinstance(text, str) and image is None:
         return None
     metadata = getattr(value, "metadata", getattr(value, "meta", None)) or {}
     return Context(
-        text=text,
         id=_first_id(getattr(value, key, None) for key in ID_KEYS),
         score=finite(getattr(value, "score", None)),
         metadata=metadata,
+        **_text_and_image(text if isinstance(text, str) else None, image),
     )
 
 
 def _with(context: Context, *, score: float | None) -> Context:
     if score is None:
         return context
-    return Context(text=context.text, id=context.id, score=score, metadata=context.metadata)
+    return replace(context, score=score)
 
 
 def _first_id(values: Iterable[object]) -> str | None:

@@ -16,6 +16,7 @@ from uuid import UUID
 from assay.cleaning import finite, json_object, well_formed
 from assay.errors import Cause, InputError
 from assay.forks import GATE
+from assay.pictures import image_of
 from assay.terminal import printable
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ SupportLabel = Literal["supported", "contradicted", "not_mentioned"]
 SampleStatus = Literal["complete", "abandoned", "cancelled", "failed"]
 Direction = Literal["higher", "lower"]
 Role = Literal["system", "user", "assistant", "tool"]
+#: Left, top, right and bottom, each as a share of the picture's width or height, from 0.0 to 1.0.
+Box = tuple[float, float, float, float]
 
 #: What stands in the place of a cause for values that another system gives by convention.
 BY_CONVENTION = "by_convention"
@@ -94,6 +97,8 @@ class Context(Record):
     """One retrieved passage. `score` is the retriever's own, in whatever unit it uses.
 
     `in_prompt` says whether the text really stood in the prompt of the LLM call that gave the answer; None: not known.
+    `image` is a picture: its path, data URI or URL; bytes become a data URI. Its `text`, a caption, may then be empty.
+    Metrics that read texts alone have no value where a passage has a picture: see `assay.systems.multimodal`.
     """
 
     text: str
@@ -101,13 +106,17 @@ class Context(Record):
     score: float | None = None
     in_prompt: bool | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    image: str | None = None
 
     def __repr__(self) -> str:
         score = "" if self.score is None else f", score {self.score:.3g}"
-        return f"<Context{_named(self.id)} {_short(self.text)!r}{score}>"
+        image = "" if self.image is None else f", image {_short(self.image)!r}"
+        return f"<Context{_named(self.id)} {_short(self.text)!r}{image}{score}>"
 
     def __post_init__(self) -> None:
         _clean_text(self, "text", needed=True)
+        if self.image is not None:
+            _put(self, "image", well_formed(image_of(self.image)))
         if self.id is not None:
             _put(self, "id", _identity(self, "id", self.id))
         if self.score is not None:
@@ -246,13 +255,15 @@ class Sample(Record):
         return self.id if self.id is not None else "row-" + self.content_hash()[:16]
 
     def content_hash(self) -> str:
-        """SHA-256 over everything a metric can see."""
+        """SHA-256 over everything a metric can see; of pictures the data URI, or how they are named."""
         said = [message.to_dict() for message in self.messages]
+        groups = (self.contexts or (), self.reference_contexts or (), *(turn.contexts for turn in self.history))
+        images = [[context.image for context in contexts] for contexts in groups]
         return fingerprint(
             [self.question, self.passages if self.contexts is not None else None, self.answer, self.reference,
              [c.text for c in self.reference_contexts] if self.reference_contexts is not None else None,
              [[t.question, t.answer, [c.text for c in t.contexts]] for t in self.history], self.spoken, self.status,
-             *([said] if said else [])]
+             *([said] if said else []), *([images] if any(map(any, images)) else [])]
         )  # fmt: skip
 
 
@@ -266,11 +277,15 @@ class Claim(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence(Record):
-    """A verbatim quote, found by string search: `passages[passage][span.start:span.end] == text`."""
+    """A verbatim quote, found by string search: `passages[passage][span.start:span.end] == text`.
+
+    `box` says where it stands on a picture whose text was read: left, top, right, bottom, as shares of its size.
+    """
 
     passage: int
     span: Span
     text: str
+    box: Box | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

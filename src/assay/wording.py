@@ -84,6 +84,9 @@ def place_in_words(quote: Evidence, against: str, own: int) -> str:
     place = f"{kind} {quote.passage + 1}" if kind == "passage" else kind
     if against == "conversation" and quote.passage >= own:
         place = f"passage {quote.passage - own + 1} of earlier turns"
+    if quote.box is not None:
+        left, top, right, bottom = (f"{100 * share:.0f}" for share in quote.box)
+        return f"{place}, picture, box {left},{top}–{right},{bottom} % of its width and height"
     return f"{place}, characters {quote.span.start}–{quote.span.end}"
 
 

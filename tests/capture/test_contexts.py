@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from assay.capture import Found, Rules, Run, samples_of, traces_of
 from assay.capture.contexts import each_once
+from assay.pictures import data_uri
 from assay.records import Context, Sample
+from tests.servers.sight import drawn
 
 ANSWER = "Cats purr."
 
@@ -174,6 +176,17 @@ def test_the_call_that_answered_is_the_one_whose_text_is_the_answer() -> None:
     title = Run("title", None, "llm", outputs="A title", prompt=("make a title",))
     sample = chain(documents, answering, title)
     assert [context.in_prompt for context in sample.contexts or ()] == [True]
+
+
+def test_retrieved_pictures_are_pictures_and_their_prompts_are_not_known() -> None:
+    """Retrievers hand over base64, data URIs or paths in the place of a text."""
+    uri = data_uri(drawn("a bridge"))
+    documents = found("A text.", "charts/a.png", uri.partition(",")[2], "charts/b.png", "charts/a.png")
+    said = Run("m", None, "llm", "model", outputs=ANSWER, prompt=("A text. Why?",))
+    sample = chain(Run("r", None, "retriever", "r", documents=documents), said)
+    known = [(context.text, context.image, context.in_prompt) for context in sample.contexts or ()]
+    pictures = [("", one, None) for one in ("charts/a.png", uri, "charts/b.png")]
+    assert known == [("A text.", None, True), *pictures]
 
 
 def test_without_a_prompt_nothing_is_said_about_it() -> None:

@@ -39,6 +39,9 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "llamaindex": (*("llama-index-core==0.14.25", "llama-index-llms-openai-like==0.8.1"),),
     "langchain": ("langchain-classic==1.0.8", "langchain-openai", "rapidfuzz", "jsonschema", "tiktoken"),
     "openevals": ("openevals==0.2.2", "agentevals==0.0.9", "langchain-openai", "rapidfuzz"),
+    "multimodal_ragas": ("ragas==0.4.3", "langchain-community<0.4", "rapidfuzz", "sacrebleu", "rouge-score"),
+    "multimodal_llamaindex": ("llama-index-core==0.14.25", "llama-index-llms-openai-like", "pillow"),
+    "multimodal_deepeval": ("deepeval==4.3.1",),
 }
 
 

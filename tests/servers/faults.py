@@ -65,6 +65,7 @@ class Behaviour:
     max_output     tokens of a reply at most, besides what the request allows
     window         tokens of request and reply together; None for no limit
     allowed        calls in any `period` seconds; the rest gets HTTP 429 with Retry-After
+    sees           whether it takes pictures (see `sight`); else it refuses them with HTTP 400, saying `blind`
     retry_after    seconds that a 429 asks for; None: none said. With `allowed`, when the next call would pass
     """
 
@@ -83,4 +84,6 @@ class Behaviour:
     allowed: int | None = None
     period: float = 60.0
     retry_after: float | None = 0.05
+    sees: bool = False
+    blind: str = "Invalid content type. image_url is only supported by certain models."
     faults: Faults = field(default_factory=Faults)

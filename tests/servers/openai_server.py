@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.servers import brain
+from tests.servers import brain, sight
 from tests.servers.faults import Behaviour, Faults
 
 __all__ = ["Behaviour", "Call", "Faults", "OpenAIServer", "Say", "subprocess_server"]
@@ -50,7 +50,10 @@ class Say:
 
 @dataclass
 class Call:
-    """One request. `attempt` counts equal requests, `honest` is the reply that an honest model would give."""
+    """One request. `attempt` counts equal requests, `honest` is the reply that an honest model would give.
+
+    `pictures` are the SHA-256 of the bytes of each picture that came.
+    """
 
     number: int
     path: str
@@ -62,6 +65,7 @@ class Call:
     honest: str = ""
     begun: float = 0.0
     status: int | None = None
+    pictures: list[str] = field(default_factory=list)
 
     @property
     def kind(self) -> str:
@@ -237,6 +241,10 @@ class OpenAIServer:
 
     def _chat(self, call: Call) -> Say:
         how, body = self.behaviour, call.body
+        if sight.images_of(body):
+            if not how.sees:
+                return _error(400, how.blind)
+            body, call.pictures = sight.flat(body)
         messages = json.dumps(body["messages"][:2]) + str(body.get("seed"))  # without corrections
         call.key = hashlib.sha256(re.sub(r"data-[0-9a-f]{16}", "data-", messages).encode()).hexdigest()[:16]
         self._attempts[call.key] += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from assay.capture.tree import Run, Trace
@@ -51,13 +52,7 @@ def mark_prompted(contexts: Sequence[Context], *answering: Run | None) -> tuple[
         return tuple(contexts)
     prompt = Prompt(texts)
     return tuple(
-        Context(
-            text=context.text,
-            id=context.id,
-            score=context.score,
-            metadata=context.metadata,
-            in_prompt=prompt.holds(context.text),
-        )
+        replace(context, in_prompt=prompt.holds(context.text) if context.text or not context.image else None)
         for context in contexts
     )
 

@@ -18,6 +18,7 @@ from assay.capture.passages import passages_by_type
 from assay.capture.tree import Found, Run, Trace
 from assay.errors import InputError
 from assay.fields import CONTEXT_NAMES, STATE_CONTEXT_NAMES, context_text, json_object, well_formed
+from assay.pictures import named_image
 from assay.records import Context
 
 _ANY_NAMES = (*CONTEXT_NAMES, *STATE_CONTEXT_NAMES)
@@ -118,10 +119,10 @@ def _by_type(side: Any) -> tuple[Context, ...] | None:
 
 
 def each_once(contexts: Iterable[Context]) -> tuple[Context, ...]:
-    """Contexts without repetitions of a text: two stores may know one passage by different ids."""
-    seen: dict[str, Context] = {}
+    """Contexts without repetitions of a text or picture: two stores may know one passage by different ids."""
+    seen: dict[tuple[str, str | None], Context] = {}
     for context in contexts:
-        seen.setdefault(context.text, context)
+        seen.setdefault((context.text, context.image), context)
     return tuple(seen.values())
 
 
@@ -251,8 +252,11 @@ def _passages(value: Any) -> tuple[Context, ...] | None:
 def _context(found: Found) -> Context:
     metadata = json_object(found.metadata)
     score = next((metadata[name] for name in _SCORES if isinstance(metadata.get(name), (int, float))), None)
+    text = well_formed(str(found.text))
+    image = named_image(text)
     return Context(
-        text=well_formed(str(found.text)),
+        text=text if image is None else "",
+        image=image,
         id=None if found.id is None else _id(found.id),
         score=None if score is None else float(score),
         metadata=metadata,

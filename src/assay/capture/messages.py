@@ -128,7 +128,7 @@ def artifacts_of(messages: Sequence[Any]) -> tuple[Context, ...]:
         artifact = message.get("artifact") if isinstance(message, dict) else getattr(message, "artifact", None)
         for document in artifacts_in(artifact) or ():
             passage = context_text(document)
-            found.setdefault(passage.text, passage)
+            found.setdefault(passage.text or passage.image or "", passage)
     return tuple(found.values())
 
 

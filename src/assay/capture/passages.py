@@ -26,14 +26,17 @@ _OTHER_KEYS = frozenset(("role", "type", "tool_calls", "tool_call_id", "status",
 
 
 def found_of(item: Any) -> Found:
-    """A passage of any make, as a document that was found. Raises InputError for what is no passage."""
+    """A passage of any make, as a document that was found; the text of a picture alone is what names it.
+
+    Raises InputError for what is no passage.
+    """
     if isinstance(item, Found):
         return item
     context = context_text(item)
     metadata = dict(context.metadata)
     if context.score is not None:
         metadata.setdefault("score", context.score)
-    return Found(context.text, context.id, metadata)
+    return Found(context.text or context.image or "", context.id, metadata)
 
 
 def is_scored(value: Any) -> bool:

@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeAlias
 
 from assay.data.columns import ColumnMap, columns_of
 from assay.data.files import from_path
+from assay.data.images import placed
 from assay.data.named import from_name, is_named, without_secrets
 from assay.data.nested import flattened
 from assay.data.paths import STDIN, from_stdin, paths_of
@@ -120,7 +121,7 @@ class Data:
             if unseen:  # a name that appears late, for a field that this row has nowhere else
                 late = find_columns(unseen).items()
                 columns = {**columns, **{field: name for field, name in late if columns.get(field) not in row}}
-            return sample_from_row(row, columns, number, self._several)
+            return placed(sample_from_row(row, columns, number, self._several), self._source.folder)
         except InputError as error:
             message = str(error)
             named = message if message.startswith("row ") else f"row {number}: {message}"
@@ -245,7 +246,9 @@ def open_data(
 
 
 def _file(path: Path, format: str | None) -> Source:
-    return from_stdin(format) if str(path) == STDIN else from_path(path, format)
+    if str(path) == STDIN:
+        return from_stdin(format)
+    return dataclasses.replace(from_path(path, format), folder=Path(path).parent)
 
 
 def _joined(parts: Sequence[tuple[str, Data]]) -> Source:

@@ -13,6 +13,7 @@ from typing import Any, cast, get_args
 from uuid import UUID
 
 from assay.cleaning import json_object, missing
+from assay.data.images import IMAGE_COLUMNS, images_of
 from assay.errors import InputError
 from assay.fields import context_text, describe
 from assay.records import Context, Sample, SampleStatus, Turn
@@ -45,6 +46,7 @@ def sample_from_row(
       Python's repr in one text (how lists end up in CSV files), one dict of lists, or one text, which is one passage.
     - A list of references of a few words each is one reference in several spellings ("Wales | Cymru"); else they are
       joined with newlines: ragas 0.0.x kept `ground_truths` as lists, mostly of one.
+    - Pictures that stand in a column of their own (IMAGE_COLUMNS) are further contexts.
     - Other columns go to the metadata, as far as JSON can hold them.
 
     Raises InputError naming the row, its id, the column, what was expected and what was found.
@@ -83,10 +85,17 @@ def sample_from_row(
         used.add(columns["status"])
     if metadata is not None:
         used.add(columns["metadata"])
+    shown = {
+        name: images for name in IMAGE_COLUMNS if name not in used and (images := images_of(listed(row.get(name))))
+    }
+    used.update(shown)
+    contexts = read_passages("contexts")
+    if shown:
+        contexts = (*(contexts or ()), *chain.from_iterable(shown.values()))
     extra = json_object({name: value for name, value in row.items() if name not in used})
     return Sample(
         question=read("question", _text),
-        contexts=read_passages("contexts"),
+        contexts=contexts,
         answer=read("answer", _text),
         reference=read("reference", reference_reader),
         reference_contexts=read_passages("reference_contexts"),
@@ -183,6 +192,12 @@ def _parsed_json(value: object) -> object:
         except (ValueError, RecursionError):
             return value
     return value
+
+
+def listed(value: object) -> list[Any]:
+    """The items of a list, also of one that a text spells; empty for anything else."""
+    spelled = parse_list(value) if isinstance(value, str) else None
+    return _list(value if spelled is None else spelled) or []
 
 
 def _list(value: object) -> list[Any] | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
@@ -36,6 +37,7 @@ class Source:
     head   how many rows may be looked at on opening
     fields  fields of a sample that are there, as far as that is known without looking; unknown: columns that are none
     count  reads the number of rows, where `total` is not known: for estimates
+    folder  where relative paths of pictures begin; None: where the process runs
     """
 
     what: str
@@ -47,6 +49,7 @@ class Source:
     fields: frozenset[str] = frozenset()
     unknown: tuple[str, ...] = ()
     count: Callable[[], int | None] | None = None
+    folder: Path | None = None
 
 
 def from_object(data: object) -> Source:

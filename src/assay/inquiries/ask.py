@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from assay.errors import BadReply, InputError
 from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, whole
 from assay.inquiries.schemas import TEXT, one_of, probability_of, record, text_of
+from assay.pictures import Picture
 from assay.records import Verdict
 
 #: The labels of a question for which none are given.
@@ -40,6 +41,7 @@ class Ask(Inquiry[Verdict]):
               a metric that returns the verdict. Default: "yes" and "no"
     vote      numbers independent answers to one question: each is asked on its own, sampled where the judge can sample
     choices   the labels as pairs, as the field holds them
+    images    pairs of a title and a picture (`assay.pictures.load`) that belongs to the text of that title
     """
 
     name: ClassVar[str] = "ask"
@@ -62,6 +64,7 @@ class Ask(Inquiry[Verdict]):
         language: str = "en",
         choices: tuple[tuple[str, str], ...] | None = None,
         guidance: str = "",
+        images: tuple[tuple[str, Picture], ...] = (),
     ) -> None:
         given = choices if choices is not None else tuple((YES_NO if labels is None else labels).items())
         values = {
@@ -71,6 +74,7 @@ class Ask(Inquiry[Verdict]):
             "vote": vote,
             "language": language,
             "guidance": guidance,
+            "images": images,
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)

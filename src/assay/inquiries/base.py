@@ -15,6 +15,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from assay.errors import InputError
+from assay.pictures import Picture
 from assay.records import Verdict, type_adapter
 from assay.text.languages import ENGLISH, code_of, is_code
 
@@ -29,10 +31,11 @@ MOST_ITEMS = 40
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One piece of judged text. It is data: judges fence it and never follow what it says."""
+    """One piece of judged text, and a picture that belongs to it. It is data: judges never follow what it says."""
 
     title: str
     text: str
+    image: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,7 @@ class Inquiry(ABC, Generic[F]):
     scripted_as the rule of a script that answers it; its name where that is empty
     unscripted  what a script's mapping says of a case that it leaves out; None: it must not leave any out
     guidance    what the user of a judge tells it besides (see `assay.judges.guidance`); part of what is asked
+    images      pictures of sections of the prompt, by their titles; only judges that see are asked such an inquiry
     """
 
     name: ClassVar[str]
@@ -110,6 +114,8 @@ class Inquiry(ABC, Generic[F]):
     unscripted: ClassVar[Any] = None
 
     guidance: str = field(default="", kw_only=True, repr=False)
+    # in no address but those of prompts that have pictures
+    images: tuple[tuple[str, Picture], ...] = field(default=(), kw_only=True, repr=False)
 
     # ---- asked in writing
 
@@ -128,7 +134,7 @@ class Inquiry(ABC, Generic[F]):
     @cached_property
     def asked(self) -> Prompt | None:
         """`prompt`, made once; a judge is told a language that is not English, and what its user says besides."""
-        prompt = self.prompt()
+        prompt = self._with_images(self.prompt())
         if prompt is None:
             return None
         task = prompt.task
@@ -136,6 +142,15 @@ class Inquiry(ABC, Generic[F]):
         if language != ENGLISH and is_code(language):
             task = f"The texts are in the language {language!r} (ISO 639).\n\n{task}"
         return replace(prompt, task=f"{task}\n\n{self.guidance}" if self.guidance else task)
+
+    def _with_images(self, prompt: Prompt | None) -> Prompt | None:
+        if prompt is None or not self.images:
+            return prompt
+        left = dict(self.images)
+        material = tuple(replace(section, image=left.pop(section.title, None)) for section in prompt.material)
+        if left:
+            raise InputError(f"{self.name}: images: there is no section {next(iter(left))!r}")
+        return replace(prompt, material=material)
 
     # ---- asked as decisions
 
@@ -219,6 +234,7 @@ class Inquiry(ABC, Generic[F]):
         if prompt is not None:
             parts += [text for section in prompt.material for text in (section.title, section.text)]
             parts += [prompt.task, repr(prompt.schema), str(prompt.vote)]
+            parts += [f"{s.title}: {s.image.digest}" for s in prompt.material if s.image is not None]
         # every part with its length: no two lists of parts make one text
         blob = "".join(f"{len(part)}:{part}" for part in parts)
         return hashlib.sha256(blob.encode("utf-8", "surrogatepass")).hexdigest()

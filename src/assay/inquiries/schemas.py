@@ -7,6 +7,7 @@ from typing import Any
 
 from assay.errors import BadReply
 from assay.inquiries.base import Section
+from assay.pictures import Picture
 
 
 def array(items: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,6 +106,11 @@ def passage_index(entry: Any, count: int) -> int:
 def passage_sections(passages: Sequence[str]) -> tuple[Section, ...]:
     """Passages P1, P2, ... as sections, in order."""
     return tuple(Section(f"PASSAGE P{number}", text) for number, text in enumerate(passages, 1))
+
+
+def pictured(images: Sequence[tuple[str, Picture]]) -> frozenset[int]:
+    """The indexes of the passages that have a picture: what a judge quotes of them may stand on it."""
+    return frozenset(int(title.removeprefix("PASSAGE P")) - 1 for title, _ in images if title.startswith("PASSAGE P"))
 
 
 def question_section(question: str | None, earlier: str | None = None) -> tuple[Section, ...]:

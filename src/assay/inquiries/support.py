@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -15,6 +15,7 @@ from assay.inquiries.schemas import (
     label_of,
     passage_index,
     passage_sections,
+    pictured,
     probability_of,
     question_section,
     text_of,
@@ -78,7 +79,10 @@ class Support(Inquiry[tuple[Verdict, ...]]):
     def read(self, reply: Mapping[str, Any]) -> tuple[Verdict, ...]:
         ids = [f"C{n}" for n in range(1, len(self.claims) + 1)]
         items = items_by_id(reply.get("items"), "id", ids, "claim")
-        return tuple(_verdict(claim, self.passages, items[name]) for name, claim in zip(ids, self.claims, strict=True))
+        seen = pictured(self.images)
+        return tuple(
+            _verdict(claim, self.passages, items[name], seen) for name, claim in zip(ids, self.claims, strict=True)
+        )
 
     def items(self) -> int:
         return len(self.claims)
@@ -101,7 +105,7 @@ class Support(Inquiry[tuple[Verdict, ...]]):
         room = chars - len(self.question or "") - sum(len(claim.text) + 8 for claim in self.claims)
         if sum(map(len, self.passages)) <= room:
             return whole(self)
-        if room < 200:
+        if room < 200 or self.images:  # a picture cannot be divided, and its passage must keep its number
             return self.halve()
         groups = pack(self.passages, room, self.language)
         parts = tuple(replace(self, passages=tuple(piece.text for piece in group)) for group in groups)
@@ -213,7 +217,7 @@ def _instructions(claim: int, passage: int) -> str:
     return f"Using only what {where} says, is claim C{claim} supported, contradicted or not mentioned?"
 
 
-def _verdict(claim: Claim, passages: Sequence[str], item: Mapping[str, Any]) -> Verdict:
+def _verdict(claim: Claim, passages: Sequence[str], item: Mapping[str, Any], seen: Set[int]) -> Verdict:
     label = label_of(item, tuple(LABELS))
     cells = [Cell(label="not_mentioned") for _ in passages]
     evidence: list[Evidence] = []
@@ -228,7 +232,7 @@ def _verdict(claim: Claim, passages: Sequence[str], item: Mapping[str, Any]) -> 
         cells[index] = Cell(label=cell_label, probability=probability)  # type: ignore[arg-type]
         quote = text_of(entry, "quote")
         spans = locate_parts(quote, passages[index]) if quote else ()
-        unlocated += bool(quote) and not spans
+        unlocated += bool(quote) and not spans and index not in seen
         evidence += [Evidence(passage=index, span=span, text=span.of(passages[index])) for span in spans]
     if label == "not_mentioned" and any(cell.label == "supported" for cell in cells):
         label = "supported"  # one passage that supports a claim is enough for all of them together

@@ -14,6 +14,7 @@ from assay.inquiries.schemas import (
     items_by_id,
     label_of,
     passage_sections,
+    pictured,
     probability_of,
     question_section,
     text_of,
@@ -71,7 +72,8 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
     def read(self, reply: Mapping[str, Any]) -> tuple[Verdict, ...]:
         ids = [f"P{n}" for n in range(1, len(self.passages) + 1)]
         items = items_by_id(reply.get("items"), "id", ids, "passage")
-        return tuple(_verdict(n, passage, items[ids[n]]) for n, passage in enumerate(self.passages))
+        seen = pictured(self.images)
+        return tuple(_verdict(n, passage, items[ids[n]], n in seen) for n, passage in enumerate(self.passages))
 
     def items(self) -> int:
         return len(self.passages)
@@ -83,7 +85,10 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
         return finding
 
     def part(self, numbers: Sequence[int]) -> Self:
-        return replace(self, passages=tuple(self.passages[n] for n in numbers))
+        left = dict(self.images)
+        moved = [(f"PASSAGE P{new}", left.pop(f"PASSAGE P{n + 1}", None)) for new, n in enumerate(numbers, 1)]
+        passages = tuple(self.passages[n] for n in numbers)
+        return replace(self, passages=passages, images=tuple((title, one) for title, one in moved if one is not None))
 
     def with_part(
         self, finding: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
@@ -97,6 +102,8 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
             return whole(self)
         if room < 200:
             return None
+        if self.images:
+            return self.halve()
         groups = pack(self.passages, room, self.language)
         parts = tuple(replace(self, passages=tuple(piece.text for piece in group)) for group in groups)
         return Division(parts, lambda findings: _join(len(self.passages), groups, findings))
@@ -141,7 +148,7 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
         return tuple(verdicts)
 
 
-def _verdict(index: int, passage: str, item: Mapping[str, Any]) -> Verdict:
+def _verdict(index: int, passage: str, item: Mapping[str, Any], seen: bool) -> Verdict:
     label = label_of(item, tuple(LABELS))
     quotes = item.get("quotes", [])
     if not isinstance(quotes, list) or not all(isinstance(quote, dict) for quote in quotes):
@@ -156,7 +163,7 @@ def _verdict(index: int, passage: str, item: Mapping[str, Any]) -> Verdict:
         evidence=tuple(
             Evidence(passage=index, span=span, text=span.of(passage)) for spans in located for span in spans
         ),
-        unlocated=sum(not spans for spans in located),
+        unlocated=0 if seen else sum(not spans for spans in located),
     )
 
 

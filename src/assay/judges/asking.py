@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries.base import Inquiry
-from assay.judges.base import Answer, BaseJudge
+from assay.judges.base import Answer, BaseJudge, sees
 
 T = TypeVar("T")
 
@@ -20,6 +20,9 @@ async def asked(judge: BaseJudge, inquiries: Sequence[Inquiry[Any]]) -> list[Ans
     """
     if not inquiries:
         return []
+    if not sees(judge) and any(inquiry.images for inquiry in inquiries):
+        blind = iter(await asked(judge, [inquiry for inquiry in inquiries if not inquiry.images]))
+        return [_not_seen(inquiry) if inquiry.images else next(blind) for inquiry in inquiries]
     try:
         answers = await judge.answer(inquiries)
     except JudgeFailure as failure:
@@ -30,6 +33,11 @@ async def asked(judge: BaseJudge, inquiries: Sequence[Inquiry[Any]]) -> list[Ans
         message = f"the judge gave {len(answers)} answers to {len(inquiries)} inquiries"
         return [Answer(failure=JudgeFailure(Cause.BUG, message))] * len(inquiries)
     return [_checked(inquiry, answer) for inquiry, answer in zip(inquiries, answers, strict=True)]
+
+
+def _not_seen(inquiry: Inquiry[Any]) -> Answer:
+    message = f"{inquiry.images[0][0]} has a picture, which this judge cannot be shown; name a model that reads images"
+    return Answer(failure=JudgeFailure(Cause.NEEDS_VISION, message))
 
 
 def bug(error: Exception | SystemExit, before: str = "") -> JudgeFailure:

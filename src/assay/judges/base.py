@@ -60,6 +60,11 @@ class Answer:
     keep: bool = True
 
 
+def sees(judge: Judge) -> bool:
+    """Whether a judge can be shown pictures."""
+    return bool(getattr(judge, "sees", False))
+
+
 class Meter:
     """Adds up what the findings asked for in one context (one metric on one sample) cost."""
 
@@ -109,6 +114,8 @@ class BaseJudge(ABC):
 
     #: what its user tells it about single kinds of inquiry; None: nothing
     guidance: Guidance | None = None
+    #: True for judges that can be shown pictures; the others are asked nothing that has one
+    sees: bool = False
 
     #: True for judges that reserve each request from `SPENDING` before it leaves, and for those that cost nothing
     budgeted: bool = False

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from assay.errors import Cause, JudgeFailure, StoreError
 from assay.inquiries.base import Inquiry
 from assay.judges.asking import asked, bug
-from assay.judges.base import METER, Answer, BaseJudge
+from assay.judges.base import METER, Answer, BaseJudge, sees
 from assay.judges.fences import SECRET
 from assay.records import Usage
 
@@ -25,7 +25,8 @@ MEMORY = 4096  # findings kept in memory; they are small, the store keeps all
 #: Asking again in the same run cannot help.
 _LASTING = frozenset(
     {Cause.PARSE, Cause.AMBIGUOUS, Cause.TRUNCATED, Cause.TOO_LONG, Cause.REFUSED, Cause.CONTENT_FILTER}
-    | {Cause.AUTH, Cause.NO_MODEL, Cause.BAD_REQUEST, Cause.JUDGE_CANNOT, Cause.LANGUAGE}
+    | {Cause.AUTH, Cause.NO_MODEL, Cause.BAD_REQUEST, Cause.JUDGE_CANNOT}
+    | {Cause.LANGUAGE, Cause.NEEDS_VISION}
 )
 
 
@@ -83,6 +84,10 @@ class FindingCache:
     @property
     def tells_contradiction(self) -> bool:
         return self.judge.tells_contradiction
+
+    @property
+    def sees(self) -> bool:
+        return sees(self.judge)
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         return self.judge.cannot(inquiry, language)

@@ -26,6 +26,9 @@ LEAST_CHARS = 200
 #: Two lines with a code, per section.
 FENCE_TOKENS = 30
 
+#: What a picture takes, about, where a model reads it finely.
+PICTURE_TOKENS = 1500
+
 #: Smaller questions may avoid these.
 _SHORTER = frozenset({Cause.TRUNCATED, Cause.TOO_LONG})
 
@@ -99,8 +102,13 @@ def chars_for(tokens: int, sections: Sequence[Section]) -> int:
 
 
 def reading(sections: Sequence[Section]) -> int:
-    """Tokens of texts with their fences."""
-    return sum(tokens_in(section.text) + FENCE_TOKENS for section in sections)
+    """Tokens of texts with their fences, and of pictures."""
+    return sum(tokens_in(section.text) + FENCE_TOKENS for section in sections) + picture_tokens(sections)
+
+
+def picture_tokens(sections: Sequence[Section]) -> int:
+    """A cautious estimate of what their pictures take."""
+    return PICTURE_TOKENS * sum(section.image is not None for section in sections)
 
 
 async def _parts(division: Division[Any], room: Room, ask: Ask, depth: int) -> list[Answer]:

@@ -32,6 +32,7 @@ class ScriptedJudge(BaseJudge):
     listing(what, texts) -> list of items; texts is a tuple
     sorting(what, item, texts) -> label
     rules               further rules by the name of their inquiry: {"mine": ...}
+    sees                whether it is asked what has pictures; rules are told the texts alone
 
     A mapping may leave cases out: `support` and `usefulness` then say no, everything else is a failure that names
     the missing case. A rule that returns or raises a JudgeFailure makes that inquiry fail. `asked` counts the
@@ -59,8 +60,10 @@ class ScriptedJudge(BaseJudge):
         sorting: Rule | None = None,
         rules: Mapping[str, Rule] | None = None,
         name: str = "scripted",
+        sees: bool = False,
     ) -> None:
         self._name = name
+        self.sees = sees
         self._rules: dict[str, Rule | None] = {
             "claims": claims,
             "support": support,

@@ -49,6 +49,8 @@ class Metric(ABC):
     version: ClassVar[str] = "1"
     #: False for metrics that give an empty retrieval a number
     needs_passages: ClassVar[bool] = True
+    #: True for metrics that look at pictures among the passages; the others have no value where there are any
+    reads_images: ClassVar[bool] = False
     #: True for metrics to which the contexts of earlier turns are evidence too
     reads_history: ClassVar[bool] = False
 
@@ -128,6 +130,9 @@ class Metric(ABC):
     def missing(self, sample: Sample) -> Unscored | None:
         """Why this sample cannot be measured at all, or None. Asks no judge."""
         earlier = self.reads_history and any(passage.strip() for passage in sample.earlier_passages)
+        if self.reads_history and any(context.image for turn in sample.history for context in turn.contexts):
+            said = f"a passage of an earlier turn has a picture, which {self.label} does not look at"
+            return Unscored(cause=Cause.NEEDS_VISION, message=said)
         for field in self.needs:
             value = getattr(sample, field)
             if field == "contexts" and earlier:
@@ -138,11 +143,16 @@ class Metric(ABC):
                 if field == "answer":
                     return Unscored(cause=Cause.NO_CLAIMS, message="the answer is empty")
                 return Unscored(cause=Cause.MISSING_INPUT, message=f"{self.label} needs {field!r}, which is empty")
+            if field in ("contexts", "reference_contexts") and not self.reads_images:
+                seen = next((n for n, context in enumerate(value, 1) if context.image is not None), None)
+                if seen is not None:
+                    said = f"passage {seen} has a picture, which {self.label} does not look at; multimodal:* metrics do"
+                    return Unscored(cause=Cause.NEEDS_VISION, message=said)
         if (
             "contexts" in self.needs
             and self.needs_passages
             and not earlier
-            and not any(map(str.strip, sample.passages))
+            and not any(context.text.strip() or context.image for context in sample.contexts or ())
         ):
             return Unscored(cause=Cause.NO_CONTEXT, message="nothing was retrieved")
         return None

@@ -169,7 +169,8 @@ def _evidence(metric: Metric, score: Score, sample: Sample) -> None:
         texts: dict[str, Sequence[str]] = {
             "contexts": sample.passages, "reference": (sample.reference or "",), "answer": (sample.answer or "",)
         }  # fmt: skip
-        against = texts.get(reading.partition("/")[2])
+        read = reading.partition("/")[2]
+        against = score.texts.get(read) or texts.get(read)
         for quote in (quote for verdict in verdicts for quote in verdict.evidence if against is not None):
             assert against is not None  # the comprehension asked
             expect(

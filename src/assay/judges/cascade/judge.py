@@ -75,6 +75,7 @@ class CascadeJudge(BaseJudge):
         self.budgeted = self.first.budgeted and self.then.budgeted
         if self.plan is not None:
             self._check(self.plan)
+        self.sees = self.then.sees  # what the first cannot be shown goes to the second
         self._told = CascadeReport()
         self._lock = own_lock(self)
         self._fingerprint: str | None = None

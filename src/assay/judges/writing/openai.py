@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Unpack
 
@@ -18,6 +19,7 @@ from assay.judges.endpoints.client import Address
 from assay.judges.endpoints.endpoint import Body, Endpoint
 from assay.judges.endpoints.options import EndpointOptions, Settings
 from assay.judges.fences import schema_text, tokens_in
+from assay.judges.planning import picture_tokens
 from assay.judges.writing.chat import Message, reply_of
 from assay.judges.writing.dialect import LESSONS, Dialect, Trial, shared_dialect
 from assay.judges.writing.embeddings import Embedder
@@ -47,6 +49,7 @@ class OpenAIJudge(TextJudge):
                         cascade); they make replies a hundred times larger
     prefix_cache        let the first of several requests that begin alike go ahead, so that the endpoint's cache serves
     mask                applied to all judged text before it leaves the process; see `TextJudge`
+    vision              whether it may be shown pictures; False for a model that is known to read none
     options             timeouts, attempts, limits, window, headers: see `EndpointOptions`
 
     Nothing is sent, and `openai` is not imported, before the first inquiry. Redirects are not followed. Raises
@@ -74,6 +77,7 @@ class OpenAIJudge(TextJudge):
         logprobs: bool | None = None,
         prefix_cache: bool = True,
         mask: fences.Mask | None = None,
+        vision: bool = True,
         **options: Unpack[EndpointOptions],
     ) -> None:
         if not model:
@@ -104,6 +108,7 @@ class OpenAIJudge(TextJudge):
         self.endpoint = Endpoint(address, settings, client)
         self._structured = structured
         self._wants_logprobs = logprobs
+        self._vision = vision
         self._logprobs = bool(logprobs)
         first = Dialect(
             structured="json_schema" if structured else "plain",
@@ -125,6 +130,11 @@ class OpenAIJudge(TextJudge):
             self.endpoint.identity,
         ]
         return f"openai/{self.model}@{self.endpoint.title}#{fingerprint(parts)[:16]}"
+
+    @property
+    def sees(self) -> bool:  # type: ignore[override]
+        """Whether it is shown pictures. Not with a mask, which hides nothing on them."""
+        return self._vision and self.mask is None
 
     def with_probabilities(self) -> OpenAIJudge:
         if self._logprobs or self._wants_logprobs is False:
@@ -197,6 +207,16 @@ class OpenAIJudge(TextJudge):
         return reply
 
     async def _complete(self, request: Request, *, double: bool = False) -> Message:
+        try:
+            return await self._completed(request, double)
+        except JudgeFailure as failure:
+            if any(section.image for section in request.prompt.material) and refuses_pictures(failure):
+                raise JudgeFailure(
+                    Cause.NEEDS_VISION, failure.message, raw=failure.raw, detail=failure.detail
+                ) from None
+            raise
+
+    async def _completed(self, request: Request, double: bool) -> Message:
         trial = Trial(self.dialect, f"{self.model} at {self.endpoint.name}")
         sent: Body = {}
 
@@ -246,7 +266,7 @@ class OpenAIJudge(TextJudge):
         vote = prompt.vote
         body: Body = {
             "model": self.model,
-            "messages": messages,
+            "messages": self._shown(messages, request, dialect),
             "temperature": self.vote_temperature if vote else self.temperature,
         }
         if self.seed is not None:
@@ -264,10 +284,18 @@ class OpenAIJudge(TextJudge):
             body.pop(name, None)
         return body
 
+    def _shown(self, messages: list[dict[str, str]], request: Request, dialect: Dialect) -> Sequence[Mapping[str, Any]]:
+        """The messages, the user's in parts where there are pictures."""
+        if not any(section.image for section in request.prompt.material):
+            return messages
+        parts = fences.render_parts(request.prompt, show_schema=dialect.show_schema, mask=self.mask)
+        return [messages[0], {"role": "user", "content": parts}, *messages[2:]]
+
     def _budget(self, prompt: Prompt, messages: Sequence[Mapping[str, str]], dialect: Dialect, double: bool) -> int:
         """The output limit: three times what is expected and 500 more, within what model and window allow."""
         wanted = (3 * prompt.output_tokens + 500) * dialect.generosity * (2 if double else 1)
         read = sum(tokens_in(message["content"]) for message in messages) + tokens_in(schema_text(prompt.schema))
+        read += picture_tokens(prompt.material)
         limits = [self.window_tokens - read, self.max_output_tokens, dialect.cap]
         return max(16, min([wanted, *(limit for limit in limits if limit is not None)]))
 
@@ -300,7 +328,18 @@ def _address_of(client: Any) -> Address:
 def tokens_asked(prompt: Prompt) -> int:
     """An estimate of what a call takes, for the throttle."""
     texts = (fences.SYSTEM, prompt.task, *(section.text for section in prompt.material))
-    return sum(map(tokens_in, texts)) + prompt.output_tokens
+    return sum(map(tokens_in, texts)) + picture_tokens(prompt.material) + prompt.output_tokens
+
+
+#: What endpoints say to a message with a picture that they do not take.
+_NO_PICTURES = re.compile(r"image|vision|multi-?modal|mmproj|content.{0,80}\b(?:str|string)\b", re.IGNORECASE)
+
+
+def refuses_pictures(failure: JudgeFailure) -> bool:
+    """Whether a call failed because its model, or its server, takes no images."""
+    status = failure.detail.get("status")
+    said = failure.cause in (Cause.BAD_REQUEST, Cause.CONNECTION, Cause.NO_MODEL) and isinstance(status, int)
+    return said and bool(_NO_PICTURES.search(failure.message))
 
 
 def has_labels(schema: Mapping[str, Any]) -> bool:

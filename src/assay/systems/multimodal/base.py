@@ -1,0 +1,232 @@
+"""Pictures for metrics: among the passages, in the question, in the answer.
+
+A judge that sees is shown them, each with the section that it belongs to. For any other judge the text on them is read
+(`assay.ocr`) and takes their place, so that a claim's evidence is a box on a picture; a picture without text then needs
+a judge that sees. What cannot be shown or read is unscored, with the passage and the reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, TypeVar, get_args
+
+from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
+from assay.inquiries import Inquiry
+from assay.installing import install_extra
+from assay.judges.base import Judge, sees
+from assay.ocr import Page, available, page_of
+from assay.pictures import Picture, load
+from assay.records import Context, Evidence, Sample, Score, Span, Unscored, Verdict
+from assay.systems.base import SystemMetric
+from assay.text.images import blanked, images_in
+
+F = TypeVar("F")
+Reading = Literal["auto", "vision", "ocr"]
+
+#: What stands for a picture in a section without other text.
+PICTURE = "[picture]"
+
+
+@dataclass(frozen=True)
+class MultiModalMetric(SystemMetric):
+    """A metric that looks at pictures.
+
+    reading  "vision": pictures are shown to the judge; "ocr": the text on them is read here, on this machine; "auto":
+             shown to a judge that sees, else read
+    urls     whether the address of a picture may be given to the judge's model, which then fetches it; nothing else
+             ever does
+    """
+
+    reads_images: ClassVar[bool] = True
+    #: True for metrics that look at the pictures of the answer themselves
+    reads_answer: ClassVar[bool] = False
+
+    reading: Reading = field(default="auto", kw_only=True)
+    urls: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.reading not in get_args(Reading):
+            expected = ", ".join(map(repr, get_args(Reading)))
+            raise InputError(f"{self.name}: reading: expected {expected}, not {self.reading!r}")
+
+    def shows(self, judge: Judge) -> bool:
+        """Whether pictures are shown to this judge; else their text is read."""
+        return self.reading == "vision" or (self.reading == "auto" and sees(judge))
+
+    async def score(self, sample: Sample, judge: Judge) -> Score:
+        found = await self._viewed(sample, judge, self.shows(judge))
+        refused = found.unscored is not None and found.unscored.cause is Cause.NEEDS_VISION
+        if refused and self.reading == "auto" and self.shows(judge) and available():
+            read = await self._viewed(sample, judge, False)  # the endpoint takes no images
+            return replace(read, usage=found.usage + read.usage)
+        return found
+
+    async def _viewed(self, sample: Sample, judge: Judge, show: bool) -> Score:
+        missing = self.missing(sample)
+        if missing is not None:
+            return await super().score(sample, judge)
+        try:
+            view = await view_of(sample, self, show)
+        except JudgeFailure as failure:
+            said = Unscored(cause=failure.cause, message=failure.message)
+            return replace(self.unscored(said.cause, said.message), judge=judge.fingerprint)
+        shown = Shown(judge, view.sample.passages, view.images) if view.images else judge
+        return with_places(await super().score(view.sample, shown), view)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A sample as its judge reads it.
+
+    images  pictures that are shown, by the title of their section
+    pages   what was read on the pictures of passages, by the passage's index, and where that begins in its text
+    """
+
+    sample: Sample
+    images: Mapping[str, Picture]
+    pages: Mapping[int, tuple[Page, int]]
+
+
+async def view_of(sample: Sample, metric: MultiModalMetric, show: bool) -> View:
+    """The sample for a judge that sees, or with the text of its pictures. Raises JudgeFailure naming the passage."""
+    images: dict[str, Picture] = {}
+    pages: dict[int, tuple[Page, int]] = {}
+    contexts = []
+    for n, context in enumerate(sample.contexts or (), 1):
+        where = f"passage {n}" + (f" ({context.id})" if context.id else "")
+        text = context.text
+        if context.image is not None:
+            picture = await loaded(context.image, where, metric.urls)
+            if show:
+                images[f"PASSAGE P{n}"] = picture
+                text = text if text.strip() else PICTURE
+            else:
+                page = await read_page(picture, where)
+                pages[n - 1] = (page, len(text) + 1 if text else 0)
+                text = f"{text}\n{page.text}" if text else page.text
+        contexts.append(Context(text=text, id=context.id, score=context.score, metadata=context.metadata))
+    question = sample.question
+    for image in images_in(question or ""):
+        if "QUESTION" in images:
+            raise JudgeFailure(Cause.NOT_APPLICABLE, "the question has several pictures; one can be looked at")
+        picture = await loaded(image.uri, "the question", metric.urls)
+        images["QUESTION"] = picture
+        if not show:
+            del images["QUESTION"]
+            question = f"{blanked(question or '')}\n{(await read_page(picture, 'the question')).text}"
+    changed: dict[str, Any] = {"question": question if not show or question is None else blanked(question)}
+    if sample.answer and not metric.reads_answer:
+        changed["answer"] = blanked(sample.answer)
+    if sample.contexts is not None:
+        changed["contexts"] = tuple(contexts)
+    return View(replace(sample, **changed), images, pages)
+
+
+async def loaded(source: str, where: str, urls: bool) -> Picture:
+    """The picture, read in a thread. Raises JudgeFailure(missing_input) naming the passage."""
+    try:
+        return await asyncio.to_thread(load, source, urls=urls)
+    except InputError as error:
+        raise JudgeFailure(Cause.MISSING_INPUT, f"the picture of {where}: {error}") from None
+
+
+async def read_page(picture: Picture, where: str) -> Page:
+    """The text on a picture. Raises JudgeFailure: needs_vision where there is none, or nothing that reads it."""
+    try:
+        page = await page_of(picture)
+    except InputError as error:
+        raise JudgeFailure(Cause.MISSING_INPUT, f"the picture of {where}: {error}") from None
+    except MissingExtra:
+        message = f"{where} has a picture: name a judge that sees, or let its text be read: {install_extra('ocr')}"
+        raise JudgeFailure(Cause.NEEDS_VISION, message) from None
+    if not page.lines:
+        message = f"{where} has a picture on which no text was found; name a judge that sees"
+        raise JudgeFailure(Cause.NEEDS_VISION, message)
+    return page
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A judge that is shown the pictures of one sample with whatever it is asked about these passages."""
+
+    judge: Judge
+    passages: tuple[str, ...]
+    images: Mapping[str, Picture]
+
+    @property
+    def fingerprint(self) -> str:
+        return self.judge.fingerprint
+
+    @property
+    def tells_contradiction(self) -> bool:
+        return self.judge.tells_contradiction
+
+    @property
+    def sees(self) -> bool:
+        return sees(self.judge)
+
+    @property
+    def pictured(self) -> frozenset[int]:
+        """The indexes of the passages that are shown."""
+        return frozenset(n for n in range(len(self.passages)) if f"PASSAGE P{n + 1}" in self.images)
+
+    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        return self.judge.cannot(inquiry, language)
+
+    async def find(self, inquiry: Inquiry[F]) -> F:
+        return await self.judge.find(self._with_images(inquiry))
+
+    def _with_images(self, inquiry: Inquiry[F]) -> Inquiry[F]:
+        prompt = inquiry.asked
+        if prompt is None:
+            return inquiry
+        texts = {f"PASSAGE P{n}": text for n, text in enumerate(self.passages, 1)}
+        own = {title for title, _ in inquiry.images}
+        images = tuple(
+            (section.title, self.images[section.title])
+            for section in prompt.material
+            if section.title in self.images.keys() - own and texts.get(section.title, section.text) == section.text
+        )
+        return replace(inquiry, images=(*images, *inquiry.images)) if images else inquiry
+
+
+def with_places(score: Score, view: View) -> Score:
+    """The score whose quotes of read pictures say where they stand, with the passages as they were read."""
+    if not view.pages and not view.images:
+        return score
+    verdicts = {
+        reading: tuple(_placed(verdict, view) for verdict in found)
+        if reading.partition("/")[2] == "contexts"
+        else found
+        for reading, found in score.verdicts.items()
+    }
+    texts = {"contexts": view.sample.passages, **score.texts} if verdicts else score.texts
+    return replace(score, verdicts=verdicts, texts=texts)
+
+
+def _placed(verdict: Verdict, view: View) -> Verdict:
+    return replace(verdict, evidence=tuple(_boxed(quote, view) for quote in verdict.evidence))
+
+
+def _boxed(quote: Evidence, view: View) -> Evidence:
+    page, begins = view.pages.get(quote.passage, (None, 0))
+    if page is None or quote.span.end <= begins:
+        return quote
+    return replace(quote, box=page.box_of(Span(max(0, quote.span.start - begins), quote.span.end - begins)))
+
+
+async def sections(
+    named: Sequence[tuple[str, str, str]], metric: MultiModalMetric, judge: Judge
+) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, Picture], ...]]:
+    """Pictures as material and images of an inquiry: from (title, source, where it is in words)."""
+    material, images = [], []
+    for title, source, where in named:
+        picture = await loaded(source, where, metric.urls)
+        if metric.shows(judge):
+            material.append((title, PICTURE))
+            images.append((title, picture))
+        else:
+            material.append((title, (await read_page(picture, where)).text))
+    return tuple(material), tuple(images)
