@@ -45,6 +45,7 @@ class AnyJudge(BaseJudge):
 
     durable = False
     budgeted = True
+    sees = True
     fingerprint = "any"
 
     def __init__(self, failure: JudgeFailure | None = None) -> None:

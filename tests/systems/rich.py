@@ -1,7 +1,11 @@
-"""A sample that has what every metric of every system needs."""
+"""Samples that have what the metrics of all systems need: `rich(name)`."""
 
 from __future__ import annotations
 
+import base64
+import struct
+import zlib
+from dataclasses import replace
 from typing import Any
 
 from assay.records import Context, Message, Sample, ToolCall
@@ -16,6 +20,15 @@ METADATA: dict[str, Any] = {
     "expected_score": 0.75,
     "second_response": "It opened in 1932.",
     "relevance": {"a": 3, "d": 1},
+    "prediction_b": "It opened in 1932.",
+    "prompt": "Does the answer name a year?",
+    "plan": "Search for the museum, then answer.",
+    "reference_outputs": [
+        {"role": "user", "content": "When did the museum open?"},
+        {"role": "assistant", "content": "It opened in 1931."},
+    ],
+    "graph_trajectory": {"steps": [["__start__", "agent"]], "results": ["It opened in 1931."], "inputs": ["When?"]},
+    "reference_graph_trajectory": {"steps": [["__start__", "agent"]]},
 }
 
 RICH = Sample(
@@ -51,3 +64,37 @@ RICH = Sample(
     ),
     metadata=METADATA,
 )
+
+
+def _picture(colour: bytes) -> str:
+    """A picture of one colour, 4 by 4 pixels, as a data URI."""
+    rows = b"".join(b"\x00" + colour * 4 for _ in range(4))
+    chunks = [(b"IHDR", struct.pack(">IIBBBBB", 4, 4, 8, 2, 0, 0, 0)), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
+    made = b"".join(struct.pack(">I", len(d)) + n + d + struct.pack(">I", zlib.crc32(n + d)) for n, d in chunks)
+    return "data:image/png;base64," + base64.b64encode(b"\x89PNG\r\n\x1a\n" + made).decode()
+
+
+RED, BLUE = _picture(b"\xff\x00\x00"), _picture(b"\x00\x00\xff")
+
+PICTURES = replace(
+    RICH,
+    answer=f"{RICH.answer}\n\n![the museum]({RED})\n\nIt has two floors.",
+    contexts=(*(RICH.contexts or ()), Context(text="", image=RED, id="p")),
+    reference_contexts=(*(RICH.reference_contexts or ()), Context(text="", image=RED, id="p")),
+)
+
+JSON = replace(
+    RICH,
+    answer='{"opened": 1931, "architect": "Ada Lund"}',
+    reference='{"opened": 1931, "architect": "Ada Lunt"}',
+    metadata={**METADATA, "schema": {"type": "object"}},
+)
+
+
+def rich(name: str) -> Sample:
+    """A sample that has what this metric needs."""
+    if name.startswith("multimodal:"):
+        return PICTURES
+    if name.endswith("json_schema_validation"):
+        return replace(JSON, reference='{"type": "object"}')
+    return JSON if "json" in name else RICH

@@ -21,7 +21,7 @@ from assay.judges.base import BaseJudge
 from assay.records import Context, Sample, Score
 from assay.systems.base import Entry
 from tests.systems.any_judge import AnyJudge
-from tests.systems.rich import RICH
+from tests.systems.rich import RICH, rich
 
 NAMES = systems.names()
 every_metric = pytest.mark.parametrize("name", NAMES)
@@ -55,7 +55,7 @@ class Unable(BaseJudge):
 @every_metric
 @both_profiles
 def test_a_rich_sample_has_a_value_in_range(name: str, profile: str) -> None:
-    found = score(name + profile, RICH)
+    found = score(name + profile, rich(name))
     assert found.unscored is None, found
     assert found.value is not None
     assert found.low <= found.value <= found.high
@@ -67,7 +67,7 @@ def test_a_rich_sample_has_a_value_in_range(name: str, profile: str) -> None:
 
 @every_metric
 def test_the_same_sample_has_the_same_score(name: str) -> None:
-    assert score(name, RICH) == score(name, RICH)
+    assert score(name, rich(name)) == score(name, rich(name))
 
 
 @every_metric
@@ -92,16 +92,16 @@ def test_empty_input_is_no_measurement(name: str, profile: str, sample: Sample) 
 def test_a_judge_that_fails_is_never_a_number(name: str, profile: str) -> None:
     metric = systems.named(name + profile)
     if not metric.asks:
-        assert score(name + profile, RICH, AnyJudge(JudgeFailure(Cause.TIMEOUT, "late"))).measured
+        assert score(name + profile, rich(name), AnyJudge(JudgeFailure(Cause.TIMEOUT, "late"))).measured
         return
-    found = score(name + profile, RICH, AnyJudge(JudgeFailure(Cause.TIMEOUT, "late", raw="???")))
+    found = score(name + profile, rich(name), AnyJudge(JudgeFailure(Cause.TIMEOUT, "late", raw="???")))
     assert found.unscored is not None, found
     assert found.unscored.cause is Cause.TIMEOUT
 
 
 @every_metric
 def test_a_judge_that_cannot_is_never_asked(name: str) -> None:
-    found = score(name, RICH, Unable())
+    found = score(name, rich(name), Unable())
     if systems.named(name).asks:
         assert found.unscored is not None, found
         assert found.unscored.cause is Cause.JUDGE_CANNOT
@@ -112,17 +112,18 @@ def test_a_judge_that_cannot_is_never_asked(name: str) -> None:
 @every_metric
 def test_it_asks_only_what_it_says(name: str) -> None:
     judge = AnyJudge()
-    score(name, RICH, judge)
+    score(name, rich(name), judge)
     assert {type(one) for one in judge.asked} <= set(systems.named(name).asks)
 
 
 @every_metric
 def test_the_order_of_passages_matters_only_where_it_is_said(name: str) -> None:
-    if RICH.contexts is None or entry(name).ordered:
-        return
-    for order in itertools.permutations(RICH.contexts):
-        turned = replace(RICH, contexts=order)
-        assert score(name, turned).value == pytest.approx(score(name, RICH).value, abs=1e-12)
+    sample = rich(name)
+    assert sample.contexts is not None
+    first = score(name, sample).value
+    values = [score(name, replace(sample, contexts=order)).value for order in itertools.permutations(sample.contexts)]
+    same = all(value == pytest.approx(first, abs=1e-12) for value in values)
+    assert same is not entry(name).ordered
 
 
 @every_metric
@@ -142,5 +143,5 @@ def test_blank_passages_alone_are_none() -> None:
     for name in NAMES:
         metric = systems.named(name)
         if "contexts" in metric.needs and metric.needs_passages:
-            found = score(name, blank)
+            found = score(name, replace(rich(name), contexts=blank.contexts))
             assert not found.measured, found

@@ -17,7 +17,17 @@ from assay.errors import InputError
 from assay.systems.base import ORIGINAL, Entry, SystemMetric
 
 #: The rooms by the name before the colon. Each has a table `ENTRIES`, and is loaded when one of its metrics is wanted.
-SYSTEMS: tuple[str, ...] = ("ragas", "trulens", "langsmith", "bedrock", "ragchecker", "llamaindex")
+SYSTEMS: tuple[str, ...] = (
+    "ragas",
+    "trulens",
+    "langchain",
+    "openevals",
+    "langsmith",
+    "bedrock",
+    "ragchecker",
+    "llamaindex",
+    "multimodal",
+)
 
 
 def entries(system: str) -> Mapping[str, Entry]:
