@@ -271,6 +271,22 @@ def test_the_claims_of_an_answer_with_pictures_keep_their_places() -> None:
     assert all(";base64," not in part for call in server.chats for part in texts_of(call.body))
 
 
+def test_the_bytes_of_a_picture_are_no_language() -> None:
+    """Base64 in the texts must not decide in which language they are read."""
+    seen = []
+
+    class Listening(ScriptedJudge):
+        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+            seen.extend(inquiries)
+            return await super().answer(inquiries)
+
+    german = "Die Brücke wurde im Jahr 1931 eröffnet und verbindet seitdem die beiden Ufer des Flusses."
+    sample = Sample(answer=f"{german} ![]({data_uri(sight.drawn('noise ' * 4000))})")
+    score = scored(named("multimodal:image_coherence"), sample, Listening(rating=lambda question: 5, sees=True))
+    assert score.value == 0.5
+    assert [inquiry.language for inquiry in seen] == ["de"]
+
+
 # ---- what has no value, and why
 
 

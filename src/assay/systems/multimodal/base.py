@@ -40,6 +40,8 @@ class MultiModalMetric(SystemMetric):
     """
 
     reads_images: ClassVar[bool] = True
+    #: False for metrics that take no notice of the pictures among the passages and in the question, or take their own
+    views: ClassVar[bool] = True
     #: True for metrics that look at the pictures of the answer themselves
     reads_answer: ClassVar[bool] = False
 
@@ -55,7 +57,14 @@ class MultiModalMetric(SystemMetric):
         """Whether pictures are shown to this judge; else their text is read."""
         return self.reading == "vision" or (self.reading == "auto" and sees(judge))
 
+    def _read_in(self, sample: Sample, judge: Judge) -> Sample:
+        """See `Metric`: the bytes of a picture are no language."""
+        plain = replace(sample, question=_plain(sample.question), answer=_plain(sample.answer))
+        return replace(sample, language=super()._read_in(plain, judge).language)
+
     async def score(self, sample: Sample, judge: Judge) -> Score:
+        if not self.views:
+            return await super().score(sample, judge)
         found = await self._viewed(sample, judge, self.shows(judge))
         refused = found.unscored is not None and found.unscored.cause is Cause.NEEDS_VISION
         if refused and self.reading == "auto" and self.shows(judge) and available():
@@ -74,6 +83,10 @@ class MultiModalMetric(SystemMetric):
             return replace(self.unscored(said.cause, said.message), judge=judge.fingerprint)
         shown = Shown(judge, view.sample.passages, view.images) if view.images else judge
         return with_places(await super().score(view.sample, shown), view)
+
+
+def _plain(text: str | None) -> str | None:
+    return text and " ".join(blanked(text).split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,13 +210,15 @@ def with_places(score: Score, view: View) -> Score:
     if not view.pages and not view.images:
         return score
     verdicts = {
-        reading: tuple(_placed(verdict, view) for verdict in found)
-        if reading.partition("/")[2] == "contexts"
-        else found
+        reading: tuple(_placed(verdict, view) for verdict in found) if _of_passages(reading) else found
         for reading, found in score.verdicts.items()
     }
-    texts = {"contexts": view.sample.passages, **score.texts} if verdicts else score.texts
-    return replace(score, verdicts=verdicts, texts=texts)
+    texts = {"contexts": view.sample.passages} if any(map(_of_passages, verdicts)) else {}
+    return replace(score, verdicts=verdicts, texts={**texts, **score.texts})
+
+
+def _of_passages(reading: str) -> bool:
+    return reading.partition("/")[2] == "contexts"
 
 
 def _placed(verdict: Verdict, view: View) -> Verdict:

@@ -44,11 +44,8 @@ class TextToImage(MultiModalMetric):
     needs: ClassVar = ("question", "answer")
     asks: ClassVar = (Rating,)
     reads_answer: ClassVar = True
+    views: ClassVar = False
     edits: ClassVar[bool] = False
-
-    async def score(self, sample: Sample, judge: Judge) -> Score:
-        # the picture of the question is a section of its own here
-        return await super(MultiModalMetric, self).score(sample, judge)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         made, given = images_in(sample.answer or ""), images_in(sample.question or "")

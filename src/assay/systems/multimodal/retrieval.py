@@ -51,11 +51,8 @@ class ImageHitRate(MultiModalMetric):
 
     name: ClassVar[str] = "multimodal:image_hit_rate"
     needs: ClassVar = ("contexts", "reference_contexts")
+    views: ClassVar = False
     formula: ClassVar[str] = "hit_rate"
-
-    async def score(self, sample: Sample, judge: Judge) -> Score:
-        # nothing is shown to anybody
-        return await super(MultiModalMetric, self).score(sample, judge)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         found = [one for one in sample.contexts or () if one.image]
