@@ -22,6 +22,10 @@ PACKAGES: dict[str, tuple[str, ...]] = {
         *("ragas==0.0.11", "langchain==0.0.331", "openai==0.28.1", "numpy<2", "pyarrow<20", "datasets<3"),
         *("tiktoken", "setuptools<81"),
     ),
+    "ragas0022": (
+        *("ragas==0.0.22", "langchain==0.0.354", "langchain-community<0.1", "langchain-core<0.2", "openai<1.10"),
+        *("numpy<2", "pyarrow<20", "datasets<3", "tiktoken", "setuptools<81", "httpx<0.28"),
+    ),
 }
 
 
