@@ -42,6 +42,10 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "multimodal_ragas": ("ragas==0.4.3", "langchain-community<0.4", "rapidfuzz", "sacrebleu", "rouge-score"),
     "multimodal_llamaindex": ("llama-index-core==0.14.25", "llama-index-llms-openai-like", "pillow"),
     "multimodal_deepeval": ("deepeval==4.3.1",),
+    "ragas0022": (
+        *("ragas==0.0.22", "langchain==0.0.354", "langchain-community<0.1", "langchain-core<0.2", "openai<1.10"),
+        *("numpy<2", "pyarrow<20", "datasets<3", "tiktoken", "setuptools<81", "httpx<0.28"),
+    ),
 }
 
 

@@ -40,6 +40,8 @@ def reply(text: str, body: dict[str, Any]) -> str:
     if _metric == "context_recall_attributed":
         found = [(one, worlds.supported(one, _case.contexts)) for one in _case.known]
         return "\n".join(f"{one} [{'Attributed' if yes else 'Not Attributed'}]" for one, yes in found)
+    if _metric.startswith("answer_relevancy"):
+        return world.back_question(_case, choice)[0]
     if _metric.startswith("context_relevancy"):
         return " ".join(world.extraction(_case, choice))
     return "Because.\n\n" + ("Yes" if world.holds(_metric, _case, choice) else "No")
@@ -63,6 +65,22 @@ def agreement(metric: str) -> SentenceAgreement:
 def relevancy(llm: Any, metric: str, strictness: int = 2) -> Any:
     made = ragas.ContextRelevancy(llm=llm, agreement_metric=metric, strictness=strictness)
     made.sent_agreement = agreement(metric)
+    return made
+
+
+class Embeddings:
+    """The world's vectors, without the rounding of a transport."""
+
+    def embed_query(self, text: str) -> list[float]:
+        return worlds.embedding(text)
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [worlds.embedding(text) for text in texts]
+
+
+def answer_relevancy(llm: Any) -> Any:
+    made = ragas.AnswerRelevancy(llm=llm)
+    made.embedding = Embeddings()
     return made
 
 
@@ -100,6 +118,7 @@ def main() -> None:
             "context_relevancy_jaccard": relevancy(llm, "jaccard"),
             "context_relevancy/once": relevancy(llm, "bert_score", 1),
             "context_relevancy_jaccard/thrice": relevancy(llm, "jaccard", 3),
+            "answer_relevancy_0_0_11": answer_relevancy(llm),
             "context_recall_attributed": ragas.ContextRecall(llm=llm),
             "aspect_critique": ragas.AspectCritique(name="aspect_critique", definition="A definition", llm=llm),
             "aspect_critique/thrice": ragas.AspectCritique(

@@ -34,9 +34,9 @@ from tests.systems.golden import NEAR, agrees, golden, sample_of, worlds
 
 import ragas_world as world  # isort: skip  # found where tests.systems.golden says
 
-DRIVERS = ("ragas", "ragas02", "ragas0011")
+DRIVERS = ("ragas", "ragas02", "ragas0022", "ragas0011")
 VALUES = {(driver, name): found for driver in DRIVERS for name, found in golden(driver)["values"].items()}
-COMPARED = {"ragas": "ragas 0.4.3", "ragas02": "ragas 0.2.15", "ragas0011": "ragas 0.0.11"}
+COMPARED = {"ragas": "ragas 0.4.3", "ragas02": "ragas 0.2.15", "ragas0022": "ragas 0.0.22", "ragas0011": "ragas 0.0.11"}
 CASES = {case.id: case for case in world.all_cases()}
 DOUBLE: dict[str, type[DoubleJudge]] = {
     "answer_accuracy": AnswerAccuracy,
@@ -64,7 +64,7 @@ class World(ScriptedJudge):
     def __init__(self, case: worlds.Case, metric: str) -> None:
         self._case, self._metric = case, metric
         statements = {case.answer: case.said, case.reference: case.known}
-        useful_for = case.answer if metric == "context_utilization" else case.reference
+        useful_for = {"context_utilization": case.answer, "context_precision_0_0_22": ""}.get(metric, case.reference)
         super().__init__(
             claims=lambda text: statements.get(text, ()),
             support=worlds.label,

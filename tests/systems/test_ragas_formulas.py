@@ -20,7 +20,7 @@ from assay.systems.ragas.answer_correctness import AnswerCorrectness
 from assay.systems.ragas.aspect_critique import AspectCritique, even
 from assay.systems.ragas.context_entity_recall import exact_recall
 from assay.systems.ragas.context_precision import guarded_average_precision
-from assay.systems.ragas.context_relevancy import ContextRelevancy, by_full_stops, jaccard, relevancy
+from assay.systems.ragas.context_relevancy import ContextRelevancy, by_full_stops, jaccard, nearness, relevancy
 from assay.systems.ragas.criteria import AspectCritic, SimpleCriteria, most_frequent, odd
 from assay.systems.ragas.double_judge import AnswerAccuracy, mean_rating
 from assay.systems.ragas.factual_correctness import FactualCorrectness, f_score, hundredths, share
@@ -163,6 +163,7 @@ def test_sentences_as_ragas_0_0_11_parts_them(text: str, expected: tuple[str, ..
 def test_agreement_and_relevancy() -> None:
     assert jaccard(["a", "b"], ["b", "c"]) == close(1 / 3)
     assert jaccard([], []) == 1.0
+    assert nearness([[0.2, 0.8], [0.4, 0.1], [-0.5, -0.1]]) == close(0.4)  # (0.8 + 0.4 + 0) / 3
     assert relevancy(0.5, [2, 1], 4) == close(0.1875)  # 0.5 * (2/4 + 1/4) / 2
 
 

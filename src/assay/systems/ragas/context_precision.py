@@ -4,7 +4,7 @@
 
 Range 0 to 1, higher is better; 0 where no context is useful. Source: ragas 0.1 to 0.4.3. What a context is useful for
 is the reference ("context_precision") or the response itself ("context_utilization", called context precision without
-reference too). The small number keeps the original from dividing by 0 and its best value below 1; by assay's profile
+reference too); in 0.0.22 it was the question alone ("context_precision_0_0_22"). The small number keeps the original from dividing by 0 and its best value below 1; by assay's profile
 the quotient is exact.
 """
 
@@ -15,8 +15,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.errors import Cause
+from assay.inquiries import Usefulness
 from assay.judges.base import Judge
 from assay.metrics.context_precision import ContextPrecision as _ContextPrecision
+from assay.metrics.context_precision import average_precision, share_useful
 from assay.metrics.context_utilization import ContextUtilization as _ContextUtilization
 from assay.records import Sample, Score, Verdict
 from assay.systems.base import Entry, Steps
@@ -62,6 +64,24 @@ class ContextUtilization(RagasMetric, _ContextUtilization):
         return _guarded(found, found.verdicts["question+answer/contexts"]) if self.original else found
 
 
+@dataclass(frozen=True)
+class ContextPrecision0022(ContextPrecision):
+    """Average precision of the ranking, where the question alone says what is useful."""
+
+    name: ClassVar[str] = "ragas:context_precision_0_0_22"
+    needs: ClassVar = ("question", "contexts")
+    refuses_empty: ClassVar = False
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        verdicts = await judge.find(Usefulness(sample.question or "", sample.passages, None, sample.spoken))
+        useful = [verdict.label == "useful" for verdict in verdicts]
+        return self.scored(
+            (guarded_average_precision if self.original else average_precision)(useful),
+            verdicts={"question/contexts": verdicts},
+            parts={"precision": share_useful(verdicts)},
+        )
+
+
 ENTRIES = (
     Entry(
         make=ContextPrecision,
@@ -82,5 +102,13 @@ ENTRIES = (
         steps=Steps("passages", "the question and the answer", "useful", "average precision"),
         empty="an error for an empty list, 0 for blank contexts",
         also=("ContextUtilization", "LLMContextPrecisionWithoutReference"),
+    ),
+    Entry(
+        make=ContextPrecision0022,
+        source="ragas.metrics.ContextPrecision, of 0.0.22",
+        compared="ragas 0.0.22",
+        family="context precision",
+        steps=Steps("passages", "the question", "useful", "average precision"),
+        empty="0",
     ),
 )

@@ -52,6 +52,11 @@ def jaccard(first: Sequence[str], second: Sequence[str]) -> float:
     return len(set(first) & set(second)) / len(either) if either else 1.0
 
 
+def nearness(rows: Sequence[Sequence[float]]) -> float:
+    """The mean of the highest of each row, where negative ones count as 0. Expects at least one row."""
+    return math.fsum(max(0.0, *row) for row in rows) / len(rows)
+
+
 def relevancy(agreement: float, extracted: Sequence[int], sentences: int) -> float:
     """Agreement times the mean share of the sentences. Expects at least one extraction and one sentence."""
     return agreement * math.fsum(count / sentences for count in extracted) / len(extracted)
@@ -109,15 +114,14 @@ class ContextRelevancy(RagasMetric):
             return 1.0
         if self.agreement == "jaccard":
             return math.fsum(jaccard(*pair) for pair in pairs) / len(pairs)
-        return math.fsum(await together(*(_nearness(*pair, judge) for pair in pairs))) / len(pairs)
+        return math.fsum(await together(*(_compared(*pair, judge) for pair in pairs))) / len(pairs)
 
 
-async def _nearness(first: Sentences, second: Sentences, judge: Judge) -> float:
+async def _compared(first: Sentences, second: Sentences, judge: Judge) -> float:
     """The mean over the sentences of the first of the highest similarity to one of the second."""
     if not first or not second:
         return float(first == second)
-    rows = await together(*(cosines(sentence, second, judge) for sentence in first))
-    return math.fsum(max(0.0, *row) for row in rows) / len(rows)
+    return nearness(await together(*(cosines(sentence, second, judge) for sentence in first)))
 
 
 def _original(sample: Sample, extractions: Sequence[Sentences]) -> tuple[int, list[Sentences]]:

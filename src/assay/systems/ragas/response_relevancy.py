@@ -4,7 +4,8 @@
 
 Range -1 to 1, higher is better; mostly 0 to 1, which a cosine does not guarantee. Es et al., "RAGAS: Automated
 Evaluation of Retrieval Augmented Generation" (2023). Every question there comes with a flag of its own, and which
-flags make 0 of the score changed: any of them in `ragas:answer_relevancy` (0.0.22 to 0.2.15), all in
+flags make 0 of the score changed: none in `ragas:answer_relevancy_0_0_11`, any of them in `ragas:answer_relevancy` (0.0.22
+to 0.2.15), all in
 `ragas:response_relevancy` (0.3 and later, where the metric has either name). By assay's profile the judge is asked
 once, for all questions and one flag, as for `answer_relevancy`; the two are then the same. By the original's it is
 asked `strictness` times, for one question and its flag each.
@@ -26,9 +27,12 @@ from assay.systems.base import Entry, Steps
 from assay.systems.ragas.common import RagasMetric
 
 
-def relevancy(similar: Sequence[float], flags: Sequence[bool], zeroed_by: Literal["all", "any"]) -> float:
+ZeroedBy = Literal["all", "any", "none"]
+
+
+def relevancy(similar: Sequence[float], flags: Sequence[bool], zeroed_by: ZeroedBy) -> float:
     """The mean of the cosines; 0.0 where all, or any, of the flags say noncommittal. Expects at least one of each."""
-    noncommittal = all(flags) if zeroed_by == "all" else any(flags)
+    noncommittal = {"all": all(flags), "any": any(flags), "none": False}[zeroed_by]
     return 0.0 if noncommittal else math.fsum(similar) / len(similar)
 
 
@@ -40,7 +44,7 @@ class ResponseRelevancy(RagasMetric):
     needs: ClassVar = ("question", "answer")
     asks: ClassVar = (BackQuestions, Similarity)
     low: ClassVar[float] = -1.0
-    zeroed_by: ClassVar[Literal["all", "any"]] = "all"
+    zeroed_by: ClassVar[ZeroedBy] = "all"
 
     strictness: int = 3
 
@@ -71,7 +75,15 @@ class AnswerRelevancy(ResponseRelevancy):
     """Mean cosine with `strictness` questions; 0.0 where one of them is flagged noncommittal."""
 
     name: ClassVar[str] = "ragas:answer_relevancy"
-    zeroed_by: ClassVar[Literal["all", "any"]] = "any"
+    zeroed_by: ClassVar[ZeroedBy] = "any"
+
+
+@dataclass(frozen=True)
+class AnswerRelevancy0011(ResponseRelevancy):
+    """Mean cosine with `strictness` questions, noncommittal or not."""
+
+    name: ClassVar[str] = "ragas:answer_relevancy_0_0_11"
+    zeroed_by: ClassVar[ZeroedBy] = "none"
 
 
 ENTRIES = (
@@ -91,5 +103,13 @@ ENTRIES = (
         family="answer relevance",
         steps=Steps("questions written back from the answer", "the question", "cosine, 0 if any noncommittal", "mean"),
         empty="NaN where every question is empty",
+    ),
+    Entry(
+        make=AnswerRelevancy0011,
+        source="ragas.metrics.AnswerRelevancy, of 0.0.11",
+        compared="ragas 0.0.11",
+        family="answer relevance",
+        steps=Steps("questions written back from the answer", "the question", "cosine", "mean"),
+        empty="an error",
     ),
 )
