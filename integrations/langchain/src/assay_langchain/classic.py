@@ -9,7 +9,7 @@ from assay.installing import install_extra
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.records import Sample, ScoredSample
-from assay_langchain.functions import comment_on, one_metric
+from assay_langchain.functions import cause_of, comment_on, measured_value, one_metric
 from assay_langchain.translate import sample_from_values
 
 try:
@@ -56,8 +56,8 @@ class AssayStringEvaluator(StringEvaluator):  # type: ignore[misc, unused-ignore
     def _row(self, scored: ScoredSample) -> dict[str, Any]:
         score = scored.scores[self._metric.label]
         return {
-            "score": score.value,
-            "value": None if score.unscored is None else score.unscored.cause.value,
+            "score": measured_value(score),
+            "value": cause_of(score),
             "reasoning": comment_on(score, scored.sample),
         }
 
