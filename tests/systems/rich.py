@@ -25,7 +25,11 @@ METADATA: dict[str, Any] = {
     "plan": "Search for the museum, then answer.",
     "reference_outputs": [
         {"role": "user", "content": "When did the museum open?"},
-        {"role": "assistant", "content": "It opened in 1931."},
+        {
+            "role": "assistant",
+            "content": "It opened in 1931.",
+            "tool_calls": [{"function": {"name": "search", "arguments": '{"query": "museum"}'}}],
+        },
     ],
     "graph_trajectory": {"steps": [["__start__", "agent"]], "results": ["It opened in 1931."], "inputs": ["When?"]},
     "reference_graph_trajectory": {"steps": [["__start__", "agent"]]},

@@ -79,6 +79,18 @@ def test_function_takes_references_of_datasets() -> None:
     assert evaluator(inputs=INPUTS, outputs=OUTPUTS, reference_outputs={"answer": "Cats purr."})["score"] == 1.0
 
 
+def test_a_value_by_convention_is_no_score() -> None:
+    blank = {"answer": "Cats purr.", "contexts": [" "]}
+    name = "ragas:faithfulness@original"  # 0 for blank contexts, there
+    told = as_evaluator(name, JUDGE)(inputs=INPUTS, outputs=blank)
+    assert (told["score"], told["metadata"]["convention"]) == (None, "nothing was retrieved")
+    (result,) = AssayRunEvaluator(name, JUDGE).evaluate_run(run_of(blank))["results"]
+    assert (result.score, result.value) == (None, "by_convention")
+    row = AssayStringEvaluator(name, JUDGE).evaluate_strings(prediction="Cats purr.", contexts=[" "])
+    assert (row["score"], row["value"]) == (None, "by_convention")
+    assert "by convention" in row["reasoning"]
+
+
 def test_one_metric_means_one() -> None:
     with pytest.raises(InputError, match="expected one"):
         as_evaluator("faithfulness,context_recall", JUDGE)

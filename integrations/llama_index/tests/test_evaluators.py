@@ -81,6 +81,12 @@ def test_what_cannot_be_scored_is_invalid(judge, arguments, cause):
     assert (result.score, result.passing) == (None, None)
 
 
+def test_a_value_by_convention_is_no_score(judge):
+    result = AssayEvaluator("ragas:faithfulness@original", judge, 0.5).evaluate(response=ANSWER, contexts=[" "])
+    assert (result.score, result.passing, result.invalid_result) == (None, None, True)
+    assert result.invalid_reason == "by_convention: nothing was retrieved"
+
+
 def failing_rows(bad: set[int]) -> ScriptedJudge:
     """Fails, in one way or another, where a claim holds the number of a bad row."""
 

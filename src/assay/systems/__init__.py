@@ -19,6 +19,7 @@ from assay.systems.base import ORIGINAL, Entry, SystemMetric
 #: The rooms by the name before the colon. Each has a table `ENTRIES`, and is loaded when one of its metrics is wanted.
 SYSTEMS: tuple[str, ...] = (
     "ragas",
+    "deepeval",
     "trulens",
     "langchain",
     "openevals",

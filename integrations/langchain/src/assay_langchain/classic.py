@@ -14,7 +14,7 @@ from assay.installing import install_extra
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.records import Message, Sample, ScoredSample, ToolCall
-from assay_langchain.functions import comment_on, one_metric
+from assay_langchain.functions import cause_of, comment_on, measured_value, one_metric
 from assay_langchain.translate import sample_from_values
 
 try:
@@ -54,11 +54,9 @@ class _OneMetric:
 
     def _row(self, scored: ScoredSample) -> dict[str, Any]:
         score = scored.scores[self._metric.label]
-        if score.unscored is not None:
-            value: str | None = score.unscored.cause.value
-        else:
-            value = self.value_of(score.value or 0.0)
-        return {"score": score.value, "value": value, "reasoning": comment_on(score, scored.sample)}
+        number = measured_value(score)
+        value = cause_of(score) if number is None else self.value_of(number)
+        return {"score": number, "value": value, "reasoning": comment_on(score, scored.sample)}
 
 
 class AssayStringEvaluator(_OneMetric, StringEvaluator):  # type: ignore[misc, unused-ignore]

@@ -10,7 +10,7 @@ from assay.judges import resolve_judge
 from assay.judges.base import JudgeSpec
 from assay.judges.cache import FindingCache
 from assay.metrics.base import Metric
-from assay.records import Sample, Score, ScoredSample
+from assay.records import BY_CONVENTION, Sample, Score, ScoredSample
 from assay.scoring import score_sample
 from assay.sync import run_sync
 from assay_langchain.translate import sample_from_values
@@ -59,6 +59,18 @@ def comment_on(score: Score, sample: Sample) -> str:
     return score_in_words(score, sample)
 
 
+def measured_value(score: Score) -> float | None:
+    """The value; None where there is none, or one by convention, which nobody should take for a measurement."""
+    return score.value if score.measured else None
+
+
+def cause_of(score: Score) -> str | None:
+    """Why there is no measured value: the cause, or "by_convention"; None where there is one."""
+    if score.convention is not None:
+        return BY_CONVENTION
+    return None if score.unscored is None else score.unscored.cause.value
+
+
 def details_of(score: Score) -> dict[str, Any]:
     """The score as JSON values: range, direction, verdicts with evidence, judge, usage."""
     return score.to_dict()
@@ -86,7 +98,7 @@ def as_evaluator(metric: Metric | str, judge: JudgeSpec = None) -> Callable[...,
         score = scorer.score(sample).scores[one.label]
         return {
             "key": one.label,
-            "score": score.value,
+            "score": measured_value(score),
             "comment": comment_on(score, sample),
             "metadata": details_of(score),
         }

@@ -11,7 +11,7 @@ from assay.errors import InputError
 from assay.judges import JudgeSpec, resolve_judge
 from assay.metrics.base import Metric
 from assay.naming import resolve
-from assay.records import Context, Sample, Score
+from assay.records import BY_CONVENTION, Context, Sample, Score
 from assay.report.explanation import score_in_words
 from assay.scoring import score_sample
 from assay.sync import run_sync
@@ -113,16 +113,16 @@ class AssayEvaluator(BaseEvaluator):
             return self._invalid(question, f"bug: {type(error).__name__}: {error}")
 
     def _result(self, score: Score, sample: Sample) -> EvaluationResult:
-        unscored = score.unscored
+        value = score.value if score.measured else None
         return EvaluationResult(
             query=sample.question,
             response=sample.answer,
             contexts=None if sample.contexts is None else list(sample.passages),
-            score=score.value,
-            passing=self._passing(score.value),
+            score=value,
+            passing=self._passing(value),
             feedback=score_in_words(score, sample),
-            invalid_result=unscored is not None,
-            invalid_reason=None if unscored is None else f"{unscored.cause}: {unscored.message}",
+            invalid_result=not score.measured,
+            invalid_reason=_why_not(score),
         )
 
     def _invalid(self, query: Any, reason: str) -> EvaluationResult:
@@ -140,6 +140,13 @@ class AssayEvaluator(BaseEvaluator):
 
     def _update_prompts(self, prompts: Any) -> None:
         return None
+
+
+def _why_not(score: Score) -> str | None:
+    """Why there is no measured value; None where there is one."""
+    if score.convention is not None:
+        return f"{BY_CONVENTION}: {score.convention}"
+    return None if score.unscored is None else f"{score.unscored.cause}: {score.unscored.message}"
 
 
 def evaluators(

@@ -77,6 +77,7 @@ ENTRIES = (
         source="deepeval.metrics.ContextualPrecisionMetric with images in the retrieval context",
         compared="published formula: average precision",
         family="context precision",
+        ordered=True,
         steps=Steps("passages", "the reference", "useful", "average precision"),
         empty="0 without contexts",
         also=("MultimodalContextualPrecisionMetric",),

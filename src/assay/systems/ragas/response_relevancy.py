@@ -26,7 +26,6 @@ from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps
 from assay.systems.ragas.common import RagasMetric
 
-
 ZeroedBy = Literal["all", "any", "none"]
 
 

@@ -175,7 +175,7 @@ def _entry(make: type[Retrieval], family: str, counts: str, aggregate: str, empt
         family=family,
         steps=Steps("passages", "the expected passages", counts, aggregate),
         empty=empty,
-        ordered=family == "ranking",
+        ordered="rank" in aggregate,
     )
 
 
