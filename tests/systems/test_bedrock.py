@@ -248,6 +248,20 @@ def test_a_scale_of_your_own_with_numbers() -> None:
     assert cause(given(metric, judge, Sample(answer="A."))) is Cause.MISSING_INPUT
 
 
+@pytest.mark.parametrize(
+    ("instructions", "wanted"),
+    [
+        ("{{prompt}} {{context}} {{prediction}} {{ground_truth}}", Cause.MISSING_INPUT),  # there is no reference
+        ("{{prompt}} {{prediction}}", None),
+        ("Is it polite?", None),
+    ],
+)
+def test_what_the_instructions_name_must_be_there(instructions: str, wanted: Cause | None) -> None:
+    sample = Sample(question="Q?", answer="A.", contexts=SAMPLE.contexts)
+    judge = ScriptedJudge(rating=lambda question: 1)
+    assert cause(given(Custom("tone", instructions, NUMBERS), judge, sample)) is wanted
+
+
 def test_a_scale_of_your_own_with_words() -> None:
     scale = (("cold", "C"), ("cool", "B"), ("warm", "A"))
     assert [worth(scale, level) for level in range(3)] == [0.0, 0.5, 1.0]

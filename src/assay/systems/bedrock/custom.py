@@ -87,21 +87,20 @@ class Custom(SystemMetric):
         return max(worth(self.rating_scale, level) for level in range(len(self.rating_scale)))
 
     @property
-    def shown(self) -> tuple[Field, ...]:
-        """The texts that the judge sees."""
-        named = {field for mark, (field, _) in PLACEHOLDERS.items() if mark in self.instructions}
-        return tuple(field for field in _ALL if field in named) or _ALL
+    def named(self) -> tuple[Field, ...]:
+        """The texts that the instructions name."""
+        return tuple(field for mark, (field, _) in PLACEHOLDERS.items() if mark in self.instructions)
 
     @property
     def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # depends on the instructions
-        return self.shown if self.shown != _ALL else ("answer",)
+        return self.named or ("answer",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         asked = self.instructions
         for mark, (_, said) in PLACEHOLDERS.items():
             asked = asked.replace(mark, said)
         levels = tuple(enumerate(definition for definition, _ in self.rating_scale))
-        rated = await judge.find(Rating(asked, levels, material_of(sample, self.shown), language=sample.spoken))
+        rated = await judge.find(Rating(asked, levels, material_of(sample, self.named or _ALL), language=sample.spoken))
         value = self.rating_scale[rated.level][1]
         verdict = Verdict(label=str(value), reason=rated.reason)
         return self.scored(worth(self.rating_scale, rated.level), verdicts={self.title: (verdict,)})
