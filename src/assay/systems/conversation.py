@@ -198,3 +198,15 @@ def _complete(messages: Sequence[Message]) -> bool:
     """Whether a user speaks in these messages, and an assistant last."""
     speakers = [message.role for message in messages if message.role in ("user", "assistant")]
     return "user" in speakers and speakers[-1] == "assistant"
+
+
+def called_tools(sample: Sample, metric: Metric, key: str = "tools_called") -> tuple[ToolCall, ...]:
+    """The tools that an agent called: those of its messages, else those that the metadata lists under `key`."""
+    return calls(sample.messages) if sample.messages else tool_calls(sample, metric, key)
+
+
+def tools_section(sample: Sample, metric: Metric, title: str, key: str) -> tuple[str, str]:
+    """The section of a question's material that shows what the metadata lists under `key`, an item on each line."""
+    items = given(sample, metric, key, list)
+    lines = (item if isinstance(item, str) else json.dumps(item, ensure_ascii=False, sort_keys=True) for item in items)
+    return (title, "\n".join(lines))
