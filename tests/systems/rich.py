@@ -32,6 +32,16 @@ METADATA: dict[str, Any] = {
         },
     ],
     "graph_trajectory": {"steps": [["__start__", "agent"]], "results": ["It opened in 1931."], "inputs": ["When?"]},
+    "tools_called": [
+        {"name": "search", "input_parameters": {"query": "museum opening"}, "output": "It opened in 1931."}
+    ],
+    "expected_tools": [{"name": "search", "input_parameters": {"query": "museum opening"}}],
+    "available_tools": [{"name": "search", "description": "finds pages"}, {"name": "clock", "description": "the time"}],
+    "allowed_tools": ["search"],
+    "mcp_servers": [{"name": "library", "available_tools": ["search"]}],
+    "chatbot_role": "a guide of the town",
+    "relevant_topics": ["museums"],
+    "criteria": "Is the ANSWER polite?",
     "reference_graph_trajectory": {"steps": [["__start__", "agent"]]},
 }
 
