@@ -26,7 +26,7 @@ from assay.metrics.aspect_critique import material_of
 from assay.records import Claim, Sample, Score, Verdict
 from assay.systems.base import Entry, Steps
 from assay.systems.trulens.context_relevance import mean
-from assay.systems.trulens.scale import Scaled
+from assay.systems.trulens.scale import Scaled, normalized
 from assay.text import split_sentences
 
 ABSTENTION = "abstention"
@@ -49,7 +49,7 @@ def groundedness(labels: Sequence[str], grades: Mapping[str, float]) -> float | 
 
 def grades(low: int, high: int, abstention: float = 1.0) -> dict[str, float]:
     """What each label counts: a level its place on the scale, an abstention as told; "trivial" is not there."""
-    return {str(level): (level - low) / (high - low) for level in range(low, high + 1)} | {ABSTENTION: abstention}
+    return {str(level): normalized(level, low, high) for level in range(low, high + 1)} | {ABSTENTION: abstention}
 
 
 @dataclass(frozen=True)

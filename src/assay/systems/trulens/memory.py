@@ -65,7 +65,9 @@ class _Memory(SystemMetric):
         """Whether two memories count as the same."""
         if self.similarity_threshold >= 1 or max(len(one), len(other)) > LONGEST:
             return one == other
-        return SequenceMatcher(None, one, other).ratio() >= self.similarity_threshold
+        matcher = SequenceMatcher(None, one, other)
+        # its quick bound is never below the ratio, and tells nearly all that differ
+        return matcher.quick_ratio() >= self.similarity_threshold and matcher.ratio() >= self.similarity_threshold
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ FALLBACK_PHRASES = (
     "as an ai language model",
 )
 #: Words of a reply that are looked at: the time for comparing it with the reply before grows with the square.
-MOST_WORDS = 20_000
+MOST_WORDS = 10_000
 
 _WORD = re.compile(r"[a-z0-9]+")
 
