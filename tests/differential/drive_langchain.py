@@ -134,15 +134,17 @@ def measured(embeddings: Any) -> Iterator[tuple[str, str, float | None]]:
     }
     twice = {
         "pairwise_string_distance": load_evaluator(EvaluatorType.PAIRWISE_STRING_DISTANCE),
-        "pairwise_indel_distance": load_evaluator(
-            EvaluatorType.PAIRWISE_STRING_DISTANCE, distance=StringDistance.INDEL
-        ),
         "pairwise_embedding_distance": load_evaluator(EvaluatorType.PAIRWISE_EMBEDDING_DISTANCE, embeddings=embeddings),
-        "pairwise_embedding_chebyshev_distance": load_evaluator(
-            EvaluatorType.PAIRWISE_EMBEDDING_DISTANCE,
-            embeddings=embeddings,
-            distance_metric=EmbeddingDistance.CHEBYSHEV,
-        ),
+        **{
+            f"pairwise_{one.value}_distance": load_evaluator(EvaluatorType.PAIRWISE_STRING_DISTANCE, distance=one)
+            for one in StringDistance
+        },
+        **{
+            f"pairwise_embedding_{one.value}_distance": load_evaluator(
+                EvaluatorType.PAIRWISE_EMBEDDING_DISTANCE, embeddings=embeddings, distance_metric=one
+            )
+            for one in EmbeddingDistance
+        },
     }
     for case in worlds.cases():
         for name, one in vectors.items():

@@ -49,8 +49,7 @@ def test_every_type_has_the_interface_of_langchains_own(name: str) -> None:
         assert isinstance(ours, interface) is isinstance(original, interface)
     assert ours.requires_reference is original.requires_reference
     assert ours.evaluation_name == getattr(original, "evaluation_name", ours.evaluation_name)
-    if name not in ("embedding_distance", "pairwise_embedding_distance", "pairwise_string_distance"):
-        assert ours.requires_input is original.requires_input
+    assert ours.requires_input is original.requires_input
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -180,7 +180,7 @@ def _entry(aggregator: Aggregator | None) -> Entry:
     return Entry(
         make=partial(JsonMatch, **arguments),
         source="openevals.json.create_json_match_evaluator",
-        compared="openevals 0.2.2",
+        compared="openevals 0.2.2" if aggregator else "published formula: openevals gives a number for each key alone",
         family="json match",
         steps=Steps("keys of the answer and of the reference", "the reference", "equal", aggregate),
         empty="0 for average, 1 for all",
