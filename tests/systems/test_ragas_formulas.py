@@ -11,7 +11,7 @@ import pytest
 
 import assay
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Claims, Criterion, Listing, Support
+from assay.inquiries import BackQuestions, Claims, Criterion, Listing, Support
 from assay.judges.scripted import ScriptedJudge
 from assay.records import Context, Sample, Score, Turn
 from assay.systems import entries, named
@@ -462,6 +462,12 @@ def test_thresholds() -> None:
     rules = {"similarity": lambda a, b: -0.1}
     assert score(SemanticSimilarity(0.0), **rules).value == 0.0
     assert score(original(SemanticSimilarity(0.0)), **rules).value == -0.1  # 0 counts as no threshold there
+
+
+def test_independent_questions_have_addresses_of_their_own() -> None:
+    votes = [BackQuestions("It is in Rome.", 1, vote=vote) for vote in range(4)]
+    assert len({one.key("judge") for one in votes}) == 4
+    assert votes[0].key("judge") == BackQuestions("It is in Rome.", 1).key("judge")
 
 
 def test_every_metric_has_a_label_of_its_own() -> None:

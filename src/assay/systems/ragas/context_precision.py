@@ -4,8 +4,8 @@
 
 Range 0 to 1, higher is better; 0 where no context is useful. Source: ragas 0.1 to 0.4.3. What a context is useful for
 is the reference ("context_precision") or the response itself ("context_utilization", called context precision without
-reference too); in 0.0.22 it was the question alone ("context_precision_0_0_22"). The small number keeps the original from dividing by 0 and its best value below 1; by assay's profile
-the quotient is exact.
+reference too); in 0.0.22 it was the question alone ("context_precision_0_0_22"). The small number keeps the original
+from dividing by 0 and its best value below 1; by assay's profile the quotient is exact.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class ContextPrecision0022(ContextPrecision):
     """Average precision of the ranking, where the question alone says what is useful."""
 
     name: ClassVar[str] = "ragas:context_precision_0_0_22"
-    needs: ClassVar = ("question", "contexts")
+    needs: ClassVar = ("question", "contexts")  # type: ignore[assignment]  # without the reference
     refuses_empty: ClassVar = False
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:

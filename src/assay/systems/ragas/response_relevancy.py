@@ -4,11 +4,10 @@
 
 Range -1 to 1, higher is better; mostly 0 to 1, which a cosine does not guarantee. Es et al., "RAGAS: Automated
 Evaluation of Retrieval Augmented Generation" (2023). Every question there comes with a flag of its own, and which
-flags make 0 of the score changed: none in `ragas:answer_relevancy_0_0_11`, any of them in `ragas:answer_relevancy` (0.0.22
-to 0.2.15), all in
-`ragas:response_relevancy` (0.3 and later, where the metric has either name). By assay's profile the judge is asked
-once, for all questions and one flag, as for `answer_relevancy`; the two are then the same. By the original's it is
-asked `strictness` times, for one question and its flag each.
+flags make 0 of the score changed: none in `ragas:answer_relevancy_0_0_11`, any of them in `ragas:answer_relevancy`
+(0.0.22 to 0.2.15), all in `ragas:response_relevancy` (0.3 and later, where the metric has either name). By assay's
+profile the judge is asked once, for all questions and one flag, as for `answer_relevancy`; the two are then the same.
+By the original's it is asked `strictness` times, for one question and its flag each.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from assay.metrics.readings import ask, cosines
 from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps
 from assay.systems.ragas.common import RagasMetric
-
 
 ZeroedBy = Literal["all", "any", "none"]
 
