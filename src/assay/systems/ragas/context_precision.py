@@ -69,7 +69,7 @@ class ContextPrecision0022(ContextPrecision):
     """Average precision of the ranking, where the question alone says what is useful."""
 
     name: ClassVar[str] = "ragas:context_precision_0_0_22"
-    needs: ClassVar = ("question", "contexts")  # type: ignore[assignment]  # fewer than its base
+    needs: ClassVar = ("question", "contexts")  # type: ignore[assignment]  # without the reference
     refuses_empty: ClassVar = False
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
