@@ -84,8 +84,9 @@ def find_columns(names: Iterable[str], column_map: Mapping[str, str] | None = No
     """Which of the columns `names` holds which field of `Sample`: a dict field -> column.
 
     `column_map` (field -> column) decides where it speaks; then the field's own name wins over the other accepted ones.
-    Beside a column `retrieval_context`, `context` holds the reference contexts, as in DeepEval's rows. Raises InputError where two accepted names are there and neither is the field's own, and where `column_map` names a
-    field or a column that does not exist.
+    Beside a column `retrieval_context`, `context` holds the reference contexts, as in DeepEval's rows. Raises
+    InputError where two accepted names are there and neither is the field's own, and where `column_map` names a field
+    or a column that does not exist.
     """
     names = list(dict.fromkeys(names))
     found = _mapped(names, column_map or {})

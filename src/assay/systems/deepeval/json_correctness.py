@@ -69,8 +69,8 @@ class JsonCorrectness(DeepEvalMetric):
                 raise InputError(f"{self.name}: expected_schema: expected a pydantic model or a JSON Schema")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        schema = self.expected_schema if self.expected_schema is not None else self.setting(
-            sample, "expected_schema", dict
+        schema = (
+            self.expected_schema if self.expected_schema is not None else self.setting(sample, "expected_schema", dict)
         )
         try:
             wrong = wrong_with(sample.answer or "", schema)
