@@ -64,6 +64,9 @@ ACCEPTED: Mapping[str, tuple[str, ...]] = {
     "metadata": ("metadata",),
 }
 
+#: DeepEval's rows have two columns of passages: what was retrieved, and beside it what should have been.
+_RETRIEVED, _IDEAL = "retrievalcontext", "context"
+
 TEXT_KEYS = ("text", "page_content", "content", "context")
 #: Where a passage has its picture: ragas, LlamaIndex, OpenAI's content parts, DeepEval, and plain rows.
 IMAGE_KEYS = ("image", "image_path", "image_url", "image_base64", "base64", "dataBase64", "image_resource")
@@ -86,14 +89,16 @@ def find_columns(names: Iterable[str], column_map: Mapping[str, str] | None = No
     """Which of the columns `names` holds which field of `Sample`: a dict field -> column.
 
     `column_map` (field -> column) decides where it speaks; then the field's own name wins over the other accepted ones.
-    Raises InputError where two accepted names are there and neither is the field's own, and where `column_map` names a
-    field or a column that does not exist.
+    Beside a column `retrieval_context`, `context` holds the reference contexts, as in DeepEval's rows. Raises
+    InputError where two accepted names are there and neither is the field's own, and where `column_map` names a field
+    or a column that does not exist.
     """
     names = list(dict.fromkeys(names))
     found = _mapped(names, column_map or {})
     candidates: dict[str, list[str]] = {}
+    two_kinds = _RETRIEVED in map(_plain, names)
     for name in names:
-        field = field_of(name)
+        field = "reference_contexts" if two_kinds and _plain(name) == _IDEAL else field_of(name)
         if field is not None and field not in found and name not in found.values():
             candidates.setdefault(field, []).append(name)
     for field, columns in candidates.items():

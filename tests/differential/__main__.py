@@ -46,6 +46,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
         *("ragas==0.0.22", "langchain==0.0.354", "langchain-community<0.1", "langchain-core<0.2", "openai<1.10"),
         *("numpy<2", "pyarrow<20", "datasets<3", "tiktoken", "setuptools<81", "httpx<0.28"),
     ),
+    "deepeval_single": ("deepeval==4.3.1",),
 }
 
 

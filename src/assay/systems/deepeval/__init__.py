@@ -1,4 +1,4 @@
-"""DeepEval 4.3: its metrics by their names there, in lower case with underscores."""
+"""DeepEval 4.3.1: its metrics by their names there, in lower case with underscores."""
 
 from __future__ import annotations
 
@@ -8,9 +8,27 @@ from assay.systems.base import Entry, table
 from assay.systems.deepeval import (
     agent_loop_detection,
     agent_ratings,
+    answer_relevancy,
+    arena_g_eval,
     argument_correctness,
+    citation_faithfulness,
+    classifiers,
+    contextual_precision,
+    contextual_recall,
+    contextual_relevancy,
     conversational_g_eval,
+    dag,
     exchange_ratings,
+    expectations,
+    faithfulness,
+    g_eval,
+    hallucination,
+    jev_eval,
+    json_correctness,
+    matching,
+    prompt_alignment,
+    safety,
+    summarization,
     tool_correctness,
     tool_permission,
     turn_contexts,
@@ -18,6 +36,24 @@ from assay.systems.deepeval import (
 )
 
 ENTRIES: Mapping[str, Entry] = table(
+    *answer_relevancy.ENTRIES,
+    *faithfulness.ENTRIES,
+    *contextual_precision.ENTRIES,
+    *contextual_recall.ENTRIES,
+    *contextual_relevancy.ENTRIES,
+    *hallucination.ENTRIES,
+    *summarization.ENTRIES,
+    *safety.ENTRIES,
+    *prompt_alignment.ENTRIES,
+    *json_correctness.ENTRIES,
+    *matching.ENTRIES,
+    *citation_faithfulness.ENTRIES,
+    *g_eval.ENTRIES,
+    *arena_g_eval.ENTRIES,
+    *jev_eval.ENTRIES,
+    *dag.ENTRIES,
+    *classifiers.ENTRIES,
+    *expectations.ENTRIES,
     *tool_correctness.ENTRIES,
     *tool_permission.ENTRIES,
     *argument_correctness.ENTRIES,

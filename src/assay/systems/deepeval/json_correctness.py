@@ -1,0 +1,91 @@
+"""DeepEval's json_correctness: is the answer JSON of the expected schema?
+
+1 where it is, else 0. DeepEval 4.3.1, `JsonCorrectnessMetric`, takes a pydantic model, and so does the parameter
+`expected_schema` here; a JSON Schema works too, also in the column `expected_schema`. pydantic turns values into the
+types of its fields ("1" into 1) as it does there; a JSON Schema does not. No judge is asked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ValidationError
+
+from assay.errors import Cause, InputError, MissingExtra
+from assay.installing import install_package
+from assay.judges.base import Judge
+from assay.records import Sample, Score
+from assay.systems.base import Entry, Steps
+from assay.systems.deepeval.graded import DeepEvalMetric
+
+Schema = type[BaseModel] | Mapping[str, Any]
+
+
+def wrong_with(answer: str, schema: Schema) -> str | None:
+    """Why the answer is not of this schema; None where it is. Raises InputError for what is no JSON Schema."""
+    if isinstance(schema, type):
+        try:
+            schema.model_validate_json(answer)
+        except ValidationError as error:
+            return str(error)
+        return None
+    jsonschema = _jsonschema()
+    try:
+        jsonschema.validate(json.loads(answer), schema)
+    except jsonschema.SchemaError as error:
+        raise InputError(f"expected_schema is no JSON Schema: {error.message}") from None
+    except (ValueError, RecursionError) as error:
+        return f"it is no JSON: {error}"
+    except jsonschema.ValidationError as error:
+        return str(error.message)
+    return None
+
+
+def _jsonschema() -> Any:
+    try:
+        import jsonschema
+    except ModuleNotFoundError:
+        raise MissingExtra(f"a JSON Schema needs jsonschema: {install_package('jsonschema')}") from None
+    return jsonschema
+
+
+@dataclass(frozen=True)
+class JsonCorrectness(DeepEvalMetric):
+    """Whether the answer is JSON of `expected_schema`."""
+
+    name: ClassVar[str] = "deepeval:json_correctness"
+    needs: ClassVar = ("question", "answer")
+
+    expected_schema: Schema | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        made = self.expected_schema
+        if made is not None and not isinstance(made, Mapping):
+            if not (isinstance(made, type) and issubclass(made, BaseModel)):
+                raise InputError(f"{self.name}: expected_schema: expected a pydantic model or a JSON Schema")
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        schema = (
+            self.expected_schema if self.expected_schema is not None else self.setting(sample, "expected_schema", dict)
+        )
+        try:
+            wrong = wrong_with(sample.answer or "", schema)
+        except (InputError, MissingExtra) as error:
+            return self.unscored(Cause.MISSING_INPUT, str(error))
+        return self.graded(float(wrong is None), texts={"wrong": (wrong,)} if wrong else None)
+
+
+ENTRIES = (
+    Entry(
+        make=JsonCorrectness,
+        source="deepeval.metrics.JsonCorrectnessMetric",
+        compared="deepeval 4.3.1",
+        family="structure",
+        steps=Steps("the whole answer", "the schema", "valid", "yes or no"),
+        empty="refused",
+    ),
+)
