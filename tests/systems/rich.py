@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from assay.records import Context, Message, Sample, ToolCall
+from assay.systems.deepeval.classifier_labels import KINDS
 
 #: What metrics of single systems read from the metadata, by their names there.
 METADATA: dict[str, Any] = {
@@ -42,6 +43,20 @@ METADATA: dict[str, Any] = {
     "chatbot_role": "a guide of the town",
     "relevant_topics": ["museums"],
     "criteria": "Is the ANSWER polite?",
+    "domain": "museums",
+    "role": "a guide of the town",
+    "advice_types": ["financial"],
+    "prompt_instructions": ["Answer in one sentence.", "Name the year."],
+    "expected_schema": {"type": "object"},
+    "pattern": "The museum.*",
+    "contestants": {"other": "It opened in 1932."},
+    "questions": [{"statement": "The answer names a year."}, {"question": "How good is it?", "levels": ["bad", "good"]}],
+    "expectations": {"must": ["Name the year."], "must_not": ["Name a price."]},
+    "dag": {
+        "start": "source",
+        "nodes": {"source": {"binary": "Is there a year?", "shown": ["actual_output"], "verdicts": {"yes": 10, "no": 0}}},
+    },
+    "expected_labels": {name: next(iter(kind.labels)) for name, kind in KINDS.items()},
     "reference_graph_trajectory": {"steps": [["__start__", "agent"]]},
 }
 

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import deepeval_world as world  # found by the path that golden puts in
 import pytest
+import worlds
 
 from assay.errors import Cause, InputError
 from assay.fields import find_columns
@@ -35,9 +37,6 @@ from assay.systems.deepeval.prompt_alignment import PromptAlignment
 from assay.systems.deepeval.safety import Misuse, NonAdvice
 from assay.systems.deepeval.summarization import Summarization, coverage
 from tests.systems.golden import CASES, agrees, golden, judge_of, sample_of
-
-import deepeval_world as world  # noqa: E402, I001  # found by the path that golden puts in
-import worlds  # noqa: E402
 
 GOLDEN = golden("deepeval_single")
 VALUES = GOLDEN["values"]

@@ -105,6 +105,7 @@ class ToolCorrectness(SystemMetric):
     """Calls of the messages (or of metadata["tools_called"]) against metadata["expected_tools"]."""
 
     name: ClassVar[str] = "deepeval:tool_correctness"
+    asks: ClassVar = (Rating,)
 
     evaluation_params: tuple[Compared, ...] = ()
     should_exact_match: bool = False
@@ -117,10 +118,8 @@ class ToolCorrectness(SystemMetric):
                 f"not {self.evaluation_params!r}"
             )
 
-    @property
-    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]
-        """Nothing that every sample needs: only one with available_tools is shown to the judge."""
-        return ()
+    def cannot(self, judge: Judge, language: str = "en") -> JudgeFailure | None:
+        return None  # only a sample with available_tools is shown to the judge
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         expected, called = tool_calls(sample, self, "expected_tools"), called_tools(sample, self)
