@@ -1,4 +1,4 @@
-"""What `worlds` does not say and DeepEval's single-turn metrics ask: made of hashes too, and of the standard library."""
+"""What `worlds` does not say and DeepEval's single-turn metrics ask: made of hashes too, by the standard library."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """What DeepEval gives on the samples of `worlds` (single turn), driven through a judge that says what the world says.
 
-Run by `python -m tests.differential deepeval_single`, in an environment that has deepeval; prints the golden file. DeepEval's
-own interface for judges, `DeepEvalBaseLLM`, asks for one object of a schema: it is told by the schema's fields.
+Run by `python -m tests.differential deepeval_single`, in an environment that has deepeval; prints the golden file.
+DeepEval's own interface for judges, `DeepEvalBaseLLM`, asks for one object of a schema: it is told by the schema's
+fields.
 """
 
 from __future__ import annotations
@@ -248,13 +249,7 @@ async def main() -> dict[str, dict[str, float | None]]:
 
 with contextlib.redirect_stdout(io.StringIO()):
     found = asyncio.run(main())
+bases = ("Classifier", "BaseClassifier")
 exports = sorted(name for name in metrics.__all__ if name.endswith(("Metric", "Eval")) and not name.startswith("Base"))
-print(
-    json.dumps(
-        {
-            "versions": {"deepeval": version("deepeval")},
-            "exports": exports + sorted(name for name in classifiers.__all__ if name.endswith("Classifier")),
-            "values": found,
-        }
-    )
-)
+exports += sorted(name for name in classifiers.__all__ if name.endswith("Classifier") and name not in bases)
+print(json.dumps({"versions": {"deepeval": version("deepeval")}, "exports": exports, "values": found}))

@@ -50,11 +50,16 @@ METADATA: dict[str, Any] = {
     "expected_schema": {"type": "object"},
     "pattern": "The museum.*",
     "contestants": {"other": "It opened in 1932."},
-    "questions": [{"statement": "The answer names a year."}, {"question": "How good is it?", "levels": ["bad", "good"]}],
-    "expectations": {"must": ["Name the year."], "must_not": ["Name a price."]},
+    "questions": [
+        {"statement": "The answer names a year."},
+        {"question": "How good is it?", "levels": ["bad", "good"]},
+    ],
+    "expectations": {"must": ["Name a year."], "must_not": ["Name a price."]},
     "dag": {
-        "start": "source",
-        "nodes": {"source": {"binary": "Is there a year?", "shown": ["actual_output"], "verdicts": {"yes": 10, "no": 0}}},
+        "start": "year",
+        "nodes": {
+            "source": {"binary": "Is there a year?", "shown": ["actual_output"], "verdicts": {"yes": 10, "no": 0}}
+        },
     },
     "expected_labels": {name: next(iter(kind.labels)) for name, kind in KINDS.items()},
     "reference_graph_trajectory": {"steps": [["__start__", "agent"]]},

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import deepeval_world as world  # found by the path that golden puts in
 import pytest
-import worlds
 
 from assay.errors import Cause, InputError
 from assay.fields import find_columns
 from assay.inquiries import Rated, Rating
 from assay.judges.scripted import ScriptedJudge
-from assay.records import Cell, Claim, Context, Sample, Score, Verdict
+from assay.records import Cell, Claim, Context, Sample, Score, Span, Verdict
 from assay.systems import entries, named
 from assay.systems.deepeval.answer_relevancy import AnswerRelevancy
 from assay.systems.deepeval.arena_g_eval import ArenaGEval, seats
@@ -36,7 +35,12 @@ from assay.systems.deepeval.matching import PatternMatch
 from assay.systems.deepeval.prompt_alignment import PromptAlignment
 from assay.systems.deepeval.safety import Misuse, NonAdvice
 from assay.systems.deepeval.summarization import Summarization, coverage
-from tests.systems.golden import CASES, agrees, golden, judge_of, sample_of
+from tests.systems.golden import CASES, DIFFERENTIAL, agrees, golden, judge_of, sample_of
+
+sys.path.append(str(DIFFERENTIAL))
+
+import deepeval_world as world
+import worlds
 
 GOLDEN = golden("deepeval_single")
 VALUES = GOLDEN["values"]
@@ -184,7 +188,8 @@ def test_what_deepeval_exports_and_this_room_has() -> None:
         "AnswerRelevancyMetric", "FaithfulnessMetric", "ContextualPrecisionMetric", "ContextualRecallMetric",
         "ContextualRelevancyMetric", "HallucinationMetric", "SummarizationMetric", "BiasMetric", "ToxicityMetric",
         "PIILeakageMetric", "MisuseMetric", "NonAdviceMetric", "RoleViolationMetric", "PromptAlignmentMetric",
-        "JsonCorrectnessMetric", "ExactMatchMetric", "PatternMatchMetric", "GEval", "ArenaGEval", "JevEval", "DAGMetric",
+        "JsonCorrectnessMetric", "ExactMatchMetric", "PatternMatchMetric", "GEval", "ArenaGEval", "JevEval",
+        "DAGMetric",
     }  # fmt: skip
     assert single <= set(GOLDEN["exports"])
     assert single <= ours
@@ -226,7 +231,7 @@ def test_the_weighted_mean() -> None:
 
 
 def test_a_context_that_contradicts_one_claim_does_not_agree() -> None:
-    claim = Claim(text="It is red.")
+    claim = Claim(text="It is red.", span=Span(0, 10))
     cells = (Cell(label="not_mentioned"), Cell(label="contradicted"), Cell(label="supported"))
     read = contexts_read([Verdict(label="contradicted", claim=claim, cells=cells)], 3)
     assert [one.label for one in read] == ["agrees", "contradicted", "agrees"]
@@ -263,7 +268,8 @@ FULL = Sample(question="How old is it?", contexts=(Context(text="It is old."),),
 )
 def test_what_was_not_measured(name: str, sample: Sample, cause: Cause, convention: float | None) -> None:
     judge = ScriptedJudge(
-        claims=lambda text: (), support={}, usefulness={}, sorting={}, ask=lambda q: "complied", listing=lambda w, t: (),
+        claims=lambda text: (), support={}, usefulness={}, sorting={}, ask=lambda q: "complied",
+        listing=lambda w, t: (),
         key_questions=lambda t: (), criterion=lambda q, v: True, rating=lambda q: 1,
     )  # fmt: skip
     ours = asyncio.run(named(f"deepeval:{name}").score(sample, judge))

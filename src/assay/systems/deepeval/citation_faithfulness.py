@@ -1,8 +1,8 @@
 """DeepEval's citation faithfulness: does each citation of the answer name a passage that bears its claim out?
 
-1 where all do, else 0. DeepEval 4.3.1, `CitationFaithfulnessMetric` of its community metrics, which asks for one verdict
-on the whole answer; here each citation is read as in assay's citation accuracy, whose share is `parts["share"]`. An
-answer that cites nothing is unscored; DeepEval leaves that to its judge.
+1 where all do, else 0. DeepEval 4.3.1, `CitationFaithfulnessMetric` of its community metrics, which asks for one
+verdict on the whole answer; here each citation is read as in assay's citation accuracy, whose share is
+`parts["share"]`. An answer that cites nothing is unscored; DeepEval leaves that to its judge.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ class CitationFaithfulness(DeepEvalMetric):
     name: ClassVar[str] = "deepeval:citation_faithfulness"
     needs: ClassVar = ("question", "answer", "contexts")
     asks: ClassVar = (Claims, Support)
+    needs_passages: ClassVar[bool] = False  # what is cited where nothing was retrieved is cited wrongly
 
     threshold: float = field(default=1.0, kw_only=True)
 

@@ -2,8 +2,8 @@
 
 Range 0 to 1, higher is better. A claim of which the contexts say nothing counts as faithful, unless
 `penalize_ambiguous_claims`: then only supported ones do. DeepEval 4.3.1, `FaithfulnessMetric`. It judges claims by the
-"truths" that the judge lists of the contexts, here they are judged by the contexts themselves; `truths_extraction_limit`
-shortens that list there and has nothing to shorten here. Without claims DeepEval gives 1.
+"truths" that the judge lists of the contexts, here they are judged by the contexts themselves: what shortens that list
+there (`truths_extraction_limit`) has nothing to shorten here. Without claims DeepEval gives 1.
 """
 
 from __future__ import annotations

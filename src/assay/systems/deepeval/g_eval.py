@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 from assay.errors import Cause, InputError
@@ -90,7 +91,7 @@ class GEval(DeepEvalMetric):
         bands = sorted(self.rubric)
         if any(not 0 <= low <= high <= 10 for low, high, _ in bands):
             raise InputError(f"{self.name}: rubric: bands must lie from 0 to 10, lowest level first")
-        if any(one[1] >= next_[0] for one, next_ in zip(bands, bands[1:], strict=False)):
+        if any(one[1] >= next_[0] for one, next_ in pairwise(bands)):
             raise InputError(f"{self.name}: rubric: bands overlap")
         if bands and bands[0][0] == bands[-1][1]:
             raise InputError(f"{self.name}: rubric: expected more than one level")

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Inquiry, Support, SupportCells
+from assay.inquiries import Claims, Support
 from assay.judges.base import Judge
 from assay.metrics.readings import claims_of, support, texts_not_judged, with_cells
 from assay.records import Direction, Sample, Score, Verdict
@@ -44,7 +44,7 @@ class Hallucination(DeepEvalMetric):
 
     name: ClassVar[str] = "deepeval:hallucination"
     needs: ClassVar = ("question", "answer")
-    asks: ClassVar[tuple[type[Inquiry[Any]], ...]] = (Claims, Support, SupportCells)
+    asks: ClassVar = (Claims, Support)
     conventions: ClassVar = {Cause.NO_CLAIMS: 1.0, Cause.NO_CONTEXT: 1.0}
     counted: ClassVar[str] = "agrees"
 

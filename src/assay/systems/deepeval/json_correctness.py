@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ValidationError
@@ -46,10 +47,9 @@ def wrong_with(answer: str, schema: Schema) -> str | None:
 
 def _jsonschema() -> Any:
     try:
-        import jsonschema
+        return import_module("jsonschema")
     except ModuleNotFoundError:
         raise MissingExtra(f"a JSON Schema needs jsonschema: {install_package('jsonschema')}") from None
-    return jsonschema
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class JsonCorrectness(DeepEvalMetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         made = self.expected_schema
-        if made is not None and not isinstance(made, Mapping):
-            if not (isinstance(made, type) and issubclass(made, BaseModel)):
-                raise InputError(f"{self.name}: expected_schema: expected a pydantic model or a JSON Schema")
+        model = isinstance(made, type) and issubclass(made, BaseModel)
+        if made is not None and not model and not isinstance(made, Mapping):
+            raise InputError(f"{self.name}: expected_schema: expected a pydantic model or a JSON Schema")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         schema = (

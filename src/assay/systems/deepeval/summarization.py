@@ -58,7 +58,9 @@ class Summarization(DeepEvalMetric):
         if not claims:
             return self.unscored(Cause.NO_CLAIMS, "the summary makes no checkable claim", texts=left)
         aligned = await support(claims, (text,), sample, judge)
-        questions = self.assessment_questions or await judge.find(KeyQuestions(text, self.n, spoken))
+        questions = self.assessment_questions
+        if questions is None:
+            questions = await judge.find(KeyQuestions(text, self.n, spoken))
         if not questions:
             return self.unscored(Cause.NOT_APPLICABLE, "the judge wrote no question to this text", texts=left)
         summary = await judge.find(Checklist(questions, (("SUMMARY", sample.answer or ""),), spoken))

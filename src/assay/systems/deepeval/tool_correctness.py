@@ -19,8 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, get_args
 
-from assay.errors import InputError
-from assay.inquiries import Inquiry
+from assay.errors import InputError, JudgeFailure
 from assay.inquiries.rating import Rating
 from assay.judges.base import Judge
 from assay.records import Sample, Score, ToolCall
