@@ -20,6 +20,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "multimodal_ragas": ("ragas==0.4.3", "langchain-community<0.4", "rapidfuzz", "sacrebleu", "rouge-score"),
     "multimodal_llamaindex": ("llama-index-core==0.14.25", "llama-index-llms-openai-like", "pillow"),
     "multimodal_deepeval": ("deepeval==4.3.1",),
+    "multimodal_deepeval_rag": ("deepeval==4.3.1",),
 }
 
 
