@@ -47,6 +47,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
         *("numpy<2", "pyarrow<20", "datasets<3", "tiktoken", "setuptools<81", "httpx<0.28"),
     ),
     "deepeval_single": ("deepeval==4.3.1",),
+    "multimodal_deepeval_rag": ("deepeval==4.3.1",),
 }
 
 

@@ -42,13 +42,18 @@ def sent(body: dict[str, Any]) -> list[str]:
 
 @dataclass(frozen=True)
 class Shot:
-    """One sample. `contexts` are texts and pictures; `pieces` those of an answer that has pictures too."""
+    """One sample. `contexts` are texts and pictures; `pieces` those of an answer that has pictures too.
+
+    `said` are the statements of the answer, `known` those of the reference.
+    """
 
     id: str
     question: str
     contexts: tuple[str | bytes, ...]
     answer: str
     pieces: tuple[str | bytes, ...]
+    said: tuple[str, ...]
+    known: tuple[str, ...]
 
     @property
     def shown(self) -> list[str]:
@@ -70,10 +75,13 @@ def shots() -> list[Shot]:
             contexts.insert(place, png(case.id, str(k)))
         if n % 7 == 3:
             contexts = [one for one in contexts if isinstance(one, bytes)]
+        said = case.said if n % 3 else ()  # else the answer is pictures alone
         pieces: list[str | bytes] = [case.answer + " " if n % 3 else ""]
         for k in range(n % 5):
             pieces += [png(case.id, "answer", str(k)), f" Picture {k} of {case.question} " if k % 2 else ""]
-        made.append(Shot(case.id, case.question, tuple(contexts), case.answer, tuple(filter(None, pieces))))
+        made.append(
+            Shot(case.id, case.question, tuple(contexts), case.answer, tuple(filter(None, pieces)), said, case.known)
+        )
     return made
 
 
@@ -110,3 +118,38 @@ def levels(kind: str, what: str, shot: Shot, pictures: list[str]) -> list[int]:
     """Two levels, 0 to 10, of a picture that was made; of consistency one where nothing was to be kept."""
     count = 1 if kind == "consistency" and what == "text_to_image" else 2
     return [int(worlds.share(kind, what, shot.id, str(k), pictures[-1]) * 11) for k in range(count)]
+
+
+def faithfulness(shot: Shot, claim: str) -> str:
+    """What texts and pictures say of a claim: "yes", "no" or "borderline"."""
+    return worlds.pick(("yes", "no", "borderline"), "faithfulness", shot.id, claim, *shot.shown)
+
+
+def recalled(shot: Shot, claim: str) -> bool:
+    """Whether texts and pictures hold what the reference says."""
+    return worlds.share("recalled", shot.id, claim, *shot.shown) < 0.5
+
+
+def names(shot: Shot) -> list[str]:
+    """What the contexts are called: texts by themselves, pictures by their digest."""
+    return [one if isinstance(one, str) else digest(one) for one in shot.contexts]
+
+
+def useful(shot: Shot, name: str) -> bool:
+    """Whether a passage, a sentence of one or a picture helps to answer the question."""
+    return worlds.share("useful", shot.id, name) < 0.5
+
+
+def sentences(name: str) -> list[str]:
+    """The sentences of a text; a picture, which is called by its digest, is one."""
+    return [one.rstrip(".") + "." for one in name.split(". ")] if " " in name else [name] * bool(name)
+
+
+def relevance(shot: Shot, statement: str) -> str:
+    """How a statement of the answer relates to the question."""
+    return worlds.pick(("yes", "no", "borderline"), "relevance", shot.id, statement)
+
+
+def fits(shot: Shot, picture: str) -> str:
+    """Whether a picture of the answer does."""
+    return worlds.pick(("yes", "no"), "fits", shot.id, picture)

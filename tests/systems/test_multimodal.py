@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Criterion, Inquiry
+from assay.inquiries import Claims, Criterion, Inquiry, Sorting, Support, Usefulness, UsefulSentences
 from assay.inquiries.rating import Rated, Rating
 from assay.judges.base import Answer, BaseJudge, Judge
 from assay.judges.scripted import ScriptedJudge
 from assay.judges.writing.openai import OpenAIJudge
 from assay.pictures import data_uri
-from assay.records import Context, Sample, Score, Verdict
+from assay.records import Claim, Context, Sample, Score, Span, Verdict
 from assay.systems import entries, named
 from assay.systems.multimodal.faithfulness import Faithfulness, share_not_contradicted
 from assay.systems.multimodal.generated import root_of_lowest
@@ -33,6 +33,7 @@ import album  # isort: skip  # beside the drivers, where `golden` looks
 
 SHOTS = {shot.id: shot for shot in album.shots()}
 RAGAS, LLAMAINDEX, DEEPEVAL = (golden(f"multimodal_{name}")["values"] for name in ("ragas", "llamaindex", "deepeval"))
+DEEPEVAL_RAG = golden("multimodal_deepeval_rag")["values"]
 RATINGS = {"image_coherence": ImageCoherence, "image_helpfulness": ImageHelpfulness, "image_reference": ImageReference}
 
 
@@ -145,6 +146,57 @@ def test_every_rating_of_made_pictures_is_ours(metric: str) -> None:
         sample = sample_of(shot, markdown([album.png(case, "made")]), shot.question + given)
         score = scored(named(f"multimodal:{metric}@original"), sample, AlbumJudge(shot, metric))
         agrees(score, expected)
+
+
+class TruthJudge(AlbumJudge):
+    """Says what the album says of claims, sentences, passages and statements."""
+
+    def _finding(self, inquiry: Inquiry[Any]) -> Any:
+        shot = self.shot
+        shown = [album.digest(picture.data) for _, picture in inquiry.images]
+        if isinstance(inquiry, Claims):
+            said = shot.known if inquiry.text == " ".join(shot.known) else shot.said
+            return tuple(Claim(text=one, span=Span(0, len(one))) for one in said)
+        if isinstance(inquiry, Support):
+            assert shown[: len(shot.shown)] == shot.shown  # the question has one of its own
+            labels = {"yes": "supported", "no": "contradicted", "borderline": "not_mentioned"}
+            recall = self.what == "contextual_recall"
+            found = [
+                ("supported" if album.recalled(shot, one.text) else "not_mentioned")
+                if recall
+                else labels[album.faithfulness(shot, one.text)]
+                for one in inquiry.claims
+            ]
+            return tuple(Verdict(label=label, claim=one) for label, one in zip(found, inquiry.claims, strict=True))
+        if isinstance(inquiry, Usefulness):
+            images = dict(inquiry.images)
+            names = [
+                album.digest(images[title].data) if (title := f"PASSAGE P{n}") in images else text
+                for n, text in enumerate(inquiry.passages, 1)
+            ]
+            assert names == album.names(shot)
+            return tuple(Verdict(label=_useful(shot, one), passage=n) for n, one in enumerate(names))
+        if isinstance(inquiry, UsefulSentences):
+            return tuple(Verdict(label=_useful(shot, one.text), passage=n) for n, one in enumerate(inquiry.sentences))
+        if isinstance(inquiry, Sorting):
+            labels = {"yes": "relevant", "no": "irrelevant", "borderline": "borderline"}
+            return tuple(Verdict(label=labels[album.relevance(shot, one)]) for one in inquiry.given)
+        assert isinstance(inquiry, Criterion)
+        return Verdict(label=album.fits(shot, shown[-1]))
+
+
+def _useful(shot: album.Shot, name: str) -> str:
+    return "useful" if album.useful(shot, name) else "not_useful"
+
+
+@pytest.mark.parametrize("metric", sorted(DEEPEVAL_RAG))
+def test_every_rag_number_of_deepeval_with_pictures_is_ours(metric: str) -> None:
+    assert len(DEEPEVAL_RAG[metric]) >= 40
+    for case, expected in DEEPEVAL_RAG[metric].items():
+        shot = SHOTS[case]
+        question = shot.question + markdown([album.png(case, "asked")])
+        sample = replace(sample_of(shot, markdown(shot.pieces), question), reference=" ".join(shot.known))
+        agrees(scored(named(f"multimodal:{metric}@original"), sample, TruthJudge(shot, metric)), expected)
 
 
 # ---- formulas

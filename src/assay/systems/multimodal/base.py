@@ -74,6 +74,8 @@ class MultiModalMetric(SystemMetric):
 
     async def _viewed(self, sample: Sample, judge: Judge, show: bool) -> Score:
         missing = self.missing(sample)
+        if missing is not None and missing.cause is Cause.NO_CLAIMS:  # an empty answer is refused by all of them
+            return replace(self.unscored(missing.cause, missing.message), judge=judge.fingerprint)
         if missing is not None:
             return await super().score(sample, judge)
         try:

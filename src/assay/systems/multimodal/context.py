@@ -19,13 +19,22 @@ from assay.judges.base import Judge
 from assay.metrics.context_precision import ContextPrecision, share_useful
 from assay.metrics.context_recall import ContextRecall
 from assay.metrics.readings import ask
-from assay.records import Sample, Score
+from assay.records import Sample, Score, Unscored
 from assay.systems.base import Entry, Steps
 from assay.systems.multimodal.base import PICTURE, MultiModalMetric, Shown
 
 
 @dataclass(frozen=True)
-class ContextualPrecision(MultiModalMetric, ContextPrecision):
+class _WithReference(MultiModalMetric):
+    """What the original does with an empty reference: it asks."""
+
+    def missing(self, sample: Sample) -> Unscored | None:
+        asked = self.original and sample.reference == ""
+        return super().missing(replace(sample, reference="-") if asked else sample)
+
+
+@dataclass(frozen=True)
+class ContextualPrecision(_WithReference, ContextPrecision):
     """Average precision of the ranking of texts and pictures, where the reference says what is useful."""
 
     name: ClassVar[str] = "multimodal:contextual_precision"
@@ -33,7 +42,7 @@ class ContextualPrecision(MultiModalMetric, ContextPrecision):
 
 
 @dataclass(frozen=True)
-class ContextualRecall(MultiModalMetric, ContextRecall):
+class ContextualRecall(_WithReference, ContextRecall):
     """Claims of the reference that texts and pictures support / claims of the reference."""
 
     name: ClassVar[str] = "multimodal:contextual_recall"
@@ -75,7 +84,7 @@ ENTRIES = (
     Entry(
         make=ContextualPrecision,
         source="deepeval.metrics.ContextualPrecisionMetric with images in the retrieval context",
-        compared="published formula: average precision",
+        compared="deepeval 4.3.1",
         family="context precision",
         ordered=True,
         steps=Steps("passages", "the reference", "useful", "average precision"),
@@ -85,7 +94,7 @@ ENTRIES = (
     Entry(
         make=ContextualRecall,
         source="deepeval.metrics.ContextualRecallMetric with images in the retrieval context",
-        compared="published formula: attributed claims of the reference / claims of the reference",
+        compared="deepeval 4.3.1",
         family="context recall",
         steps=Steps("claims of the reference", "all contexts together", "supported", "share"),
         empty="0 where the reference has no sentences",
@@ -94,7 +103,7 @@ ENTRIES = (
     Entry(
         make=ContextualRelevancy,
         source="deepeval.metrics.ContextualRelevancyMetric with images in the retrieval context",
-        compared="published formula: relevant statements / statements, an image being one",
+        compared="deepeval 4.3.1",
         family="context relevance",
         steps=Steps("sentences of the contexts and pictures", "the question", "useful", "share"),
         empty="0 without statements",

@@ -17,7 +17,7 @@ from assay.errors import Cause
 from assay.judges.base import Judge
 from assay.metrics.faithfulness import Faithfulness as _Faithfulness
 from assay.metrics.readings import answer_against_conversation
-from assay.records import Sample, Score, Verdict
+from assay.records import Sample, Score, Unscored, Verdict
 from assay.systems.base import Entry, Steps
 from assay.systems.multimodal.base import MultiModalMetric
 
@@ -47,6 +47,10 @@ class DeepEvalFaithfulness(MultiModalMetric, _Faithfulness):
     def needs_contradiction(self) -> bool:
         return True
 
+    def missing(self, sample: Sample) -> Unscored | None:
+        lacking = super().missing(sample)  # the original judges claims by no contexts too: none contradicts them
+        return None if self.original and lacking and lacking.cause is Cause.NO_CONTEXT else lacking
+
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reading = await answer_against_conversation(sample, judge)
         if not reading.verdicts:
@@ -65,7 +69,7 @@ ENTRIES = (
     Entry(
         make=DeepEvalFaithfulness,
         source="deepeval.metrics.FaithfulnessMetric with images in the retrieval context",
-        compared="published formula: claims that are not contradicted / claims",
+        compared="deepeval 4.3.1",
         family="faithfulness",
         steps=Steps("claims of the answer", "all contexts together", "not contradicted", "share"),
         empty="1 where there are no claims",

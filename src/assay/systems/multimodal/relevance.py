@@ -75,7 +75,7 @@ ENTRIES = (
     Entry(
         make=Relevance,
         source="deepeval.metrics.AnswerRelevancyMetric with images",
-        compared="published formula: (relevant + borderline statements) / statements, an image being one",
+        compared="deepeval 4.3.1",
         family="answer relevancy",
         steps=Steps("claims and pictures of the answer", "the question", "relevant or borderline", "share"),
         empty="1 where there are no statements",
