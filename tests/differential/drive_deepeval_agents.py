@@ -15,7 +15,15 @@ import talks
 import worlds
 from deepeval.metrics import BaseMetric
 from deepeval.models import DeepEvalBaseLLM
-from deepeval.test_case import ConversationalTestCase, LLMTestCase, MCPServer, ToolCall, ToolCallParams, Turn
+from deepeval.test_case import (
+    ConversationalTestCase,
+    LLMTestCase,
+    MCPServer,
+    MultiTurnParams,
+    ToolCall,
+    ToolCallParams,
+    Turn,
+)
 
 _talk: talks.Talk
 _metric: str
@@ -204,7 +212,12 @@ def made() -> dict[str, Any]:
         "knowledge_retention": metrics.KnowledgeRetentionMetric(**own),
         "mcp_use": metrics.MCPUseMetric(**own),
         "conversational_g_eval": metrics.ConversationalGEval(
-            name="g", criteria="Good?", evaluation_steps=["Look"], model=Model(), async_mode=False
+            name="g",
+            criteria="Good?",
+            evaluation_steps=["Look"],
+            evaluation_params=[MultiTurnParams.CONTENT, MultiTurnParams.ROLE],
+            model=Model(),
+            async_mode=False,
         ),
         "role_adherence": metrics.RoleAdherenceMetric(**own),
     }

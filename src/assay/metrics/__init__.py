@@ -17,6 +17,7 @@ from assay.metrics.functions import FunctionMetric, metric
 from assay.metrics.hallucination import Hallucination
 from assay.metrics.noise_sensitivity import NoiseSensitivity
 from assay.metrics.registry import METRICS
+from assay.metrics.retrieval_calls import RetrievalCalls
 from assay.metrics.semantic_similarity import SemanticSimilarity
 from assay.metrics.summarization_score import SummarizationScore
 
@@ -39,6 +40,7 @@ __all__ = [
     "HarmonicMean",
     "Metric",
     "NoiseSensitivity",
+    "RetrievalCalls",
     "SemanticSimilarity",
     "SummarizationScore",
     "metric",
