@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from assay.errors import Cause, InputError
 from assay.inquiries import Usefulness
 from assay.inquiries.base import Inquiry
 from assay.inquiries.criterion import Criterion
@@ -19,8 +20,13 @@ from assay.judges.base import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.records import Context, Message, Sample, Score, ToolCall, Turn, Usage, Verdict
 from assay.systems import named
+from assay.systems.base import SystemMetric
 from assay.systems.conversation import exchanges, said
-from assay.systems.deepeval import agent_ratings, exchange_ratings, tool_correctness, turns
+from assay.systems.deepeval import agent_ratings, exchange_ratings, loops, tool_correctness, turns
+from assay.systems.deepeval.agent_loop_detection import WEIGHTS
+from assay.systems.deepeval.scales import Rate
+from assay.systems.deepeval.tool_correctness import any_order, arguments_match, exact, in_order
+from assay.systems.deepeval.tool_permission import share_allowed
 from tests.systems.golden import agrees, golden
 
 import talks  # isort: skip
@@ -44,6 +50,12 @@ RATINGS = {
 }
 CRITERIA = {turns.RELEVANT: "relevant", turns.FORGETS: "forgets"}
 TOPIC = {"TP": "on_topic_answered", "TN": "off_topic_refused", "FP": "off_topic_answered", "FN": "on_topic_refused"}
+
+
+def _all() -> list[tuple[str, SystemMetric]]:
+    """The metrics of this page by name: those that were driven."""
+    names = {variant.partition("/")[0] for variant in GOLDEN}
+    return [(name, named(f"deepeval:{name}")) for name in sorted(names)]
 
 
 class Knowing(ScriptedJudge):
@@ -191,3 +203,100 @@ def test_every_number_of_deepeval_is_ours(variant: str) -> None:
     assert len(GOLDEN[variant]) >= 40
     for talk, expected in GOLDEN[variant].items():
         agrees(scored(variant, TALKS[talk]), expected)
+
+
+def call(name: str, output: str | None = None, **arguments: Any) -> ToolCall:
+    return ToolCall(name=name, arguments=arguments, output=output)
+
+
+@pytest.mark.parametrize(
+    ("expected", "called", "value"),
+    [
+        ({"a": 1}, {"a": 1}, 1.0),
+        ({"a": 1, "b": 2}, {"a": 1, "b": 3}, 1 / 2),
+        ({"a": 1}, {"a": 1, "b": 3, "c": 4}, 1 / 3),  # names of both count
+        ({"a": {"x": 1, "y": 2}}, {"a": {"x": 1, "y": 3}}, 1 / 2),
+        ({"a": {"x": 1}, "b": 1}, {"a": {"x": 1, "y": 3}, "b": 1}, (1 / 2 + 1) / 2),
+        ({"a": 1}, {}, 0.0),
+    ],
+)
+def test_arguments_match(expected: dict[str, Any], called: dict[str, Any], value: float) -> None:
+    assert arguments_match(expected, called) == pytest.approx(value)
+
+
+def test_expected_calls() -> None:
+    a, b = call("a"), call("b")
+    assert any_order([a, b], [b, a], ()) == 1.0
+    assert in_order([a, b], [b, a], ()) == 1 / 2  # one of the two in order
+    assert exact([a, b], [b, a], ()) == 0.0
+    assert (any_order([a, b], [a], ()), any_order([a], [a, b, b], ())) == (1 / 2, 1.0)  # too many cost nothing
+    assert (exact([a], [a], ()), exact([a], [a, b], ())) == (1.0, 0.0)
+    assert any_order([call("a", "x")], [call("a", "y")], ("output",)) == 0.0
+    assert in_order([call("a", p=1), b], [call("a", p=2), b], ("input_parameters",)) == 1 / 2
+    for formula in (any_order, in_order, exact):
+        assert formula([], [], ()) == 1.0
+        assert formula([], [a], ()) == 0.0
+
+
+def test_equal_calls_count_each_unless_the_original_is_wanted() -> None:
+    a = call("a")
+    assert any_order([a, a], [a, a], ()) == 1.0
+    assert any_order([a, a], [a, a], (), alike_once=True) == 1 / 2
+
+
+def test_share_allowed() -> None:
+    assert share_allowed(["a", "b", "c"], ["a", "b"], ["b"]) == 1 / 3  # denied wins over allowed
+    assert share_allowed(["a", "b"], None, ["b"]) == 1 / 2
+    assert share_allowed(["a"], [], ()) == 0.0
+
+
+def test_signs_of_loops() -> None:
+    assert [loops.repetition(count, 3) for count in (0, 2, 3, 5, 6)] == [1.0, 1.0, 0.5, 0.5, 0.0]
+    assert [loops.stagnation(alike, 0.85) for alike in (0.84, 0.85, 0.95, 0.951)] == [1.0, 0.5, 0.5, 0.0]
+    assert loops.most_alike_calls([call("a", q=1), call("a", q=2), call("a", q=1), call("b", q=1)]) == 2
+    assert loops.most_alike_texts(["short", "short"]) is None
+    long = " ".join(f"word{n}" for n in range(20))
+    assert loops.most_alike_texts([long, long]) == 1.0
+    assert loops.words_of("The agent is at it") == ["agent"]
+    step = {"type": "agent", "name": "a", "input": "x"}
+    assert loops.cycles({**step, "children": [{**step, "input": "y"}, {**step, "input": "y"}]}) == 1.0
+    assert loops.cycles({**step, "children": [{"children": [step]}]}) == 0.0
+    assert loops.combined({"tool_repetition": 0.5, "call_graph_cycles": 1.0}, WEIGHTS) == pytest.approx(0.45 / 0.65)
+    assert dict(WEIGHTS) == {"tool_repetition": 0.40, "reasoning_stagnation": 0.35, "call_graph_cycles": 0.25}
+
+
+def test_shares() -> None:
+    assert (
+        turns.share_right(["on_topic_answered", "off_topic_refused", "off_topic_answered", "on_topic_refused"]) == 0.5
+    )
+    assert Rate((1.0, 0.25), ()).mean == 0.625
+    assert Rate((), ()).mean == 0.0
+
+
+@pytest.mark.parametrize("name", [name for name, metric in _all() if metric.conventions])
+def test_what_the_original_invents_is_no_number_without_its_profile(name: str) -> None:
+    nothing = Sample(
+        messages=(Message(role="assistant", content="Hello"),), question="Go", reference="It is so.",
+        metadata={"allowed_tools": [], "available_tools": [], "mcp_servers": [], "relevant_topics": []},
+    )  # fmt: skip
+    if name == "agent_loop_detection":
+        nothing = Sample()
+    judge = Knowing(talks.Talk("none", (), (), ()), {})
+    ours = asyncio.run(named(f"deepeval:{name}").score(nothing, judge))
+    theirs = asyncio.run(named(f"deepeval:{name}@original").score(nothing, judge))
+    assert ours.unscored is not None
+    assert ours.unscored.cause in (Cause.NOT_APPLICABLE, Cause.MISSING_INPUT)
+    assert theirs.value in (0.0, 1.0)
+
+
+def test_tool_use_without_a_call_is_the_choice_alone() -> None:
+    talk = TALKS["greeting"]
+    ours = scored("tool_use", talk, profile="")
+    assert ours.value == ours.parts["tool_selection"] == talks.level("tools", "#a40.11") / talks.TOP
+    assert scored("tool_use", talk).value == 0.0
+
+
+@pytest.mark.parametrize("name", ["turn_relevancy", "turn_faithfulness"])
+def test_windows_must_hold_something(name: str) -> None:
+    with pytest.raises(InputError, match="window_size"):
+        replace(named(f"deepeval:{name}"), window_size=0)  # type: ignore[call-arg]
