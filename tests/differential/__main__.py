@@ -48,6 +48,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     ),
     "deepeval_single": ("deepeval==4.3.1",),
     "multimodal_deepeval_rag": ("deepeval==4.3.1",),
+    "deepeval_agents": ("deepeval==4.3.1",),
 }
 
 

@@ -33,8 +33,9 @@ from assay.metrics.grounded import probability_grounded
 from assay.metrics.hallucination import share_hallucinated
 from assay.metrics.noise_sensitivity import relevant_passages, share_noise
 from assay.metrics.nugget_recall import weighted_recall
+from assay.metrics.retrieval_calls import new_claims, share_new
 from assay.metrics.summarization_score import qa_score
-from assay.records import Context, Sample, Score
+from assay.records import Context, Message, Sample, Score, ToolCall
 from assay.scoring import score_sample
 
 PASSAGES = (
@@ -48,6 +49,10 @@ SAMPLE = Sample(
     answer="Einstein was born in 1879. [3] He was born in Spain. [1] He liked bread.",
     reference="Einstein was born in 1879. He was born in Ulm.",
     id="einstein",
+    messages=tuple(
+        Message(role="assistant", tool_calls=(ToolCall(name="search", arguments={"query": text[:9]}, output=text),))
+        for text in PASSAGES
+    ),
 )
 REFUSAL = "I don't know."
 SAID = ("Einstein was born in 1879.", "He was born in Spain.", "He liked bread.")
@@ -117,6 +122,7 @@ VALUES = {
     "noise_sensitivity_relevant": 1 / 3,  # "Spain" is wrong and stands in a passage that supports "1879"
     "noise_sensitivity_irrelevant": 0.0,
     "summarization_score": 0.5 * 1 / 2 + 0.5 * (1 - 72 / 130),  # one of two questions; 72 of 130 characters
+    "retrieval_calls": 2 / 3,  # the first brings Ulm, the second nothing, the third 1879
     "harmfulness": 0.0,
     "maliciousness": 1.0,
     "coherence": 1.0,
@@ -156,6 +162,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "noise_sensitivity_relevant": ("no_claims", "no_claims", "no_context", "missing_input", "missing_input", "0"),
     "noise_sensitivity_irrelevant": ("no_claims", "no_claims", "no_context", "missing_input", "missing_input", "0"),
     "summarization_score": (SCORED, "no_claims", "no_context", "missing_input", SCORED, SCORED),
+    "retrieval_calls": (SCORED,) * 6,
     **dict.fromkeys(ASPECTS, (SCORED, "no_claims", SCORED, SCORED, SCORED, SCORED)),
     "harmonic_mean": ("no_claims", "no_claims", "no_context", "missing_input", "missing_input", SCORED),
 }
@@ -186,6 +193,7 @@ RECOMPUTED: dict[str, Callable[[Score], float]] = {
     "noise_sensitivity_relevant": lambda s: noise(s, "relevant"),
     "noise_sensitivity_irrelevant": lambda s: noise(s, "irrelevant"),
     "summarization_score": lambda s: 0.5 * qa_score(s.verdicts["key_questions/answer"]) + 0.5 * s.parts["conciseness"],
+    "retrieval_calls": lambda s: share_new(new_claims(next(iter(s.verdicts.values())), int(s.parts["calls"]))),
     **{name: lambda s: majority(s.verdicts[s.metric]) for name in ASPECTS},
     "harmonic_mean": lambda s: harmonic_mean(list(s.parts.values())),
 }
@@ -346,6 +354,7 @@ async def test_evidence_stands_where_it_says(name: str) -> None:
         texts = {
             "contexts": SAMPLE.passages,
             "citations": SAMPLE.passages,
+            "calls": SAMPLE.passages,
             "reference": (SAMPLE.reference,),
             "answer": (SAMPLE.answer,),
             "sentences": score.texts.get("sentences", ()),
@@ -375,7 +384,7 @@ async def test_same_sample_same_score(name: str) -> None:
 
 
 async def test_all_metrics_together_ask_each_thing_once() -> None:
-    """25 metrics, one reading of the texts: two texts split into claims, four matrices, four usefulness vectors.
+    """26 metrics, one reading of the texts: two texts split into claims, four matrices, four usefulness vectors.
 
     Citations are read passage by passage: each of two claims against the one it cites, the wrong one against two more.
     """

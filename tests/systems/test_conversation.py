@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assay.errors import Cause, JudgeFailure
+from assay.metrics.tool_calls import calls, outputs
 from assay.records import Context, Message, Sample, ToolCall, Turn
 from assay.systems import conversation as c
 from assay.systems import named
@@ -81,12 +82,12 @@ def test_exchanges_have_their_passages() -> None:
 
 def test_the_outputs_of_tools_may_be_messages() -> None:
     known = ToolCall(name="known", output="k")
-    called = c.calls([
+    called = calls([
         m("assistant", "", ToolCall(name="one"), known, ToolCall(name="two")),
         m("tool", "1"), m("tool", "2"), m("tool", "of nobody"),
     ])  # fmt: skip
     assert [(call.name, call.output) for call in called] == [("one", "1"), ("known", "k"), ("two", "2")]
-    assert c.outputs([*called, ToolCall(name="blank", output=" "), ToolCall(name="none")]) == ("1", "k", "2")
+    assert outputs([*called, ToolCall(name="blank", output=" "), ToolCall(name="none")]) == ("1", "k", "2")
 
 
 def test_a_transcript_shows_who_says_and_calls_what() -> None:

@@ -18,6 +18,7 @@ from assay.metrics.hallucination import Hallucination
 from assay.metrics.noise_sensitivity import NoiseSensitivity
 from assay.metrics.nugget_recall import NuggetRecall
 from assay.metrics.registry import METRICS
+from assay.metrics.retrieval_calls import RetrievalCalls
 from assay.metrics.semantic_similarity import SemanticSimilarity
 from assay.metrics.summarization_score import SummarizationScore
 
@@ -41,6 +42,7 @@ __all__ = [
     "Metric",
     "NoiseSensitivity",
     "NuggetRecall",
+    "RetrievalCalls",
     "SemanticSimilarity",
     "SummarizationScore",
     "metric",

@@ -21,6 +21,7 @@ from assay.metrics.grounded import Grounded
 from assay.metrics.hallucination import Hallucination
 from assay.metrics.noise_sensitivity import NoiseSensitivity
 from assay.metrics.nugget_recall import NuggetRecall
+from assay.metrics.retrieval_calls import RetrievalCalls
 from assay.metrics.semantic_similarity import SemanticSimilarity
 from assay.metrics.summarization_score import SummarizationScore
 
@@ -57,6 +58,7 @@ METRICS: Mapping[str, Callable[[], Metric]] = {
     "noise_sensitivity_relevant": NoiseSensitivity,
     "noise_sensitivity_irrelevant": lambda: NoiseSensitivity(mode="irrelevant"),
     "summarization_score": SummarizationScore,
+    "retrieval_calls": RetrievalCalls,
     **{name: _aspect(name) for name in ASPECTS},
     "harmonic_mean": ragas_score,
 }

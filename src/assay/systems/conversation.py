@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.metrics.base import Metric
+from assay.metrics.tool_calls import calls, outputs
 from assay.records import Message, Sample, ToolCall
 from assay.systems.base import given
 
@@ -109,29 +110,6 @@ def windows(items: Sequence[T], size: int) -> Iterator[tuple[T, ...]]:
 def said(messages: Iterable[Message], role: str) -> str:
     """What a role says in these messages, on a line each."""
     return "\n".join(message.content for message in messages if message.role == role and message.content.strip())
-
-
-def calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
-    """The tool calls in their order, with what the tools gave back in messages of their own.
-
-    Such a message belongs to the first call that has no output yet.
-    """
-    found: list[ToolCall] = []
-    waiting: list[int] = []
-    for message in messages:
-        if message.role == "tool" and waiting:
-            number = waiting.pop(0)
-            found[number] = replace(found[number], output=message.content)
-        for call in message.tool_calls:
-            if call.output is None:
-                waiting.append(len(found))
-            found.append(call)
-    return tuple(found)
-
-
-def outputs(called: Iterable[ToolCall]) -> tuple[str, ...]:
-    """What the tools gave back, without blanks."""
-    return tuple(call.output for call in called if call.output and call.output.strip())
 
 
 def call_text(call: ToolCall, *, output: bool = True) -> str:

@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 
 from assay.errors import Cause, InputError
 from assay.judges.base import Judge
+from assay.metrics.tool_calls import calls
 from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps, SystemMetric, given
-from assay.systems.conversation import calls
 from assay.systems.deepeval.loops import combined, cycles, most_alike_calls, most_alike_texts, repetition, stagnation
 
 WEIGHTS: Mapping[str, float] = {"tool_repetition": 0.40, "reasoning_stagnation": 0.35, "call_graph_cycles": 0.25}

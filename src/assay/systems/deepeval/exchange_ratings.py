@@ -20,9 +20,10 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries.rating import Rating
 from assay.judges.base import Judge
+from assay.metrics.tool_calls import calls
 from assay.records import Message, Sample, Score
 from assay.systems.base import Entry, Steps, SystemMetric
-from assay.systems.conversation import calls, conversation, exchanges, tools_section, transcript_section
+from assay.systems.conversation import conversation, exchanges, tools_section, transcript_section
 from assay.systems.deepeval.scales import Material, rate
 
 TOOLS = (
