@@ -122,6 +122,16 @@ def test_calls_match_by_mode(how: Any, ours: Any, theirs: Any, match: bool) -> N
     assert calls_match(how, ours, theirs, "exact", {}) is match
 
 
+def test_an_agent_without_calls_has_none_to_look_for_in_subset_alone() -> None:
+    silent = Sample(
+        messages=(Message(role="assistant", content="done"),),
+        metadata={"reference_outputs": [{"role": "assistant", "tool_calls": [{"name": "b", "args": {}}]}]},
+    )
+    assert score(TrajectoryMatch("subset"), silent).value is None
+    assert score(TrajectoryMatch("superset"), silent).value == 0.0
+    assert score(TrajectoryMatch("unordered"), silent).value == 0.0
+
+
 def test_strict_looks_at_roles_and_calls_of_each_message() -> None:
     asks, calls, says = Message(role="user"), Message(role="assistant", tool_calls=(A, B)), Message(role="assistant")
     turned = Message(role="assistant", content="other words", tool_calls=(B, A))

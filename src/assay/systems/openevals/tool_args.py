@@ -50,7 +50,7 @@ def on_keys(keys: Sequence[str]) -> Matcher:
 
     def match(ours: Args, theirs: Args) -> bool:
         pairs = [(_under(ours, key), _under(theirs, key)) for key in keys]
-        return all(one is not _MISSING and other is not _MISSING and one == other for one, other in pairs)
+        return all(other is not _MISSING and one == other for one, other in pairs)
 
     return match
 
