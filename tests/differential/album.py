@@ -114,12 +114,6 @@ def around(shot: Shot, picture: str, size: int | None) -> tuple[str, str]:
     return (before[-size:], after[:size]) if size else (before, after)
 
 
-def levels(kind: str, what: str, shot: Shot, pictures: list[str]) -> list[int]:
-    """Two levels, 0 to 10, of a picture that was made; of consistency one where nothing was to be kept."""
-    count = 1 if kind == "consistency" and what == "text_to_image" else 2
-    return [int(worlds.share(kind, what, shot.id, str(k), pictures[-1]) * 11) for k in range(count)]
-
-
 def faithfulness(shot: Shot, claim: str) -> str:
     """What texts and pictures say of a claim: "yes", "no" or "borderline"."""
     return worlds.pick(("yes", "no", "borderline"), "faithfulness", shot.id, claim, *shot.shown)

@@ -31,9 +31,6 @@ def image(data: bytes) -> str:
 
 def reply(text: str, body: dict[str, Any]) -> dict[str, Any]:
     pictures = album.sent(body)
-    if _what in ("text_to_image", "image_editing"):
-        kind = "consistency" if _shot.question in text else "quality"
-        return {"score": album.levels(kind, _what, _shot, pictures), "reasoning": "-"}
     (picture,) = pictures
     # what stands around is found by its own words: prompts of others are not read here
     before, after = album.around(_shot, picture, _size)
@@ -59,12 +56,6 @@ def main() -> None:
                     except (ValueError, MissingTestCaseParamsError):
                         number = None
                     values.setdefault(_what if _size is None else f"{_what} {_size}", {})[_shot.id] = number
-            for name in ("TextToImage", "ImageEditing"):
-                _what = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-                metric = getattr(metrics, f"{name}Metric")(model=model, async_mode=False)
-                given = image(album.png(_shot.id, "given")) if name == "ImageEditing" else ""
-                case = LLMTestCase(input=_shot.question + given, actual_output=image(album.png(_shot.id, "made")))
-                values.setdefault(_what, {})[_shot.id] = metric.measure(case, _show_indicator=False)
     exports = sorted(name for name in dir(metrics) if "Image" in name)
     found = {"versions": {"deepeval": version("deepeval")}, "exports": exports, "values": values}
     print(json.dumps(found, indent=1, sort_keys=True))

@@ -16,6 +16,7 @@ from assay.inquiries import (
     KeyQuestions,
     Listing,
     Similarity,
+    Sorting,
     Support,
     Usefulness,
     UsefulSentences,
@@ -23,7 +24,7 @@ from assay.inquiries import (
 from assay.inquiries.back_questions import BackQuestionsFinding
 from assay.judges.base import Answer, BaseJudge
 from assay.judges.scripted import ScriptedJudge
-from assay.records import Claim, Evidence, Span, Usage
+from assay.records import Claim, Evidence, Span, Usage, Verdict
 from assay.testing import Obliging
 from assay.text import split_sentences
 
@@ -79,6 +80,9 @@ class AnyJudge(BaseJudge):
             likely = {"supported": 0.9, "useful": 0.8}
             verdicts = (replace(one, probability=likely.get(one.label, 0.1)) for one in answer.finding)
             return replace(answer, finding=tuple(verdicts))
+        if isinstance(inquiry, Sorting):
+            labels = inquiry.labels()
+            return Answer(finding=tuple(Verdict(label=labels[number(item) < 0.4]) for item in inquiry.given))
         questions = inquiry.questions()
         if questions:
             return Answer(finding=inquiry.decided({one.name: _odds(one.labels, one) for one in questions}))

@@ -57,9 +57,7 @@ METADATA: dict[str, Any] = {
     "expectations": {"must": ["Name a year."], "must_not": ["Name a price."]},
     "dag": {
         "start": "year",
-        "nodes": {
-            "source": {"binary": "Is there a year?", "shown": ["actual_output"], "verdicts": {"yes": 10, "no": 0}}
-        },
+        "nodes": {"year": {"binary": "Is there a year?", "shown": ["actual_output"], "verdicts": {"yes": 10, "no": 0}}},
     },
     "expected_labels": {name: next(iter(kind.labels)) for name, kind in KINDS.items()},
     "reference_graph_trajectory": {"steps": [["__start__", "agent"]]},

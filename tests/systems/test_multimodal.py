@@ -20,7 +20,6 @@ from assay.pictures import data_uri
 from assay.records import Claim, Context, Sample, Score, Span, Verdict
 from assay.systems import entries, named
 from assay.systems.multimodal.faithfulness import Faithfulness, share_not_contradicted
-from assay.systems.multimodal.generated import root_of_lowest
 from assay.systems.multimodal.image_ratings import ImageCoherence, ImageHelpfulness, ImageReference, mean_of_tenths
 from assay.systems.multimodal.relevance import share_relevant
 from assay.systems.multimodal.retrieval import hit_rate, mrr, precision, recall
@@ -62,19 +61,8 @@ class AlbumJudge(BaseJudge):
             return Verdict(label="yes" if says(self.shot, shown) else "no")
         assert isinstance(inquiry, Rating)
         texts = dict(inquiry.material)
-        if "INSTRUCTION" not in texts and "TEXT BEFORE" not in texts and "TEXT AFTER" not in texts and self.made:
-            return Rated(level=self._of_two("quality", inquiry.question, "natural", shown))
-        if "INSTRUCTION" in texts:
-            return Rated(level=self._of_two("consistency", inquiry.question, "asks for", shown))
         around = texts.get("TEXT BEFORE", ""), texts.get("TEXT AFTER", "")
         return Rated(level=album.level(self.what, shown[0], *around))
-
-    @property
-    def made(self) -> bool:
-        return self.what in ("text_to_image", "image_editing")
-
-    def _of_two(self, kind: str, question: str, first: str, shown: list[str]) -> int:
-        return album.levels(kind, self.what, self.shot, shown)[0 if first in question else 1]
 
 
 def sample_of(shot: album.Shot, answer: str, question: str | None = None) -> Sample:
@@ -137,17 +125,6 @@ def test_every_rating_of_deepeval_is_ours(metric: str, size: int | None) -> None
         agrees(scored(RATINGS[metric](max_context_size=size, profile="original"), sample, judge), expected)
 
 
-@pytest.mark.parametrize("metric", ["text_to_image", "image_editing"])
-def test_every_rating_of_made_pictures_is_ours(metric: str) -> None:
-    assert len(DEEPEVAL[metric]) >= 40
-    for case, expected in DEEPEVAL[metric].items():
-        shot = SHOTS[case]
-        given = markdown([album.png(case, "given")]) if metric == "image_editing" else ""
-        sample = sample_of(shot, markdown([album.png(case, "made")]), shot.question + given)
-        score = scored(named(f"multimodal:{metric}@original"), sample, AlbumJudge(shot, metric))
-        agrees(score, expected)
-
-
 class TruthJudge(AlbumJudge):
     """Says what the album says of claims, sentences, passages and statements."""
 
@@ -207,8 +184,6 @@ def test_formulas() -> None:
     assert share_not_contradicted([Verdict(label=one) for one in labels]) == 0.75  # 3 / 4
     assert share_relevant(["relevant", "borderline", "irrelevant", "irrelevant"]) == 0.5  # (1 + 1) / 4
     assert mean_of_tenths([0, 7, 10]) == pytest.approx(17 / 30)  # (0 + 0.7 + 1) / 3
-    assert root_of_lowest([9, 4], [10, 9]) == pytest.approx(0.6)  # sqrt(4 * 9) / 10
-    assert root_of_lowest([8], [2, 3]) == pytest.approx(0.4)  # sqrt(8 * 2) / 10
     assert (yes("yes"), yes("no")) == (1.0, 0.0)
     found, wanted = ["x", "a", "a", "b"], {"a", "b", "c", "d"}
     assert hit_rate(found, wanted) == 1.0
@@ -395,7 +370,6 @@ def test_without_the_extra_a_judge_that_does_not_see_gives_no_value(monkeypatch:
         ("llamaindex_relevancy", {"contexts": (Context(text=" "),)}, Cause.NO_CONTEXT),
         ("image_coherence", {}, Cause.NOT_APPLICABLE),
         ("image_coherence@original", {}, Cause.NOT_APPLICABLE),
-        ("text_to_image", {}, Cause.NOT_APPLICABLE),
         ("image_recall", {"reference_contexts": ()}, Cause.NOT_APPLICABLE),
         ("image_mrr", {"reference_contexts": (Context(text="", image="a.png"),), "contexts": ()}, Cause.NO_CONTEXT),
     ],
@@ -420,12 +394,6 @@ def test_pictures_are_the_same_by_id_where_all_have_one() -> None:
     assert cause_of(asked("image_mrr", replace(sample, contexts=(replace(found[0], id=None),)))[0]) is (
         Cause.MISSING_INPUT
     )
-
-
-def test_how_a_picture_looks_is_not_told_from_its_text() -> None:
-    sample = Sample(question="Draw a bridge.", answer=f"![]({data_uri(BRIDGE)})")
-    score = scored(named("multimodal:text_to_image"), sample, ScriptedJudge(rating=lambda question: 5))
-    assert cause_of(score) is Cause.NEEDS_VISION
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ ENTRIES = (
         source="deepeval.metrics.community.CitationFaithfulnessMetric",
         compared="deepeval 4.3.1",
         family="citations",
+        ordered=True,
         steps=Steps("citations of the answer", "the cited passage alone", "supported", "all"),
         empty="left to the judge",
     ),

@@ -47,6 +47,7 @@ ENTRIES = (
         source="deepeval.metrics.ContextualPrecisionMetric",
         compared="deepeval 4.3.1",
         family="context precision",
+        ordered=True,
         steps=Steps("passages", "the question and the reference", "useful", "average precision"),
         empty="0",
     ),

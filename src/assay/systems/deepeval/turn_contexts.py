@@ -145,7 +145,10 @@ def _entry(make: type[SystemMetric], called: str, family: str, unit: str, agains
     steps = Steps(unit, against, counts, "mean over windows of exchanges")
     source = f"deepeval.metrics.{called}Metric"
     empty = "1 for a window with nothing to judge, and without exchanges"
-    return Entry(make=make, source=source, compared="deepeval 4.3.1", family=family, steps=steps, empty=empty)
+    return Entry(
+        make=make, source=source, compared="deepeval 4.3.1", family=family, steps=steps, empty=empty,
+        ordered="by rank" in counts,
+    )  # fmt: skip
 
 
 ENTRIES = (

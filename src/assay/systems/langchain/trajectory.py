@@ -17,9 +17,10 @@ from assay.inquiries import Rating
 from assay.judges.base import Judge
 from assay.metrics.aspect_critique import material_of
 from assay.metrics.readings import ask
+from assay.metrics.tool_calls import calls
 from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps, SystemMetric, given
-from assay.systems.conversation import call_text, calls
+from assay.systems.conversation import call_text
 
 ASKED = (
     "How well did the agent go about the QUESTION? Look at whether the STEPS lead to the ANSWER, whether the tools "

@@ -8,7 +8,6 @@ from assay.systems.base import Entry, table
 from assay.systems.multimodal import (
     context,
     faithfulness,
-    generated,
     image_ratings,
     relevance,
     retrieval,
@@ -21,6 +20,5 @@ ENTRIES: Mapping[str, Entry] = table(
     *context.ENTRIES,
     *whole.ENTRIES,
     *image_ratings.ENTRIES,
-    *generated.ENTRIES,
     *retrieval.ENTRIES,
 )
