@@ -1,0 +1,157 @@
+"""Measures of two texts that ask no judge: edit distances, BLEU, ROUGE, chrF; and values held to a JSON schema.
+
+Every other system computes these with the same few libraries, which the extra `lexical` brings; one place calls them,
+with the options named. The libraries are imported where they are used, and a missing one is MissingExtra.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, Literal, cast, get_args
+
+from assay.errors import InputError, MissingExtra
+from assay.installing import install_extra
+
+Measure = Literal["levenshtein", "damerau_levenshtein", "hamming", "jaro", "jaro_winkler", "indel"]
+RougeMode = Literal["fmeasure", "precision", "recall"]
+RougeKind = Literal["rouge1", "rouge2", "rougeL"]
+
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+ROUGE_MODES: tuple[RougeMode, ...] = get_args(RougeMode)
+ROUGE_KINDS: tuple[RougeKind, ...] = get_args(RougeKind)
+
+_CLASSES: Mapping[Measure, str] = {
+    "levenshtein": "Levenshtein",
+    "damerau_levenshtein": "DamerauLevenshtein",
+    "hamming": "Hamming",
+    "jaro": "Jaro",
+    "jaro_winkler": "JaroWinkler",
+    "indel": "Indel",
+}
+
+
+@contextmanager
+def _needed(package: str) -> Iterator[None]:
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtra(f"this metric needs {package}: {install_extra('lexical')} ({error})") from error
+
+
+def chosen(argument: str, value: object, known: Sequence[str]) -> None:
+    """Raise InputError, naming the argument, where its value is none of the known ones."""
+    if value not in known:
+        raise InputError(f"{argument}: expected {', '.join(known)}; found {value!r}")
+
+
+def levenshtein(a: str, b: str) -> float:
+    """Insertions, deletions and substitutions / the length of the longer text; 0 where both are empty."""
+    return normalized_distance(a, b, "levenshtein")
+
+
+def normalized_distance(a: str, b: str, measure: Measure = "levenshtein") -> float:
+    """A distance of two texts in 0 to 1, character by character; 0 for equal texts. As rapidfuzz normalises it.
+
+    For texts of different lengths, `hamming` counts the characters that are over as different.
+    """
+    chosen("measure", measure, MEASURES)
+    with _needed("rapidfuzz"):
+        from rapidfuzz import distance
+    return float(getattr(distance, _CLASSES[measure]).normalized_distance(a, b))
+
+
+def bleu(hypothesis: str, reference: str) -> float:
+    """sacrebleu's corpus BLEU of one text against one reference, 0 to 1: tokens 13a, exponential smoothing."""
+    return corpus_bleu((hypothesis,), ((reference,),))
+
+
+def corpus_bleu(hypotheses: Sequence[str], streams: Sequence[Sequence[str]]) -> float:
+    """sacrebleu's corpus BLEU, 0 to 1. Each of `streams` holds one reference per hypothesis, in order.
+
+    Where a stream is shorter than the hypotheses, the surplus of the longer one is left out, as sacrebleu does.
+    """
+    with _needed("sacrebleu"):
+        from sacrebleu import corpus_bleu as count
+    return _share(count(list(hypotheses), [list(stream) for stream in streams]))
+
+
+def chrf(hypothesis: str, reference: str) -> float:
+    """sacrebleu's chrF of one text against one reference, 0 to 1: character 1- to 6-grams, no words, beta 2."""
+    with _needed("sacrebleu"):
+        from sacrebleu import corpus_chrf
+    return _share(corpus_chrf([hypothesis], [[reference]]))
+
+
+def _share(found: Any) -> float:
+    return min(float(found.score) / 100, 1.0)  # a perfect score may be a rounding error above 100
+
+
+def rouge(
+    hypothesis: str,
+    reference: str,
+    kind: RougeKind = "rougeL",
+    mode: RougeMode = "fmeasure",
+    *,
+    stemmer: bool = True,
+) -> float:
+    """ROUGE, 0 to 1, on rouge-score's tokens (lower-case ASCII letters and digits; stemmed with `stemmer`).
+
+    rouge1, rouge2  shared 1- or 2-grams, each as often as it stands in both
+    rougeL          the longest common subsequence of tokens
+    precision       shared / those of the hypothesis; recall: shared / those of the reference; fmeasure: 2pr / (p + r)
+
+    Texts without tokens give 0, as there.
+    """
+    chosen("kind", kind, ROUGE_KINDS)
+    chosen("mode", mode, ROUGE_MODES)
+    if kind != "rougeL":
+        return float(getattr(_scorer(kind, stemmer).score(reference, hypothesis)[kind], mode))
+    with _needed("rapidfuzz"):
+        from rapidfuzz.distance import LCSseq  # the same number as rouge-score's own, 100 times as fast
+    tokens = _tokenizer(stemmer).tokenize
+    target, said = tokens(reference), tokens(hypothesis)
+    if not target or not said:
+        return 0.0
+    common = LCSseq.similarity(target, said)
+    precision, recall = common / len(said), common / len(target)
+    whole = 2 * precision * recall / (precision + recall) if common else 0.0
+    return {"precision": precision, "recall": recall, "fmeasure": whole}[mode]
+
+
+@cache
+def _scorer(kind: str, stemmer: bool) -> Any:
+    with _needed("rouge-score"):
+        from rouge_score.rouge_scorer import RougeScorer
+    return RougeScorer([kind], use_stemmer=stemmer)
+
+
+@cache
+def _tokenizer(stemmer: bool) -> Any:
+    with _needed("rouge-score"):
+        from rouge_score.tokenizers import DefaultTokenizer
+    return DefaultTokenizer(stemmer)
+
+
+def json_schema_errors(value: Any, schema: Mapping[str, Any] | bool) -> tuple[str, ...]:
+    """What of a JSON value does not fit a JSON schema, as "path: message", in the order of the paths; none: it fits.
+
+    The schema's draft is what its `$schema` says, else the newest. Nothing is fetched. Raises InputError for a schema
+    that is none, or that refers to one elsewhere.
+    """
+    with _needed("jsonschema"):
+        from jsonschema.exceptions import SchemaError
+        from jsonschema.validators import Draft202012Validator, validator_for
+        from referencing import Registry
+        from referencing.exceptions import Unresolvable
+    kind = validator_for(schema, default=Draft202012Validator)
+    try:
+        kind.check_schema(schema)
+        found = sorted(kind(schema, registry=Registry()).iter_errors(value), key=lambda error: error.json_path)
+    except SchemaError as error:
+        raise InputError(f"JSON schema: {error.json_path}: {error.message}") from None
+    except Unresolvable as error:
+        where = cast("Any", error).ref
+        raise InputError(f"JSON schema: {where!r} is not in the schema, and nothing is fetched") from None
+    return tuple(f"{error.json_path}: {error.message}" for error in found)
