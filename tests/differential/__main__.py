@@ -17,6 +17,9 @@ HERE = Path(__file__).parent
 #: Name of a driver -> what its environment holds.
 PACKAGES: dict[str, tuple[str, ...]] = {
     "ragas": ("ragas==0.4.3", "langchain-community<0.4", "rapidfuzz", "sacrebleu", "rouge-score"),
+    "ragas_plain": (
+        *("ragas==0.4.3", "langchain-community<0.4", "rapidfuzz", "sacrebleu", "rouge-score", "datacompy>=0.14,<1"),
+    ),
 }
 
 
