@@ -99,9 +99,8 @@ def measured(case: ragas_cases.More, llm: Any) -> Iterator[tuple[str, Callable[[
     yield "tool_call_f1", lambda: new.ToolCallF1().ascore(user_input=told(case), reference_tool_calls=wanted)
     for mode in ("precision", "recall", "f1"):
         topic = new.TopicAdherence(llm=llm, mode=mode)
-        scope = list(case.scope)
         name = f"topic_adherence mode={mode}"
-        yield name, lambda topic=topic: topic.ascore(user_input=told(case), reference_topics=scope)
+        yield name, lambda topic=topic: topic.ascore(user_input=told(case), reference_topics=list(case.scope))
     yield "llm_sql_equivalence", lambda: new.SQLSemanticEquivalence(llm=llm).ascore(**pair)
     goal = new.AgentGoalAccuracyWithReference(llm=llm)
     yield "agent_goal_accuracy_with_reference", lambda: goal.ascore(user_input=told(case), reference=case.reference)

@@ -7,7 +7,7 @@ rows     a pair of rows matches where all columns that both tables have are equa
 columns  a column matches where it is equal in every pair of rows
 
 Range 0 to 1, higher is better; ragas 0.4.3 with datacompy 0.19. Cells are numbers, truth values or texts by column, as
-pandas reads them: 1 and 1.0 are equal, two empty cells too. Dates are texts in both. The original counts all pairs of
+pandas reads them: 1 and 1.0 are equal, two empty cells too. The original counts all pairs of
 rows as matching where the tables have no column in common; without its profile none.
 """
 
@@ -27,7 +27,7 @@ from assay.systems.lexical import chosen
 
 Mode = Literal["rows", "columns"]
 Part = Literal["precision", "recall", "f1"]
-Cell = float | bool | str | None
+Cell = int | float | bool | str | None
 
 _EMPTY = frozenset(
     ("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
@@ -70,13 +70,39 @@ def _typed(cells: Sequence[str]) -> list[Cell]:
     known = [cell for cell in cells if cell not in _EMPTY]
     if known and all(cell in _TRUTH for cell in known):
         return [_TRUTH.get(cell) for cell in cells]
-    try:
-        numbers = {cell: float(cell) for cell in known if "_" not in cell}
-    except ValueError:
-        numbers = {}
-    if len(numbers) == len(set(known)):
-        return [numbers.get(cell) for cell in cells]
-    return [None if cell in _EMPTY else cell for cell in cells]
+    texts: list[Cell] = [None if cell in _EMPTY else cell for cell in cells]
+    numbers = _numbers(texts)
+    return texts if numbers is None else numbers
+
+
+def _numbers(cells: Sequence[Cell]) -> list[Cell] | None:
+    """The cells as numbers, whole ones where all are and none is empty; None where one is no number."""
+    for kind in (int, float):
+        try:
+            return [None if one is None and kind is float else kind(one) for one in cells]  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            continue
+    return None
+
+
+def _pairs(a: Sequence[Cell], b: Sequence[Cell]) -> Sequence[tuple[Cell, Cell]]:
+    """Two columns by rows. Texts and numbers meet as numbers where all the texts are some, else as texts."""
+    rows = min(len(a), len(b))
+    worded = [any(isinstance(one, str) for one in column) for column in (a, b)]
+    pairs = list(zip(a, b, strict=False))
+    if worded[0] == worded[1]:
+        return pairs
+    numbers = [_numbers(column[:rows]) for column in (a, b)]
+    if numbers[0] is not None and numbers[1] is not None:
+        return list(zip(*numbers, strict=True))
+    # a column that is shorter than the other's gets gaps in pandas, and whole numbers with gaps are not whole there
+    return [(_spelled(x, len(a) < len(b)), _spelled(y, len(b) < len(a))) for x, y in pairs]
+
+
+def _spelled(cell: Cell, gaps: bool) -> str:
+    if cell is None:
+        return "nan"
+    return str(float(cell)) if gaps and isinstance(cell, int) and not isinstance(cell, bool) else str(cell)
 
 
 def f1(precision: float, recall: float) -> float:
@@ -87,7 +113,7 @@ def f1(precision: float, recall: float) -> float:
 def equal_cells(response: Table, reference: Table) -> dict[str, list[bool]]:
     """For each column of both tables, whether its cells are equal, by pairs of rows."""
     return {
-        name: [a == b for a, b in zip(reference.columns[name], response.columns[name], strict=False)]
+        name: [a == b for a, b in _pairs(reference.columns[name], response.columns[name])]
         for name in reference.columns
         if name in response.columns
     }
