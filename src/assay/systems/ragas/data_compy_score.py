@@ -77,10 +77,10 @@ def _typed(cells: Sequence[str]) -> list[Cell]:
 
 def _numbers(cells: Sequence[Cell]) -> list[Cell] | None:
     """The cells as numbers, whole ones where all are and none is empty; None where one is no number."""
-    for kind in (int, float):
+    for kind in (int, float) if None not in cells else (float,):
         try:
-            return [None if one is None and kind is float else kind(one) for one in cells]  # type: ignore[arg-type]
-        except (TypeError, ValueError):
+            return [kind(one) if isinstance(one, str) else one for one in cells]
+        except ValueError:
             continue
     return None
 
