@@ -33,15 +33,18 @@ TEXTS = frozenset({
 
 #: These take a text, and only compare it as a whole, count it or hand it on.
 NOT_READ = {
-    "assay.capture.answering:without_passed_over": "compares keys of contexts; texts go to `Prompt.holds`",
-    "assay.capture.answering:answering_run": "asks whether outputs are in it",
-    "assay.capture.answering:answering_runs": "the same",
     "assay.data.rows:with_ids": "pairs passages and ids",
     "assay.systems.lexical:bleu": "sacrebleu reads it, in linear time",
     "assay.systems.lexical:chrf": "the same",
-    "assay.systems.lexical:rouge": "rouge-score cuts it into words; rapidfuzz takes 64 steps at once for what they share",
+    "assay.systems.lexical:rouge": "rouge-score cuts it into words; rapidfuzz takes 64 steps at a time",
+    "assay.systems.ragas.data_compy_score:equal_cells": "takes a table that was read, each cell once",
+    "assay.systems.ragas.data_compy_score:matching_columns": "the same",
+    "assay.systems.ragas.data_compy_score:matching_rows": "the same",
     "assay.systems.ragas.context_texts:best": "hands it to `normalized_distance`, of which the same holds",
     "assay.systems.ragas.context_texts:ids": "takes ids out of passages",
+    "assay.capture.answering:without_passed_over": "compares keys of contexts; texts go to `Prompt.holds`",
+    "assay.capture.answering:answering_run": "asks whether outputs are in it",
+    "assay.capture.answering:answering_runs": "the same",
     "assay.capture.answering:shared_text": "the same, of texts as `spaced` gives them",
     "assay.capture.contexts:contexts_of": "hands it to those",
     "assay.capture.contexts:found_in": "the same",
