@@ -33,6 +33,15 @@ TEXTS = frozenset({
 
 #: These take a text, and only compare it as a whole, count it or hand it on.
 NOT_READ = {
+    "assay.data.rows:with_ids": "pairs passages and ids",
+    "assay.systems.lexical:bleu": "sacrebleu reads it, in linear time",
+    "assay.systems.lexical:chrf": "the same",
+    "assay.systems.lexical:rouge": "rouge-score cuts it into words; rapidfuzz takes 64 steps at a time",
+    "assay.systems.ragas.data_compy_score:equal_cells": "takes a table that was read, each cell once",
+    "assay.systems.ragas.data_compy_score:matching_columns": "the same",
+    "assay.systems.ragas.data_compy_score:matching_rows": "the same",
+    "assay.systems.ragas.context_texts:best": "hands it to `normalized_distance`, of which the same holds",
+    "assay.systems.ragas.context_texts:ids": "takes ids out of passages",
     "assay.capture.answering:without_passed_over": "compares keys of contexts; texts go to `Prompt.holds`",
     "assay.capture.answering:answering_run": "asks whether outputs are in it",
     "assay.capture.answering:answering_runs": "the same",
@@ -169,6 +178,10 @@ READ: dict[str, Call] = {
     "assay.capture.messages:prompt_of": lambda f, t: f([_message(t), _message(t)]),
     "assay.capture.messages:text_of": lambda f, t: f(_message(t)),
     "assay.capture.messages:turns_before": lambda f, t: f([_message(t), _message(t), _message(t)]),
+    "assay.systems.ragas.data_compy_score:read_table": _first,
+    "assay.systems.ragas.quoted_spans:quotations": lambda f, t: [f(t, 3, apostrophes=one) for one in (True, False)],
+    "assay.systems.ragas.quoted_spans:tidy": _first,
+    "assay.systems.ragas.quoted_spans:located": lambda f, t: f(["a b c", t[:99]], [t], casefold=True, straight=True),
     "assay.capture.serialised:documents_in": _values,
     "assay.capture.serialised:given_in": _values,
     "assay.capture.serialised:messages_in": _values,

@@ -43,7 +43,8 @@ REFERENCE_NAMES = (
     "expected_facts", "gt_answer",
 )  # fmt: skip
 
-#: Field of `Sample` -> names accepted for it, its own name first. Case, spaces, "_" and "-" do not matter.
+#: Field of `Sample` -> names accepted for it, its own name first. Case, spaces, "_" and "-" do not matter. The ids of
+#: contexts are no field of their own: they become those of the contexts.
 ACCEPTED: Mapping[str, tuple[str, ...]] = {
     "question": QUESTION_NAMES,
     "contexts": CONTEXT_NAMES,
@@ -56,6 +57,9 @@ ACCEPTED: Mapping[str, tuple[str, ...]] = {
         "expected_contexts",
         "expected_retrieved_context",
     ),
+    "messages": ("messages", "trajectory", "turns"),
+    "context_ids": ("context_ids", "retrieved_context_ids", "retrieved_ids"),
+    "reference_context_ids": ("reference_context_ids", "expected_context_ids"),
     "history": ("history", "chat_history", "conversation_history"),
     "id": ("id", "row_id", "sample_id", "example_id"),
     "language": ("language", "lang"),

@@ -16,7 +16,8 @@ from assay.cleaning import json_object, missing
 from assay.data.images import IMAGE_COLUMNS, images_of
 from assay.errors import InputError
 from assay.fields import context_text, describe
-from assay.records import Context, Sample, SampleStatus, Turn
+from assay.messages import messages_of
+from assay.records import Context, Message, Sample, SampleStatus, Turn
 from assay.text.short_answers import BETWEEN, aliases
 
 STATUSES = get_args(SampleStatus)
@@ -47,6 +48,10 @@ def sample_from_row(
     - A list of references of a few words each is one reference in several spellings ("Wales | Cymru"); else they are
       joined with newlines: ragas 0.0.x kept `ground_truths` as lists, mostly of one.
     - Pictures that stand in a column of their own (IMAGE_COLUMNS) are further contexts.
+    - Messages: a list of them in one column (see `assay.messages`), in that of the question or in that of the answer,
+      also as JSON. A question that is not given as a text is the last thing a user says, an answer the last that the
+      assistant says.
+    - Ids of contexts in a column of their own become the ids of the contexts, or contexts of ids alone.
     - Other columns go to the metadata, as far as JSON can hold them.
 
     Raises InputError naming the row, its id, the column, what was expected and what was found.
@@ -75,6 +80,11 @@ def sample_from_row(
         known = [part for part in parts if part is not None]
         return tuple(chain.from_iterable(known)) if known else None
 
+    def read_with_ids(field: str, ids: str) -> tuple[Context, ...] | None:
+        found = read_passages(field)
+        made: tuple[Context, ...] | None = read(ids, lambda value: with_ids(found, ids_of(value)), found)
+        return made
+
     identity = read("id", _identity)
     reference_reader = _reference_list if columns.get("reference", "").endswith("s") else _reference
     status = read("status", _text_or_none)
@@ -89,16 +99,21 @@ def sample_from_row(
         name: images for name in IMAGE_COLUMNS if name not in used and (images := images_of(listed(row.get(name))))
     }
     used.update(shown)
-    contexts = read_passages("contexts")
+    contexts = read_with_ids("contexts", "context_ids")
     if shown:
         contexts = (*(contexts or ()), *chain.from_iterable(shown.values()))
     extra = json_object({name: value for name, value in row.items() if name not in used})
+    asked, said = read("question", text_or_messages), read("answer", text_or_messages)
+    messages = read("messages", messages_in, ())
+    for told in (asked, said):
+        messages = messages or (told if isinstance(told, tuple) else ())
     return Sample(
-        question=read("question", _text),
+        question=asked if isinstance(asked, str) else spoken(messages, "user"),
         contexts=contexts,
-        answer=read("answer", _text),
+        answer=said if isinstance(said, str) else spoken(messages, "assistant"),
         reference=read("reference", reference_reader),
-        reference_contexts=read_passages("reference_contexts"),
+        reference_contexts=read_with_ids("reference_contexts", "reference_context_ids"),
+        messages=messages,
         history=read("history", history, ()),
         id=identity,
         ids=read("ids", _ids, {}),
@@ -131,6 +146,44 @@ def _text(value: object) -> str:
     if whole is None:
         raise InputError(f"expected a text, found {describe(value)}")
     return str(whole)
+
+
+def text_or_messages(value: object) -> str | tuple[Message, ...]:
+    """A text, or the messages that stand in its place."""
+    found = _parsed_json(value)
+    items = _list(found)
+    if items and all(_message(item) != (None, None) for item in items):
+        return messages_of(items)
+    return _text(value)
+
+
+def messages_in(value: object) -> tuple[Message, ...]:
+    """The messages of one row. Raises InputError naming the message that cannot be read."""
+    found = _parsed_json(value)
+    items = _list(found)
+    return () if found == "" else messages_of(found if items is None else items)
+
+
+def spoken(messages: Sequence[Message], role: str) -> str | None:
+    """The last text of this role; None where it says nothing."""
+    return next((one.content for one in reversed(messages) if one.role == role and one.content.strip()), None)
+
+
+def ids_of(value: object) -> tuple[str, ...]:
+    """The ids in a list, which may be JSON."""
+    items = _list(_parsed_json(value))
+    if items is None:
+        raise InputError(f"expected a list of ids, found {describe(value)}")
+    return tuple(map(_identity, items))
+
+
+def with_ids(contexts: tuple[Context, ...] | None, ids: Sequence[str]) -> tuple[Context, ...]:
+    """The contexts with these ids; contexts without text where there are only ids. Raises InputError."""
+    if contexts is None:
+        return tuple(Context(text="", id=one) for one in ids)
+    if len(ids) != len(contexts):
+        raise InputError(f"expected an id for each of {len(contexts)} contexts, found {len(ids)} ids")
+    return tuple(dataclasses.replace(one, id=identity) for one, identity in zip(contexts, ids, strict=True))
 
 
 def _text_or_none(value: object) -> str | None:

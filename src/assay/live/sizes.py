@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from assay.live.intake import Submission
-from assay.records import Context, Sample
+from assay.records import Context, Message, Sample
 
 OVERHEAD = 1024  # bytes of a record besides its texts
 PASSAGE = 256  # bytes of a context besides its text
@@ -19,10 +21,26 @@ def size_of(submission: Submission) -> int:
         size += _passages(submission.contexts) + _passages(submission.reference_contexts)
         for turn in submission.history:
             size += len(turn.question) + len(turn.answer) + _passages(turn.contexts)
-        return size
+        return size + sum(map(_message, submission.messages))
     said = getattr(submission, "size", None)
     return said if isinstance(said, int) and not isinstance(said, bool) and said >= 0 else UNKNOWN
 
 
 def _passages(contexts: tuple[Context, ...] | None) -> int:
     return sum(len(context.text) + PASSAGE for context in contexts or ())
+
+
+def _message(message: Message) -> int:
+    size = PASSAGE + len(message.content)
+    for call in message.tool_calls:
+        size += PASSAGE + len(call.output or "") + _held(call.arguments)
+    return size
+
+
+def _held(value: object) -> int:
+    """The characters of the texts in a JSON value."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(len(name) + _held(one) for name, one in value.items())
+    return sum(map(_held, value)) if isinstance(value, (list, tuple)) else 8

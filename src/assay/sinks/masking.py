@@ -10,8 +10,26 @@ from assay.sinks.base import Mask
 
 #: Keys, at any depth, whose texts say nothing of what was asked, found or said.
 _KEPT = frozenset(
-    {"metric", "judge", "version", "direction", "cause", "label", "language", "status", "id", "ids", "start", "end"}
+    {
+        *(
+            "metric",
+            "judge",
+            "version",
+            "direction",
+            "cause",
+            "label",
+            "language",
+            "status",
+            "id",
+            "ids",
+            "start",
+            "end",
+        ),
+        "role",
+    }
 )
+#: Keys under which everything is somebody's own, so that no name in it says that a text may be kept.
+_FOREIGN = frozenset({"metadata", "arguments"})
 
 
 def hash_text(text: str) -> str:
@@ -42,7 +60,10 @@ def hider(mask: Mask | None, texts: bool) -> Mask | None:
 
 
 def hashed_texts(data: dict[str, Any]) -> dict[str, Any]:
-    """`ScoredSample.to_dict()` with every text hashed, except names, labels and ids; in metadata without exception."""
+    """`ScoredSample.to_dict()` with every text hashed, except names, labels, ids and roles.
+
+    In metadata and in a tool's arguments all are hashed.
+    """
     return hidden_texts(data, hash_text)
 
 
@@ -59,7 +80,7 @@ def _hidden(value: Any, kept: frozenset[str], hide: Mask) -> Any:
         return hide(value)
     if isinstance(value, dict):
         return {
-            key: item if key in kept else _hidden(item, frozenset() if key == "metadata" else kept, hide)
+            key: item if key in kept else _hidden(item, frozenset() if key in _FOREIGN else kept, hide)
             for key, item in value.items()
         }
     if isinstance(value, list):

@@ -23,6 +23,13 @@ from assay.systems.ragas import (
     rubrics,
     semantic_similarity,
     summarization_score,
+    context_texts,
+    data_compy_score,
+    quoted_spans,
+    text_pairs,
+    tool_calls,
+    topic_adherence,
+    yes_or_no,
 )
 
 ENTRIES: Mapping[str, Entry] = table(
@@ -43,4 +50,11 @@ ENTRIES: Mapping[str, Entry] = table(
     *aspect_critique.ENTRIES,
     *rubrics.ENTRIES,
     *ragas_score.ENTRIES,
+    *text_pairs.ENTRIES,
+    *context_texts.ENTRIES,
+    *quoted_spans.ENTRIES,
+    *data_compy_score.ENTRIES,
+    *tool_calls.ENTRIES,
+    *topic_adherence.ENTRIES,
+    *yes_or_no.ENTRIES,
 )

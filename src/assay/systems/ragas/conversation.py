@@ -1,0 +1,45 @@
+"""What ragas' metrics on conversations read: the messages as one text, the tools called, and those to be called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from assay.errors import Cause, JudgeFailure
+from assay.messages import tool_call_of
+from assay.records import Message, Sample, ToolCall
+from assay.systems.base import SystemMetric, given
+
+
+def messages_of(sample: Sample, metric: SystemMetric) -> tuple[Message, ...]:
+    """The conversation. Raises JudgeFailure(missing_input) where the sample has none."""
+    if not sample.messages:
+        raise JudgeFailure(Cause.MISSING_INPUT, f"{metric.label} needs 'messages', which are missing")
+    return sample.messages
+
+
+def transcript(messages: Sequence[Message]) -> str:
+    """A conversation as text: a line per message and per tool called."""
+    lines = []
+    for message in messages:
+        if message.content or not message.tool_calls:
+            lines.append(f"{message.role.upper()}: {message.content}")
+        for call in message.tool_calls:
+            arguments = json.dumps(dict(call.arguments), ensure_ascii=False, sort_keys=True)
+            lines.append(f"{message.role.upper()} calls {call.name} {arguments}")
+    return "\n".join(lines)
+
+
+def tools_called(messages: Sequence[Message]) -> list[ToolCall]:
+    """What the assistant called, in order."""
+    return [call for message in messages if message.role == "assistant" for call in message.tool_calls]
+
+
+def tools_wanted(sample: Sample, metric: SystemMetric) -> list[ToolCall]:
+    """`metadata["reference_tool_calls"]`. Raises JudgeFailure(missing_input) where it is missing or holds no calls."""
+    listed = given(sample, metric, "reference_tool_calls", list)
+    try:
+        return [tool_call_of(one) for one in listed]
+    except ValueError as error:
+        where = f"{metric.label}: metadata['reference_tool_calls']"
+        raise JudgeFailure(Cause.MISSING_INPUT, f"{where}: {error}") from None
