@@ -22,6 +22,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
         "trulens-core==2.16.0",
         "trulens-feedback==2.16.0",
         "trulens-providers-openai==2.16.0",
+        "trulens-providers-huggingface==2.16.0",
         "llama-index-core",
         "scikit-learn",
         "scipy",

@@ -250,7 +250,7 @@ def main() -> None:
                 loops = name == "agent_loop_detection"
                 case._trace_dict = spans(talk, written.get(talk.id, []), place % 5 == 0) if loops else {"said": whole}
             values.setdefault(name, {})[talk.id] = measured(metric, case)
-    exports = sorted(name for name in dir(metrics) if name.endswith("Metric") or name.endswith("GEval"))
+    exports = sorted(name for name in dir(metrics) if name.endswith(("Metric", "Eval")) and name[:4] != "Base")
     found = {"versions": {"deepeval": version("deepeval")}, "exports": exports, "values": values}
     print(json.dumps(found, indent=1, sort_keys=True))
 

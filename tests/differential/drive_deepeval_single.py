@@ -21,6 +21,7 @@ import deepeval_world as world
 import worlds
 from deepeval.dataset.expectations import Expectations
 from deepeval.evaluate.expectations import _SingleTurnExpectations
+from deepeval.metrics import community, ragas
 from deepeval.metrics.community import CitationFaithfulnessMetric
 from deepeval.metrics.dag import (
     BinaryJudgementNode,
@@ -251,5 +252,7 @@ with contextlib.redirect_stdout(io.StringIO()):
     found = asyncio.run(main())
 bases = ("Classifier", "BaseClassifier")
 exports = sorted(name for name in metrics.__all__ if name.endswith(("Metric", "Eval")) and not name.startswith("Base"))
+exports += sorted(name for name in dir(community) if name.endswith("Metric"))
+exports += sorted(name for name in dir(ragas) if name.endswith("Metric") and not name.startswith("Base"))
 exports += sorted(name for name in classifiers.__all__ if name.endswith("Classifier") and name not in bases)
 print(json.dumps({"versions": {"deepeval": version("deepeval")}, "exports": exports, "values": found}))

@@ -14,6 +14,7 @@ from typing import Any
 
 import answers
 import worlds
+from llama_index.core import evaluation
 from llama_index.core.base.embeddings.base import BaseEmbedding, SimilarityMode
 from llama_index.core.evaluation import (
     AnswerRelevancyEvaluator,
@@ -144,7 +145,7 @@ async def main() -> None:
         for name, number in retrieved(ranking).items():
             values.setdefault(name, {})[ranking.id] = number
     versions = {"llama-index-core": version("llama-index-core")}
-    exports = sorted(METRIC_REGISTRY)
+    exports = sorted({*METRIC_REGISTRY, *evaluation.__all__})
     print(json.dumps({"versions": versions, "exports": exports, "values": values}, indent=1, sort_keys=True))
 
 

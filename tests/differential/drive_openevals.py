@@ -20,6 +20,7 @@ import texts
 import ways
 import worlds
 from agentevals.graph_trajectory.strict import graph_trajectory_strict_match
+from exported import functions
 from langchain_openai import ChatOpenAI
 from openevals.json import create_json_match_evaluator
 from openevals.string import create_embedding_similarity_evaluator, levenshtein_distance
@@ -72,6 +73,13 @@ def names() -> dict[str, str]:
         for name, one in found.items()
         if name not in NO_NUMBER | ELSEWHERE
     }
+
+
+def exports() -> list[str]:
+    """What both packages have to judge with: their prompts, and what makes a judge or is one."""
+    listed = {*functions("openevals"), *functions("agentevals")}
+    endings = ("_evaluator", "_judge", "_match", "_distance", "_subset", "_superset")
+    return sorted({*prompts.__all__, *(name for name in listed if name.endswith(endings))})
 
 
 def judged(llm: Any) -> Iterator[tuple[str, str, float | None]]:
@@ -157,7 +165,7 @@ def main() -> None:
             for name, case, value in found:
                 values.setdefault(name, {})[case] = value
     versions = {package: version(package) for package in ("openevals", "agentevals")}
-    print(json.dumps({"versions": versions, "exports": sorted(names()), "values": values}))
+    print(json.dumps({"versions": versions, "exports": exports(), "values": values}))
 
 
 main()

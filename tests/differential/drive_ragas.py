@@ -15,6 +15,7 @@ from typing import Any
 import ragas_world as world
 import worlds
 from openai import AsyncOpenAI
+from ragas import metrics as legacy
 from ragas.dataset_schema import SingleTurnSample
 from ragas.embeddings.base import BaseRagasEmbedding
 from ragas.llms import llm_factory
@@ -212,7 +213,7 @@ async def main() -> None:
             values[name] = {case.id: await value_of(measure, case) for case in world.all_cases()}
     if UNKNOWN:
         raise SystemExit("\n".join(UNKNOWN[:20]))
-    exports = sorted(name for name in ragas.__all__ if not name.startswith("Base"))
+    exports = sorted({*ragas.__all__, *legacy.__all__, *legacy._DEPRECATED_METRICS})
     print(json.dumps({"versions": {"ragas": version("ragas")}, "exports": exports, "values": values}))
 
 

@@ -129,7 +129,7 @@ def main() -> None:
             _metric = name.partition("/")[0]
             values[name] = {case.id: value_of(metric, case) for case in world.all_cases()}
         values["ragas_score"] = {case.id: overall(case) for case in world.all_cases()}
-    exports = sorted(name for name in ragas.__all__ if name[0].isupper())
+    exports = sorted(ragas.__all__)
     print(json.dumps({"versions": {"ragas": version("ragas")}, "exports": exports, "values": values}))
 
 

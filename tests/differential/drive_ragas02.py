@@ -129,7 +129,7 @@ async def main() -> None:
             values[_metric] = {case.id: await value_of(metric, case) for case in world.all_cases()}
     if UNKNOWN:
         raise SystemExit("\n".join(UNKNOWN[:20]))
-    exports = sorted({name for name in ragas.__all__ if name[0].isupper() and not name.startswith("Metric")})
+    exports = sorted({*ragas.__all__})
     print(json.dumps({"versions": {"ragas": version("ragas")}, "exports": exports, "values": values}))
 
 

@@ -32,9 +32,10 @@ nltk.download = lambda *_, **__: True
 
 import trulens_worlds as world  # noqa: E402
 import worlds  # noqa: E402
+from exported import functions  # noqa: E402
 from llama_index.core.base.embeddings.base import BaseEmbedding  # noqa: E402
 from server import Server  # noqa: E402
-from trulens.feedback import GroundTruthAgreement  # noqa: E402
+from trulens.feedback import GroundTruthAggregator, GroundTruthAgreement  # noqa: E402
 from trulens.feedback.deterministic import conversation_repetition  # noqa: E402
 from trulens.feedback.embeddings import Embeddings  # noqa: E402
 from trulens.feedback.jury import Jury  # noqa: E402
@@ -198,7 +199,7 @@ def counted(provider: OpenAI, case: worlds.Case) -> dict[str, float | None]:
         found[f"{short}_at_2"] = number(partial(measure, question, contexts, None, 2))
         found[f"{short}_at_2_by_score"] = number(partial(measure, question, contexts, scores, 2))
     distances = Embeddings(Hashed())
-    for name in ("cosine_distance", "euclidean_distance"):
+    for name in ("cosine_distance", "euclidean_distance", "manhattan_distance"):
         found[name] = number(partial(getattr(distances, name), question, case.answer))
     turns = [{"role": role, "content": said} for role, said in world.conversation(case)]
     found["conversation_repetition"] = number(lambda: conversation_repetition(turns))
@@ -240,9 +241,15 @@ def main() -> None:
             _case = case
             for name, value in (judged(provider, case) | counted(provider, case) | juries(case)).items():
                 values.setdefault(name, {})[case.id] = value
-    public = [name for owner in (LLMProvider, GroundTruthAgreement, Embeddings) for name in _functions(owner)]
+    owners = (LLMProvider, GroundTruthAgreement, GroundTruthAggregator, Embeddings)
+    public = [name for owner in owners for name in _functions(owner)]
+    public += functions("trulens-providers-huggingface", "HuggingfaceBase")
     versions = {name: version(name) for name in ("trulens-feedback", "trulens-providers-openai")}
-    print(json.dumps({"versions": versions, "exports": sorted({*public, "conversation_repetition"}), "values": values}))
+    print(
+        json.dumps(
+            {"versions": versions, "exports": sorted({*public, "conversation_repetition", "Jury"}), "values": values}
+        )
+    )
 
 
 def _functions(owner: type) -> list[str]:

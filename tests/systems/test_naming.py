@@ -8,11 +8,13 @@ from dataclasses import replace
 import pytest
 
 import assay
+from assay import systems
 from assay.errors import InputError
 from assay.judges.scripted import ScriptedJudge
 from assay.naming import resolve
 from assay.records import Context, Sample
 from assay.sinks.annotations import annotations_of
+from assay.systems.base import Entry, spelled, table
 
 JUDGE = ScriptedJudge(support=lambda claim, passage: "supported")
 BLANK = Sample(question="When?", contexts=(Context(text=" "),), answer="It opened in 1990.", id="blank")
@@ -42,6 +44,73 @@ def test_wrong_names_say_what_is_meant(name: str, said: str) -> None:
     with pytest.raises(InputError) as raised:
         resolve(name)
     assert said in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("ragas:LLMContextPrecisionWithReference", "ragas:context_precision"),
+        ("ragas:LLMContextPrecisionWithReference@original", "ragas:context_precision@original"),
+        ("ragas:answer_similarity", "ragas:semantic_similarity"),
+        ("ragas:Faithfulness", "ragas:faithfulness"),
+        ("ragas:FactualCorrectness", "ragas:factual_correctness"),  # the first of the three modes is the default
+        ("ragas:AspectCritique", "ragas:aspect_critique"),  # of an early version
+        ("deepeval:FaithfulnessMetric", "deepeval:faithfulness"),
+        ("deepeval:HallucinationMetric", "deepeval:hallucination"),
+        ("trulens:groundedness_measure_with_cot_reasons", "trulens:groundedness"),
+        ("openevals:CORRECTNESS_PROMPT", "openevals:correctness"),
+        ("openevals:create_llm_as_judge", "openevals:llm_as_judge"),
+        ("bedrock:Builtin.Faithfulness", "bedrock:faithfulness"),
+        ("llamaindex:ResponseEvaluator", "llamaindex:faithfulness"),
+    ],
+)
+def test_the_names_that_a_system_has_for_a_metric(name: str, label: str) -> None:
+    (metric,) = resolve(name)
+    assert metric.label == label
+
+
+@pytest.mark.parametrize("system", systems.SYSTEMS)
+def test_every_other_name_means_the_metric_that_lists_it(system: str) -> None:
+    for name, entry in systems.entries(system).items():
+        labels = [systems.named(f"{system}:{other}").label for other in entry.also]
+        assert labels == [f"{system}:{name}"] * len(labels)
+
+
+def entry(metric: str, *also: str) -> Entry:
+    """An entry of a metric with this name."""
+    kind = type(systems.named("ragas:faithfulness"))
+    made = type("Made", (kind,), {"name": f"some:{metric}"})
+    return replace(systems.entries("ragas")["faithfulness"], make=made, also=also)
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        (entry("one"), entry("one")),
+        (entry("one", "Same"), entry("two", "Same")),
+        (entry("one", "two"), entry("two")),
+        (entry("one"), entry("two", "one")),
+    ],
+)
+def test_a_name_that_means_two_metrics_is_refused(listed: tuple[Entry, ...]) -> None:
+    with pytest.raises(InputError, match=r"two metrics are called '(one|two|Same)'"):
+        table(*listed)
+    assert list(table(entry("one", "One", "Uno"), entry("two", "Two"))) == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("ragas.metrics.Faithfulness", "Faithfulness"),
+        ("ragas.metrics.AnswerRelevancy, of 0.0.11", "AnswerRelevancy"),
+        ("pack.Similarity(mode='cosine')", "Similarity"),
+        ("Amazon Bedrock evaluations, Builtin.Faithfulness", ""),
+        ("LangSmith's tutorial on evaluating RAG", ""),
+        ("", ""),
+    ],
+)
+def test_what_a_source_calls_it(source: str, name: str) -> None:
+    assert spelled(source) == name
 
 
 def test_a_value_by_convention_is_marked_and_counts_in_no_mean() -> None:

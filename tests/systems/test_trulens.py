@@ -110,7 +110,13 @@ def judge_for(name: str, case: worlds.Case) -> ScriptedJudge:
         sorting=lambda what, item, texts: sort[what](item),
         listing=lambda what, texts: lists[what],
         criterion=lambda question, vote: world.answerable(case),
+        distance=lambda a, b, measure: manhattan(worlds.embedding(a), worlds.embedding(b)),
     )
+
+
+def manhattan(a: Sequence[float], b: Sequence[float]) -> float:
+    """The sum of the differences of coordinates."""
+    return sum(abs(x - y) for x, y in zip(a, b, strict=True))
 
 
 def score_of(metric: Metric, sample: Sample, judge: ScriptedJudge | None = None) -> Score:
@@ -401,7 +407,8 @@ def test_harm_is_lower_and_the_rest_is_higher() -> None:
     lower = {name for name, entry in entries("trulens").items() if entry.make().direction == "lower"}
     assert lower == {
         *("harmfulness", "maliciousness", "misogyny", "criminality", "insensitivity", "stereotypes"),
-        *("controversiality", "cosine_distance", "euclidean_distance", "absolute_error"),
+        *("controversiality", "cosine_distance", "euclidean_distance", "manhattan_distance"),
+        "absolute_error",
     }
 
 

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import cast
 
 from assay.errors import InputError
-from assay.systems.base import ORIGINAL, Entry, SystemMetric
+from assay.systems.base import ORIGINAL, Entry, SystemMetric, spellings
 
 #: The rooms by the name before the colon. Each has a table `ENTRIES`, and is loaded when one of its metrics is wanted.
 SYSTEMS: tuple[str, ...] = (
@@ -47,11 +47,14 @@ def names(system: str = "all") -> tuple[str, ...]:
 
 
 def named(name: str) -> SystemMetric:
-    """The metric "SYSTEM:NAME" or "SYSTEM:NAME@original". Raises InputError where there is none."""
+    """The metric "SYSTEM:NAME" or "SYSTEM:NAME@original". Raises InputError where there is none.
+
+    NAME may be another name that the system has for it, such as that of its class: "deepeval:FaithfulnessMetric".
+    """
     system, _, rest = name.partition(":")
-    wanted, _, profile = rest.partition("@")
+    wanted, _, profile = (part.strip() for part in rest.partition("@"))
     known = entries(system.strip())
-    entry = known.get(wanted.strip())
+    entry = known.get(wanted) or spellings(known).get(wanted)
     if entry is None:
         near = difflib.get_close_matches(wanted.lower().replace("-", "_").replace(" ", "_"), known, n=3)
         hint = f"did you mean {' or '.join(repr(f'{system}:{match}') for match in near)}? " if near else ""

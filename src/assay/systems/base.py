@@ -6,6 +6,7 @@ systems part), and what its system gives where there is nothing to measure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeVar
@@ -121,4 +122,28 @@ def table(*listed: Entry) -> Mapping[str, Entry]:
         if name in found:
             raise InputError(f"two metrics are called {name!r}")
         found[name] = entry
+    spellings(found)
     return found
+
+
+def spellings(entries: Mapping[str, Entry]) -> Mapping[str, Entry]:
+    """The entries by their other names: those in `also`, and what `source` calls the class or function.
+
+    One class often makes several metrics; its name means the first of them, which has the system's defaults. Raises
+    InputError for a name in `also` that means two metrics.
+    """
+    found: dict[str, Entry] = {}
+    for entry in entries.values():
+        for name in entry.also:
+            if found.setdefault(name, entry) is not entry or entries.get(name, entry) is not entry:
+                raise InputError(f"two metrics are called {name!r}")
+    for entry in entries.values():
+        if name := spelled(entry.source):
+            found.setdefault(name, entry)
+    return found
+
+
+def spelled(source: str) -> str:
+    """What a source calls the class or function: "Faithfulness" of "ragas.metrics.Faithfulness, until 0.3"; else ""."""
+    dotted = re.match(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", source)
+    return dotted.group().rpartition(".")[2] if dotted else ""

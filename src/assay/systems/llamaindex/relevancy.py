@@ -43,6 +43,6 @@ ENTRIES = (
         family="answer relevance",
         steps=Steps("the question and the whole answer", "all contexts together", "yes", "yes or no"),
         empty="0 without contexts",
-        also=("QueryResponseEvaluator",),
+        also=("RelevanceEvaluator", "QueryResponseEvaluator"),
     ),
 )

@@ -102,7 +102,7 @@ ENTRIES = (
         family="faithfulness",
         steps=_ALONE,
         empty="an error without contexts",
-        also=("faithful_rate", "multi_modal_faithfulness"),
+        also=("faithful_rate", "multi_modal_faithfulness", "multimodal_faithness"),
     ),
     Entry(
         make=RagasRelevance,
@@ -111,7 +111,7 @@ ENTRIES = (
         family="answer relevancy",
         steps=_WITH_QUESTION,
         empty="an error without contexts",
-        also=("relevance_rate", "multi_modal_relevance"),
+        also=("relevance_rate", "multi_modal_relevance", "multimodal_relevance"),
     ),
     Entry(
         make=LlamaIndexFaithfulness,

@@ -34,7 +34,7 @@ class Rubric:
     shows: tuple[str, ...] = ("question", "answer")
     direction: Direction = "higher"
     family: str = "criteria"
-    source: str = "create_llm_as_judge"
+    source: str = "openevals.create_llm_as_judge"
 
 
 def _text(name: str, question: str, *, fault: bool = False, family: str = "", source: str = "") -> Rubric:
@@ -177,7 +177,7 @@ _LISTED = (
         (),
         (WAY,),
         family="trajectory",
-        source="create_trajectory_llm_as_judge, TRAJECTORY_ACCURACY_PROMPT",
+        source="openevals.create_trajectory_llm_as_judge, openevals.prompts.TRAJECTORY_ACCURACY_PROMPT",
     ),
     Rubric(
         "trajectory_accuracy_with_reference",
@@ -186,7 +186,7 @@ _LISTED = (
         (),
         (REFERENCE_WAY, WAY),
         family="trajectory",
-        source="create_trajectory_llm_as_judge, TRAJECTORY_ACCURACY_PROMPT_WITH_REFERENCE",
+        source="openevals.create_trajectory_llm_as_judge, openevals.prompts.TRAJECTORY_ACCURACY_PROMPT_WITH_REFERENCE",
     ),
     Rubric(
         "tool_selection",

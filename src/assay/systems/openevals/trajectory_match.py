@@ -94,6 +94,7 @@ ENTRIES = tuple(
             "messages and their tool calls" if how == "strict" else "tool calls", "reference steps", how, "yes 1, no 0"
         ),
         empty="0 for other messages than none" if how == "strict" else "1",
+        also=(f"trajectory_{how}",) if how in ("subset", "superset") else (),  # what agentevals calls the function
     )
     for how in get_args(MatchMode)
 )

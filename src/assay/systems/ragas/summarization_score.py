@@ -79,6 +79,6 @@ ENTRIES = (
         family="summarization",
         steps=Steps("key questions on the text", "the answer", "answered yes", "share, blended with conciseness"),
         empty="an error",
-        also=("summary_score", "SummaryScore"),
+        also=("summary_score", "SummaryScore", "SummarizationScore"),
     ),
 )

@@ -101,6 +101,7 @@ ENTRIES = (
         Steps("the whole answer", "the reference", "equivalent", "yes or no"),
         "an exception",
         "llm_sql_equivalence_with_reference",
+        "LLMSQLEquivalence",
         "sql_semantic_equivalence",
     ),
     _entry(

@@ -2,10 +2,11 @@
 
     cosine_distance      1 - cosine
     euclidean_distance   sqrt(2 - 2 cosine), of embeddings of length 1
+    manhattan_distance   the sum of the differences of their coordinates
 
-Range 0 to 2, lower is better. trulens 2.16.0, `Embeddings`, there with a model of LlamaIndex. Judges here give cosines,
-and with them the euclidean distance of vectors of length 1, as nearly all models give them. The manhattan distance does
-not follow from a cosine, and is not here.
+Range 0 to 2, of the manhattan distance 0 to 2 * sqrt(coordinates); lower is better. trulens 2.16.0, `Embeddings`, there
+with a model of LlamaIndex. Judges here give cosines, and with them the euclidean distance of vectors of length 1, as
+nearly all models give them. The manhattan distance does not follow from a cosine, and is asked on its own.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.inquiries import Similarity
+from assay.inquiries import Distance, Similarity
 from assay.judges.base import Judge
 from assay.metrics.readings import cosines
 from assay.records import Direction, Sample, Score
 from assay.systems.base import Entry, Steps, SystemMetric
+
+#: The largest manhattan distance of vectors of 65,536 coordinates, twice the root of their number.
+FARTHEST = 512.0
 
 
 def cosine_distance(cosine: float) -> float:
@@ -68,17 +72,33 @@ class EuclideanDistance(_Distance):
         return euclidean_distance(cosine)
 
 
-def _entry(make: type[_Distance], aggregate: str) -> Entry:
+@dataclass(frozen=True)
+class ManhattanDistance(SystemMetric):
+    """The manhattan distance of question and answer."""
+
+    name: ClassVar[str] = "trulens:manhattan_distance"
+    needs: ClassVar = ("question", "answer")
+    asks: ClassVar = (Distance,)
+    high: ClassVar[float] = FARTHEST
+    direction: ClassVar[Direction] = "lower"
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        (apart,) = await judge.find(Distance(sample.question or "", (sample.answer or "",), "manhattan"))
+        return self.scored(apart)
+
+
+def _entry(make: type[SystemMetric], counts: str, aggregate: str) -> Entry:
     return Entry(
         make=make,
         source=f"trulens.feedback.Embeddings.{make.name.partition(':')[2]}",
         compared="trulens 2.16.0",
         family="similarity",
-        steps=Steps("the whole answer", "the question", "cosine", aggregate),
+        steps=Steps("the whole answer", "the question", counts, aggregate),
     )
 
 
 ENTRIES = (
-    _entry(CosineDistance, "1 - cosine"),
-    _entry(EuclideanDistance, "sqrt(2 - 2 cosine)"),
+    _entry(CosineDistance, "cosine", "1 - cosine"),
+    _entry(EuclideanDistance, "cosine", "sqrt(2 - 2 cosine)"),
+    _entry(ManhattanDistance, "differences of coordinates", "sum"),
 )
