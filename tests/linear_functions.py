@@ -303,6 +303,8 @@ READ: dict[str, Call] = {
     "assay.systems.trulens.groundedness:sentences_of": lambda f, t: f(t, "en"),
     "assay.systems.trulens.repetition:words_of": lambda f, t: f(t),
     "assay.text.sentences:split_sentences": lambda f, t: (f(t), f(t, "de"), f(t, "xx")),
+    "assay.systems.deepeval.loops:words_of": lambda f, t: f(t),
+    "assay.systems.deepeval.loops:most_alike_texts": lambda f, t: f([t, t]),
     "assay.text.short_answers:aliases": _first,
     "assay.text.short_answers:polarity": _first,
     "assay.text.short_answers:stated": lambda f, t: (f(t, t[:99]), f(t, t[:49] + "x"), f("Paris", t)),
