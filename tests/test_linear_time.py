@@ -34,6 +34,11 @@ PATTERNS = [found for path in source_files() for found in patterns_in(path)]
 
 #: Patterns that are made at run time, with ones like them. Whoever adds one says here why it is linear.
 MADE_AT_RUN_TIME = {
+    # the user's own, as with DeepEval; what stands here is one that is linear
+    (
+        "src/assay/systems/deepeval/matching.py",
+        "re.compile(pattern.strip(), re.IGNORECASE if self.ignore_case else 0)",
+    ): (r"yes|no"),
     (
         "src/assay/judges/sentence_claims/refusals.py",
         "re.compile('(?:' + '|'.join(alternatives) + ')')",

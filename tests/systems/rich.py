@@ -37,6 +37,7 @@ METADATA: dict[str, Any] = {
         {"name": "search", "input_parameters": {"query": "museum opening"}, "output": "It opened in 1931."}
     ],
     "expected_tools": [{"name": "search", "input_parameters": {"query": "museum opening"}}],
+    "reference_tool_calls": [{"name": "search", "args": {"query": "museum opening"}}],
     "available_tools": [{"name": "search", "description": "finds pages"}, {"name": "clock", "description": "the time"}],
     "allowed_tools": ["search"],
     "mcp_servers": [{"name": "library", "available_tools": ["search"]}],
@@ -129,4 +130,6 @@ def rich(name: str) -> Sample:
         return PICTURES
     if name.endswith("json_schema_validation"):
         return replace(JSON, reference='{"type": "object"}')
+    if name == "ragas:data_compy_score":
+        return replace(RICH, answer="id,year\n1,1931\n2,1940", reference="id,year\n1,1931\n2,1941")
     return JSON if "json" in name else RICH

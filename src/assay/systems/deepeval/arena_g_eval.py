@@ -75,7 +75,7 @@ ENTRIES = (
     Entry(
         make=ArenaGEval,
         source="deepeval.metrics.ArenaGEval",
-        compared="deepeval 4.3.1",
+        compared="published formula: the winner that the judge names; the original gives no number",
         family="preference",
         steps=Steps("the whole answer", "the answers of other contestants", "best by the criteria", "yes or no"),
         empty="refused",
