@@ -23,6 +23,8 @@ from assay.systems.base import Entry
 from tests.systems.any_judge import AnyJudge
 from tests.systems.rich import RICH, rich
 
+pytestmark = pytest.mark.long
+
 NAMES = systems.names()
 every_metric = pytest.mark.parametrize("name", NAMES)
 both_profiles = pytest.mark.parametrize("profile", ["", "@original"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from dataclasses import replace
 
 import pytest
@@ -144,3 +145,18 @@ def test_what_two_systems_ask_alike_is_asked_once() -> None:
     judge = ScriptedJudge(support=lambda claim, passage: "supported")
     asyncio.run(assay.aevaluate([FULL], ["faithfulness", "ragas:faithfulness"], judge=judge, store=None))
     assert dict(judge.asked) == {"claims": 1, "support": 1}
+
+
+def test_without_its_extra_a_metric_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
+    result = assay.evaluate(
+        [replace(FULL, reference="It opened in 1990.")],
+        ["ragas:bleu_score", "ragas:faithfulness"],
+        judge=JUDGE,
+        store=None,
+    )
+    (failure,) = result.failures
+    assert (failure.metric, failure.cause) == ("ragas:bleu_score", "missing_extra")
+    assert "sacrebleu" in failure.message
+    assert "lexical" in failure.message
+    assert result.metrics["ragas:faithfulness"].mean == 1.0

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from assay.errors import Cause, JudgeFailure
+from assay.errors import Cause, JudgeFailure, MissingExtra
 from assay.inquiries.base import Inquiry
 from assay.inquiries.rating import Rated
 from assay.judges.base import METER, Judge, Meter
@@ -92,6 +92,8 @@ class Metric(ABC):
             score = as_score(self, await self.measure(self._read_in(sample, judge), judge))
         except JudgeFailure as failure:
             score = self.unscored(failure.cause, failure.message, raw=failure.raw)
+        except MissingExtra as error:
+            return replace(self.unscored(Cause.MISSING_EXTRA, str(error)), usage=meter.usage)
         except NoScore as error:  # the metric's own mistake: no judge had a hand in it
             return replace(self.unscored(Cause.BUG, str(error)), usage=meter.usage)
         finally:

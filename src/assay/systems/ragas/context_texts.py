@@ -162,7 +162,10 @@ class IDBasedContextRecall(ContextIds):
 
 def _entry(make: type[SystemMetric], family: str, steps: Steps, empty: str) -> Entry:
     source = f"ragas.metrics._{family.replace(' ', '_')}.{make.__name__}"
-    return Entry(make=make, source=source, compared="ragas 0.4.3", family=family, steps=steps, empty=empty)
+    ordered = steps.aggregate == "average precision"
+    return Entry(
+        make=make, source=source, compared="ragas 0.4.3", family=family, steps=steps, empty=empty, ordered=ordered
+    )
 
 
 ENTRIES = (
