@@ -163,9 +163,9 @@ INQUIRIES: dict[type[Inquiry[Any]], list[Asked]] = {
     Similarity: [Asked(lambda t: Similarity(t, _many(t)), lambda t: [], lambda *about: 0.5)],
     Distance: [Asked(lambda t: Distance(t, _many(t)), lambda t: [], lambda *about: 0.5)],
     Sorting: [
-        Asked(
-            lambda t: Sorting("kinds", t, _many(t), (("yes", "-"), ("no", "-")), (("TEXT", t),)),
-            lambda t: [{"verdicts": [{"item": f"I{n}", "reason": "-", "label": "no"} for n in _numbers(t)]}],
+        Asked(  # few items, as of Support few claims: many are asked in parts, each with all of the text
+            lambda t: Sorting("kinds", "Is it?", (t, t[1:]), (("yes", "-"), ("no", "-")), (("TEXT", t),)),
+            lambda t: [{"verdicts": [{"item": f"I{n}", "reason": t, "label": "no"} for n in (1, 2)]}],
             lambda *about: "yes",
         )
     ],

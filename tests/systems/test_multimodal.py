@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from assay import ocr
 from assay.errors import Cause, InputError
 from assay.inquiries import Claims, Criterion, Inquiry, Sorting, Support, Usefulness, UsefulSentences
 from assay.inquiries.rating import Rated, Rating
@@ -353,6 +354,7 @@ def test_an_endpoint_that_refuses_pictures_gives_no_value(monkeypatch: pytest.Mo
 
 def test_without_the_extra_a_judge_that_does_not_see_gives_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.ocr.find_spec", lambda name: None)
+    ocr._reader.cache_clear()  # it may have read the picture before
     score = scored(named("multimodal:faithfulness"), SAMPLE, ScriptedJudge(support=lambda claim, passage: "supported"))
     assert cause_of(score) is Cause.NEEDS_VISION
     assert "passage 2 (scan) has a picture: name a judge that sees, or let its text be read:" in str(score)

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
@@ -51,18 +52,19 @@ def read_table(text: str) -> Table | None:
         return None
     header, rows = lines[0], lines[1:]
     names: dict[str, list[Cell]] = {}
+    given: Counter[str] = Counter()
     for place, name in enumerate(header):
         cells = [row[place] if place < len(row) else "" for row in rows]
-        names[_unused(name.strip().lower(), names)] = _typed(cells)
+        names[_unused(name.strip().lower(), names, given)] = _typed(cells)
     return Table(names, len(rows))
 
 
-def _unused(name: str, names: dict[str, list[Cell]]) -> str:
-    """A name given twice gets a number, as in pandas."""
-    number, found = 0, name
+def _unused(name: str, names: Mapping[str, object], given: Counter[str]) -> str:
+    """A name given twice gets a number, as in pandas; `given` counts on from the last one."""
+    found = name
     while found in names:
-        number += 1
-        found = f"{name}.{number}"
+        given[name] += 1
+        found = f"{name}.{given[name]}"
     return found
 
 
