@@ -119,7 +119,8 @@ class WithScore:
         (PNG, Context(text="", image=URI)),
         (BARE, Context(text="", image=URI)),
         ("a.png", Context(text="", image="a.png")),
-        ({"text": "a.png"}, Context(text="", image="a.png")),
+        ({"page_content": "a.png"}, Context(text="", image="a.png")),
+        ({"text": "a.png"}, Context(text="a.png")),  # as a sample is written whose passage is this text
         (Node(image=BARE), Context(text="A caption.", image=URI, id="n1")),
         (Node(image_url="https://e.org/x"), Context(text="A caption.", image="https://e.org/x", id="n1")),
         (Node(image_resource=Resource(path=Path("b.png"))), Context(text="A caption.", image="b.png", id="n1")),

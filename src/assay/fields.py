@@ -186,7 +186,8 @@ def _from_mapping(value: Mapping[Any, Any]) -> Context:
         id=_first_id(value.get(key) for key in ID_KEYS),
         score=score,
         metadata=metadata,
-        **_text_and_image(text, image),
+        # what a dict calls its text is one, whatever it names: a sample that was written is read as it was
+        **({"text": text, "image": image} if isinstance(value.get("text"), str) else _text_and_image(text, image)),
     )
 
 
