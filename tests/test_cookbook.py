@@ -30,6 +30,13 @@ SHOWN = {
         "Not scored (no_context): nothing was retrieved",
         "'faithfulness/mean': 0.75",
     ),
+    "one_name_many_formulas.py": (
+        "one answer, 0.50 to 1.00:",
+        "counts: not contradicted",
+        "faithfulness: not scored (no_claims)",
+        "deepeval:faithfulness@original = 1.000 by convention",
+        "ragchecker:faithfulness@original = 0.000 by convention",
+    ),
     "production_traces.py": ("22/24", "no_context", "The least faithful one, trace-010", "numbers not found: 15, 1867"),
 }
 

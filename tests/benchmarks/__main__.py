@@ -9,6 +9,7 @@ import platform
 BENCHMARKS = {
     "Judging with an LLM: CPU per call": "bench_openai",
     "A sample that an LLM judges: calls and tokens": "bench_tokens",
+    "The metrics of all systems on one sample": "bench_systems",
     "A sample that an LLM judges: CPU of the client": "bench_client_cpu",
     "LangChain: what a handler adds": "bench_langchain",
     "LlamaIndex: what the instrumentation adds": "bench_llama_index",
