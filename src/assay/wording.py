@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from assay.records import Evidence, Sample, Score, Verdict
 
-_AGAINST = {"contexts": "passage", "reference": "reference", "answer": "answer"}
+_AGAINST = {"contexts": "passage", "reference": "reference", "answer": "answer", "tools": "tool output"}
 _FAVOURABLE = {
     "not_mentioned": "supported",
     "contradicted": "supported",
@@ -81,7 +81,7 @@ def subject_of(verdict: Verdict, units: Sequence[str]) -> str:
 def place_in_words(quote: Evidence, against: str, own: int) -> str:
     """Where a quote stands."""
     kind = _AGAINST.get(against, "passage")
-    place = f"{kind} {quote.passage + 1}" if kind == "passage" else kind
+    place = f"{kind} {quote.passage + 1}" if kind in ("passage", "tool output") else kind
     if against == "conversation" and quote.passage >= own:
         place = f"passage {quote.passage - own + 1} of earlier turns"
     if quote.box is not None:

@@ -135,7 +135,7 @@ CASES: dict[str, Sample] = {
     "no claims": replace(SAMPLE, answer=REFUSAL),
     "blank answer": replace(SAMPLE, answer=" \n"),
     "empty retrieval": replace(SAMPLE, contexts=()),
-    "no contexts known": replace(SAMPLE, contexts=None),
+    "no contexts known": replace(SAMPLE, contexts=None, messages=()),
     "no reference": replace(SAMPLE, reference=None),
     "answer = reference": replace(SAMPLE, answer=f"{SAMPLE.reference}\n"),
 }
@@ -162,7 +162,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "noise_sensitivity_relevant": ("no_claims", "no_claims", "no_context", "missing_input", "missing_input", "0"),
     "noise_sensitivity_irrelevant": ("no_claims", "no_claims", "no_context", "missing_input", "missing_input", "0"),
     "summarization_score": (SCORED, "no_claims", "no_context", "missing_input", SCORED, SCORED),
-    "retrieval_calls": (SCORED,) * 6,
+    "retrieval_calls": (SCORED, SCORED, SCORED, "missing_input", SCORED, SCORED),
     **dict.fromkeys(ASPECTS, (SCORED, "no_claims", SCORED, SCORED, SCORED, SCORED)),
     "harmonic_mean": ("no_claims", "no_claims", "no_context", "missing_input", "missing_input", SCORED),
 }

@@ -21,6 +21,7 @@ from assay.inquiries.rating import Rated
 from assay.judges.base import METER, Judge, Meter
 from assay.metrics.languages import languages_in
 from assay.metrics.returned import NoScore, as_score
+from assay.metrics.tool_calls import tool_evidence
 from assay.records import Direction, Sample, Score, Unscored, Verdict
 from assay.text.languages import code_of
 
@@ -51,7 +52,7 @@ class Metric(ABC):
     needs_passages: ClassVar[bool] = True
     #: True for metrics that look at pictures among the passages; the others have no value where there are any
     reads_images: ClassVar[bool] = False
-    #: True for metrics to which the contexts of earlier turns are evidence too
+    #: True for metrics to which the contexts of earlier turns are evidence too, and, without any, what tools gave back
     reads_history: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
@@ -131,13 +132,15 @@ class Metric(ABC):
 
     def missing(self, sample: Sample) -> Unscored | None:
         """Why this sample cannot be measured at all, or None. Asks no judge."""
-        earlier = self.reads_history and any(passage.strip() for passage in sample.earlier_passages)
+        elsewhere = self.reads_history and (
+            any(passage.strip() for passage in sample.earlier_passages) or bool(tool_evidence(sample))
+        )
         if self.reads_history and any(context.image for turn in sample.history for context in turn.contexts):
             said = f"a passage of an earlier turn has a picture, which {self.label} does not look at"
             return Unscored(cause=Cause.NEEDS_VISION, message=said)
         for field in self.needs:
             value = getattr(sample, field)
-            if field == "contexts" and earlier:
+            if field == "contexts" and elsewhere:
                 continue
             if value is None:
                 return Unscored(cause=Cause.MISSING_INPUT, message=f"{self.label} needs {field!r}, which is missing")
@@ -153,7 +156,7 @@ class Metric(ABC):
         if (
             "contexts" in self.needs
             and self.needs_passages
-            and not earlier
+            and not elsewhere
             and not any(context.text.strip() or context.image for context in sample.contexts or ())
         ):
             return Unscored(cause=Cause.NO_CONTEXT, message="nothing was retrieved")

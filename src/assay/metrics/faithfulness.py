@@ -3,7 +3,8 @@
 Range 0 to 1, higher is better. Es et al., "RAGAS: Automated Evaluation of Retrieval Augmented Generation" (2023).
 An answer without claims (a refusal) is unscored: 0 would punish it, 1 would reward it. A claim counts as supported
 when the contexts together support it, as in the paper, not only where a single one does. Where the sample has a history
-with contexts, what was found for earlier turns is evidence too; what the model said in them is not.
+with contexts, what was found for earlier turns is evidence too; what the model said in them is not. Where no
+contexts are known, what tools gave back to an agent is the evidence.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ below 0.5", people's labels of whole answers were met less often: docs/evidence/
 counts for odds of 4.5 to 1 at most (`MOST`), so a claim of a probability below 0.18 is outweighed by none: with it no
 answer is grounded, however sure the others are. Where the judge gives no probability, 1 if every claim is supported and
 0 if not. `texts["decided_by"]` are those claims, the least supported
-first. An answer without claims is unscored; contexts of earlier turns are evidence too. Our own definition.
+first. An answer without claims is unscored; contexts of earlier turns are evidence too, and, where no
+contexts are known, what tools gave back to an agent. Our own definition.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ Range 0 to 1, lower is better. By default a claim counts when the contexts do no
 it or do not mention it: 1 - faithfulness, from the same verdicts. With `kind="contradicted"` only claims that the
 contexts contradict count. DeepEval counts that way too, but over the contexts, where leaving something out has been
 punished; we count the claims of the answer. RAGChecker's hallucination also asks whether a claim is wrong by the
-reference; this one does not. An answer without claims is unscored. Contexts of earlier turns count as evidence.
+reference; this one does not. An answer without claims is unscored. Contexts of earlier turns count as evidence;
+where no contexts are known, what tools gave back to an agent does.
 """
 
 from __future__ import annotations

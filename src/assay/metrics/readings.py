@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeVar, overload
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Claims, Inquiry, Similarity, Support, SupportCells
 from assay.judges.base import Judge
+from assay.metrics.tool_calls import tool_evidence
 from assay.records import Cell, Claim, Sample, Verdict
 from assay.text import split_sentences
 
@@ -162,11 +163,16 @@ async def answer_against_conversation(sample: Sample, judge: Judge) -> Reading:
 
     Without earlier contexts the reading is "answer/contexts". With them it is "answer/conversation": the passages of
     this turn come first, then those of earlier turns, the newest turn first; `earlier_turns` counts the claims that
-    are supported, though by no passage of this turn alone.
+    are supported, though by no passage of this turn alone. Where neither are known and tools gave something back, it
+    is "answer/tools": their outputs are the passages.
     """
     claims = await judge.find(claims_of(sample, "answer"))
     left = texts_not_judged(sample, claims)
     earlier = sample.earlier_passages
+    tools = () if earlier else tool_evidence(sample)
+    if tools:
+        verdicts = await support(claims, tools, sample, judge)
+        return Reading(verdicts, {"verdicts": {"answer/tools": verdicts}, "texts": {"tools": tools, **left}}, left)
     if not earlier:
         verdicts = await support(claims, sample.passages, sample, judge)
         return Reading(verdicts, {"verdicts": {"answer/contexts": verdicts}, "texts": left}, left)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from assay.records import Message, ToolCall
+from assay.records import Message, Sample, ToolCall
 
 
 def calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
@@ -30,3 +30,10 @@ def calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
 def outputs(called: Iterable[ToolCall]) -> tuple[str, ...]:
     """What the tools gave back, without blanks."""
     return tuple(call.output for call in called if call.output and call.output.strip())
+
+
+def tool_evidence(sample: Sample) -> tuple[str, ...]:
+    """What tools gave back, each text once, where it stands in for contexts that are not known; else `()`."""
+    if sample.contexts is not None or not sample.messages:
+        return ()
+    return tuple(dict.fromkeys(outputs(calls(sample.messages))))
