@@ -1,8 +1,8 @@
 """Which "faithfulness" do I mean, and what would another tool say of the same answer?
 
-Several systems call different formulas by one name. Here one answer is measured under all of them that the embedded judge
-can do, offline; each line says in which step a formula parts from ours. Then the numbers of two systems as they give them
-themselves, also where they have nothing to measure.
+Several systems call different formulas by one name. Here one answer is measured under all of them that the embedded
+judge can do, offline; each line says in which step a formula parts from ours. Then the numbers of two systems as they
+give them themselves, also where they have nothing to measure.
 
     python one_name_many_formulas.py
 """
