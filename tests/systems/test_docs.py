@@ -45,6 +45,7 @@ def test_pages_name_metrics_of_several_systems() -> None:
     assert {"ragas", "deepeval", "trulens"} <= found
 
 
+@pytest.mark.long
 def test_the_tables_are_as_the_entries_are() -> None:
     text = systems_page.PAGE.read_text(encoding="utf-8")
     assert systems_page.page(text) == text, "the entries have changed: python -m tests.systems_page --write"

@@ -24,7 +24,7 @@ from assay.judges.embedded.judge import EmbeddedJudge
 from assay.judges.scripted import ScriptedJudge
 from assay.live.intake import Intake
 from assay.metrics import METRICS, Metric
-from assay.records import ScoredSample, Usage
+from assay.records import Message, ScoredSample, ToolCall, Usage
 from assay.sinks import JsonlSink, read_jsonl
 from assay.sinks.store import StoreSink
 from assay.store import Store
@@ -45,8 +45,12 @@ from assay.testing.metrics import COMPLETE
 
 @pytest.mark.parametrize("name", METRICS)
 def test_every_metric_of_ours_passes(name: str) -> None:
-    cites = replace(COMPLETE, answer=f"{COMPLETE.answer} [1]")
-    check_metric(name, samples=[cites if name == "citation_accuracy" else COMPLETE])
+    found = ToolCall(name="search", arguments={"query": COMPLETE.question}, output=COMPLETE.passages[0])
+    further = {
+        "citation_accuracy": replace(COMPLETE, answer=f"{COMPLETE.answer} [1]"),
+        "retrieval_calls": replace(COMPLETE, messages=(Message(role="assistant", tool_calls=(found,)),)),
+    }
+    check_metric(name, samples=[further.get(name, COMPLETE)])
 
 
 @metric
