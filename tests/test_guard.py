@@ -588,3 +588,12 @@ def test_nothing_passes_without_a_measurement(found: dict[str, Score], threshold
     )
     assert (outcome == "blocked") == bool(failed)
     assert all(found[name].value is not None for name in failed)
+
+
+@pytest.mark.parametrize("metric", ["deepeval:faithfulness@original", "ragchecker:faithfulness@original"])
+def test_a_value_by_convention_is_no_measurement_to_a_guard(make: Callable[..., Guard], metric: str) -> None:
+    """Of an answer without claims the one says 1, the other 0: neither lets it pass or blocks it."""
+    judge = ScriptedJudge(claims=lambda text: (), support=lambda claim, passage: "supported")
+    decision = make(metric, judge, threshold=0.5).check(sample("I do not know."))
+    assert decision.outcome == "unscored"
+    assert "by convention" in decision.reason

@@ -409,6 +409,13 @@ class Score(Record):
         """Whether there is a value, and it was measured."""
         return self.value is not None and self.convention is None
 
+    @property
+    def why_unmeasured(self) -> str | None:
+        """The cause, or "by_convention", where there is no value that was measured; None where there is one."""
+        if self.convention is not None:
+            return BY_CONVENTION
+        return None if self.unscored is None else self.unscored.cause.value
+
     def __post_init__(self) -> None:
         if (self.value is None) == (self.unscored is None):
             raise InputError(f"Score {self.metric!r}: give either a value or a reason why there is none")

@@ -200,7 +200,10 @@ class Result:
         yield from map(record_of, self.numbered())
 
     def to_pandas(self) -> pandas.DataFrame:
-        """All rows as a DataFrame; unscored cells are missing, with the cause in `<metric>_unscored`."""
+        """All rows as a DataFrame; unscored cells are missing, with the cause in `<metric>_unscored`.
+
+        A value by another system's convention stands there, with "by_convention" beside it.
+        """
         try:
             import pandas
         except ImportError as error:
@@ -258,5 +261,5 @@ def record_of(row: Row) -> dict[str, Any]:
     }
     for name, score in row.scored.scores.items():
         flat[name] = score.value
-        flat[f"{name}_unscored"] = score.unscored.cause.value if score.unscored else None
+        flat[f"{name}_unscored"] = score.why_unmeasured
     return flat

@@ -47,7 +47,7 @@ def _within(metric: Metric, threshold: object) -> float:
 
 def misses(score: Score, threshold: float) -> bool:
     """Whether a score was measured and is on the wrong side; a score that equals its threshold keeps it."""
-    if score.value is None:
+    if score.value is None or not score.measured:
         return False
     return score.value > threshold if score.direction == "lower" else score.value < threshold
 
@@ -56,7 +56,8 @@ def outcome_of(scores: Mapping[str, Score], thresholds: Mapping[str, float]) -> 
     """The outcome, and the metrics that miss their threshold.
 
     One metric that was measured and misses its threshold decides, whatever became of the others. After that the
-    order is timeout, error, unscored: what could have been measured weighs more than what could not.
+    order is timeout, error, unscored: what could have been measured weighs more than what could not. A value that
+    another system gives by convention is no measurement, whatever it is.
     """
     failed = tuple(name for name, score in scores.items() if misses(score, thresholds[name]))
     if failed:
@@ -66,7 +67,8 @@ def outcome_of(scores: Mapping[str, Score], thresholds: Mapping[str, float]) -> 
         return "timeout", ()
     if causes - SETTLED:
         return "error", ()
-    return ("unscored" if causes else "passed"), ()
+    measured = all(score.measured for score in scores.values())
+    return ("passed" if measured else "unscored"), ()
 
 
 def in_words(
@@ -75,11 +77,13 @@ def in_words(
     """The reason: one line with the numbers, then the evidence for what failed or has no number."""
     numbers = "; ".join(
         f"{headline(score)}, {'at most' if score.direction == 'lower' else 'at least'} {thresholds[name]:g} wanted"
+        if score.measured
+        else headline(score)
         if score.unscored is None
         else f"{name} not scored ({score.unscored.cause})"
         for name, score in scores.items()
     )
-    telling = [score for name, score in scores.items() if score.value is None or misses(score, thresholds[name])]
+    telling = [score for name, score in scores.items() if not score.measured or misses(score, thresholds[name])]
     return "\n".join([_said(outcome, allowed, numbers), *(score_in_words(score, sample) for score in telling)])
 
 

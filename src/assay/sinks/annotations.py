@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from assay.fields import well_formed
-from assay.records import BY_CONVENTION, Context, Record, Sample, Score, ScoredSample, Verdict, fingerprint
+from assay.records import Context, Record, Sample, Score, ScoredSample, Verdict, fingerprint
 from assay.sinks.base import Mask
 from assay.sinks.masking import hider
 from assay.wording import headline, score_in_words
@@ -84,7 +84,7 @@ def annotations_of(
                 name=name,
                 value=score.value if score.measured else None,
                 label=None if score.measured else "unscored",
-                cause=_cause(score),
+                cause=score.why_unmeasured,
                 explanation=_shortened(_words(score, sample, texts), explanation_limit),
                 metadata=_metadata(score, sample, evidence_limit),
                 at=time_of(sample),
@@ -140,17 +140,10 @@ def _hidden_verdict(verdict: Verdict, hide: Mask) -> Verdict:
     )
 
 
-def _cause(score: Score) -> str | None:
-    """Why there is no number to average; None where there is one."""
-    if score.convention is not None:
-        return BY_CONVENTION
-    return None if score.unscored is None else score.unscored.cause.value
-
-
 def _words(score: Score, sample: Sample, texts: bool) -> str:
     if texts:
         return score_in_words(score, sample)
-    return headline(score) if score.measured else f"Not scored ({_cause(score)})"
+    return headline(score) if score.measured else f"Not scored ({score.why_unmeasured})"
 
 
 def _metadata(score: Score, sample: Sample, limit: int) -> dict[str, Any]:
@@ -162,7 +155,7 @@ def _metadata(score: Score, sample: Sample, limit: int) -> dict[str, Any]:
         **{f"assay.part.{name}": value for name, value in score.parts.items()},
         **{f"assay.id.{name}": value for name, value in sample.ids.items()},
     }
-    cause = _cause(score)
+    cause = score.why_unmeasured
     if cause is not None:
         data["assay.cause"] = cause
     evidence = _evidence(score, sample)

@@ -14,7 +14,7 @@ from assay.installing import install_extra
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.records import Message, Sample, ScoredSample, ToolCall
-from assay_langchain.functions import cause_of, comment_on, measured_value, one_metric
+from assay_langchain.functions import comment_on, measured_value, one_metric
 from assay_langchain.translate import sample_from_values
 
 try:
@@ -55,7 +55,7 @@ class _OneMetric:
     def _row(self, scored: ScoredSample) -> dict[str, Any]:
         score = scored.scores[self._metric.label]
         number = measured_value(score)
-        value = cause_of(score) if number is None else self.value_of(number)
+        value = score.why_unmeasured if number is None else self.value_of(number)
         return {"score": number, "value": value, "reasoning": comment_on(score, scored.sample)}
 
 

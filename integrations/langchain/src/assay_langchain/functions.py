@@ -10,7 +10,7 @@ from assay.judges import resolve_judge
 from assay.judges.base import JudgeSpec
 from assay.judges.cache import FindingCache
 from assay.metrics.base import Metric
-from assay.records import BY_CONVENTION, Sample, Score, ScoredSample
+from assay.records import Sample, Score, ScoredSample
 from assay.scoring import score_sample
 from assay.sync import run_sync
 from assay_langchain.translate import sample_from_values
@@ -62,13 +62,6 @@ def comment_on(score: Score, sample: Sample) -> str:
 def measured_value(score: Score) -> float | None:
     """The value; None where there is none, or one by convention, which nobody should take for a measurement."""
     return score.value if score.measured else None
-
-
-def cause_of(score: Score) -> str | None:
-    """Why there is no measured value: the cause, or "by_convention"; None where there is one."""
-    if score.convention is not None:
-        return BY_CONVENTION
-    return None if score.unscored is None else score.unscored.cause.value
 
 
 def details_of(score: Score) -> dict[str, Any]:

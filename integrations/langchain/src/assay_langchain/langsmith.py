@@ -9,7 +9,7 @@ from assay.errors import MissingExtra
 from assay.installing import install_extra
 from assay.judges.base import JudgeSpec
 from assay.records import Score, ScoredSample
-from assay_langchain.functions import Scorer, cause_of, comment_on, details_of, measured_value
+from assay_langchain.functions import Scorer, comment_on, details_of, measured_value
 from assay_langchain.translate import sample_from_run
 
 try:
@@ -59,7 +59,7 @@ def _result(name: str, score: Score, scored: ScoredSample, source: uuid.UUID | N
     return EvaluationResult(
         key=name,
         score=measured_value(score),
-        value=cause_of(score),
+        value=score.why_unmeasured,
         comment=comment_on(score, scored.sample),
         metadata=details_of(score),
         source_run_id=source,
