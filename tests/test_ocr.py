@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
+import os
+import subprocess
+import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -254,3 +258,28 @@ def test_reading_connects_to_nothing_and_prints_nothing(
     monkeypatch.setattr("socket.socket.connect", lambda *_: pytest.fail("something was fetched"))
     assert read(picture(rendered(FACTS[2]))).text == FACTS[2]
     assert capfd.readouterr() == ("", "")
+
+
+PAGE_THEN_FORK = """
+import os, sys, time
+from assay import ocr
+from assay.pictures import load
+
+picture = load(sys.argv[1])
+assert ocr.read(picture).text.strip()
+child = os.fork()
+if child == 0:
+    os._exit(0 if ocr.read(picture).text.strip() else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.usefixtures("real")
+def test_a_forked_child_reads_with_models_of_its_own(tmp_path: Path) -> None:
+    """The end of the parent's models would wait in the child for threads that are not there."""
+    (tmp_path / "page.png").write_bytes(rendered(*FACTS))
+    command = [sys.executable, "-c", PAGE_THEN_FORK, str(tmp_path / "page.png")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("0", "")

@@ -2,12 +2,13 @@
 
 A child has the memory of its parent and none of its other threads. A lock that one of those held stays locked for ever
 there; a module that one was importing stays half imported; a native library that one was inside of may be in any state.
-So a fork waits, for a few seconds at most, until no thread of ours imports anything or is in native code, and all our
-locks are made anew in the child.
+So a fork waits, for a few seconds at most, until no thread of ours imports anything, holds a lock of Python's own that
+is not made anew, or is in native code; and all our locks are made anew in the child.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import threading
@@ -20,6 +21,9 @@ from typing import Any, Protocol
 
 LONGEST = 10.0  # seconds that a fork waits at most; loading the models of the embedded judge takes about two
 OURS = "assay-"  # how the names of our threads begin
+#: Code that holds a lock of Python's own while it calls other code: a file, and the function there ("": any). An import
+#: locks its module; `cached_property` before 3.12 locks itself for all objects of its class.
+LOCKING = (("<frozen importlib._bootstrap>", ""), (functools.__file__, "__get__"))
 
 _LOCKS: weakref.WeakKeyDictionary[Any, list[str]] = weakref.WeakKeyDictionary()
 
@@ -109,20 +113,21 @@ GATE = Gate()
 def _before() -> None:
     end = time.monotonic() + LONGEST
     GATE.close(LONGEST)
-    while _importing() and time.monotonic() < end:
+    while _locking() and time.monotonic() < end:
         time.sleep(0.002)
 
 
-def _importing() -> bool:
-    """Whether a thread of ours, other than this one, is in the middle of an import."""
+def _locking() -> bool:
+    """Whether a thread of ours, other than this one, is inside of `LOCKING` code."""
     me = threading.get_ident()
     ours = {thread.ident for thread in threading.enumerate() if thread.name.startswith(OURS)} - {me}
-    return bool(ours) and any(_imports(frame) for ident, frame in sys._current_frames().items() if ident in ours)
+    return bool(ours) and any(_locks(frame) for ident, frame in sys._current_frames().items() if ident in ours)
 
 
-def _imports(frame: FrameType | None) -> bool:
+def _locks(frame: FrameType | None) -> bool:
     while frame is not None:
-        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+        code = frame.f_code
+        if any(code.co_filename == file and code.co_name == (name or code.co_name) for file, name in LOCKING):
             return True
         frame = frame.f_back
     return False

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from assay.errors import InputError, MissingExtra
-from assay.forks import own_lock, renewed
+from assay.forks import GATE, keep, own_lock, renewed
 from assay.installing import install_extra
 from assay.pictures import Picture
 from assay.records import Box, Span
@@ -81,6 +81,8 @@ class _Reader:
         renewed(self)  # the threads of the models are not in a forked child
 
     def _set_up(self) -> None:
+        if getattr(self, "_engine", None) is not None:
+            keep(self._engine)  # in a forked child its end would wait for threads that are not there
         self._pages: OrderedDict[str, Page] = OrderedDict()
         self._engine: Any = None
 
@@ -98,7 +100,8 @@ class _Reader:
         if not picture.data:
             raise InputError("it is at a URL, and nothing is fetched; hand over the file or its bytes")
         if self._engine is None:
-            self._engine = _engine()
+            with GATE.entered():  # its locks are the whole process's
+                self._engine = _engine()
         pixels = _pixels(picture.data)
         height, width = pixels.shape[:2]
         found = self._engine(pixels)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import cached_property
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,30 @@ def test_a_fork_waits_for_what_a_thread_of_ours_imports(tmp_path: Path, monkeypa
     assert in_a_child(lambda: __import__("assay_slow_module").done)
     thread.join()
     del sys.modules["assay_slow_module"]
+
+
+class Asked:
+    """What it asks is made once; until Python 3.12 all its objects share one lock for that."""
+
+    def __init__(self, seconds: float, begun: threading.Event) -> None:
+        self.seconds, self.begun = seconds, begun
+
+    @cached_property
+    def text(self) -> str:
+        self.begun.set()
+        time.sleep(self.seconds)
+        return "asked"
+
+
+@forks
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_fork_waits_while_a_thread_of_ours_makes_what_is_made_once() -> None:
+    begun = threading.Event()
+    thread = threading.Thread(target=lambda: Asked(0.5, begun).text, name="assay-test", daemon=True)
+    thread.start()
+    assert begun.wait(5)
+    assert in_a_child(lambda: Asked(0.0, threading.Event()).text == "asked")
+    thread.join()
 
 
 class SlowToRead:
