@@ -47,6 +47,7 @@ NOT_READ = {
     "assay.capture.answering:answering_runs": "the same",
     "assay.capture.answering:shared_text": "the same, of texts as `spaced` gives them",
     "assay.capture.contexts:contexts_of": "hands it to those",
+    "assay.capture.ways:way_of": "puts both texts into messages as they are",
     "assay.capture.contexts:found_in": "the same",
     "assay.budgets.ledger:oldest": "a window of time, not of text",
     "assay.capture.answering:mark_prompted": "asks whether passages stand in prompts, by `Prompt.holds`",

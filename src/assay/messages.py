@@ -28,10 +28,10 @@ _CALLS = ("tool_calls", "tools_called")
 _TEXTS = ("text", "input_text", "output_text")
 
 
-def messages_of(value: object) -> tuple[Message, ...]:
+def messages_of(value: object, *, lenient: bool = False) -> tuple[Message, ...]:
     """The messages in a list; results of tools are also put into the calls that asked for them.
 
-    Raises InputError naming the message that cannot be read.
+    Raises InputError naming the message that cannot be read; `lenient` leaves it out.
     """
     if not isinstance(value, (list, tuple)):
         raise InputError(f"expected a list of messages with role and content, found {describe(value)}")
@@ -41,6 +41,8 @@ def messages_of(value: object) -> tuple[Message, ...]:
         try:
             message = message_of(item)
         except InputError as error:
+            if lenient:
+                continue
             raise InputError(f"message {number} of {len(value)}: {error}") from None
         made.append(message)
         answers = _get(item, "tool_call_id") if message.role == "tool" else None

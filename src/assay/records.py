@@ -198,10 +198,13 @@ class Sample(Record):
 
     def __str__(self) -> str:
         lines = [(name, getattr(self, name)) for name in ("question", "answer", "reference")]
-        contexts = [] if self.contexts is None else [f"contexts: {len(self.contexts)}"]
-        return printable(
-            "\n".join([*(f"{name}: {_short(text, 200)}" for name, text in lines if text is not None), *contexts])
-        )
+        told = [f"{name}: {_short(text, 200)}" for name, text in lines if text is not None]
+        if self.contexts is not None:
+            told.append(f"contexts: {len(self.contexts)}")
+        called = [call.name for message in self.messages for call in message.tool_calls]
+        if called:
+            told.append(f"calls: {len(called)} ({_short(', '.join(dict.fromkeys(called)), 200)})")
+        return printable("\n".join(told))
 
     def __repr__(self) -> str:
         asked = "no question" if self.question is None else repr(_short(self.question))

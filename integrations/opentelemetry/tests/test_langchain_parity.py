@@ -43,7 +43,8 @@ def seen(samples: Any) -> list[str]:
         assert isinstance(sample, Sample), sample
         one = observed(sample)
         turns = [turn[:2] for turn in one.history]
-        found.append(repr((one.question, one.answer, one.status, turns, one.contexts)))
+        calls = [(call.name, call.arguments, call.output) for said in sample.messages for call in said.tool_calls]
+        found.append(repr((one.question, one.answer, one.status, turns, one.contexts, sorted(map(repr, calls)))))
     return sorted(found)
 
 

@@ -52,7 +52,9 @@ def seen(samples: Any) -> list[str]:
     for sample in samples:
         assert isinstance(sample, Sample), sample
         one = observed(sample)
-        found.append(repr((one.question, one.answer, one.status, [turn[:2] for turn in one.history], one.contexts)))
+        turns = [turn[:2] for turn in one.history]
+        calls = [(call.name, call.arguments, call.output) for said in sample.messages for call in said.tool_calls]
+        found.append(repr((one.question, one.answer, one.status, turns, one.contexts, sorted(map(repr, calls)))))
     return sorted(found)
 
 

@@ -4,6 +4,7 @@ question   what the user asked in this turn: the input of the root
 contexts   what retrieval delivered to the step that answered: see `assay.capture.contexts`
 answer     what the user received: the output of the root
 history    earlier turns of the conversation, with the contexts they had
+messages   the way to the answer where tools were called, or retrieval more than once: see `assay.capture.ways`
 status     complete, or abandoned, cancelled, failed
 """
 
@@ -19,6 +20,7 @@ from assay.capture.messages import is_message, last_answer, last_question, text_
 from assay.capture.rules import Rules
 from assay.capture.said import said_under_any_key
 from assay.capture.tree import Run, Trace
+from assay.capture.ways import way_of
 from assay.fields import ACCEPTED, ANSWER_NAMES, QUESTION_NAMES, json_object, well_formed
 from assay.records import Sample, SampleStatus, Turn
 
@@ -89,6 +91,7 @@ def sample_of(trace: Trace, rules: Rules | None = None, *, id_name: str = "run_i
         ids={id_name: name, **root.ids, **_retriever_ids(trace)},
         status=status,
         metadata=_metadata(root, status, why),
+        messages=way_of(trace, question, answer),
     )
     return sample if rules.adjust is None else rules.adjust(sample, trace)
 

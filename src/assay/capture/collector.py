@@ -21,6 +21,8 @@ from assay.capture.tree import Found, Kind, Run, Trace
 
 GONE = 8192  # ids of runs whose trace has ended; late events are told by them from new roots
 ORPHANS = 4096  # unknown parents of roots that are remembered, in case one is heard of after all
+ASKED: tuple[Kind, ...] = ("tool", "retriever")  # kinds of runs whose inputs are kept: what they were asked
+SAYS: tuple[Kind, ...] = ("tool", "llm")  # kinds of runs whose outputs are kept: what they said
 RUN_SIZE = 500  # what a run holds besides texts, in characters
 ORPHAN_LIFE = 10.0  # seconds for which they are, after the root has ended
 
@@ -118,7 +120,7 @@ class RunCollector:
                 run.tags = tuple(tags or ())
                 run.metadata = dict(metadata) if metadata else {}
                 run.inputs = copy_value(inputs, self._copy)
-            elif name is not None and name in self._keep:
+            elif kind in ASKED or (name is not None and name in self._keep):
                 run.inputs = copy_value(inputs, self._copy)
             elif prompt is None:
                 self._note_given(run, inputs)
@@ -241,8 +243,10 @@ class RunCollector:
             run.outputs = copy_value(outputs, self._copy)
             if inputs is not None:
                 run.inputs = copy_value(inputs, self._copy)
-        elif run.kind == "llm":
+        elif run.kind in SAYS:
             run.outputs = copy_value(outputs, self._copy)
+            if run.kind == "tool":
+                self._weigh(run.trace, size_of(run.outputs))
         if run.below_retriever:
             return
         if documents is not None:

@@ -166,6 +166,11 @@ def after_last_question(messages: Sequence[Any]) -> Sequence[Any]:
     return messages if at is None else messages[at + 1 :]
 
 
+def from_last_question(messages: Sequence[Any]) -> Sequence[Any]:
+    """The messages of this turn, with the one that asked."""
+    return messages[_last_human(messages) or 0 :]
+
+
 def turns_before(messages: Sequence[Any], *, whole: bool = False) -> tuple[Turn, ...]:
     """The exchanges before the last message of a human; all of them where `messages` is a history (`whole`).
 

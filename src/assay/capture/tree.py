@@ -28,8 +28,9 @@ class Run:
     """One node of a run tree.
 
     kind       "other" is for steps that belong to no RAG system, such as the web server around it
-    inputs     what the step was given; live capture keeps it for the root and for runs that the rules name
-    outputs    what it returned; live capture keeps it for those, and of an LLM the text it wrote
+    inputs     what the step was given; live capture keeps it for the root, for runs that the rules name, and of a tool
+               or a retriever what it was asked
+    outputs    what it returned; live capture keeps it for the root and those, of a tool, and of an LLM what it wrote
     prompt     of an LLM: the texts that it was sent, one per message
     documents  the documents that this step delivered, where it delivered any: a retriever's and a reranker's result, a
                tool's artifact, the documents a chain passes on. They stand for all that was found below it

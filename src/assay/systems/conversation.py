@@ -1,7 +1,8 @@
 """Conversations and agents' ways as the metrics of several systems read them: exchanges, windows, tool calls.
 
-All is taken from `Sample.messages`. Where a sample has none, its history and its own question and answer are the
-conversation. What a tool gave back stands in `ToolCall.output` or in a message of the role "tool" after the call.
+All is taken from `Sample.messages`, after those turns of the history that they do not hold. Where a sample has none,
+its history and its own question and answer are the conversation. What a tool gave back stands in `ToolCall.output` or
+in a message of the role "tool" after the call.
 """
 
 from __future__ import annotations
@@ -47,13 +48,13 @@ class Exchange:
 
 
 def messages_of(sample: Sample) -> tuple[Message, ...]:
-    """The conversation of a sample."""
-    if sample.messages:
-        return sample.messages
-    pairs = [(turn.question, turn.answer) for turn in sample.history]
-    pairs += [(sample.question or "", sample.answer or "")]
-    found = (message for asked, told in pairs for message in (_message("user", asked), _message("assistant", told)))
-    return tuple(message for message in found if message.content.strip())
+    """The conversation of a sample: what its messages tell, after those turns of its history of which they do not."""
+    told = {message.content.strip() for message in sample.messages if message.role == "user"}
+    pairs = [(turn.question, turn.answer) for turn in sample.history if turn.question.strip() not in told]
+    if not sample.messages:
+        pairs += [(sample.question or "", sample.answer or "")]
+    found = (message for asked, said in pairs for message in (_message("user", asked), _message("assistant", said)))
+    return (*(message for message in found if message.content.strip()), *sample.messages)
 
 
 def conversation(sample: Sample, metric: Metric) -> tuple[Message, ...]:

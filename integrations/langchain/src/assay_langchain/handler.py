@@ -179,8 +179,10 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         **kwargs: Any,
     ) -> None:
         about = serialized or {}
+        arguments = kwargs.get("inputs")
+        given = input_str if arguments is None else arguments
         self.listener.start(
-            run_id, parent_run_id, "tool", name or about.get("name"), input_str, tags, metadata,
+            run_id, parent_run_id, "tool", name or about.get("name"), given, tags, metadata,
             described=about.get("description"),
         )  # fmt: skip
 

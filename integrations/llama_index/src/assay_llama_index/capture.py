@@ -129,7 +129,7 @@ class Capture:
             above.id,
             run_kind(kind),
             name,
-            self._inputs(kind, arguments, instance) if name in self._named else None,
+            self._inputs(kind, arguments, instance) if name in self._named else requests.asked_of(kind, arguments),
             prompt=requests.prompt_of(arguments) if kind == "llm" else None,
             given=requests.texts_given(kind, arguments),
             ids=self.faults.ids(span_ids, span_id) if kind == "retriever" else None,
@@ -180,7 +180,7 @@ class Capture:
             documents = None if run.below_retriever else _delivered(run, result)
         elif run.kind != "other" and kind != "synthesizer":  # a synthesizer's sources are the nodes it was given
             documents = responses.documents_of(result, run.given.get("") if run.given else None)
-        outputs = responses.outputs_of(result) if run.name in self._named else None
+        outputs = responses.outputs_of(result) if run.name in self._named or kind == "tool" else None
         ids = self.faults.ids(span_ids, str(run.id)) if kind == "retriever" else None
         self.collector.end(run.id, outputs, documents=documents, ids=ids)
 

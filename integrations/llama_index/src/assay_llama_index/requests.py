@@ -134,6 +134,17 @@ def query_of(arguments: Mapping[str, Any]) -> str | None:
     return text_of(arguments.get("str_or_query_bundle", arguments.get("query")))
 
 
+def asked_of(kind: Kind, arguments: Mapping[str, Any]) -> Any:
+    """What a retriever or a tool is asked: the query, or the arguments of the call; None for other calls."""
+    if kind == "retriever":
+        return query_of(arguments)
+    if kind != "tool":
+        return None
+    positional, named = arguments.get("args") or (), arguments.get("kwargs") or {}
+    given = {name: value for name, value in arguments.items() if name not in ("args", "kwargs")}
+    return {**given, **({"input": positional[0]} if positional else {}), **named}
+
+
 def _texts_of(message: Any) -> list[str]:
     blocks = getattr(message, "blocks", None) or ()
     return [text for block in blocks if isinstance(text := getattr(block, "text", None), str)]

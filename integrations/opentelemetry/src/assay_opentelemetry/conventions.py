@@ -35,6 +35,8 @@ RESPONSE = "gen_ai.response.id"
 ERROR = "error.type"
 #: What a tool says of itself, on the span of its execution.
 TOOL_DESCRIPTION = "gen_ai.tool.description"
+#: What a tool is called, there.
+TOOL_NAME = "gen_ai.tool.name"
 #: Where the name of an event stands that came by an SDK without a field for it.
 EVENT_NAME = "event.name"
 

@@ -9,7 +9,7 @@ from assay.capture.messages import prompt_of, text_of
 from assay.capture.tree import Found, Kind
 from assay_opentelemetry.attributes import Attributes, from_json, lookup
 from assay_opentelemetry.reading import Reading, reading
-from assay_opentelemetry.stand_ins import is_agent, is_step, is_workflow, recognised, workflow_result
+from assay_opentelemetry.stand_ins import is_agent, is_object, is_step, is_workflow, recognised, workflow_result
 
 if TYPE_CHECKING:
     from assay_opentelemetry.spans import SpanData
@@ -42,7 +42,11 @@ def read(attributes: Attributes, span: SpanData) -> Reading | None:
     made.judges = judges
     if kind == "llm":
         _read_model(attributes, made)
+    elif kind == "tool":
+        _read_tool(made)
     elif kind == "retriever":
+        if isinstance(made.inputs, Mapping) and isinstance(made.inputs.get("query_str"), str):
+            made.inputs = made.inputs["query_str"]  # a query of LlamaIndex with all its fields
         found = _documents(attributes, "retrieval.documents")
         made.documents = _together(found, made.documents)
     elif kind == "reranker":
@@ -83,6 +87,17 @@ def _read_model(attributes: Attributes, made: Reading) -> None:
         made.outputs = next((text for text in map(text_of, written) if text), None)
     elif made.outputs is None:
         made.outputs = next((text for text in choices if isinstance(text, str)), None)
+
+
+def _read_tool(made: Reading) -> None:
+    """LlamaIndex' calls carry their arguments below `kwargs`, and its results the text among much else."""
+    if isinstance(made.inputs, Mapping) and isinstance(made.inputs.get("kwargs"), Mapping):
+        made.inputs = {name: value for name, value in made.inputs["kwargs"].items() if not is_object(value)}
+    blocks = made.outputs.get("blocks") if isinstance(made.outputs, Mapping) else None
+    if isinstance(blocks, list) and "tool_name" in made.outputs:
+        made.outputs = text_of(
+            {"content": [{"type": "text", **block} for block in blocks if isinstance(block, Mapping)]}
+        )
 
 
 def _filled(attributes: Attributes) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from assay.capture.tree import Run
+from assay.capture.tree import Kind, Run
 from assay_opentelemetry import conventions, gen_ai, langfuse_spans, mlflow_spans, openinference, openllmetry
 from assay_opentelemetry.attributes import Attributes, flatten
 from assay_opentelemetry.conventions import evaluation_told
@@ -27,6 +27,8 @@ _READERS = (
 
 #: Where spans of tools say what the tool does.
 _DESCRIPTIONS = ("tool.description", conventions.TOOL_DESCRIPTION)
+#: Where they say the name of the tool; the span may have that of a method.
+_TOOL_NAMES = ("tool.name", conventions.TOOL_NAME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +94,7 @@ def run_from(span: SpanData, reading: Reading) -> Run:
         f"{span.trace_id}-{span.span_id}",
         None if span.parent_id is None else f"{span.trace_id}-{span.parent_id}",
         reading.kind or "other",
-        span.name or None,
+        _name_of(span, reading.kind),
         inputs=reading.inputs,
         outputs=reading.outputs,
         prompt=reading.prompt,
@@ -108,6 +110,11 @@ def run_from(span: SpanData, reading: Reading) -> Run:
     described = (span.attributes.get(name) for name in _DESCRIPTIONS)
     run.offered = tuple(text for text in described if isinstance(text, str))
     return run
+
+
+def _name_of(span: SpanData, kind: Kind | None) -> str | None:
+    told = (span.attributes.get(name) for name in _TOOL_NAMES) if kind == "tool" else ()
+    return next((name for name in told if isinstance(name, str) and name), span.name or None)
 
 
 def reading_of(span: SpanData) -> Reading:

@@ -12,6 +12,7 @@ from assay.capture.tree import Found
 from assay.fields import QUESTION_NAMES
 
 _NODE = re.compile(r"<NodeWithScore\(node=\w+\(id_=(?P<id>.*?)\), score=(?P<score>[^()]*)\)>", re.DOTALL)
+_OBJECT = re.compile(r"<[\w.]+ object at 0x[0-9a-f]+>")
 _STREAM = re.compile(r"<(async_)?generator object\b[^>]*>")
 _LITERAL = r"""(?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _RESPONSE = re.compile(rf"StopEvent\(result=Response\(response={_LITERAL}, source_nodes=", re.DOTALL)
@@ -39,6 +40,11 @@ class Stream:
 
 
 STREAM = Stream()
+
+
+def is_object(value: Any) -> bool:
+    """Whether this is what an object without a text of its own became: its type and its address."""
+    return isinstance(value, str) and _OBJECT.fullmatch(value) is not None
 
 
 def recognised(value: Any, depth: int = _DEPTH) -> Any:

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from assay.errors import Cause, JudgeFailure
 from assay.messages import tool_call_of
 from assay.records import Message, Sample, ToolCall
+from assay.systems import conversation
 from assay.systems.base import SystemMetric, given
 
 
 def messages_of(sample: Sample, metric: SystemMetric) -> tuple[Message, ...]:
     """The conversation. Raises JudgeFailure(missing_input) where the sample has none."""
-    if not sample.messages:
+    if not sample.messages and not sample.history:
         raise JudgeFailure(Cause.MISSING_INPUT, f"{metric.label} needs 'messages', which are missing")
-    return sample.messages
+    return conversation.messages_of(sample)
 
 
 def transcript(messages: Sequence[Message]) -> str:
