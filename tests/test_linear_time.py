@@ -269,6 +269,7 @@ _PIECES = st.lists(st.sampled_from([*'<>/ \t\n\u00a0-x[].!?…(")。1*_', "data"
 )
 
 
+@pytest.mark.long
 @settings(max_examples=2000, deadline=None)
 @given(_PIECES)
 def test_fences_are_found_as_before(text: str) -> None:
@@ -276,6 +277,7 @@ def test_fences_are_found_as_before(text: str) -> None:
     assert fences._LOOKS_LIKE_A_FENCE.sub("\u2039", text) == before.sub("\u2039", text)
 
 
+@pytest.mark.long
 @settings(max_examples=2000, deadline=None)
 @given(_PIECES)
 def test_quotes_are_parted_as_before(text: str) -> None:
@@ -284,6 +286,7 @@ def test_quotes_are_parted_as_before(text: str) -> None:
     assert [part for piece in quotes._ELISION.split(text) if (part := piece.strip())] == parts
 
 
+@pytest.mark.long
 @settings(max_examples=2000, deadline=None)
 @given(_PIECES)
 def test_runs_of_marks_are_read_as_before(text: str) -> None:

@@ -216,6 +216,7 @@ print(json.dumps([(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) 
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="counts kilobytes as Linux does")
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_takes_little_memory_and_is_named(tmp_path: Path, name: str) -> None:

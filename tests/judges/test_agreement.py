@@ -150,6 +150,7 @@ def world(rng: random.Random, rows: int, *, wrong: float, bump: float, alike: fl
     return points
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rows", "shape"),
     [

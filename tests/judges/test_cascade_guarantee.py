@@ -149,6 +149,7 @@ def test_the_bound_lets_five_percent_pass_and_not_twelve():
     assert chance_of_at_most(bound(RUNS), RUNS, 0.12) <= 0.02
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("rows", "claims"),
     # the smallest, where it used to fail most, and the one at which bands must be reached; the others take longer
@@ -160,6 +161,7 @@ def test_false_certificates_are_five_percent_at_most(rows: int, claims: int):
         assert {c: share for c, share in reached.items() if share < REACHED[c]} == {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rows", [30, 50, 100])
 def test_several_inquiries_on_a_row_are_no_more_witnesses(rows: int):
     check(USUAL, rows, 3, RUNS, alike=(0.5, 1.0))

@@ -418,6 +418,7 @@ HOSTILE = (
 )  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", HOSTILE)
 def test_time_is_linear(part):
     counter = itertools.count()

@@ -169,6 +169,7 @@ def english_rows(short: bool) -> list[Sample]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data")
 @pytest.mark.parametrize("short", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_english_rows_stay_english(short: bool) -> None:

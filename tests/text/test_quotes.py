@@ -134,6 +134,7 @@ def test_changed_typing_is_always_found(words: list[str]) -> None:
         assert normalise(span.of(passage)) == normalise(quote)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unit", ["a plain word ", "ß", "é ", "'", "...", "aaaaaaaaaaaaaaaa"])
 def test_time_grows_with_the_length_only(unit: str) -> None:
     def seconds(size: int) -> float:

@@ -234,6 +234,7 @@ def seconds(text: str, language: str) -> float:
     return min(times)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("unit", "language"),
     [

@@ -65,6 +65,7 @@ def test_any_text_is_covered_by_fitting_windows(text: str, max_chars: int) -> No
     assert not text[at:].strip()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unit", ["x", "word ", "It is so. ", "今天"])
 def test_time_grows_with_the_length_only(unit: str) -> None:
     def seconds(size: int) -> float:

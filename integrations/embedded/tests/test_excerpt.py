@@ -87,6 +87,7 @@ def test_a_claim_that_the_passage_has_word_for_word_is_in_the_excerpt(text: str,
     assert {word.lower() for word in words} <= shown_words
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unit", ["a. ", "word ", "A claim here. ", "\n1. "])
 def test_time_is_linear(unit: str) -> None:
     long = unit * (300_000 // len(unit))

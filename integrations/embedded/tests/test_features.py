@@ -101,6 +101,7 @@ def test_nothing_shared(passage: str, claim: str) -> None:
     assert found.overlap == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("unit", ["a", ".", "'", "a'", "1.", "A. ", "\n", "word ", "É", "no. A", '"', "5"])
 def test_time_is_linear(unit: str) -> None:
     long = unit * (300_000 // len(unit))

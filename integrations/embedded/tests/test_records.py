@@ -190,6 +190,7 @@ def test_every_piece_lies_in_the_text(text: str) -> None:
     Passage(text).compare("a claim of 1 b")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "unit",
     ['{"', '{"a":', "[{", '"', "{'", "{'a':1,", "|", "a|b\n", "a,1\n", "k: v\n", '{"a":1}', "\\", "[", '{"a\\', "{ ",
