@@ -318,9 +318,7 @@ class Seer(Served):
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         body = {
             "model": self.model,
-            "messages": [
-                {"role": message.role.value, "content": list(map(part, message.blocks))} for message in messages
-            ],
+            "messages": [{"role": message.role.value, "content": content_of(message)} for message in messages],
         }
         headers = {"Authorization": f"Bearer {self.api_key}"}
         reply = httpx.post(f"{self.api_base}/chat/completions", json=body, headers=headers, trust_env=False)
