@@ -292,6 +292,8 @@ READ: dict[str, Call] = {
     "assay.text.guards:mask": _first,
     "assay.text.guards:split": lambda f, t: f(t[:1000], "en"),  # it is given a window at a time: see the test of pysbd
     "assay.text.plain:split": _first,
+    "assay.pictures:base64_uri": lambda f, t: f("image/png", t),
+    "assay.pictures:is_base64": lambda f, t: (f(t), f("iVBORw0KGgo" + t)),
     "assay.pictures:named_image": lambda f, t: (f(t), f("data:image/png;base64," + t), f("iVBORw0KGgo" + t)),
     "assay.text.images:around": lambda f, t: (f(t), f(t, 9), f("![](a)" + t)),
     "assay.text.images:blanked": lambda f, t: (f(t), f("![a](b.png)" + t), f('![a](b "' + t)),

@@ -18,7 +18,7 @@ from assay import ocr
 from assay.errors import Cause, InputError, MissingExtra
 from assay.judges.scripted import ScriptedJudge
 from assay.ocr import Line, Page, page_of, read
-from assay.pictures import Picture, data_uri
+from assay.pictures import Picture, data_uri, load
 from assay.records import Context, Sample, Score, Span
 from assay.systems import named
 from assay.systems.multimodal.faithfulness import Faithfulness
@@ -283,3 +283,73 @@ def test_a_forked_child_reads_with_models_of_its_own(tmp_path: Path) -> None:
     command = [sys.executable, "-c", PAGE_THEN_FORK, str(tmp_path / "page.png")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (done.stdout.strip(), done.stderr) == ("0", "")
+
+
+def written(size: tuple[int, int] = (600, 200)) -> Any:
+    """A page with one line, near its top."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    page = Image.new("RGB", size, "white")
+    ImageDraw.Draw(page).text((40, 30), "The bridge opened in 1931", fill="black", font=ImageFont.load_default(36))
+    return page
+
+
+def saved(image: Any, kind: str, **how: Any) -> Picture:
+    file = io.BytesIO()
+    image.save(file, kind, **how)
+    return load(data_uri(file.getvalue()))
+
+
+def turned() -> Picture:
+    """The page lying on its side, with the EXIF tag by which viewers turn it upright."""
+    from PIL import Image
+
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned by 90 degrees, clockwise
+    return saved(written().rotate(90, expand=True), "JPEG", exif=exif)
+
+
+def deep() -> Picture:
+    import numpy as np
+    from PIL import Image
+
+    return saved(Image.fromarray(np.asarray(written().convert("L")).astype("uint16") * 257), "PNG")
+
+
+def moving() -> Picture:
+    frame = written().convert("P")
+    return saved(frame, "GIF", save_all=True, append_images=[frame.rotate(180)])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "make",
+    [
+        turned,
+        deep,
+        moving,
+        lambda: saved(written().convert("CMYK"), "JPEG"),
+        lambda: saved(written(), "WEBP"),
+    ],
+)
+def test_boxes_are_where_people_see_the_line(make: Any) -> None:
+    pytest.importorskip("rapidocr")
+    (line,) = read(make()).lines
+    assert line.text == "The bridge opened in 1931"
+    left, top, right, bottom = line.box
+    # written at 40 of 600 across and 30 of 200 down, in letters of 36
+    assert 0.0 < left < 0.1
+    assert 0.7 < right < 0.9
+    assert 0.0 < top < 0.2
+    assert 0.3 < bottom < 0.5
+
+
+def test_a_picture_of_one_pixel_has_no_lines_and_half_a_file_says_so(engine: Engine) -> None:
+    from PIL import Image
+
+    assert saved(Image.new("RGB", (1, 1)), "PNG").kind == "image/png"
+    whole = io.BytesIO()
+    written().save(whole, "PNG")
+    with pytest.raises(InputError, match="cannot be decoded"):
+        read(load(data_uri(whole.getvalue()[:800])))
+    assert read(saved(written(), "PNG")).lines  # and the next one is read

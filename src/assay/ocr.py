@@ -143,18 +143,28 @@ def _engine() -> Any:
 
 
 def _pixels(data: bytes) -> Any:
-    """The picture as an array of blue, green, red, on white where it is transparent. Raises InputError."""
+    """The picture as people see it, as an array of blue, green, red, on white where it is transparent.
+
+    Turned as its EXIF data say. Raises InputError.
+    """
     import numpy as np
-    from PIL import Image
+    from PIL import Image, ImageOps
 
     try:
         with Image.open(io.BytesIO(data)) as image:
             if image.width * image.height > MOST_PIXELS:
                 raise InputError(f"it has more than {MOST_PIXELS // 1_000_000} million pixels")
-            shown = image.convert("RGBA")
+            shown = _eight_bits(ImageOps.exif_transpose(image)).convert("RGBA")
             white = Image.new("RGBA", shown.size, "white")
             return np.ascontiguousarray(np.asarray(Image.alpha_composite(white, shown).convert("RGB"))[:, :, ::-1])
     except InputError:
         raise
     except Exception as error:  # of a decoder, on what somebody else made
         raise InputError(f"it cannot be decoded: {type(error).__name__}: {error}") from None
+
+
+def _eight_bits(image: Any) -> Any:
+    """A picture of 16 bits a pixel in 8; others as they are."""
+    if not image.mode.startswith("I"):
+        return image
+    return image.convert("I").point(lambda value: value * (1 / 257)).convert("L")

@@ -22,6 +22,7 @@ MOST_BYTES = 20 * 2**20
 #: First characters of an image in base64 without anything around it, as some retrievers store images.
 _BASE64_BEGINS = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{64}")
+_DIGITS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _NAMES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _LONGEST_NAME = 1024
 
@@ -80,7 +81,8 @@ def named_image(text: str) -> str | None:
     None for every other text. Looks at no file.
     """
     if is_data_uri(text):
-        return text.strip()
+        head, _, body = text.partition(",")
+        return text.strip() if not head.lower().endswith(";base64") or is_base64(body) else None
     if text.startswith(_BASE64_BEGINS) and _BASE64.match(text):
         return _from_base64(text)
     if len(text) > _LONGEST_NAME or not text or any(map(str.isspace, text)):
@@ -89,11 +91,29 @@ def named_image(text: str) -> str | None:
     return text if path.lower().endswith(_NAMES) else None
 
 
+def is_base64(text: str) -> bool:
+    """Whether a text is base64 and nothing else, be it in lines. Nothing is decoded."""
+    return text.isascii() and not _in_one_line(text).rstrip("=").encode().translate(None, _DIGITS)
+
+
+def base64_uri(kind: str, text: str) -> str:
+    """An image in base64 as a data URI. What it really holds is seen when it is loaded.
+
+    kind  the media type that came with it; "image/png" stands for one that is none of an image
+    """
+    text = _in_one_line(text).rstrip("=")
+    kind = kind if kind.lower().startswith("image/") and kind.isascii() and "," not in kind else "image/png"
+    return f"data:{kind};base64,{text}{'=' * (-len(text) % 4)}"
+
+
+def _in_one_line(text: str) -> str:
+    return text.strip().replace("\r", "").replace("\n", "")
+
+
 def _from_base64(text: str) -> str | None:
-    try:
-        return data_uri(base64.b64decode(text, validate=False))
-    except (binascii.Error, ValueError):
-        return None
+    """Base64 whose first bytes are those of an image, as a data URI; the rest is not decoded."""
+    kind = kind_of(base64.b64decode(text[:64])) if is_base64(text) else None
+    return None if kind is None else base64_uri(kind, text)
 
 
 def image_of(value: object, kind: str = "") -> str:
@@ -139,7 +159,7 @@ def _decoded(source: str) -> bytes:
     if len(body) > MOST_BYTES * 4 // 3 + 4:
         raise InputError(_too_large())
     try:
-        return base64.b64decode(body, validate=True)
+        return base64.b64decode(_in_one_line(body), validate=True)  # it may come in lines
     except (binascii.Error, ValueError):
         raise InputError("it is a data URI whose base64 is broken") from None
 

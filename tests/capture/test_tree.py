@@ -136,7 +136,7 @@ def test_the_hosts_objects_are_not_kept() -> None:
     assert gone() is None
     trace = collector.end("root")
     assert trace is not None
-    assert trace.runs["r"].documents == (("p", None, {"page": 1}),)
+    assert trace.runs["r"].documents == (("p", None, {"page": 1}, None),)
 
 
 def test_hooks_that_run_while_the_lock_is_held_do_not_deadlock() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -18,12 +19,14 @@ from langchain_core.runnables import RunnableLambda
 
 import assay
 from assay.budgets.budget import Budget
-from assay.errors import InputError, JudgeFailure
+from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges import resolve_judge
 from assay.live import LiveScorer
+from assay.pictures import data_uri
 from assay.records import Context, Sample
 from assay.sinks import MemorySink
 from tests.servers.openai_server import Faults, OpenAIServer
+from tests.servers.sight import drawn
 
 pytest.importorskip("langchain_openai")
 from langchain_openai import ChatOpenAI
@@ -255,3 +258,51 @@ def test_fallbacks_are_no_judge(server: OpenAIServer) -> None:
 def test_judging_leaves_no_thread(server: OpenAIServer) -> None:
     evaluated(chat(server), ROWS)
     assert not [thread for thread in threading.enumerate() if thread.name == "assay-judge"]
+
+
+BRIDGE = drawn("The bridge opened in 1889.", 40)
+PICTURED = [{"question": ROWS[0]["question"], "contexts": [{"image": data_uri(BRIDGE)}], "answer": ROWS[0]["answer"]}]
+
+
+def seen_by(judge: Any) -> Any:
+    """The score of an answer over a picture."""
+    with tempfile.TemporaryDirectory() as folder:
+        metric = "multimodal:faithfulness"
+        (row,) = assay.evaluate(PICTURED, metrics=metric, judge=judge, store=folder, progress=False)
+        return row.scores[metric]
+
+
+def test_a_model_is_shown_the_bytes_of_a_picture() -> None:
+    with OpenAIServer(sees=True) as server:
+        score = seen_by(chat(server))
+        shown = [digest for call in server.chats for digest in call.pictures]
+    assert score.value is not None
+    assert set(shown) == {hashlib.sha256(BRIDGE).hexdigest()}
+
+
+def test_an_endpoint_that_refuses_pictures_needs_vision() -> None:
+    with OpenAIServer(sees=False) as server:
+        score = seen_by(LangChainJudge(chat(server), max_attempts=1))
+    assert score.unscored.cause is Cause.NEEDS_VISION
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        lambda model: LangChainJudge(model, vision=False),
+        lambda model: LangChainJudge(model, mask=str.upper),  # which hides nothing on a picture
+        lambda model: LangChainJudge(model.model_copy(update={"profile": {"image_inputs": False}})),
+    ],
+)
+def test_a_model_that_reads_no_images_is_shown_none(how: Any) -> None:
+    with OpenAIServer(sees=True) as server:
+        judge = how(chat(server))
+        assert not judge.sees
+        assert seen_by(judge).unscored.cause is Cause.NEEDS_VISION  # nothing is written on it, so OCR is no help
+        assert not any(call.pictures for call in server.chats)
+
+
+def test_a_model_of_which_nothing_is_known_is_shown_pictures_only_where_that_was_said() -> None:
+    model = GenericFakeChatModel(messages=iter(()))
+    assert not LangChainJudge(model).sees
+    assert LangChainJudge(model, vision=True).sees

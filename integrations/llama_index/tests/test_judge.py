@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import tempfile
 import threading
 from collections.abc import Iterator, Sequence
@@ -22,14 +24,16 @@ from pydantic import PrivateAttr
 
 import assay
 from assay.budgets.budget import Budget
-from assay.errors import InputError, JudgeFailure
+from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges import resolve_judge
 from assay.judges.base import JUDGING
 from assay.live import LiveScorer
+from assay.pictures import data_uri
 from assay.records import Context, Sample
 from assay.testing import check_judge
 from integrations.llama_index.tests.fakes import Kept, engine
 from tests.servers.openai_server import Faults, OpenAIServer
+from tests.servers.sight import drawn
 
 ROWS = [
     {
@@ -303,3 +307,63 @@ def test_counts_are_read_in_the_shapes_of_providers_and_else_unknown(raw: Any, m
 def test_what_cannot_judge_says_so(given: Any, said: str) -> None:
     with pytest.raises(InputError, match=said):
         resolve_judge(given)
+
+
+BRIDGE = drawn("The bridge opened in 1889.", 40)
+
+
+class Seer(Served):
+    """An LLM that sends image blocks, as LlamaIndex' class for OpenAI does."""
+
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        body = {
+            "model": self.model,
+            "messages": [{"role": message.role.value, "content": content_of(message)} for message in messages],
+        }
+        headers = {"Authorization": f"Bearer {self.api_key}"}
+        reply = httpx.post(f"{self.api_base}/chat/completions", json=body, headers=headers, trust_env=False)
+        reply.raise_for_status()
+        told = reply.json()
+        return ChatResponse(message=ChatMessage(role="assistant", content=told["choices"][0]["message"]["content"]))
+
+
+def content_of(message: ChatMessage) -> Any:
+    return list(map(part, message.blocks)) if len(message.blocks) > 1 else message.content
+
+
+def part(block: Any) -> dict[str, Any]:
+    if block.block_type == "text":
+        return {"type": "text", "text": block.text}
+    data = base64.b64encode(block.resolve_image().read()).decode()
+    return {"type": "image_url", "image_url": {"url": f"data:{block.image_mimetype};base64,{data}"}}
+
+
+def seen_by(judge: Any) -> Any:
+    """The score of an answer over a picture."""
+    rows = [{"question": "When?", "contexts": [{"image": data_uri(BRIDGE)}], "answer": "The bridge opened in 1889."}]
+    with tempfile.TemporaryDirectory() as folder:
+        metric = "multimodal:faithfulness"
+        (row,) = assay.evaluate(rows, metrics=metric, judge=judge, store=folder, progress=False)
+        return row.scores[metric]
+
+
+def test_an_llm_that_is_said_to_see_is_shown_the_bytes_of_a_picture() -> None:
+    with OpenAIServer(sees=True) as server:
+        score = seen_by(LlamaIndexJudge(Seer(api_base=server.base_url), vision=True))
+        shown = {digest for call in server.chats for digest in call.pictures}
+    assert score.value is not None
+    assert shown == {hashlib.sha256(BRIDGE).hexdigest()}
+
+
+def test_an_llm_whose_endpoint_refuses_pictures_needs_vision() -> None:
+    with OpenAIServer(sees=False) as server:
+        score = seen_by(LlamaIndexJudge(Seer(api_base=server.base_url), vision=True, max_attempts=1))
+    assert score.unscored.cause is Cause.NEEDS_VISION
+
+
+def test_an_llm_that_may_drop_image_blocks_is_shown_none() -> None:
+    with OpenAIServer(sees=True) as server:
+        judge = LlamaIndexJudge(llm(server))
+        assert not judge.sees
+        assert seen_by(judge).unscored.cause is Cause.NEEDS_VISION
+        assert not any(call.pictures for call in server.chats)

@@ -15,10 +15,10 @@ from assay.capture.answering import Prompt, answering_run, calls_of, shared_text
 from assay.capture.lookups import tool_lookups
 from assay.capture.messages import after_last_question, artifacts_of
 from assay.capture.passages import passages_by_type
+from assay.capture.pictured import pictured
 from assay.capture.tree import Found, Run, Trace
 from assay.errors import InputError
 from assay.fields import CONTEXT_NAMES, STATE_CONTEXT_NAMES, context_text, json_object, well_formed
-from assay.pictures import named_image
 from assay.records import Context
 
 _ANY_NAMES = (*CONTEXT_NAMES, *STATE_CONTEXT_NAMES)
@@ -46,7 +46,7 @@ def contexts_of(
         return (under, None) if under is not None else (None, f"neither output nor input has passages under {key!r}")
     found = found_in(trace, answer)
     if found is not None:
-        return each_once(map(_context, found)), None
+        return each_once(map(context_of, found)), None
     if unread_in(trace):
         return None, UNREAD
     under = contexts_under(root.outputs, root.inputs)
@@ -115,7 +115,7 @@ def _by_type(side: Any) -> tuple[Context, ...] | None:
         return None
     lists = [value for value in side.values() if isinstance(value, (list, tuple)) and value]
     found = [items for items in map(passages_by_type, lists) if items is not None]
-    return each_once(map(_context, found[0])) if len(found) == 1 else None
+    return each_once(map(context_of, found[0])) if len(found) == 1 else None
 
 
 def each_once(contexts: Iterable[Context]) -> tuple[Context, ...]:
@@ -218,7 +218,7 @@ def _of_named(trace: Trace, name: str, key: str | None) -> tuple[tuple[Context, 
     told = False
     for run in runs:
         if run.documents is not None and key is None:
-            found += map(_context, run.documents)
+            found += map(context_of, run.documents)
             told = True
             continue
         value = run.outputs.get(key) if key is not None and isinstance(run.outputs, Mapping) else run.outputs
@@ -244,18 +244,18 @@ def _passages(value: Any) -> tuple[Context, ...] | None:
     if not isinstance(value, (list, tuple)):
         return None
     try:
-        return each_once(_context(item) if isinstance(item, Found) else context_text(item) for item in value)
+        return each_once(context_of(item) if isinstance(item, Found) else context_text(item) for item in value)
     except InputError:
         return None
 
 
-def _context(found: Found) -> Context:
-    metadata = json_object(found.metadata)
+def context_of(found: Found) -> Context:
+    """A document as a context, with its picture where it has one."""
+    text, image, known = pictured(found)
+    metadata = json_object(known)
     score = next((metadata[name] for name in _SCORES if isinstance(metadata.get(name), (int, float))), None)
-    text = well_formed(str(found.text))
-    image = named_image(text)
     return Context(
-        text=text if image is None else "",
+        text=text,
         image=image,
         id=None if found.id is None else _id(found.id),
         score=None if score is None else float(score),

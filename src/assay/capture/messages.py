@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from assay.errors import InputError
 from assay.fields import CONTEXT_NAMES, context_text, well_formed
+from assay.pictures import base64_uri, is_data_uri
 from assay.records import Context, Turn
 
 Role = Literal["human", "ai", "other"]
@@ -104,6 +105,32 @@ def search_results_in(content: Any) -> list[dict[str, Any]]:
     ]
 
 
+def pictures_in(content: Any) -> list[dict[str, Any]]:
+    """The passages in a message's content that holds pictures: its pictures and its texts, as dicts. Else none."""
+    blocks = content if isinstance(content, (list, tuple)) else ()
+    images = [_image_of(block) if isinstance(block, dict) else None for block in blocks]
+    if not any(images):
+        return []
+    both = zip(blocks, images, strict=True)
+    passages = [{"text": "", "image": image} if image else {"text": "".join(_texts([block]))} for block, image in both]
+    return [passage for passage in passages if passage.get("image") or passage["text"].strip()]
+
+
+def _image_of(block: dict[str, Any]) -> str | None:
+    """The picture of a content block, as OpenAI, Anthropic, LangChain and MCP have them; nothing is decoded."""
+    if block.get("type") not in ("image", "image_url", "input_image"):
+        return None
+    inner = next((block[key] for key in ("image_url", "source") if isinstance(block.get(key), dict)), block)
+    for value in (inner.get("url"), inner.get("image_url")):
+        if isinstance(value, str) and value:
+            return value
+    data = next((inner[key] for key in ("base64", "data") if isinstance(inner.get(key), str)), "")
+    kind = next((inner[key] for key in ("mime_type", "media_type", "mimeType") if isinstance(inner.get(key), str)), "")
+    if not data or is_data_uri(data):
+        return data or None
+    return base64_uri(kind, data)
+
+
 def last_question(messages: Sequence[Any]) -> str | None:
     """The text of the last message of a human."""
     at = _last_human(messages)
@@ -141,7 +168,9 @@ def artifacts_in(artifact: Any) -> list[Any] | None:
     if artifact is None or isinstance(artifact, (str, bytes, int, float)):
         return None
     if isinstance(artifact, (list, tuple)):
-        return list(artifact) if _are_passages(artifact) else None
+        return pictures_in(artifact) or (list(artifact) if _are_passages(artifact) else None)
+    if isinstance(artifact, dict) and (shown := pictures_in([artifact])):
+        return shown
     fields = artifact if isinstance(artifact, Mapping) else getattr(artifact, "__dict__", None) or {}
     for name, value in fields.items():
         if isinstance(value, (list, tuple)) and value:

@@ -32,11 +32,13 @@ def found_of(item: Any) -> Found:
     """
     if isinstance(item, Found):
         return item
+    if type(item) is str:  # whether it is a picture is seen when a sample is made
+        return Found(item, None, {})
     context = context_text(item)
     metadata = dict(context.metadata)
     if context.score is not None:
         metadata.setdefault("score", context.score)
-    return Found(context.text or context.image or "", context.id, metadata)
+    return Found(context.text or context.image or "", context.id, metadata, context.image)
 
 
 def is_scored(value: Any) -> bool:
@@ -51,7 +53,7 @@ def with_score(document: Any, score: float) -> Found:
         metadata = dict(getattr(document, "metadata", None) or {})
         return Found(text, getattr(document, "id", None), {**metadata, "score": float(score)})
     found = found_of(document)
-    return Found(found.text, found.id, {**found.metadata, "score": float(score)})
+    return found._replace(metadata={**found.metadata, "score": float(score)})
 
 
 def passages_by_type(value: Sequence[Any]) -> list[Found] | None:

@@ -17,11 +17,16 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})  # runs are many, and most ha
 
 
 class Found(NamedTuple):
-    """A retrieved document, copied: its text, its id and a shallow copy of its metadata."""
+    """A retrieved document, copied: its text, its id, a shallow copy of its metadata, and its picture where it has one.
+
+    image   as the application named it: a path, a URL or a data URI, or the media type and base64, which nobody has
+            decoded. The text of a picture alone is what it is called by
+    """
 
     text: str
     id: str | None
     metadata: Mapping[str, Any]
+    image: str | tuple[str, str | bytes] | None = None
 
 
 class Run:

@@ -65,6 +65,11 @@ class Prompt:
         """The keys that a reply must have."""
         return self.needed or tuple(self.schema.get("required", ()))
 
+    @property
+    def pictures(self) -> bool:
+        """Whether there are pictures in the material."""
+        return any(section.image is not None for section in self.material)
+
 
 @dataclass(frozen=True, slots=True)
 class Question:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from assay.capture.copies import found_of
-from assay.capture.messages import artifacts_in, search_results_in, text_of
+from assay.capture.messages import artifacts_in, pictures_in, search_results_in, text_of
 from assay.capture.serialised import together
 
 
@@ -87,4 +87,5 @@ def _documents_of_tool(output: Any) -> list[Any] | None:
     artifact = getattr(output, "artifact", None)
     if artifact is not None:
         return artifacts_in(artifact)
-    return search_results_in(getattr(output, "content", None)) or artifacts_in(output)
+    content = getattr(output, "content", output if type(output) is list else None)
+    return search_results_in(content) or pictures_in(content) or artifacts_in(output)

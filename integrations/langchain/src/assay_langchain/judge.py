@@ -32,6 +32,9 @@ class LangChainJudge(FrameworkJudge):
                they can be (see `model_settings.without_retries`): attempts are made, and counted, here
     callbacks  handlers that are to hear of the judge's calls. Without them nobody does: no installed handler, tracer
                or callback of the model, nor LangSmith. LangChain's caches are not used; findings are kept by us
+    vision     whether it may be shown pictures. None: as its profile says; where that says nothing, models over an
+               `openai` client may, since such an endpoint refuses what it cannot read. Where it may not, or refuses
+               them, what has pictures is *unscored: needs_vision*
     options    mask, timeout, deadline, max_attempts, max_concurrency, window_tokens ...: see `FrameworkJudge`
 
     Raises InputError for what is no chat model.
@@ -42,6 +45,7 @@ class LangChainJudge(FrameworkJudge):
         model: Any,
         *,
         callbacks: Sequence[BaseCallbackHandler] = (),
+        vision: bool | None = None,
         mask: Mask | None = None,
         **options: Unpack[EndpointOptions],
     ) -> None:
@@ -56,6 +60,7 @@ class LangChainJudge(FrameworkJudge):
             secrets=settings.secrets,
             enforces=settings.enforces and "response_format" not in bound,
             tempers=settings.tempers,
+            vision=model_settings.sees(chat) if vision is None else vision,
             mask=mask,
             max_output_tokens=settings.most,
             **options,

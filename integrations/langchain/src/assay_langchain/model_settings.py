@@ -39,6 +39,13 @@ def read(model: BaseChatModel) -> ModelSettings:
     )
 
 
+def sees(model: BaseChatModel) -> bool:
+    """Whether a model reads images by its profile; where that says nothing of them, whether `openai` sends them."""
+    profile = getattr(model, "profile", None)
+    said = profile.get("image_inputs") if isinstance(profile, Mapping) else None
+    return said if isinstance(said, bool) else hasattr(getattr(model, "root_client", None), "with_options")
+
+
 def without_retries(model: BaseChatModel) -> BaseChatModel:
     """A copy that tries once, and tells nobody: no callbacks, no cache.
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from llama_index.core.base.llms.base import BaseLLM
-from llama_index.core.base.llms.types import ChatMessage
+from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.callbacks.base_handler import BaseCallbackHandler
 
@@ -26,6 +26,9 @@ class LlamaIndexJudge(FrameworkJudge):
                `model_settings.without_retries`): attempts are made, and counted, here
     callbacks  handlers that are to hear of the judge's calls; None: those of the LLM. They get a callback manager of
                the judge's own, so that its calls never stand in a trace of the application
+    vision     whether it may be shown pictures, as image blocks. None: LlamaIndex' own class for OpenAI, and what is
+               made from it, may; other LLMs may drop such blocks without a word. Where it may not, or its endpoint
+               refuses them, what has pictures is *unscored: needs_vision*
     options    mask, timeout, deadline, max_attempts, max_concurrency, window_tokens ...: see `FrameworkJudge`
 
     `AssayInstrumentation` takes no call of a judge for one of the application. Other handlers on LlamaIndex' dispatcher
@@ -37,6 +40,7 @@ class LlamaIndexJudge(FrameworkJudge):
         llm: Any,
         *,
         callbacks: Sequence[BaseCallbackHandler] | None = None,
+        vision: bool | None = None,
         mask: Mask | None = None,
         **options: Unpack[EndpointOptions],
     ) -> None:
@@ -52,6 +56,7 @@ class LlamaIndexJudge(FrameworkJudge):
             secrets=settings.secrets,
             enforces=settings.enforces,
             tempers=settings.tempers,
+            vision=model_settings.is_openai(llm) if vision is None else vision,
             mask=mask,
             max_output_tokens=settings.most,
             **options,
@@ -71,8 +76,26 @@ class LlamaIndexJudge(FrameworkJudge):
         if ask.schema is not None:
             named = {"name": "reply", "strict": True, "schema": ask.schema}
             given["response_format"] = {"type": "json_schema", "json_schema": named}
-        messages = [ChatMessage(role=message["role"], content=message["content"]) for message in ask.messages]
+        messages = [ChatMessage(role=said["role"], content=content_of(said["content"])) for said in ask.messages]
         return reply_of(self._llm.model_copy(update=change).chat(messages, **given))
+
+
+def content_of(content: str | Sequence[Mapping[str, Any]]) -> Any:
+    """A message's content: a text, or its parts as LlamaIndex' blocks."""
+    if isinstance(content, str):
+        return content
+    blocks: list[TextBlock | ImageBlock] = []
+    for part in content:
+        if part["type"] == "text":
+            blocks.append(TextBlock(text=part["text"]))
+            continue
+        address = part["image_url"]["url"]
+        head, _, data = address.partition(";base64,")
+        if data:  # the block takes base64 as it is
+            blocks.append(ImageBlock(image=data.encode(), image_mimetype=head.removeprefix("data:")))
+        else:
+            blocks.append(ImageBlock(url=address))
+    return blocks
 
 
 def judge_of(llm: Any) -> LlamaIndexJudge:

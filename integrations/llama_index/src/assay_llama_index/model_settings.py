@@ -35,7 +35,7 @@ def read(llm: BaseLLM) -> ModelSettings:
         _APART.__contains__,
         address=None if address is None else str(address),
         window=getattr(known, "context_window", None),
-        enforces=_is_openai(llm) and urlsplit(str(address or "")).hostname == "api.openai.com",
+        enforces=is_openai(llm) and urlsplit(str(address or "")).hostname == "api.openai.com",
     )
 
 
@@ -57,7 +57,7 @@ def without_retries(llm: BaseLLM) -> BaseLLM:
     return twin
 
 
-def _is_openai(llm: BaseLLM) -> bool:
+def is_openai(llm: BaseLLM) -> bool:
     """Whether this is LlamaIndex' class for OpenAI's chat endpoint, or made from it."""
     bases = {f"{base.__module__}.{base.__qualname__}" for base in type(llm).__mro__}
     return "llama_index.llms.openai.base.OpenAI" in bases

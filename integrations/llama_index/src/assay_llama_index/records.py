@@ -6,10 +6,13 @@ Objects are known by the names of their classes and attributes, so that llama_in
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set, ValuesView
+from dataclasses import replace
 from operator import is_
 from typing import Any
 
 from assay.capture import Found
+from assay.capture.contexts import context_of as passage_of
+from assay.capture.pictured import IMAGE
 from assay.records import Context
 from assay_llama_index.kinds import has_base
 
@@ -73,7 +76,8 @@ def content_of(node: Any) -> str:
 def found_of(node: Any) -> Found:
     """One node, with or without its retrieval score, copied. The text is that of the node, without its metadata.
 
-    An image that has no text is named: `[image: PATH]`, by its path, its address or the id of its node.
+    An image is named as the application did, and nothing of it is decoded. One that has no text is called
+    `[image: PATH]`, by its path, its address or the id of its node, until it is a context.
     """
     if type(node) is Found:
         return node
@@ -86,18 +90,16 @@ def found_of(node: Any) -> Found:
         metadata = {str(key): plain(value) for key, value in known.items()}
     if score is not None:
         metadata["score"] = float(score)
-    if not text.strip():
-        image = image_of(inner)
-        if image is not None:
-            text = f"[image: {image}]"
-            metadata["image"] = image
-    return Found(text, inner.node_id, metadata)
+    image = image_of(inner)
+    if image is not None and not text.strip():
+        text = f"{IMAGE}{inner.node_id if isinstance(image, tuple) else image}]"
+    return Found(text, inner.node_id, metadata, image)
 
 
 def is_copy(found: Found, node: Any) -> bool:
     """Whether `found` is a copy of this node as it is now; False where that takes as long to see as to copy it."""
     inner = getattr(node, "node", node)
-    if content_of(inner) is not found.text or inner.node_id != found.id:
+    if found.image is not None or content_of(inner) is not found.text or inner.node_id != found.id:
         return False
     score, known, metadata = getattr(node, "score", None), inner.metadata or {}, found.metadata
     if len(metadata) != len(known) + (score is not None) or (score is not None and metadata.get("score") != score):
@@ -112,29 +114,33 @@ def text_in(node: Any) -> str:
     return text if text.strip() else found_of(node).text
 
 
-def image_of(node: Any) -> str | None:
-    """What an image is called by: its path, its address or the id of its node. None: the node holds no image."""
-    resource = getattr(node, "image_resource", None)
-    for name in ("image_path", "image_url"):
-        place = getattr(node, name, None) or getattr(resource, name.removeprefix("image_"), None)
-        if place:
-            return str(place)
-    return str(node.node_id) if resource is not None or getattr(node, "image", None) else None
+def image_of(node: Any) -> str | tuple[str, str | bytes] | None:
+    """A node's image: its path or address, or its media type and base64, as it stands. None: the node holds none."""
+    for holder, prefix, data in ((node, "image_", "image"), (getattr(node, "image_resource", None), "", "data")):
+        held = getattr(holder, data, None)
+        if held and isinstance(held, (str, bytes)):
+            kind = getattr(holder, f"{prefix}mimetype", None)
+            return (kind if isinstance(kind, str) else "", held)
+        for name in ("path", "url"):
+            place = getattr(holder, prefix + name, None)
+            if holder is not None and place:
+                return str(place)
+    return None
 
 
 def context_of(node: Any) -> Context:
     """One node as a context."""
-    found = found_of(node)
-    metadata = dict(found.metadata)
+    context = passage_of(found_of(node))
+    metadata = dict(context.metadata)
     score = metadata.pop("score", None) if getattr(node, "score", None) is not None else None
-    return Context(text=found.text, id=found.id, score=score, metadata=metadata)
+    return replace(context, score=score, metadata=metadata)
 
 
 def contexts_of(nodes: Iterable[Any]) -> tuple[Context, ...]:
     """Nodes as contexts, in order, each once, without those that only hold an intermediate answer."""
-    unique: dict[tuple[str | None, str], Context] = {}
+    unique: dict[tuple[str | None, str, str | None], Context] = {}
     for context in (context_of(node) for node in nodes if not is_intermediate_answer(node)):
-        unique.setdefault((context.id, context.text), context)
+        unique.setdefault((context.id, context.text, context.image), context)
     return tuple(unique.values())
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 from llama_index_instrumentation.dispatcher import active_instrument_tags
@@ -26,8 +25,7 @@ def sample_from(trace: Trace, rules: Rules) -> Sample | None:
     root.metadata = without_notes(root.metadata)
     if root.kind == "agent" and root.outputs is None and root.error is None:
         root.error = _why_nothing(trace)
-    sample = sample_of(trace, rules, id_name=ID)
-    return None if sample is None else _with_images(sample)
+    return sample_of(trace, rules, id_name=ID)
 
 
 def metadata_of(tags: Any, session: str | None) -> dict[str, Any]:
@@ -45,14 +43,3 @@ def _why_nothing(trace: Trace) -> str | None:
     if _DONE in errors:
         return None
     return errors[-1] if errors else asyncio.CancelledError.__name__
-
-
-def _with_images(sample: Sample) -> Sample:
-    """Whether an image stood in a prompt cannot be told by its text."""
-    if sample.contexts is None or not any("image" in context.metadata for context in sample.contexts):
-        return sample
-    contexts = tuple(
-        replace(context, in_prompt=None) if context.text.startswith("[image: ") else context
-        for context in sample.contexts
-    )
-    return replace(sample, contexts=contexts)

@@ -30,8 +30,9 @@ from assay.judges.endpoints.options import EndpointOptions, Settings
 from assay.judges.endpoints.raised import meaning_of
 from assay.judges.endpoints.retries import Retries, Trouble
 from assay.judges.endpoints.throttle import shared_throttle
+from assay.judges.planning import picture_tokens
 from assay.judges.writing.judge import Reply, Request, TextJudge
-from assay.judges.writing.openai import tokens_asked
+from assay.judges.writing.openai import needs_vision, refuses_pictures, tokens_asked
 from assay.records import fingerprint
 
 T = TypeVar("T")
@@ -46,12 +47,13 @@ LEFT_BEHIND = 32
 class Ask:
     """One attempt at one reply.
 
-    messages     role ("system", "user", "assistant") and content, in order
+    messages     role ("system", "user", "assistant") and content, in order; the content of a message with pictures is
+                 a list of parts of text and image, as OpenAI has them
     schema       a JSON schema for the model's API to enforce; None: the messages say what is wanted
     temperature  in place of the model's own; None: leave that
     """
 
-    messages: Sequence[Mapping[str, str]]
+    messages: Sequence[Mapping[str, Any]]
     schema: Mapping[str, Any] | None
     temperature: float | None
 
@@ -64,6 +66,7 @@ class FrameworkJudge(TextJudge):
     secrets       texts that must not stand in any message
     enforces      the model's API takes a JSON schema and holds replies to it, so far as is known beforehand
     tempers       it takes a temperature for a single call
+    vision        whether it may be shown pictures; where it then refuses them, that is the cause of the failure
     mask, max_output_tokens   see `TextJudge`
     options       timeout, deadline, max_attempts, retry_base, max_concurrency, limits, window_tokens, identity: see
                   `EndpointOptions`. Headers and extra_body are the model's own, and refused here
@@ -80,6 +83,7 @@ class FrameworkJudge(TextJudge):
         secrets: Sequence[str] = (),
         enforces: bool = False,
         tempers: bool = False,
+        vision: bool = True,
         mask: fences.Mask | None = None,
         max_output_tokens: int | None = None,
         **options: Unpack[EndpointOptions],
@@ -100,6 +104,7 @@ class FrameworkJudge(TextJudge):
         self._secrets = tuple(secret for secret in secrets if len(secret) >= 6)
         self._enforces = enforces
         self._tempers = tempers
+        self._vision = vision
         self._retries = Retries(self.settings.max_attempts, self.settings.retry_base)
         self._left: list[threading.Thread] = []
 
@@ -110,6 +115,11 @@ class FrameworkJudge(TextJudge):
     def fingerprint(self) -> str:
         return self._fingerprint
 
+    @property
+    def sees(self) -> bool:  # type: ignore[override]
+        """Whether it is shown pictures. Not with a mask, which hides nothing on them."""
+        return self._vision and self.mask is None
+
     @abstractmethod
     def call(self, ask: Ask) -> Reply:
         """The model's reply, from a thread of our own and in an empty context in which `JUDGING` is set.
@@ -119,11 +129,22 @@ class FrameworkJudge(TextJudge):
 
     async def generate(self, request: Request) -> Reply:
         """See `TextJudge.generate`. A schema that the model's API refuses is not sent again."""
+        try:
+            return await self._generated(request)
+        except JudgeFailure as failure:
+            if request.prompt.pictures and refuses_pictures(failure):
+                raise needs_vision(failure) from None
+            raise
+
+    async def _generated(self, request: Request) -> Reply:
+        pictures = request.prompt.pictures
         if self._enforces:
             try:
                 return await self._attempts(request, request.prompt.schema)
             except JudgeFailure as failure:
                 if failure.cause is not Cause.BAD_REQUEST or failure.detail.get("status") not in (400, 422):
+                    raise
+                if pictures and refuses_pictures(failure):  # it says nothing of the schema
                     raise
                 request.deadline.note(failure.message)
                 reply = await self._attempts(request, None)
@@ -133,7 +154,7 @@ class FrameworkJudge(TextJudge):
 
     async def _attempts(self, request: Request, schema: Mapping[str, Any] | None) -> Reply:
         ask = Ask(
-            self.messages(request),
+            self.shown(request),
             schema,
             VOTES_AT if request.prompt.vote and self._tempers else None,
         )
@@ -147,7 +168,8 @@ class FrameworkJudge(TextJudge):
         bill, used, succeeded = Bill(), None, False
         try:
             if bill.wanted:
-                read = sum(fences.tokens_in(message["content"]) for message in ask.messages)
+                read = sum(fences.tokens_in(message["content"]) for message in self.messages(request))
+                read += picture_tokens(request.prompt.material)
                 wanted = (3 * request.prompt.output_tokens + 500) * (2 if request.more_room else 1)
                 bill.reserve(read, self.max_output_tokens or wanted)
             reply = await self._once(ask)

@@ -138,6 +138,14 @@ class TextJudge(BaseJudge):
             messages.append({"role": "user", "content": correction})
         return messages
 
+    def shown(self, request: Request, *, show_schema: bool = True) -> Sequence[Mapping[str, Any]]:
+        """`messages`, the user's in parts of text and image where there are pictures."""
+        messages = self.messages(request, show_schema=show_schema)
+        if not request.prompt.pictures:
+            return messages
+        parts = fences.render_parts(request.prompt, show_schema=show_schema, mask=self.mask)
+        return [messages[0], {"role": "user", "content": parts}, *messages[2:]]
+
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
         """Each alone: nobody waits for the call of another."""
         return [[inquiry] for inquiry in inquiries]

@@ -210,10 +210,8 @@ class OpenAIJudge(TextJudge):
         try:
             return await self._completed(request, double)
         except JudgeFailure as failure:
-            if any(section.image for section in request.prompt.material) and refuses_pictures(failure):
-                raise JudgeFailure(
-                    Cause.NEEDS_VISION, failure.message, raw=failure.raw, detail=failure.detail
-                ) from None
+            if request.prompt.pictures and refuses_pictures(failure):
+                raise needs_vision(failure) from None
             raise
 
     async def _completed(self, request: Request, double: bool) -> Message:
@@ -266,7 +264,7 @@ class OpenAIJudge(TextJudge):
         vote = prompt.vote
         body: Body = {
             "model": self.model,
-            "messages": self._shown(messages, request, dialect),
+            "messages": self.shown(request, show_schema=dialect.show_schema),
             "temperature": self.vote_temperature if vote else self.temperature,
         }
         if self.seed is not None:
@@ -283,13 +281,6 @@ class OpenAIJudge(TextJudge):
         for name in dialect.dropped:
             body.pop(name, None)
         return body
-
-    def _shown(self, messages: list[dict[str, str]], request: Request, dialect: Dialect) -> Sequence[Mapping[str, Any]]:
-        """The messages, the user's in parts where there are pictures."""
-        if not any(section.image for section in request.prompt.material):
-            return messages
-        parts = fences.render_parts(request.prompt, show_schema=dialect.show_schema, mask=self.mask)
-        return [messages[0], {"role": "user", "content": parts}, *messages[2:]]
 
     def _budget(self, prompt: Prompt, messages: Sequence[Mapping[str, str]], dialect: Dialect, double: bool) -> int:
         """The output limit: three times what is expected and 500 more, within what model and window allow."""
@@ -340,6 +331,11 @@ def refuses_pictures(failure: JudgeFailure) -> bool:
     status = failure.detail.get("status")
     said = failure.cause in (Cause.BAD_REQUEST, Cause.CONNECTION, Cause.NO_MODEL) and isinstance(status, int)
     return said and bool(_NO_PICTURES.search(failure.message))
+
+
+def needs_vision(failure: JudgeFailure) -> JudgeFailure:
+    """The failure of a call whose pictures were refused, under its own name."""
+    return JudgeFailure(Cause.NEEDS_VISION, failure.message, raw=failure.raw, detail=failure.detail)
 
 
 def has_labels(schema: Mapping[str, Any]) -> bool:
