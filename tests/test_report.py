@@ -55,7 +55,10 @@ def test_many_additions_lose_no_digit():
 def test_long_names_leave_the_causes_of_a_table_whole():
     def summary(name):
         summary = Summary(metric=name)
-        for score in (Score(metric=name, value=0.5), Score(metric=name, unscored=Unscored(cause=Cause.NOT_APPLICABLE, message="x"))):
+        for score in (
+            Score(metric=name, value=0.5),
+            Score(metric=name, unscored=Unscored(cause=Cause.NOT_APPLICABLE, message="x")),
+        ):
             summary.add(score)
         return summary
 

@@ -122,6 +122,24 @@ def test_what_a_source_calls_it(source: str, name: str) -> None:
     assert spelled(source) == name
 
 
+@pytest.mark.parametrize(
+    ("name", "argument"),
+    [
+        ("ragas:response_relevancy", "strictness"),
+        ("ragas:summarization_score", "questions"),
+        ("deepeval:turn_relevancy", "window_size"),
+        ("deepeval:summarization", "n"),
+        ("llamaindex:hit_rate", "k"),
+        ("multimodal:image_coherence", "max_context_size"),
+    ],
+)
+@pytest.mark.parametrize("value", [-1, 2.5, float("nan"), "3", True])
+def test_a_number_of_things_is_a_whole_number(name: str, argument: str, value: object) -> None:
+    with pytest.raises(InputError, match=rf"{argument}: expected a whole number of at least [01], not {value!r}"):
+        replace(systems.named(name), **{argument: value})
+    replace(systems.named(name), **{argument: 2})
+
+
 def test_a_value_by_convention_is_marked_and_counts_in_no_mean() -> None:
     result = assay.evaluate(
         [BLANK, FULL], ["ragas:faithfulness", "ragas:faithfulness@original"], judge=JUDGE, store=None
@@ -155,7 +173,7 @@ def test_what_two_systems_ask_alike_is_asked_once() -> None:
     assert dict(judge.asked) == {"claims": 1, "support": 1}
 
 
-@pytest.mark.parametrize("name", ["ragas:bleu_score", "ragas:bleu_score@original", "trulens:bleu@original"])
+@pytest.mark.parametrize("name", ["ragas:bleu_score", "ragas:bleu_score@original"])
 def test_without_its_extra_a_metric_says_how_to_install_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
     result = assay.evaluate(

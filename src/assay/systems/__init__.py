@@ -8,7 +8,6 @@ is marked so and counts in no mean.
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -54,7 +53,7 @@ def names_of(written: str) -> tuple[str, ...]:
     "ragas:faithfulness"; "faithfulness@original" is that of every system.
     """
     bare, _, profile = written.partition("@")
-    room = next((one for one in SYSTEMS if re.match(rf"{one}[._/ -]", bare, re.IGNORECASE)), None)
+    room = next((one for one in SYSTEMS if bare.lower().startswith(tuple(one + mark for mark in "._/ -"))), None)
     wanted = bare if room is None else bare[len(room) + 1 :]
     found = (entry_of(one, wanted) for one in ((room,) if room else SYSTEMS))
     names = (entry.make().name for entry in found if entry is not None)
