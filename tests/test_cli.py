@@ -65,8 +65,7 @@ def test_metrics_lists_inputs_range_direction_and_judges(assay):
     assert code == 0
     line = next(line for line in out.splitlines() if line.strip().startswith("hallucination "))
     assert "answer, contexts" in line
-    assert "0 to 1" in line
-    assert "lower" in line
+    assert "0 to 1 ↓" in line
     assert "embedded, LLM" in line
     (contradicted,) = [line for line in out.splitlines() if "hallucination_contradicted" in line]
     assert "embedded, LLM" in contradicted  # the embedded judge tells contradictions from gaps

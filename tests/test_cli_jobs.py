@@ -366,3 +366,8 @@ def test_piped_there_is_neither_colour_nor_a_bar(data: str, tmp_path: Path) -> N
     assert b"\x1b" not in done.stdout + done.stderr
     assert done.stderr == b""
     assert "faithfulness ↑   0.500      2/3" in done.stdout.decode()
+
+
+def test_the_way_out_of_the_embedded_judge_is_an_option_here() -> None:
+    said = for_the_command_line("name judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out")
+    assert said == "name --judge openai:MODEL (any OpenAI-compatible --base-url), or leave it out"

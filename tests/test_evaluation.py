@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from assay import Context, InputError, JudgeFailure, Sample, Score, Store, evaluate
+from assay import Context, EmbeddedJudge, InputError, JudgeFailure, Sample, Score, Store, evaluate
 from assay.database import Database
 from assay.errors import SETTLED, Cause, StoreError
 from assay.evaluation import EvaluationInterrupted, aevaluate
@@ -28,6 +28,7 @@ from assay.judges.scripted import ScriptedJudge
 from assay.metrics import Faithfulness
 from assay.metrics.base import Metric
 from assay.result import Result
+from assay.testing import Obliging
 
 ROWS = [
     {"id": "a", "question": "Capital?", "contexts": ["Paris is the capital."], "answer": "Paris is the capital."},
@@ -696,3 +697,13 @@ def test_a_full_disk_ends_the_run_and_says_which_file(judge, tmp_path, monkeypat
             evaluate(big, "faithfulness", judge, store=store)
     store.close()
     assert evaluate(ROWS, "faithfulness", judge, store=store).rows == 3  # there is room again
+
+
+def test_a_run_says_which_metrics_its_judge_cannot_do():
+    result = evaluate(ROWS, ["faithfulness", "ragas:aspect_critic"], EmbeddedJudge(), store=None)
+    assert result.notes == [
+        "1 of 2 metrics ask what this judge cannot answer: ragas:aspect_critic; the failures say which judge can"
+    ]
+    assert result.notes[0] in str(result).replace("\n", " ")
+    assert dict(result.metrics["ragas:aspect_critic"].causes) == {"judge_cannot": len(ROWS)}
+    assert not evaluate(ROWS, "ragas:aspect_critic", Obliging(), store=None).notes

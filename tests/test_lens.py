@@ -54,6 +54,21 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(InputError, match="known are faithfulness"):
         definitions("truthiness")
     assert definitions("context_precision") == definitions("Context precision")
+    with pytest.raises(InputError, match=r"there is no 'fathfulness'; did you mean 'faithfulness'"):
+        definitions("fathfulness")
+
+
+@pytest.mark.parametrize(
+    ("metric", "family"),
+    [
+        ("ragas:faithfulness", "faithfulness"),
+        ("deepeval:FaithfulnessMetric@original", "faithfulness"),
+        ("context_relevance_passage", "context relevance"),
+        ("self-knowledge", "self-knowledge"),
+    ],
+)
+def test_the_name_of_a_metric_means_its_family(metric: str, family: str) -> None:
+    assert definitions(metric) == definitions(family)
 
 
 def test_the_command_asks_nothing_again_and_shows_every_definition(tmp_path: Path) -> None:
@@ -70,6 +85,19 @@ def test_the_command_asks_nothing_again_and_shows_every_definition(tmp_path: Pat
     assert ragas["score"]["usage"]["calls"] == 0  # everything was in the store
     assert ragas["aggregate"] == "share"
     assert ragas["score"]["value"] == found[0]["score"]["value"]
+
+
+def test_a_table_of_80_columns_says_what_each_metric_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    told = CliRunner().invoke(app, ["metrics", "--system", "ragas"])
+    lines = told.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "…" not in told.stdout  # nothing is cut
+    at = next(n for n, line in enumerate(lines) if " ragas:summarization_score " in line)
+    assert lines[at].split() == ["ragas:summarization_score", "answer,", "0", "to", "1", "↑", "LLM"]
+    assert lines[at + 1].split() == ["reference_contexts"]
+    assert "ragas:faithfulness@original" in told.stderr  # how names are written
+    assert "assay.systems.ragas" in told.stderr  # and parameters
 
 
 def test_the_metrics_of_a_system_are_listed() -> None:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from assay import ScriptedJudge, evaluate
 from assay.errors import Cause
 from assay.records import Score, Unscored, Usage
+from assay.report.drawn import drawn
 from assay.report.explanation import score_in_words
-from assay.report.table import as_html, footer
+from assay.report.table import as_html, footer, table_of
 from assay.summary import Summary
 
 ROW = {"id": "a", "question": "Age?", "contexts": ["Rome is old."], "answer": "Rome is old. <b>Rome</b> is huge."}
@@ -49,6 +50,24 @@ def test_many_additions_lose_no_digit():
     for _ in range(100_000):
         summary.add(Score(metric="m", value=0.1))
     assert summary.mean == 0.1  # naive summation gives 0.10000000000018848
+
+
+def test_long_names_leave_the_causes_of_a_table_whole():
+    def summary(name):
+        summary = Summary(metric=name)
+        for score in (
+            Score(metric=name, value=0.5),
+            Score(metric=name, unscored=Unscored(cause=Cause.NOT_APPLICABLE, message="x")),
+        ):
+            summary.add(score)
+        return summary
+
+    names = ("deepeval:faithfulness@original", "ragchecker:noise_sensitivity_in_relevant")
+    for shown in (names[:1], names):
+        text = drawn(table_of({name: summary(name) for name in shown}), 80)
+        assert f" {names[0]} ↑ " in text
+        assert "not_applicable" in text
+        assert max(map(len, text.splitlines())) <= 80
 
 
 def test_the_score_in_words_names_claim_label_quote_and_place(result):

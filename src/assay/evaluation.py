@@ -13,7 +13,7 @@ from pathlib import Path
 from assay.budgets.budget import Budget, check_budget, spending
 from assay.cleaning import well_formed
 from assay.data import ColumnMap, Data, Rows, missing_columns, open_data
-from assay.errors import InputError
+from assay.errors import Cause, InputError
 from assay.judges import BaseJudge, JudgeSpec, resolve_judge
 from assay.judges.cache import FindingCache
 from assay.metrics import Metric
@@ -212,6 +212,8 @@ def _begin(
             f"the store has findings of {other} and none of {result.judge}: they differ by address alone, and "
             "everything was asked anew. If both are the same model, give both judges one identity="
         )
+    if (unable := _unable(chosen, judge)) is not None:
+        result.notes.append(unable)
     result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
     return Running(result, chosen, judge, FindingCache(judge, kept.findings(result.run)), options), source
 
@@ -248,6 +250,17 @@ def _chosen(metrics: MetricSpec | None, source: Data, judge: BaseJudge) -> tuple
         lines = "; ".join(f"{label} needs {', '.join(fields)}" for label, fields in missing.items())
         raise InputError(f"data: columns are missing: {lines}. {_columns_seen(source)}. Use column_map= to name yours")
     return chosen
+
+
+def _unable(chosen: Sequence[Metric], judge: BaseJudge, most: int = 5) -> str | None:
+    """Which metrics this judge cannot do, whatever the rows; None where it can do all."""
+    reasons = ((metric.label, metric.cannot(judge)) for metric in chosen)
+    labels = [label for label, reason in reasons if reason is not None and reason.cause is Cause.JUDGE_CANNOT]
+    if not labels:
+        return None
+    more = f" and {len(labels) - most} more" if len(labels) > most else ""
+    which = f"{len(labels)} of {len(chosen)} metrics ask" if len(chosen) > 1 else "this metric asks"
+    return f"{which} what this judge cannot answer: {', '.join(labels[:most])}{more}; the failures say which judge can"
 
 
 def _columns_seen(source: Data, most: int = 20) -> str:

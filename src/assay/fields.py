@@ -59,7 +59,7 @@ ACCEPTED: Mapping[str, tuple[str, ...]] = {
     ),
     "messages": ("messages", "trajectory", "turns"),
     "context_ids": ("context_ids", "retrieved_context_ids", "retrieved_ids"),
-    "reference_context_ids": ("reference_context_ids", "expected_context_ids"),
+    "reference_context_ids": ("reference_context_ids", "expected_context_ids", "expected_ids"),
     "history": ("history", "chat_history", "conversation_history"),
     "id": ("id", "row_id", "sample_id", "example_id"),
     "language": ("language", "lang"),

@@ -7,6 +7,7 @@ Findings are shared, so that all definitions together cost little more than the 
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -74,8 +75,11 @@ def families() -> tuple[str, ...]:
 
 
 def definitions(family: str) -> tuple[Definition, ...]:
-    """All formulas that go by a name, assay's own first. Raises InputError for an unknown one."""
-    wanted = family.strip().lower().replace("_", " ")
+    """All formulas that go by a name, assay's own first. Raises InputError for an unknown one.
+
+    The name may also be that of a metric, own or another system's: "ragas:faithfulness" means what it is called there.
+    """
+    wanted = family_of(family)
     own = (Definition(name, one.steps) for name, one in OWN.items() if one.family == wanted)
     theirs = (
         Definition(entry.make().label, entry.steps)
@@ -85,8 +89,20 @@ def definitions(family: str) -> tuple[Definition, ...]:
     )
     found = (*own, *theirs)
     if not found:
-        raise InputError(f"family: there is no {family!r}; known are {', '.join(families())}")
+        near = difflib.get_close_matches(wanted, families(), n=3, cutoff=0.75)
+        hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+        raise InputError(f"family: there is no {family!r}; {hint}known are {', '.join(families())}")
     return found
+
+
+def family_of(name: str) -> str:
+    """The family of a metric, where `name` is that of one; else the name as families are written."""
+    name = name.strip()
+    if name in OWN:
+        return OWN[name].family
+    room, colon, rest = name.partition("@")[0].partition(":")
+    entry = systems.entry_of(room, rest) if colon and room in systems.SYSTEMS else None
+    return entry.family if entry is not None else name.lower().replace("_", " ")
 
 
 async def alook(sample: Sample, family: str, judge: Judge) -> Lens:
@@ -96,7 +112,7 @@ async def alook(sample: Sample, family: str, judge: Judge) -> Lens:
     scored = await score_sample(sample, list(metrics), judge, score_partial=True)
     first = known[0].steps
     seen = tuple(Seen(one, scored.scores[one.metric], first.parts_from(one.steps)) for one in known)
-    return Lens(family.strip().lower().replace("_", " "), seen)
+    return Lens(family_of(family), seen)
 
 
 look = facade("look", alook)

@@ -71,6 +71,9 @@ def _named(name: str) -> Metric:
     packaged = _packaged()
     if name in packaged:
         return _loaded(packaged[name])
+    elsewhere = systems.names_of(name)
+    if elsewhere:
+        raise InputError(f"metrics: there is no metric {name!r}; did you mean {' or '.join(map(repr, elsewhere[:3]))}?")
     known = [*METRICS, *packaged]
     near = difflib.get_close_matches(name.lower().replace("-", "_").replace(" ", "_"), known, n=3)
     hint = f"did you mean {' or '.join(repr(match) for match in near)}? " if near else ""

@@ -65,3 +65,9 @@ def test_missing_columns_of_all_metrics_at_once() -> None:
         "faithfulness": ("contexts",),
         "context_recall": ("reference", "contexts"),
     }
+
+
+def test_ids_as_llama_index_calls_them() -> None:
+    sample = one({"query": "q", "retrieved_ids": ["a", "b"], "expected_ids": ["b"]})
+    assert [context.id for context in sample.contexts or ()] == ["a", "b"]
+    assert [context.id for context in sample.reference_contexts or ()] == ["b"]

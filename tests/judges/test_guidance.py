@@ -144,6 +144,9 @@ def test_files(tmp_path: Path) -> None:
         Guidance.of(broken)
     with pytest.raises(InputError, match="cannot be read"):
         Guidance.of(tmp_path / "none.toml")
+    broken.write_text("# nothing yet")
+    with pytest.raises(InputError, match="says nothing: expected a table for each kind of inquiry"):
+        Guidance.of(broken)
 
 
 def test_judges_that_read_no_instructions_say_so(tmp_path: Path) -> None:

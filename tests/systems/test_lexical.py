@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.errors import InputError, MissingExtra
+from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
 from assay.systems import lexical
 
 
@@ -25,6 +25,18 @@ from assay.systems import lexical
 )
 def test_distances_by_hand(measure: lexical.Measure, expected: float) -> None:
     assert lexical.normalized_distance("kitten", "sitting", measure) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", ["levenshtein", "damerau_levenshtein", "jaro", "indel"])
+def test_texts_that_would_keep_everybody_waiting_are_not_compared(measure: lexical.Measure) -> None:
+    """A megabyte against a megabyte is 10^12 pairs of characters: minutes, and hours where swaps count."""
+    a, b = "a" * 1_000_000, "b" * 1_000_000
+    for compare in (lexical.normalized_distance, lexical.distance):
+        with pytest.raises(JudgeFailure, match="1,000,000 and 1,000,000 are too long") as raised:
+            compare(a, b, measure)
+        assert raised.value.cause is Cause.TOO_LONG
+    assert lexical.normalized_distance(a, a[:-1] + "a", measure) == 0.0  # equal texts take one look
+    assert lexical.distance(a, b, "hamming") == 1_000_000
 
 
 def test_a_swap_is_one_step_for_damerau_and_a_common_beginning_counts_for_winkler() -> None:

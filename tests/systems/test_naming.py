@@ -39,6 +39,14 @@ def test_a_system_and_a_name() -> None:
         ("ragas:faithfullness", "did you mean 'ragas:faithfulness'"),
         ("ragas:faithfulness@2.0", "the only profile is 'original'"),
         ("ragas:", "there is no metric 'ragas:'"),
+        # without a system, or with another mark after it
+        ("FaithfulnessMetric", "did you mean 'deepeval:faithfulness' or 'multimodal:deepeval_faithfulness'?"),
+        ("Builtin.Correctness", "did you mean 'bedrock:correctness'?"),
+        ("groundedness_measure_with_cot_reasons", "did you mean 'trulens:groundedness'?"),
+        ("ragas.faithfulness", "did you mean 'ragas:faithfulness'?"),
+        ("ragas_Faithfulness", "did you mean 'ragas:faithfulness'?"),
+        ("faithfulness@original", "did you mean 'ragas:faithfulness@original' or 'deepeval:faithfulness@original'"),
+        ("ragas_nothing", "`assay metrics` lists all"),
     ],
 )
 def test_wrong_names_say_what_is_meant(name: str, said: str) -> None:
@@ -114,6 +122,24 @@ def test_what_a_source_calls_it(source: str, name: str) -> None:
     assert spelled(source) == name
 
 
+@pytest.mark.parametrize(
+    ("name", "argument"),
+    [
+        ("ragas:response_relevancy", "strictness"),
+        ("ragas:summarization_score", "questions"),
+        ("deepeval:turn_relevancy", "window_size"),
+        ("deepeval:summarization", "n"),
+        ("llamaindex:hit_rate", "k"),
+        ("multimodal:image_coherence", "max_context_size"),
+    ],
+)
+@pytest.mark.parametrize("value", [-1, 2.5, float("nan"), "3", True])
+def test_a_number_of_things_is_a_whole_number(name: str, argument: str, value: object) -> None:
+    with pytest.raises(InputError, match=rf"{argument}: expected a whole number of at least [01], not {value!r}"):
+        replace(systems.named(name), **{argument: value})
+    replace(systems.named(name), **{argument: 2})
+
+
 def test_a_value_by_convention_is_marked_and_counts_in_no_mean() -> None:
     result = assay.evaluate(
         [BLANK, FULL], ["ragas:faithfulness", "ragas:faithfulness@original"], judge=JUDGE, store=None
@@ -147,16 +173,17 @@ def test_what_two_systems_ask_alike_is_asked_once() -> None:
     assert dict(judge.asked) == {"claims": 1, "support": 1}
 
 
-def test_without_its_extra_a_metric_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", ["ragas:bleu_score", "ragas:bleu_score@original"])
+def test_without_its_extra_a_metric_says_how_to_install_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
     result = assay.evaluate(
         [replace(FULL, reference="It opened in 1990.")],
-        ["ragas:bleu_score", "ragas:faithfulness"],
+        [name, "ragas:faithfulness"],
         judge=JUDGE,
         store=None,
     )
     (failure,) = result.failures
-    assert (failure.metric, failure.cause) == ("ragas:bleu_score", "missing_extra")
+    assert (failure.metric, failure.cause) == (name, "missing_extra")
     assert "sacrebleu" in failure.message
     assert "lexical" in failure.message
     assert result.metrics["ragas:faithfulness"].mean == 1.0

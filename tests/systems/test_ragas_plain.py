@@ -198,11 +198,25 @@ def test_apostrophes_quote_nothing_and_no_quotation_is_no_number() -> None:
     assert score("quoted_spans_alignment@original", sample).value == 0  # "s a long way and don" is not there
 
 
+@pytest.mark.parametrize("profile", ["", "@original"])
+def test_texts_too_long_to_be_compared_have_no_number(profile: str) -> None:
+    found = score(f"non_llm_string_similarity{profile}", Sample(answer="a" * 400_000, reference="b" * 400_000))
+    assert found.unscored is not None
+    assert found.unscored.cause is Cause.TOO_LONG
+
+
 def tables(response: str, reference: str) -> tuple[data_compy_score.Table, data_compy_score.Table]:
     a, b = data_compy_score.read_table(response), data_compy_score.read_table(reference)
     assert a is not None
     assert b is not None
     return a, b
+
+
+def test_lines_may_end_as_they_like_and_an_endless_cell_is_no_table() -> None:
+    for end in ("\r", "\n", "\r\n"):
+        a, b = tables(f"id,n{end}1,x{end}", "id,n\n1,x\n")
+        assert a == b
+    assert data_compy_score.read_table("a,b\n" + '"' + "x" * 200_000) is None  # a quotation mark that is never closed
 
 
 def test_tables_by_hand() -> None:

@@ -158,7 +158,7 @@ def test_a_value_by_convention_has_no_vote_and_stays_one() -> None:
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"votes": 0}, "votes: expected 1 or more, got 0"),
+        ({"votes": 0}, "votes: expected a whole number of at least 1, not 0"),
         ({"aggregation": "mode"}, "aggregation: expected one of mean, median"),
         ({"aggregation": "weighted_mean"}, "weights: expected 5, one for each, got 0"),
         ({"aggregation": "weighted_mean", "votes": 2, "weights": (1, 0)}, "weights: expected numbers above 0"),

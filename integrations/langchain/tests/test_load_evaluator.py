@@ -155,7 +155,7 @@ def test_missing_inputs_raise_as_there() -> None:
         ("criteria", {"criteria": "correctness"}, "correctness"),
         ("criteria", {"prompt": "x"}, "prompt is not taken"),
         ("embedding_distance", {"embeddings": "x"}, "embeddings is not taken"),
-        ("exact_match", {"flags": 1}, "flags"),
+        ("exact_match", {"flags": 1}, "'flags'; it takes ignore_case, ignore_punctuation, ignore_numbers"),
     ],
 )
 def test_wrong_arguments_are_named(name: str, kwargs: dict[str, Any], message: str) -> None:

@@ -78,6 +78,11 @@ def test_retrieved_texts_are_judged():
     assert (result.score, result.metadata["mean"]) == (1.0, 0.5)
 
 
+def test_what_is_missing_is_named_as_the_caller_names_it():
+    with pytest.raises(ValueError, match=r"^llamaindex:mrr needs expected_ids or expected_texts, which is missing$"):
+        AssayRetrievalMetric("llamaindex:mrr").compute(retrieved_ids=["1"])
+
+
 def test_nothing_retrieved_raises_as_it_does_there():
     with pytest.raises(ValueError, match="nothing was retrieved"):
         AssayRetrievalMetric("llamaindex:mrr").compute(expected_ids=["1"], retrieved_ids=[])

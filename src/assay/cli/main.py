@@ -27,6 +27,7 @@ from assay.cli.groups import grouped
 from assay.cli.ingest import ingest
 from assay.cli.lens import lens
 from assay.cli.live import worker
+from assay.cli.metrics import metrics
 from assay.cli.options import JudgeOptions, StoreOption
 from assay.cli.output import STDOUT, say, show
 from assay.cli.runs import explain, failures, runs, worst
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from assay.doctor import Check
-    from assay.metrics import Metric
 
 OK, UNSCORED, USAGE, JUDGE, FAULT, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -79,39 +79,6 @@ def options(
 
 
 @app.command()
-def metrics(
-    system: Annotated[
-        str | None, typer.Option(help="List those of another system: ragas, deepeval, ...; 'all' for every system.")
-    ] = None,
-) -> None:
-    """List the metrics: what each needs, its range and direction, and which judges can do it."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    from assay import systems
-    from assay.naming import names, resolve
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for title in ("metric", "needs", "range", "better", "judges"):
-        table.add_column(title, no_wrap=title != "needs")
-    listed = names() if system is None else systems.names(system)
-    for name in listed:
-        try:
-            (metric,) = resolve(name)
-        except InputError as error:  # of another package, which is broken; the others are there
-            say(f"assay: {error}", aside=True)
-            continue
-        table.add_row(
-            name,
-            ", ".join(metric.needs),
-            f"{metric.low:g} to {metric.high:g}",
-            metric.direction,
-            _judges_for(metric),
-        )
-    show(table)
-
-
-@app.command()
 @grouped
 def doctor(
     judge: JudgeOptions,
@@ -144,7 +111,7 @@ def demo(store: StoreOption = Path(".assay")) -> None:
 
 
 # the commands that have files of their own
-for command in (score, explain, lens, worst, failures, worker, cascade, capture, ingest, forget):
+for command in (metrics, score, explain, lens, worst, failures, worker, cascade, capture, ingest, forget):
     app.command()(command)
 app.add_typer(runs, name="runs")
 
@@ -161,14 +128,6 @@ def _marked(check: Check) -> RenderableType:
     line.add_column(overflow="fold")
     line.add_row(mark, Text(f"{check.name}: {for_the_command_line(check.text)}"))
     return line
-
-
-def _judges_for(metric: Metric) -> str:
-    from assay.judges.embedded.judge import INQUIRIES
-
-    if not metric.asks:  # of another package: it asks nothing, or does not say what
-        return "any" if metric.consults else "none"
-    return "embedded, LLM" if set(metric.asks) <= set(INQUIRIES) else "LLM"
 
 
 def main() -> None:

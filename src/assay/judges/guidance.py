@@ -89,6 +89,8 @@ def _from_file(path: Path) -> Mapping[str, Any]:
         raise InputError(f"guidance: {str(path)!r} is neither TOML nor JSON: {error}") from None
     if not isinstance(found, Mapping):
         raise InputError(f"guidance: {str(path)!r}: expected a table for each kind of inquiry")
+    if not found:
+        raise InputError(f"guidance: {str(path)!r} says nothing: expected a table for each kind of inquiry")
     return found
 
 

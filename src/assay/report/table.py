@@ -18,6 +18,9 @@ _GOOD = {"higher": "↑", "lower": "↓"}
 LISTED = 5  # scores that did not arrive that are named under the table; all are in `Result.deliveries`
 _HEAD = ("metric", "mean", "scored", "if gaps were known", "not scored because")
 _NAME = 34  # characters of a metric's name that are never broken: a table of 80 columns has room for them
+#: The widest that the last two columns are beside long names: these, or the causes, would be broken otherwise.
+_BESIDE_LONG_NAMES = {3: len("0.000 to"), 4: len("not_applicable")}
+_LONG = 28
 _COLUMN_STYLES = ("", "bold", "", "dim", "yellow")
 
 
@@ -70,7 +73,7 @@ def table_of(metrics: Mapping[str, Summary]) -> RenderableType:
 
     from assay.report.seen import SeenText as Text
 
-    fits = max((len(name) for name in metrics), default=0) <= _NAME
+    longest_name = max(map(len, metrics), default=0)
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for n, title in enumerate(_HEAD):
         # a header may wrap between its words, never within one
@@ -78,9 +81,10 @@ def table_of(metrics: Mapping[str, Summary]) -> RenderableType:
         table.add_column(
             title,
             justify="right" if n in (1, 2) else "left",
-            no_wrap=n in (1, 2) or (n == 0 and fits),
+            no_wrap=n in (1, 2) or (n == 0 and longest_name <= _NAME),
             overflow="fold",
             min_width=longest,
+            max_width=_BESIDE_LONG_NAMES.get(n) if longest_name > _LONG else None,
             style=_COLUMN_STYLES[n],
         )
     for summary in metrics.values():

@@ -46,6 +46,26 @@ def names(system: str = "all") -> tuple[str, ...]:
     return tuple(f"{one}:{name}" for one in wanted for name in entries(one))
 
 
+def names_of(written: str) -> tuple[str, ...]:
+    """The full names of what someone may mean who writes no system, or no colon after it.
+
+    "FaithfulnessMetric" is "deepeval:faithfulness"; "ragas.faithfulness" and "ragas_faithfulness" are
+    "ragas:faithfulness"; "faithfulness@original" is that of every system.
+    """
+    bare, _, profile = written.partition("@")
+    room = next((one for one in SYSTEMS if bare.lower().startswith(tuple(one + mark for mark in "._/ -"))), None)
+    wanted = bare if room is None else bare[len(room) + 1 :]
+    found = (entry_of(one, wanted) for one in ((room,) if room else SYSTEMS))
+    names = (entry.make().name for entry in found if entry is not None)
+    return tuple(f"{name}@{ORIGINAL}" if profile else name for name in names)
+
+
+def entry_of(system: str, name: str) -> Entry | None:
+    """The metric that a system calls `name`, also by other names that it has for it; None where there is none."""
+    known = entries(system)
+    return known.get(name) or spellings(known).get(name)
+
+
 def named(name: str) -> SystemMetric:
     """The metric "SYSTEM:NAME" or "SYSTEM:NAME@original". Raises InputError where there is none.
 
@@ -53,9 +73,9 @@ def named(name: str) -> SystemMetric:
     """
     system, _, rest = name.partition(":")
     wanted, _, profile = (part.strip() for part in rest.partition("@"))
-    known = entries(system.strip())
-    entry = known.get(wanted) or spellings(known).get(wanted)
+    entry = entry_of(system.strip(), wanted)
     if entry is None:
+        known = entries(system.strip())
         near = difflib.get_close_matches(wanted.lower().replace("-", "_").replace(" ", "_"), known, n=3)
         hint = f"did you mean {' or '.join(repr(f'{system}:{match}') for match in near)}? " if near else ""
         raise InputError(f"metrics: there is no metric {name!r}; {hint}`assay metrics --system {system}` lists all")

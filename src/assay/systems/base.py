@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any, ClassVar, Literal, TypeVar
 
 from assay.errors import Cause, InputError, JudgeFailure
@@ -67,6 +68,14 @@ def given(sample: Sample, metric: Metric, key: str, kind: type[T], default: T | 
         where = f"{metric.label}: metadata[{key!r}]"
         raise JudgeFailure(Cause.MISSING_INPUT, f"{where}: expected {expected}, found {type(value).__name__}")
     return value
+
+
+def at_least(metric: object, argument: str, least: int = 1) -> None:
+    """Raise InputError, naming class and argument, unless the argument is a whole number from `least` on."""
+    value = getattr(metric, argument)
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        said = f"expected a whole number of at least {least}, not {value!r}"
+        raise InputError(f"{type(metric).__name__}: {argument}: {said}")
 
 
 @dataclass(frozen=True, slots=True)

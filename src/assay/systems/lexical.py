@@ -6,12 +6,12 @@ with the options named. The libraries are imported where they are used, and a mi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, Literal, cast, get_args
 
-from assay.errors import InputError, MissingExtra
+from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
 from assay.installing import install_extra
 
 Measure = Literal["levenshtein", "damerau_levenshtein", "hamming", "jaro", "jaro_winkler", "indel"]
@@ -30,6 +30,12 @@ _CLASSES: Mapping[Measure, str] = {
     "jaro_winkler": "JaroWinkler",
     "indel": "Indel",
 }
+
+
+#: Pairs of characters (for ROUGE of words) that a distance may look at: some four seconds of one core, in which nothing
+#: else is scored. rapidfuzz takes 64 pairs in one step, but for Damerau and Levenshtein's.
+_PAIRS = 40_000_000_000
+_PAIRS_ONE_BY_ONE = 400_000_000
 
 
 @contextmanager
@@ -56,18 +62,31 @@ def normalized_distance(a: str, b: str, measure: Measure = "levenshtein") -> flo
 
     For texts of different lengths, `hamming` counts the characters that are over as different.
     """
-    chosen("measure", measure, MEASURES)
-    with _needed("rapidfuzz"):
-        from rapidfuzz import distance
-    return float(getattr(distance, _CLASSES[measure]).normalized_distance(a, b))
+    return float(_class_of(measure, a, b).normalized_distance(a, b))
 
 
 def distance(a: str, b: str, measure: Measure = "levenshtein") -> float:
     """The same distance before it is normalised: edits, or for the two of Jaro the same number."""
+    return float(_class_of(measure, a, b).distance(a, b))
+
+
+def _class_of(measure: Measure, a: str, b: str) -> Any:
+    """What rapidfuzz computes a distance with. Raises JudgeFailure(too_long) for texts that would keep it for long."""
     chosen("measure", measure, MEASURES)
+    if measure != "hamming":
+        _affordable(a, b, _PAIRS_ONE_BY_ONE if measure == "damerau_levenshtein" else _PAIRS)
     with _needed("rapidfuzz"):
         from rapidfuzz import distance as measures
-    return float(getattr(measures, _CLASSES[measure]).distance(a, b))
+    return getattr(measures, _CLASSES[measure])
+
+
+def _affordable(a: Sized, b: Sized, most: int) -> None:
+    if len(a) * len(b) > most and a != b:
+        raise JudgeFailure(
+            Cause.TOO_LONG,
+            f"texts of {len(a):,} and {len(b):,} are too long to be compared place by place: at most {most:,} pairs of "
+            "places are",
+        )
 
 
 def bleu(hypothesis: str, reference: str) -> float:
@@ -130,6 +149,7 @@ def rouge(
     target, said = tokens(reference), tokens(hypothesis)
     if not target or not said:
         return 0.0
+    _affordable(target, said, _PAIRS)
     common = LCSseq.similarity(target, said)
     precision, recall = common / len(said), common / len(target)
     whole = 2 * precision * recall / (precision + recall) if common else 0.0

@@ -9,6 +9,7 @@ LangChain makes them; without it, pairs are asked in both orders. Needs `pip ins
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -169,7 +170,9 @@ def load_evaluator(
     try:
         metric = kind.make(profile=profile, **plain)
     except TypeError as error:
-        raise InputError(f"load_evaluator: {name}: {error}") from None
+        taken = [one for one in inspect.signature(kind.make).parameters if one != "profile"]
+        said = f"takes {', '.join(taken)}" if taken else "takes no arguments"
+        raise InputError(f"load_evaluator: {name}: {error}; it {said}") from None
     made: Any
     asked = judge if judge is not None else llm
     if name == "trajectory":

@@ -17,6 +17,13 @@ from assay.naming import resolve
 from assay.records import Context, Sample, Score
 from assay.sync import run_sync
 
+#: What `compute` calls a sample's fields.
+_ARGUMENTS = {
+    "question": "query",
+    "contexts": "retrieved_ids or retrieved_texts",
+    "reference_contexts": "expected_ids or expected_texts",
+}
+
 
 class AssayRetrievalMetric(BaseRetrievalMetric):
     """One assay metric of what a retriever found.
@@ -62,7 +69,7 @@ class AssayRetrievalMetric(BaseRetrievalMetric):
         )
         score = run_sync(lambda: self._score(sample))
         if score.value is None:
-            raise ValueError(f"{score.metric}: {score.unscored.message if score.unscored else 'no score'}")
+            raise ValueError(_in_arguments(score))
         return RetrievalMetricResult(score=score.value, metadata=dict(score.parts))
 
     async def _score(self, sample: Sample) -> Score:
@@ -76,3 +83,11 @@ def _passages(ids: Sequence[str] | None, texts: Sequence[str] | None) -> tuple[C
     if ids is None and texts is None:
         return None
     return tuple(Context(id=one, text=said or "") for one, said in zip_longest(ids or (), texts or ()))
+
+
+def _in_arguments(score: Score) -> str:
+    """Why there is no score, in the words of `compute`."""
+    message = score.unscored.message if score.unscored else "no score"
+    for field, argument in _ARGUMENTS.items():
+        message = message.replace(f"{field!r}", argument)
+    return message if message.startswith(score.metric) else f"{score.metric}: {message}"

@@ -18,7 +18,7 @@ from assay.errors import Cause, InputError
 from assay.judges.base import Judge
 from assay.metrics.tool_calls import calls
 from assay.records import Sample, Score
-from assay.systems.base import Entry, Steps, SystemMetric, given
+from assay.systems.base import Entry, Steps, SystemMetric, at_least, given
 from assay.systems.deepeval.loops import combined, cycles, most_alike_calls, most_alike_texts, repetition, stagnation
 
 WEIGHTS: Mapping[str, float] = {"tool_repetition": 0.40, "reasoning_stagnation": 0.35, "call_graph_cycles": 0.25}
@@ -38,10 +38,7 @@ class AgentLoopDetection(SystemMetric):
     check_call_graph_cycles: bool = True
 
     def __post_init__(self) -> None:
-        if self.repetition_threshold < 1:
-            raise InputError(
-                f"AgentLoopDetection: repetition_threshold must be 1 or more, not {self.repetition_threshold}"
-            )
+        at_least(self, "repetition_threshold")
         if not 0 < self.similarity_threshold <= 1:
             raise InputError(
                 f"AgentLoopDetection: similarity_threshold must be in (0, 1], not {self.similarity_threshold}"

@@ -20,7 +20,7 @@ from assay.inquiries import Checklist, Claims, KeyQuestions, Sorting, Support
 from assay.judges.base import Judge
 from assay.metrics.readings import claims_of, support, texts_not_judged
 from assay.records import Sample, Score
-from assay.systems.base import Entry, Steps
+from assay.systems.base import Entry, Steps, at_least
 from assay.systems.deepeval.graded import DeepEvalMetric, share_counted
 
 CHOICES = (("yes", "the text says so"), ("no", "the text says otherwise, or nothing"))
@@ -46,8 +46,7 @@ class Summarization(DeepEvalMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.n < 1:
-            raise InputError(f"{self.name}: n must be at least 1, not {self.n!r}")
+        at_least(self, "n")
         if self.assessment_questions == ():
             raise InputError(f"{self.name}: assessment_questions is empty")
 

@@ -18,14 +18,14 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import ClassVar
 
-from assay.errors import Cause, InputError
+from assay.errors import Cause
 from assay.inquiries import Claims, Support, Usefulness, UsefulSentences
 from assay.judges.base import Judge
 from assay.metrics.context_precision import average_precision, share_useful
 from assay.metrics.faithfulness import share_supported
 from assay.metrics.readings import ask, claims_of, support, together
 from assay.records import Context, Sample, Score, Verdict
-from assay.systems.base import Entry, Steps, SystemMetric
+from assay.systems.base import Entry, Steps, SystemMetric, at_least
 from assay.systems.conversation import Exchange, conversation, exchanges_of, windows
 from assay.systems.deepeval.shares import share
 
@@ -42,8 +42,7 @@ class _OverWindows(SystemMetric):
     window_size: int = 10
 
     def __post_init__(self) -> None:
-        if self.window_size < 1:
-            raise InputError(f"{type(self).__name__}: window_size must be 1 or more, not {self.window_size}")
+        at_least(self, "window_size")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         conversation(sample, self)

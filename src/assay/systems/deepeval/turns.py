@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar
 
-from assay.errors import Cause, InputError
+from assay.errors import Cause
 from assay.inquiries import Criterion
 from assay.inquiries.listing import Listing
 from assay.inquiries.sorting import Sorting
 from assay.judges.base import Judge
 from assay.metrics.readings import ask
 from assay.records import Sample, Score, Verdict
-from assay.systems.base import Entry, Steps, SystemMetric, given
+from assay.systems.base import Entry, Steps, SystemMetric, at_least, given
 from assay.systems.conversation import conversation, exchanges, transcript, transcript_section, windows
 from assay.systems.deepeval.shares import share
 
@@ -63,8 +63,7 @@ class TurnRelevancy(SystemMetric):
     window_size: int = 10
 
     def __post_init__(self) -> None:
-        if self.window_size < 1:
-            raise InputError(f"TurnRelevancy: window_size must be 1 or more, not {self.window_size}")
+        at_least(self, "window_size")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         found = exchanges(conversation(sample, self))

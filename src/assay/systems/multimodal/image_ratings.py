@@ -16,12 +16,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from assay.errors import Cause, InputError
+from assay.errors import Cause
 from assay.inquiries.rating import Rated, Rating
 from assay.judges.base import Judge
 from assay.metrics.readings import ask
 from assay.records import Sample, Score, Verdict
-from assay.systems.base import Entry, Steps
+from assay.systems.base import Entry, Steps, at_least
 from assay.systems.multimodal.base import MultiModalMetric, sections
 from assay.text.images import around, images_in
 
@@ -53,8 +53,8 @@ class _ImageRating(MultiModalMetric):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.max_context_size is not None and self.max_context_size < 0:
-            raise InputError(f"{self.name}: max_context_size must not be negative, not {self.max_context_size!r}")
+        if self.max_context_size is not None:
+            at_least(self, "max_context_size", 0)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         answer = sample.answer or ""

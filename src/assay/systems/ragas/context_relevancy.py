@@ -29,7 +29,7 @@ from assay.inquiries import Inquiry, Listing, Similarity
 from assay.judges.base import Judge
 from assay.metrics.readings import ask, cosines, together
 from assay.records import Sample, Score, Unscored
-from assay.systems.base import Entry, Steps
+from assay.systems.base import Entry, Steps, at_least
 from assay.systems.ragas.common import RagasMetric, above_one
 from assay.text import split_sentences
 
@@ -73,8 +73,7 @@ class ContextRelevancy(RagasMetric):
     agreement: Agreement = "bert_score"
 
     def __post_init__(self) -> None:
-        if self.strictness < 1:
-            raise InputError(f"ContextRelevancy: strictness must be at least 1, not {self.strictness!r}")
+        at_least(self, "strictness")
         if self.agreement not in ("bert_score", "jaccard"):
             raise InputError(f"ContextRelevancy: agreement must be 'bert_score' or 'jaccard', not {self.agreement!r}")
 

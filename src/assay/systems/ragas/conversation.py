@@ -1,8 +1,7 @@
-"""What ragas' metrics on conversations read: the messages as one text, the tools called, and those to be called."""
+"""What ragas' metrics on conversations read: the messages, the tools called, and those to be called."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from assay.errors import Cause, JudgeFailure
@@ -17,18 +16,6 @@ def messages_of(sample: Sample, metric: SystemMetric) -> tuple[Message, ...]:
     if not sample.messages and not sample.history:
         raise JudgeFailure(Cause.MISSING_INPUT, f"{metric.label} needs 'messages', which are missing")
     return conversation.messages_of(sample)
-
-
-def transcript(messages: Sequence[Message]) -> str:
-    """A conversation as text: a line per message and per tool called."""
-    lines = []
-    for message in messages:
-        if message.content or not message.tool_calls:
-            lines.append(f"{message.role.upper()}: {message.content}")
-        for call in message.tool_calls:
-            arguments = json.dumps(dict(call.arguments), ensure_ascii=False, sort_keys=True)
-            lines.append(f"{message.role.upper()} calls {call.name} {arguments}")
-    return "\n".join(lines)
 
 
 def tools_called(messages: Sequence[Message]) -> list[ToolCall]:

@@ -26,7 +26,7 @@ from assay.judges.base import Judge
 from assay.metrics.aspect_critique import ASPECTS, Field, material_of
 from assay.metrics.readings import ask
 from assay.records import Direction, Sample, Score
-from assay.systems.base import Entry, Steps, given
+from assay.systems.base import Entry, Steps, at_least, given
 from assay.systems.ragas.common import RagasMetric
 
 T = TypeVar("T")
@@ -57,8 +57,7 @@ class _Criteria(RagasMetric):
     def __post_init__(self) -> None:
         if not self.name.strip():
             raise InputError(f"{type(self).__name__}: name is empty")
-        if self.strictness < 1:
-            raise InputError(f"{type(self).__name__}: strictness must be at least 1, not {self.strictness!r}")
+        at_least(self, "strictness")
         if self.direction not in get_args(Direction):
             raise InputError(f"{type(self).__name__}: direction must be 'higher' or 'lower', not {self.direction!r}")
 

@@ -46,8 +46,11 @@ class Table:
 
 
 def read_table(text: str) -> Table | None:
-    """The table that a CSV text holds; None where it has no header, or a row is longer than the header."""
-    lines = [line for line in csv.reader(io.StringIO(text), strict=False) if line]
+    """The table that a CSV text holds; None where it has no header, a row longer than that, or an endless cell."""
+    try:
+        lines = [line for line in csv.reader(io.StringIO(text, newline=""), strict=False) if line]
+    except csv.Error:  # a cell of more than 131,072 characters: a quotation mark that is never closed
+        return None
     if not lines or any(len(line) > len(lines[0]) for line in lines):
         return None
     header, rows = lines[0], lines[1:]

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.errors import Cause, InputError
+from assay.errors import Cause
 from assay.judges.base import Judge
 from assay.records import Sample, Score
-from assay.systems.base import Entry, Steps, SystemMetric
+from assay.systems.base import Entry, Steps, SystemMetric, at_least
 
 _MARKS = "\"'`´‘’“”„‟"
 _QUOTED = re.compile(f"[{_MARKS}]([^{_MARKS}\n]*)[{_MARKS}]")
@@ -61,8 +61,7 @@ class QuotedSpansAlignment(SystemMetric):
     min_span_words: int = 3
 
     def __post_init__(self) -> None:
-        if self.min_span_words < 1:
-            raise InputError(f"QuotedSpansAlignment: min_span_words: expected 1 or more, found {self.min_span_words!r}")
+        at_least(self, "min_span_words")
 
     @property
     def label(self) -> str:

@@ -17,12 +17,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from assay.errors import Cause, InputError, JudgeFailure
+from assay.errors import Cause, JudgeFailure
 from assay.inquiries import BackQuestions, Similarity
 from assay.judges.base import Judge
 from assay.metrics.readings import ask, cosines
 from assay.records import Sample, Score
-from assay.systems.base import Entry, Steps
+from assay.systems.base import Entry, Steps, at_least
 from assay.systems.ragas.common import RagasMetric
 
 ZeroedBy = Literal["all", "any", "none"]
@@ -47,8 +47,7 @@ class ResponseRelevancy(RagasMetric):
     strictness: int = 3
 
     def __post_init__(self) -> None:
-        if self.strictness < 1:
-            raise InputError(f"{type(self).__name__}: strictness must be at least 1, not {self.strictness!r}")
+        at_least(self, "strictness")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         answer, count = sample.answer or "", self.strictness

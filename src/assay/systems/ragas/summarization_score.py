@@ -20,7 +20,7 @@ from assay.inquiries import Checklist, KeyQuestions
 from assay.judges.base import Judge
 from assay.metrics.summarization_score import qa_score
 from assay.records import Sample, Score
-from assay.systems.base import Entry, Steps
+from assay.systems.base import Entry, Steps, at_least
 from assay.systems.ragas.common import RagasMetric
 
 GUARD = 1e-10
@@ -51,8 +51,7 @@ class SummarizationScore(RagasMetric):
     def __post_init__(self) -> None:
         if not 0 <= self.coeff <= 1:  # NaN fails this as well
             raise InputError(f"SummarizationScore: coeff must be in [0, 1], not {self.coeff!r}")
-        if self.questions < 1:
-            raise InputError(f"SummarizationScore: questions must be at least 1, not {self.questions!r}")
+        at_least(self, "questions")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         summary, text = sample.answer or "", "\n".join(context.text for context in sample.reference_contexts or ())

@@ -17,9 +17,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
 from assay.judges.base import Judge
+from assay.metrics.base import Metric
 from assay.records import Sample, Score
 from assay.systems import lexical
-from assay.systems.base import Entry, Steps, SystemMetric
+from assay.systems.base import Entry, Steps
+from assay.systems.two_texts import TwoTexts
 
 Distance = Literal["levenshtein", "hamming", "jaro", "jaro_winkler"]
 DISTANCES: tuple[Distance, ...] = get_args(Distance)
@@ -28,24 +30,17 @@ ROUGE_TYPES: tuple[RougeType, ...] = get_args(RougeType)
 
 
 @dataclass(frozen=True)
-class TextPair(SystemMetric):
+class TextPair(TwoTexts):
     """A measure of answer and reference. An empty text leaves nothing to compare; the original compares it anyway."""
-
-    needs: ClassVar = ("answer", "reference")
 
     @abstractmethod
     def value(self, answer: str, reference: str) -> float:
         """The measure of two texts."""
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        return self.scored(self.value(sample.answer or "", sample.reference or ""))
-
-    async def score(self, sample: Sample, judge: Judge) -> Score:
-        found = await super().score(sample, judge)
-        if not self.original or found.unscored is None or sample.answer is None or sample.reference is None:
-            return found
-        value = self.value(sample.answer, sample.reference)
-        return replace(found, value=value, unscored=None, convention=found.unscored.message)
+        found = self.scored(self.value(sample.answer or "", sample.reference or ""))
+        blank = Metric.missing(self, sample)
+        return found if blank is None else replace(found, convention=blank.message)
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,9 @@ from assay.judges.base import Judge
 from assay.metrics.readings import ask
 from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps, SystemMetric, given
+from assay.systems.conversation import transcript
 from assay.systems.lexical import chosen
-from assay.systems.ragas.conversation import messages_of, transcript
+from assay.systems.ragas.conversation import messages_of
 
 Mode = Literal["precision", "recall", "f1"]
 TINY = 1e-10

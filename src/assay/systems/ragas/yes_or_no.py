@@ -17,7 +17,8 @@ from assay.inquiries import Criterion
 from assay.judges.base import Judge
 from assay.records import Sample, Score, Verdict
 from assay.systems.base import Entry, Steps, SystemMetric
-from assay.systems.ragas.conversation import messages_of, transcript
+from assay.systems.conversation import transcript
+from assay.systems.ragas.conversation import messages_of
 
 EQUIVALENT = (
     "Are QUERY and REFERENCE QUERY equivalent: would both give the same result on every database of this SCHEMA "

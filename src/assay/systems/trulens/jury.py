@@ -36,6 +36,7 @@ from assay.judges.base import METER, BaseJudge, Judge, JudgeSpec
 from assay.metrics.base import Metric
 from assay.metrics.readings import together
 from assay.records import Direction, Sample, Score, Unscored
+from assay.systems.base import at_least
 
 F = TypeVar("F")
 
@@ -91,8 +92,7 @@ class Jury(Metric):
     def __post_init__(self) -> None:
         if not isinstance(self.metric, Metric):
             raise InputError(f"Jury: metric: expected a metric, got {self.metric!r}")
-        if self.votes < 1:
-            raise InputError(f"Jury: votes: expected 1 or more, got {self.votes!r}")
+        at_least(self, "votes")
         if self.aggregation not in get_args(Aggregation):
             known = ", ".join(get_args(Aggregation))
             raise InputError(f"Jury: aggregation: expected one of {known}; got {self.aggregation!r}")

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from assay.errors import Cause, InputError, JudgeFailure
+from assay.errors import Cause, JudgeFailure
 from assay.judges.base import Judge
 from assay.records import Sample, Score
-from assay.systems.base import SystemMetric
+from assay.systems.base import SystemMetric, at_least
 
 Field = Literal["contexts", "reference_contexts"]
 
@@ -37,8 +37,8 @@ class ById(SystemMetric):
     k: int | None = None
 
     def __post_init__(self) -> None:
-        if self.k is not None and self.k < 1:
-            raise InputError(f"{type(self).__name__}: k must be at least 1, not {self.k!r}")
+        if self.k is not None:
+            at_least(self, "k")
 
     @property
     def label(self) -> str:
