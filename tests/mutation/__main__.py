@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from hashlib import sha256
+from pathlib import Path
 
 from tests.mutation import equivalents, page, running
 from tests.mutation.mutants import ROOMS, SHARED, Mutant, mutants_of
@@ -21,6 +22,7 @@ def main() -> int:
     parser.add_argument("--room", action="append", choices=ROOMS, help="of these rooms; else of all")
     parser.add_argument("--only", default="", help="of files, functions or changes that have this in them")
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time")
+    parser.add_argument("--kept", type=Path, help="a file that keeps what each test runs, for the next time")
     parser.add_argument("--sample", type=int, help="so many of each room, and its own tests alone")
     parser.add_argument("--seed", default="0", help="which ones")
     parser.add_argument(
@@ -38,7 +40,7 @@ def main() -> int:
         ]
         survivors = running.run(wanted, tests_of_sample(list(rooms)), jobs=asked.jobs, chosen=named_alike)
     else:
-        survivors = running.run(wanted, list(TESTS), jobs=asked.jobs)
+        survivors = running.run(wanted, list(TESTS), jobs=asked.jobs, kept=asked.kept)
     print(f"{len(wanted)} mutants, {len(survivors)} survive, {time.monotonic() - started:.0f} s")
     if asked.write:
         page.write(figures(rooms, survivors))

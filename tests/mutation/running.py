@@ -19,6 +19,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
@@ -26,7 +27,7 @@ from typing import Any
 
 import pytest
 
-from tests.mutation.mutants import ROOT, Mutant
+from tests.mutation.mutants import ROOMS, ROOT, Mutant, files
 
 SURVIVED, KILLED = 0, 1
 #: Seconds after which a test of a mutant counts as failed.
@@ -39,14 +40,18 @@ class Covered:
     """What each test runs: lines of the files that are mutated, and the classes whose methods it calls."""
 
     seconds: dict[str, float] = field(default_factory=dict)
-    by_line: dict[tuple[str, int], set[str]] = field(default_factory=lambda: defaultdict(set))
-    by_file: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    by_line: dict[tuple[str, int], set[str]] = field(default_factory=partial(defaultdict, set))
+    by_file: dict[str, set[str]] = field(default_factory=partial(defaultdict, set))
 
     def tests(self, mutant: Mutant) -> list[str]:
-        """The tests that can notice a mutant, the quickest first: for what is made at import all that use the file."""
+        """The tests that can notice a mutant, the quickest first: for what is made at import those that use the file,
+        of the room where it has one."""
         first, last = mutant.lines
         found = set().union(*(self.by_line.get((mutant.path, line), set()) for line in range(first, last + 1)))
-        return self.quickest(found or self.by_file.get(mutant.path, set()))
+        if not found:
+            found = self.by_file.get(mutant.path, set())
+            found = {name for name in found if f"test_{mutant.room}" in name} or found
+        return self.quickest(found)
 
     def quickest(self, tests: Iterable[str]) -> list[str]:
         return sorted(tests, key=lambda name: (self.seconds.get(name, 0.0), name))
@@ -59,10 +64,14 @@ def run(
     jobs: int = 1,
     marks: str = "not long and not needs",
     chosen: Callable[[Mutant, list[str]], list[str]] | None = None,
-    said: Callable[[str], None] = print,
+    kept: Path | None = None,
 ) -> list[Mutant]:
-    """The mutants that no test notices. `chosen`: which tests a mutant meets, in the place of those that run it."""
-    session = Session(mutants, jobs, chosen, said)
+    """The mutants that no test notices.
+
+    chosen  which tests a mutant meets, in the place of those that run it
+    kept    a file that keeps what each test runs from one time to the next; only tests that it does not know are run
+    """
+    session = Session(mutants, jobs, chosen, kept)
     with tempfile.TemporaryDirectory() as folder:
         code = pytest.main([*ARGUMENTS, "-m", marks, f"--basetemp={folder}/base", *tests], plugins=[session])
     if session.survivors is None:
@@ -78,9 +87,10 @@ class Session:
         mutants: list[Mutant],
         jobs: int,
         chosen: Callable[[Mutant, list[str]], list[str]] | None,
-        said: Callable[[str], None],
+        kept: Path | None,
     ) -> None:
-        self.mutants, self.jobs, self.chosen, self.said = mutants, jobs, chosen, said
+        self.mutants = sorted(mutants, key=lambda one: not one.inside)  # the quick ones first
+        self.jobs, self.chosen, self.kept = jobs, chosen, kept
         self.survivors: list[Mutant] | None = None
         self.failed = False
 
@@ -98,10 +108,12 @@ class Session:
         gc.collect()
         gc.freeze()
         if self.chosen is None:
-            self.said(f"{len(items)} tests run once, to see what each of them runs")
+            said(f"{len(items)} tests run once, to see what each of them runs")
             covered = _in_fork(lambda: self._covered(items))
             if covered is None:
                 return True
+            if self.kept is not None:
+                self.kept.write_bytes(pickle.dumps(covered))
             find = covered.tests
         else:
             every, chosen = list(items), self.chosen
@@ -109,23 +121,23 @@ class Session:
         self.survivors = []
         for room, group in groupby(self.mutants, key=lambda one: one.room):
             mutants = list(group)
-            self.said(f"{room}: {len(mutants)} mutants")
-            left = self._all(
+            said(f"{room}: {len(mutants)} mutants")
+            self.survivors += self._all(
                 mutants,
                 lambda one: (
                     self._patched(one, items, functions, find(one)) if one.inside else self._imported(one, find(one))
                 ),
             )
-            for one in left:
-                self.said(f"survives: {one}")
-            self.survivors += left
         return True
 
     def _covered(self, items: dict[str, pytest.Item]) -> Covered | None:
         """Run every test; None where one fails."""
-        covered, wanted = Covered(), {str(ROOT / mutant.path): mutant.path for mutant in self.mutants}
+        covered = pickle.loads(self.kept.read_bytes()) if self.kept is not None and self.kept.exists() else Covered()
+        wanted = {str(path): path.relative_to(ROOT).as_posix() for room in ROOMS for path in files(room)}
         modules = {name: wanted.get(getattr(module, "__file__", "") or "") for name, module in sys.modules.items()}
         for name, item in items.items():
+            if name in covered.seconds:
+                continue
             started = time.perf_counter()
             with _tracing(name, wanted, modules, covered):
                 self._tests([item])
@@ -137,7 +149,7 @@ class Session:
 
     def _tests(self, items: list[pytest.Item]) -> bool:
         """Whether all pass; stops at the first that fails."""
-        for item, following in zip(items, [*items[1:], None], strict=True):
+        for item, following in zip(items, [*items[1:], None], strict=False):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self.failed:
                 return False
@@ -177,6 +189,7 @@ class Session:
                 ended = under_way.pop(pid)
                 if os.waitstatus_to_exitcode(status) == SURVIVED:
                     survivors.append(ended)
+                    said(f"survives: {ended}")
         return sorted(survivors, key=mutants.index)
 
 
@@ -191,6 +204,11 @@ class Only:
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         items[:] = sorted((one for one in items if one.nodeid in self.order), key=lambda one: self.order[one.nodeid])
+
+
+def said(line: str) -> None:
+    """Tell how it goes."""
+    print(line, flush=True)
 
 
 def _quick_examples() -> None:
