@@ -119,9 +119,12 @@ class Session:
             every, chosen = list(items), self.chosen
             find = lambda mutant: chosen(mutant, every)  # noqa: E731
         self.survivors = []
-        for room, group in groupby(self.mutants, key=lambda one: one.room):
+        for (_, room), group in groupby(self.mutants, key=lambda one: (one.inside, one.room)):
             mutants = list(group)
-            said(f"{room}: {len(mutants)} mutants")
+            said(f"{room}: {len(mutants)} mutants, {'in functions' if mutants[0].inside else 'made at import'}")
+            if not mutants[0].inside and not self._passes_unchanged(mutants[0], find(mutants[0])):
+                self.survivors = None
+                return True
             self.survivors += self._all(
                 mutants,
                 lambda one: (
@@ -164,15 +167,21 @@ class Session:
                 function.__code__ = code
         return SURVIVED if self._tests([items[name] for name in tests]) else KILLED
 
-    def _imported(self, mutant: Mutant, tests: list[str]) -> int:
-        """Run the tests with everything imported anew, the mutant in the place of its file."""
+    def _passes_unchanged(self, mutant: Mutant, tests: list[str]) -> bool:
+        """Whether the tests pass where everything is imported anew, without a mutant."""
+        code = compile((ROOT / mutant.path).read_text(encoding="utf-8"), str(ROOT / mutant.path), "exec")
+        _, status = os.waitpid(_fork(lambda: self._imported(mutant, tests, code)), 0)
+        return os.waitstatus_to_exitcode(status) == SURVIVED
+
+    def _imported(self, mutant: Mutant, tests: list[str], code: object = None) -> int:
+        """Run the tests with everything imported anew, the mutant (or this code) in the place of its file."""
         if not tests:
             return SURVIVED
         for name, module in list(sys.modules.items()):
             path = getattr(module, "__file__", None) or ""
             if path.startswith(f"{ROOT}{os.sep}") and not name.startswith("tests.mutation"):
                 del sys.modules[name]
-        _import_as(str(ROOT / mutant.path), mutant.code())
+        _import_as(str(ROOT / mutant.path), code or mutant.code())
         files = sorted({name.partition("::")[0] for name in tests})
         arguments = [*ARGUMENTS, "-m", "", f"--basetemp={self.base}/{os.getpid()}", *files]
         return SURVIVED if pytest.main(arguments, plugins=[Only(tests)]) == pytest.ExitCode.OK else KILLED
