@@ -13,6 +13,7 @@ from assay.systems.ragas.context_relevancy import ContextRelevancy
 from assay.systems.ragas.context_texts import NonLLMContextRecall
 from assay.systems.ragas.criteria import AspectCritic, SimpleCriteria
 from assay.systems.ragas.custom import DiscreteMetric, NumericMetric
+from assay.systems.ragas.factual_correctness import FactualCorrectness
 from assay.systems.ragas.ragas_score import RagasScore
 from assay.systems.ragas.response_relevancy import AnswerRelevancy, ResponseRelevancy
 from assay.systems.ragas.summarization_score import SummarizationScore
@@ -51,6 +52,8 @@ def test_the_last_value_that_is_allowed(make: Callable[[], Any]) -> None:
         (lambda: AnswerCorrectness((1.0, -0.5)), "weights"),
         (lambda: AnswerCorrectness((float("inf"), 1.0)), "weights"),
         (lambda: AnswerCorrectness(beta=0.0), "beta"),
+        (lambda: AnswerCorrectness(beta=float("inf")), "beta"),
+        (lambda: FactualCorrectness(beta=float("inf")), "beta"),
         (lambda: SimpleCriteria(low=5, high=5), "low"),
         (lambda: DiscreteMetric("x", "y", {"a": 1.1, "b": 0.0}), "allowed_values"),
         (lambda: DiscreteMetric("x", "y", {"a": 0.5, "b": -0.1}), "allowed_values"),
