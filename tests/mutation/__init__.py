@@ -1,6 +1,6 @@
 """Does a test notice when one constant, operator or comparison of a formula is changed?
 
-    python -m tests.mutation                   every room, and the formulas that they share: about half an hour
+    python -m tests.mutation                   every room, and the formulas that they share: about an hour
     python -m tests.mutation --room ragas      one of them; with --write its row of docs/evidence/mutation.md
     python -m tests.mutation --sample 2        two mutants of each room, by a seed, against the tests that bear its name
 

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
-from assay.inquiries import BackQuestions, Claims, Inquiry, Listing
+from assay.inquiries import BackQuestions, Claims, Inquiry, Listing, Sorting
 from assay.judges.scripted import ScriptedJudge
 from assay.records import Context, Message, Sample, ToolCall
 from assay.systems.base import SystemMetric
 from assay.systems.ragas import topic_adherence
+from assay.systems.ragas.answer_correctness import AnswerCorrectness
+from assay.systems.ragas.custom import RankingMetric
 from assay.systems.ragas.double_judge import AnswerAccuracy
 from assay.systems.ragas.factual_correctness import ATOMICITY, COVERAGE, FactualCorrectness
 from assay.systems.ragas.quoted_spans import QuotedSpansAlignment
@@ -81,6 +83,17 @@ def test_relevancy_counts_flags_and_numbers_its_cosines() -> None:
     some = iter((None, [], []))
     nothing = score(original(AnswerRelevancy()), back_questions=lambda text: next(some), similarity={})
     assert nothing.value == 0.0  # one reply says that it is no answer, and nobody wrote a question
+
+
+def test_the_part_without_a_weight_is_0() -> None:
+    found = score(AnswerCorrectness((1.0, 0.0)), support=lambda claim, text: "supported")
+    assert (found.value, found.parts["similarity"]) == (1.0, 0.0)
+
+
+def test_a_ranking_has_as_many_places_as_there_are_contexts() -> None:
+    (ranking,) = asked(RankingMetric("order", "By {question}."), sorting=lambda what, item, texts: "rank_1")
+    assert isinstance(ranking, Sorting)
+    assert ranking.labels() == ("rank_1", "rank_2")
 
 
 def test_two_ratings_are_shown() -> None:
