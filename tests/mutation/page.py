@@ -33,8 +33,8 @@ def figures(text: str) -> dict[str, Figures]:
 def page(text: str, new: Mapping[str, Figures]) -> str:
     """The page with the rows of these rooms made anew, and their sum."""
     rows = figures(text) | dict(new)
-    all_rooms = Figures(*(sum(column) for column in zip(*map(astuple, rows.values()), strict=True)))
-    lines = [(room, rows[room]) for room in ROOMS if room in rows] + [("all", all_rooms)]
+    all_rooms = Figures(*(sum(column) for column in zip((0, 0, 0, 0), *map(astuple, rows.values()), strict=True)))
+    lines = [(room, rows[room]) for room in ROOMS if room in rows] + ([("all", all_rooms)] if rows else [])
     table = "".join(f"| {name} | {' | '.join(map(str, astuple(found)))} |\n" for name, found in lines)
     head, _, rest = text.partition(HEAD)
     tail = re.sub(r"\A(\|.*\n)*", "", rest)

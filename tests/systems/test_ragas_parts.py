@@ -63,7 +63,7 @@ def test_quotations_found_and_not_found() -> None:
 
 
 def test_apostrophes_of_two_forms_are_one() -> None:
-    sample = Sample(answer='"the dog’s red bone"', contexts=(Context(text="It is the dog's red bone."),))
+    sample = Sample(answer='"the dog\'s red bone"', contexts=(Context(text="It is the dog’s red bone."),))
     assert score("ragas:quoted_spans_alignment", sample).value == 1.0
 
 
