@@ -83,3 +83,14 @@ def test_no_number_without_a_measurement(name: str, sample: Sample, cause: Cause
 
 def test_a_reference_is_no_need_of_hallucination() -> None:
     assert score_of("hallucination", replace(FULL, reference=None)).value == 1.0
+
+
+def test_a_question_is_asked_as_others_ask_it_so_that_its_verdict_is_shared() -> None:
+    votes: list[int] = []
+
+    def yes(question: str, vote: int) -> bool:
+        votes.append(vote)
+        return True
+
+    score_of("correctness", FULL, ScriptedJudge(criterion=yes))
+    assert votes == [0]  # the first vote, which all metrics have that ask once
