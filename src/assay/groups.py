@@ -24,7 +24,7 @@ def grouped_by(rows: Iterable[ScoredSample], column: str) -> dict[str, dict[str,
     seen: dict[str, None] = {}
     there = False
     for scored in rows:
-        found, value = _value(scored.sample, column)
+        found, value = value_in(scored.sample, column)
         there = there or found
         seen.update(dict.fromkeys(scored.sample.metadata))
         summaries = groups.setdefault(value, {})
@@ -37,7 +37,7 @@ def grouped_by(rows: Iterable[ScoredSample], column: str) -> dict[str, dict[str,
     return {value: groups[value] for value in sorted(groups, key=lambda one: (-sizes[one], one))}
 
 
-def _value(sample: Sample, column: str) -> tuple[bool, str]:
+def value_in(sample: Sample, column: str) -> tuple[bool, str]:
     """Whether the sample has the column, and the name of its group."""
     value: Any = sample.metadata.get(column)
     if value is None and column in _FIELDS:
