@@ -30,9 +30,6 @@ LEFT_OUT: Mapping[str, Mapping[str, str]] = {
             "VoiceReliabilityMetric"
         ),
         _GENERATED: "ImageEditingMetric TextToImageMetric",
-        "the forms for one exchange are here; a conversation is rated by conversational_g_eval": (
-            "ConversationalDAGMetric ConversationalJevEval"
-        ),
         "calls ragas, whose metrics are here": (
             "RAGASAnswerRelevancyMetric RAGASContextualPrecisionMetric RAGASContextualRecallMetric "
             "RAGASFaithfulnessMetric RagasMetric"

@@ -60,7 +60,12 @@ METADATA: dict[str, Any] = {
         "start": "year",
         "nodes": {"year": {"binary": "Is there a year?", "shown": ["actual_output"], "verdicts": {"yes": 10, "no": 0}}},
     },
-    "expected_labels": {name: next(iter(kind.labels)) for name, kind in KINDS.items()},
+    "conversational_dag": {
+        "start": "year",
+        "nodes": {"year": {"binary": "Is there a year?", "shown": ["content"], "verdicts": {"yes": 10, "no": 0}}},
+    },
+    "labels": ["friendly", "plain"],
+    "expected_labels": {"classifier": "friendly", **{name: next(iter(kind.labels)) for name, kind in KINDS.items()}},
     "reference_graph_trajectory": {"steps": [["__start__", "agent"]]},
 }
 

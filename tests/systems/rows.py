@@ -121,8 +121,10 @@ ROWS: Mapping[str, Left | Mapping[str, str | Left]] = {
         "GEval": "deepeval:g_eval",
         "JevEval": "deepeval:jev_eval",
         "ArenaGEval": "deepeval:arena_g_eval",
-        "ConversationalGEval / ConversationalJevEval": "deepeval:conversational_g_eval",
-        "DAGMetric / ConversationalDAGMetric": "deepeval:dag",
+        "ConversationalGEval / ConversationalJevEval": (
+            "deepeval:conversational_g_eval deepeval:conversational_jev_eval"
+        ),
+        "DAGMetric / ConversationalDAGMetric": "deepeval:dag deepeval:conversational_dag",
         "Summarization": "deepeval:summarization",
         "PromptAlignment": "deepeval:prompt_alignment",
         "JsonCorrectness": "deepeval:json_correctness",
@@ -131,9 +133,10 @@ ROWS: Mapping[str, Left | Mapping[str, str | Left]] = {
             "deepeval:abstention deepeval:clarification deepeval:data_leakage deepeval:escalation "
             "deepeval:forbidden_commitments deepeval:instruction_completeness deepeval:prompt_injection "
             "deepeval:refusal deepeval:required_disclosure deepeval:resolution deepeval:response_language "
-            "deepeval:scope_adherence deepeval:tone_adherence"
+            "deepeval:scope_adherence deepeval:tone_adherence deepeval:classifier "
+            "deepeval:conversational_classifier"
         ),
-        "Expectations": "deepeval:expectations",
+        "Expectations": "deepeval:expectations deepeval:conversational_expectations",
         "Scorer helpers": Left("helpers of a library, not metrics; BLEU and ROUGE are ragas: and trulens:'s"),
         "Custom": MADE_BY_USERS,
     },
