@@ -52,7 +52,9 @@ ROWS: Mapping[str, Left | Mapping[str, str | Left]] = {
         "context_precision / context_utilization": "ragas:context_precision ragas:context_utilization",
         "context_recall": "ragas:context_recall",
         "context_entity_recall": "ragas:context_entity_recall",
-        "answer_similarity, answer_correctness": "ragas:answer_similarity ragas:answer_correctness",
+        "answer_similarity, answer_correctness": (
+            "ragas:answer_similarity ragas:answer_correctness ragas:answer_correctness_0_2_15"
+        ),
         "noise_sensitivity_relevant / _irrelevant ↓": "ragas:noise_sensitivity ragas:noise_sensitivity_irrelevant",
         "summarization_score": "ragas:summarization_score",
         "labelled_rubrics_score / reference_free_rubrics_score": (
@@ -379,6 +381,7 @@ ROWS: Mapping[str, Left | Mapping[str, str | Left]] = {
 
 #: Our metrics that stand in no row of a table, and why they are there all the same.
 FURTHER: Mapping[str, str] = {
+    "ragas:context_relevancy_0_0_22": "the notes list that of 0.0.11 alone",
     "ragas:quoted_spans_alignment": "the notes name it in a text, not in a table",
     "langsmith:conciseness": "an evaluator that LangSmith takes from openevals",
     "langsmith:hallucination": "an evaluator that LangSmith takes from openevals",

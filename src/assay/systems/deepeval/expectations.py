@@ -2,7 +2,8 @@
 
 DeepEval 4.3.1, the field `expectations` of a test case: {"must": [...], "must_not": [...]}, here the column of that
 name; `conversational_expectations` are those of a conversation, judged by all that is said and done in it. A demand
-that the judge cannot decide from what it sees makes the row unscored, as it does there (an error). `parts["kept"]` is the share of demands kept.
+that the judge cannot decide from what it sees makes the row unscored, as it does there (an error).
+`parts["kept"]` is the share of demands kept.
 """
 
 from __future__ import annotations
