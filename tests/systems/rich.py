@@ -65,7 +65,12 @@ METADATA: dict[str, Any] = {
         "nodes": {"year": {"binary": "Is there a year?", "shown": ["content"], "verdicts": {"yes": 10, "no": 0}}},
     },
     "labels": ["friendly", "plain"],
-    "expected_labels": {"classifier": "friendly", **{name: next(iter(kind.labels)) for name, kind in KINDS.items()}},
+    "expected_labels": {
+        "classifier": "friendly",
+        "language_detection": "English",
+        "support_intent": "Other",
+        **{name: next(iter(kind.labels)) for name, kind in KINDS.items()},
+    },
     "reference_graph_trajectory": {"steps": [["__start__", "agent"]]},
 }
 

@@ -258,7 +258,7 @@ ROWS: Mapping[str, Left | Mapping[str, str | Left]] = {
         "quality prompts": (
             "openevals:correctness openevals:conciseness openevals:hallucination openevals:answer_relevance "
             "openevals:code_correctness openevals:code_correctness_with_reference_outputs openevals:plan_adherence "
-            "openevals:laziness"
+            "openevals:code_llm_as_judge openevals:laziness"
         ),
         "rag prompts": "openevals:groundedness openevals:helpfulness openevals:retrieval_relevance",
         "safety / security prompts": (
@@ -267,7 +267,7 @@ ROWS: Mapping[str, Left | Mapping[str, str | Left]] = {
         ),
         "conversation prompts": (
             "openevals:agent_tone openevals:knowledge_retention openevals:perceived_error openevals:task_completion "
-            "openevals:user_satisfaction openevals:wins"
+            "openevals:user_satisfaction openevals:wins openevals:language_detection openevals:support_intent"
         ),
         "image / voice prompts": Left("sounds and unwanted pictures: neither belongs to retrieval"),
         "exact match, Levenshtein, embedding similarity": (

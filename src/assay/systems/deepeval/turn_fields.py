@@ -37,14 +37,14 @@ def case_sections(sample: Sample, metric: Metric, names: Sequence[str]) -> Secti
 
 
 def turn_sections(
-    sample: Sample, metric: Metric, names: Sequence[str], window: tuple[int, int] | None = None
+    sample: Sample, metric: Metric, names: Sequence[str], between: tuple[int, int] | None = None
 ) -> Sections:
     """The sections of these of `TURN_FIELDS`: passages first, then who said what, with the tools where they are named.
 
-    window  the first turn that is shown and the last one, from 0. Raises JudgeFailure(missing_input) where the sample
-            has no conversation, and where the turns of the window are not there
+    between  the first turn that is shown and the last one, from 0. Raises JudgeFailure(missing_input) where the sample
+             has no conversation, and where these turns are not there
     """
-    messages = _within(conversation(sample, metric), metric, window)
+    messages = _within(conversation(sample, metric), metric, between)
     passages: list[str] = []
     if "retrieval_context" in names:
         shown = set(map(id, messages))
@@ -55,12 +55,12 @@ def turn_sections(
     return (*numbered, transcript_section(messages, tools="tools_called" in names))
 
 
-def _within(messages: Sequence[Message], metric: Metric, window: tuple[int, int] | None) -> Sequence[Message]:
-    """The messages from the first turn of the window to the last one, with what tools gave back."""
-    if window is None:
+def _within(messages: Sequence[Message], metric: Metric, between: tuple[int, int] | None) -> Sequence[Message]:
+    """The messages from the first of these turns to the last one, with what tools gave back."""
+    if between is None:
         return messages
     places = [place for place, message in enumerate(messages) if message.role in ("user", "assistant")]
-    first, last = window
+    first, last = between
     if not 0 <= first < last < len(places):
         said = f"{metric.label}: turn_window: there are {len(places)} turns, numbered from 0; got {first} to {last}"
         raise JudgeFailure(Cause.MISSING_INPUT, said)
