@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assay.errors import Cause, InputError
 from assay.inquiries import Ask, Choosing, Chosen, Criterion, Listing, Rated, Rating, Sorting
@@ -151,6 +153,29 @@ def test_improbable_levels_count_in_ours_and_not_in_the_original() -> None:
     assert level_of(rated, original=False) == 8.419
     assert weighted_level(((8, 0.005), (9, 0.004)), 8) == 8.0  # none is probable enough: the level as it is written
     assert level_of(Rated(level=8), original=True) == 8.0
+
+
+SHARES = st.lists(st.floats(0.0, 1.0), min_size=2, max_size=11).map(
+    lambda found: [one / max(1.0, sum(found)) for one in found]
+)
+
+
+@given(SHARES)
+def test_a_weighted_level_lies_between_the_levels_that_count(shares: list[float]) -> None:
+    odds = list(enumerate(shares))
+    counted = [level for level, odd in odds if odd >= 0.01]
+    found = weighted_level(odds, 1)
+    assert min(counted, default=1) - 1e-9 <= found <= max(counted, default=1) + 1e-9
+
+
+@given(SHARES, st.lists(st.none() | st.floats(0.0, 1.0), min_size=11, max_size=11))
+def test_a_mean_credit_lies_between_the_credits(shares: list[float], given_: list[float | None]) -> None:
+    odds = [(str(number), share) for number, share in enumerate(shares)]
+    credits = {option: credit for (option, _), credit in zip(odds, given_, strict=False)}
+    found = mean_credit(odds, credits)
+    known = [credit for option, odd in odds if (credit := credits[option]) is not None and odd > 0]
+    if found is not None:
+        assert min(known) - 1e-9 <= found <= max(known) + 1e-9
 
 
 def test_a_rating_keeps_the_probabilities_of_its_levels() -> None:

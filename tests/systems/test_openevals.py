@@ -6,7 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 
 from assay.errors import Cause
 from assay.inquiries import Criterion
@@ -123,6 +125,15 @@ def test_code_is_taken_out_of_an_answer_as_there() -> None:
     found = golden("openevals")["code"]
     assert {case: code_in(answer) for case, answer in CODES.items()} == found
     assert len({code for code in found.values() if code is not None}) >= 6
+
+
+LINES = st.text(alphabet="ab `\n", max_size=20).filter(lambda text: "```" not in text)
+
+
+@hypothesis.given(st.lists(st.tuples(LINES, LINES), max_size=4))
+def test_code_is_what_stands_in_the_blocks(parts: list[tuple[str, str]]) -> None:
+    answer = "\n".join(f"{around}\n```python\n{code}\n```" for around, code in parts)
+    assert code_in(answer) == ("\n".join(f"{code}\n" for _, code in parts) if parts else None)
 
 
 def test_every_entry_has_a_label_of_its_own() -> None:
