@@ -140,6 +140,8 @@ def rich(name: str) -> Sample:
         return PICTURES
     if name.endswith("json_schema_validation"):
         return replace(JSON, reference='{"type": "object"}')
+    if name == "openevals:code_llm_as_judge":
+        return replace(RICH, answer="```python\nprint(1931)\n```")
     if name == "ragas:data_compy_score":
         return replace(RICH, answer="id,year\n1,1931\n2,1940", reference="id,year\n1,1931\n2,1941")
     return JSON if "json" in name else RICH

@@ -318,6 +318,19 @@ def test_a_conversation_is_rated_by_steps_and_rubric() -> None:
         ConversationalGEval(evaluation_params=("actual_output",))
 
 
+def test_steps_that_are_given_need_no_judge_that_writes() -> None:
+    steps = ("Look.",)
+    assert (
+        scored(ConversationalGEval(evaluation_steps=steps), HELLO, ScriptedJudge(rating=lambda question: 5)).value
+        == 0.5
+    )
+    answer = Sample(question="Q?", answer="A.")
+    assert scored(GEval(evaluation_steps=steps), answer, ScriptedJudge(rating=lambda question: 5)).value == 0.5
+    cannot = scored(ConversationalGEval(), HELLO, ScriptedJudge(rating=lambda question: 5))
+    assert cannot.unscored is not None
+    assert cannot.unscored.cause is Cause.JUDGE_CANNOT
+
+
 def test_labels_of_one_s_own() -> None:
     sample = Sample(question="Q?", answer="A.", metadata={"expected_labels": {"mood": "calm"}})
     metric = OwnClassifier((("calm", "no anger"), ("angry", "")), "mood")

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Listing, Rated, Rating
+from assay.inquiries import Inquiry, Listing, Rated, Rating
 from assay.judges.base import Judge
 from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps
@@ -116,7 +116,6 @@ class ByCriteria(DeepEvalMetric):
     title              makes the label unique where several are measured: "deepeval:g_eval:tone"
     """
 
-    asks: ClassVar = (Listing, Rating)
     #: What `evaluation_params` may name, with the titles of what is shown.
     fields: ClassVar[Mapping[str, str]] = SHOWN
 
@@ -135,6 +134,10 @@ class ByCriteria(DeepEvalMetric):
     def label(self) -> str:
         name = f"{self.name}:{self.title}" if self.title else self.name
         return f"{name}@original" if self.original else name
+
+    @property
+    def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # steps that are given are not written
+        return (Rating,) if self.evaluation_steps is not None else (Listing, Rating)
 
     async def steps(self, sample: Sample, judge: Judge) -> tuple[tuple[str, ...], str]:
         """The steps, and the criteria where there are any."""
