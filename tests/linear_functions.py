@@ -307,6 +307,8 @@ READ: dict[str, Call] = {
     "assay.systems.trulens.repetition:words_of": lambda f, t: f(t),
     "assay.text.sentences:split_sentences": lambda f, t: (f(t), f(t, "de"), f(t, "xx")),
     "assay.systems.deepeval.loops:words_of": lambda f, t: f(t),
+    "assay.systems.openevals.code_judge:code_in": _first,
+    "assay.systems.openevals.labels:most_used": lambda f, t: f([t, t]),
     "assay.systems.deepeval.loops:most_alike_texts": lambda f, t: f([t, t]),
     "assay.text.short_answers:aliases": _first,
     "assay.text.short_answers:polarity": _first,

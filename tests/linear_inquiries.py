@@ -12,6 +12,7 @@ from assay.inquiries import (
     Ask,
     BackQuestions,
     Checklist,
+    Choosing,
     Claims,
     Criterion,
     Directness,
@@ -125,6 +126,13 @@ INQUIRIES: dict[type[Inquiry[Any]], list[Asked]] = {
             lambda t: Checklist(_many(t), (("TEXT", t),)),
             lambda t: [{"answers": [{"question": f"Q{n}", "label": "no"} for n in _numbers(t)]}, *_answers(t)],
             lambda *about: True,
+        )
+    ],
+    Choosing: [
+        Asked(
+            lambda t: Choosing(t, ((t, "-"), ("b", t)), (("TEXT", t),)),
+            lambda t: _labelled(t, "b"),
+            lambda *about: "b",
         )
     ],
     Claims: [

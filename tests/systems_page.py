@@ -14,6 +14,7 @@ from assay.judges.cache import FindingCache
 from assay.systems.base import Entry, SystemMetric
 from tests.benchmarks.bench_systems import FIVE
 from tests.systems.any_judge import AnyJudge
+from tests.systems.rich import rich
 
 PAGE = Path(__file__).parents[1] / "docs" / "systems.md"
 BEGIN, END = "<!-- tables: python -m tests.systems_page --write -->", "<!-- end of tables -->"
@@ -56,7 +57,8 @@ def _is_decided(inquiry: type) -> bool:
 def asked(name: str) -> str:
     """How many inquiries a metric puts about a sample with five contexts, alone."""
     judge = AnyJudge()
-    asyncio.run(systems.named(name).score(replace(FIVE), FindingCache(judge)))
+    answer = rich(name).answer if name.endswith("code_llm_as_judge") else FIVE.answer  # one with code
+    asyncio.run(systems.named(name).score(replace(FIVE, answer=answer), FindingCache(judge)))
     vectors = sum(isinstance(one, Similarity) for one in judge.asked)
     written = len(judge.asked) - vectors
     return f"{written} + {vectors} embeddings" if vectors else str(written)

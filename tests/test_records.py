@@ -3,6 +3,7 @@
 import json
 import math
 from collections import OrderedDict
+from dataclasses import replace
 from datetime import date
 from types import MappingProxyType
 from typing import Any
@@ -156,6 +157,50 @@ def test_no_contexts_and_unknown_contexts_stay_apart() -> None:
     assert empty.content_hash() != unknown.content_hash()
 
 
+PLAIN = Sample(question="q", contexts=(Context(text="t"),), history=(Turn(question="a", answer="b"),))
+PASSAGE = Context(text="t")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(PLAIN, metadata={"criteria": "Is it polite?"}),
+        replace(PLAIN, ids={"otel_trace_id": "1"}),
+        replace(PLAIN, contexts=(replace(PASSAGE, id="a"),)),
+        replace(PLAIN, contexts=(replace(PASSAGE, id="b"),)),
+        replace(PLAIN, contexts=(replace(PASSAGE, score=0.0),)),
+        replace(PLAIN, contexts=(replace(PASSAGE, in_prompt=False),)),
+        replace(PLAIN, contexts=(replace(PASSAGE, metadata={"id": "a"}),)),
+        replace(PLAIN, reference_contexts=(replace(PASSAGE, id="a"),)),
+        replace(PLAIN, reference_contexts=(PASSAGE,)),
+        replace(PLAIN, history=(Turn(question="a", answer="b", contexts=(replace(PASSAGE, id="a"),)),)),
+        replace(PLAIN, messages=(Message(role="user", content="q"),)),
+        replace(PLAIN, status="failed"),
+    ],
+)
+def test_samples_that_a_metric_can_tell_apart_have_keys_of_their_own(other: Sample) -> None:
+    assert other.key() != PLAIN.key()
+    assert Sample.from_dict(json.loads(json.dumps(other.to_dict()))).key() == other.key()
+
+
+def test_passages_with_the_same_ids_in_other_places_are_told_apart() -> None:
+    named = replace(PASSAGE, id="a")
+    there = [
+        replace(PLAIN, contexts=(named, PASSAGE)),
+        replace(PLAIN, contexts=(PASSAGE, named)),
+        replace(PLAIN, contexts=(PASSAGE, PASSAGE), reference_contexts=(named,)),
+    ]
+    assert len({sample.key() for sample in there}) == 3
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(data=st.data())
+def test_a_stored_sample_is_found_under_the_key_that_it_had(data: st.DataObject) -> None:
+    sample = data.draw(RECORDS[Sample])
+    assert Sample.from_dict(json.loads(json.dumps(sample.to_dict()))).content_hash() == sample.content_hash()
+    assert replace(sample, id="mine").content_hash() == sample.content_hash()
+
+
 def test_unknown_tokens_stay_unknown() -> None:
     """None is not the default of a token count, and must survive all the same."""
     usage = Usage(calls=1, prompt_tokens=None)
@@ -189,9 +234,11 @@ def test_from_dict_refuses_bad_scores() -> None:
 
 
 def test_equal_content_has_equal_keys() -> None:
-    """Metadata is not content; contexts, history and language are."""
+    """Metadata is content, since metrics read it; the order of its keys is not."""
     sample = Sample(question="q", answer="a")
-    assert sample.key() == Sample(question="q", answer="a", metadata={"x": 1}).key()
+    assert sample.key() == Sample(question="q", answer="a", metadata={}, contexts=None).key()
+    one, other = ({"x": 1, "y": 2}, {"y": 2, "x": 1})
+    assert Sample(question="q", metadata=one).key() == Sample(question="q", metadata=other).key()
     assert sample.key() != Sample(question="q", answer="a", language="tr").key()
     assert Sample(question="q", id="mine").key() == "mine"
 

@@ -68,6 +68,9 @@ ACCEPTED: Mapping[str, tuple[str, ...]] = {
     "metadata": ("metadata",),
 }
 
+#: Where the metadata has the messages that a row gives as its reference, as they were given.
+REFERENCE_MESSAGES = "reference_outputs"
+
 #: DeepEval's rows have two columns of passages: what was retrieved, and beside it what should have been.
 _RETRIEVED, _IDEAL = "retrievalcontext", "context"
 

@@ -28,6 +28,12 @@ _CALLS = ("tool_calls", "tools_called")
 _TEXTS = ("text", "input_text", "output_text")
 
 
+def is_message(value: object) -> bool:
+    """Whether this says who speaks, as messages do and passages do not."""
+    role = _get(value, "role") or _get(value, "type")
+    return isinstance(role, str) and role.casefold() in _ROLES
+
+
 def messages_of(value: object, *, lenient: bool = False) -> tuple[Message, ...]:
     """The messages in a list; results of tools are also put into the calls that asked for them.
 

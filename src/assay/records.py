@@ -254,19 +254,26 @@ class Sample(Record):
         return self.language or "en"
 
     def key(self) -> str:
-        """A stable id: `id` where given, else a hash of the content (not of metadata)."""
+        """A stable id: `id` where given, else a hash of all else that the sample has."""
         return self.id if self.id is not None else "row-" + self.content_hash()[:16]
 
     def content_hash(self) -> str:
-        """SHA-256 over everything a metric can see; of pictures the data URI, or how they are named."""
+        """SHA-256 over everything a metric can see, but not the id; of pictures the data URI, or how they are named.
+
+        What came into samples later (messages, pictures) and what few metrics read (metadata, ids, what passages have
+        besides texts) is left out where a sample has none of it: samples without it keep the hash that they had.
+        """
         said = [message.to_dict() for message in self.messages]
         groups = (self.contexts or (), self.reference_contexts or (), *(turn.contexts for turn in self.history))
         images = [[context.image for context in contexts] for contexts in groups]
+        passages = [[_besides(context) for context in contexts] for contexts in groups]
+        besides = {"ids": self.ids, "metadata": self.metadata, "passages": passages if any(map(any, passages)) else ()}
+        further = {name: value for name, value in besides.items() if value}
         return fingerprint(
             [self.question, self.passages if self.contexts is not None else None, self.answer, self.reference,
              [c.text for c in self.reference_contexts] if self.reference_contexts is not None else None,
              [[t.question, t.answer, [c.text for c in t.contexts]] for t in self.history], self.spoken, self.status,
-             *([said] if said else []), *([images] if any(map(any, images)) else [])]
+             *([said] if said else []), *([images] if any(map(any, images)) else []), *([further] if further else [])]
         )  # fmt: skip
 
 
@@ -453,6 +460,12 @@ def fingerprint(parts: Sequence[Any]) -> str:
     """SHA-256 of JSON-able parts; equal parts give equal hex digests on every machine."""
     blob = json.dumps(parts, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(blob.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _besides(context: Context) -> dict[str, Any]:
+    """What is known of a passage besides its text and picture."""
+    known = {"id": context.id, "score": context.score, "in_prompt": context.in_prompt, "metadata": context.metadata}
+    return {name: value for name, value in known.items() if value is not None and value != {}}
 
 
 def _short(text: str, most: int = 60) -> str:

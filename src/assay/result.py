@@ -220,6 +220,16 @@ class Result:
                 out.write(json.dumps(line, ensure_ascii=False) + "\n")
         return path
 
+    def to_bedrock(self, path: str | Path, *, source: str = "assay") -> Path:
+        """Write every row with its scores as Amazon Bedrock's evaluation jobs write theirs. Returns the path.
+
+        `source` is the `knowledgeBaseIdentifier` of rows that have none. Raises InputError naming the row, for one that
+        the format cannot hold, as one without a question.
+        """
+        from assay.data.bedrock_results import write_results
+
+        return write_results(((row.number, row.scored) for row in self.numbered()), path, source=source)
+
     def to_csv(self, path: str | Path) -> Path:
         """Write one line per row: number, id, texts, values and causes; see `records`. Returns the path."""
         path = Path(path)

@@ -9,11 +9,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from assay.cli.main import app
 from assay.data import RowError, open_data
+from assay.data.bedrock_results import bedrock_result, metric_name
 from assay.data.bedrock_writing import bedrock_record, write_bedrock
-from assay.errors import InputError
-from assay.records import Context, Sample, Turn
+from assay.errors import Cause, InputError
+from assay.records import Context, Sample, Score, ScoredSample, Turn, Unscored, Verdict
+from assay.systems import entries
 
 
 def text(said: str) -> dict[str, Any]:
@@ -21,7 +25,7 @@ def text(said: str) -> dict[str, Any]:
 
 
 def citation(said: str, start: int, *sources: str) -> dict[str, Any]:
-    part = {"textResponsePart": {"span": {"start": start, "end": start + len(said)}, "text": said}}
+    part = {"textResponsePart": {"span": {"start": start, "end": start + len(said) - 1}, "text": said}}
     return {"generatedResponsePart": part, "retrievedReferences": [{"content": {"text": one}} for one in sources]}
 
 
@@ -86,7 +90,7 @@ def test_a_row_with_an_answer_of_its_own() -> None:
         Context(text="Painted green."),
     )
     part = sample.metadata["citations"][0]["generatedResponsePart"]["textResponsePart"]
-    assert part["span"] == {"start": 0, "end": 21}
+    assert part["span"] == {"start": 0, "end": 20}
     assert (sample.metadata["knowledgeBaseIdentifier"], sample.metadata["modelIdentifier"]) == ("a-base", "a-model")
 
 
@@ -223,6 +227,98 @@ def test_results_of_jobs_on_retrieval_and_generation() -> None:
     assert sample.answer == "It is 88 metres long."
     assert sample.reference == "88 metres."
     assert sample.metadata["bedrock_scores"]["Builtin.Correctness"] == 1.0
+
+
+JUDGED = {
+    "bedrock:correctness": Score(
+        metric="bedrock:correctness",
+        value=1.0,
+        judge="a-judge",
+        verdicts={"answer/question": (Verdict(label="yes", reason="Right."),)},
+    ),
+    "bedrock:professional_style@original": Score(
+        metric="bedrock:professional_style@original", value=0.75, texts={"reason": ("Plain.",)}
+    ),
+    "faithfulness": Score(
+        metric="faithfulness", unscored=Unscored(cause=Cause.NO_CONTEXT, message="nothing was retrieved")
+    ),
+    "deepeval:bias@original": Score(metric="deepeval:bias@original", value=1.0, convention="no opinions"),
+}
+
+
+def test_scores_are_written_as_results_of_a_job_and_read_again() -> None:
+    line = bedrock_result(ScoredSample(sample=read(TALKED), scores=JUDGED))
+    earlier, turn = line["conversationTurns"]
+    assert "results" not in earlier
+    assert turn["inputRecord"] == {
+        key: GENERATED["conversationTurns"][0][key] for key in ("prompt", "referenceResponses")
+    }
+    assert turn["output"] == GENERATED["conversationTurns"][0]["output"]
+    assert turn["results"] == [
+        {
+            "metricName": "Builtin.Correctness",
+            "result": 1.0,
+            "evaluatorDetails": [{"modelIdentifier": "a-judge", "explanation": "Right."}],
+        },
+        {
+            "metricName": "Builtin.ProfessionalStyleAndTone",
+            "result": 0.75,
+            "evaluatorDetails": [{"modelIdentifier": "", "explanation": "Plain."}],
+        },
+        {
+            "metricName": "faithfulness",
+            "result": None,
+            "evaluatorDetails": [{"modelIdentifier": "", "explanation": "no_context: nothing was retrieved"}],
+        },
+        {
+            "metricName": "deepeval:bias@original",
+            "result": None,
+            "evaluatorDetails": [{"modelIdentifier": "", "explanation": "by convention: no opinions"}],
+        },
+    ]
+    again = read(json.loads(json.dumps(line)))
+    assert again.metadata["bedrock_scores"]["Builtin.Correctness"] == 1.0
+    assert again.metadata["bedrock_explanations"]["Builtin.Correctness"] == ["Right."]
+    assert (again.question, again.answer, again.passages) == (
+        "How long is the bridge?", "It is 88 metres long.", ("88 metres long.", "Painted green."),
+    )  # fmt: skip
+
+
+def test_metrics_of_bedrock_have_their_names_there() -> None:
+    for name, entry in entries("bedrock").items():
+        if name != "custom":
+            assert entry.source.endswith(metric_name(f"bedrock:{name}")), name
+    assert metric_name("bedrock:custom:tone") == "bedrock:custom:tone"
+    assert metric_name("ragas:faithfulness@original") == "ragas:faithfulness@original"
+
+
+@settings(max_examples=60, deadline=None)
+@given(samples())
+def test_results_hold_the_whole_sample(sample: Sample) -> None:
+    line = json.dumps(bedrock_result(ScoredSample(sample=sample, scores={})), ensure_ascii=False)
+    assert read(json.loads(line)) == sample
+
+
+def test_a_file_of_answers_becomes_a_data_set_and_its_scores_results_from_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "answers.csv").write_text(
+        "question,contexts,answer,reference\nHow long?,88 metres long.,88 metres.,88 metres.\n"
+    )
+    one, other, store = tmp_path / "set.jsonl", tmp_path / "results.jsonl", str(tmp_path / "store")
+    made = CliRunner().invoke(app, ["bedrock", str(tmp_path / "answers.csv"), "--out", str(one), "--source", "mine"])
+    assert made.exit_code == 0, made.output
+    score = ["score", str(one), "--metrics", "ragas:exact_match", "--store", store, "--bedrock", str(other)]
+    scored = CliRunner().invoke(app, [*score, "--quiet"])
+    assert scored.exit_code == 0, scored.output
+    (line,) = other.read_text(encoding="utf-8").splitlines()
+    (turn,) = json.loads(line)["conversationTurns"]
+    assert turn["output"]["knowledgeBaseIdentifier"] == "mine"
+    assert [(result["metricName"], result["result"]) for result in turn["results"]] == [("ragas:exact_match", 1.0)]
+    again = CliRunner().invoke(app, ["runs", "show", "last", "--store", store, "--bedrock", str(tmp_path / "b.jsonl")])
+    assert again.exit_code == 0, again.output
+    assert (tmp_path / "b.jsonl").read_text() == other.read_text()
+    refused = CliRunner().invoke(app, ["bedrock", str(one), "--out", str(one)])
+    assert isinstance(refused.exception, InputError)
+    assert "is read as data" in str(refused.exception)
 
 
 def test_data_sets_of_jobs_on_models() -> None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay.data import open_data
 from assay.data.rows import sample_from_row
 from assay.errors import InputError
 from assay.fields import find_columns
+from assay.judges.scripted import ScriptedJudge
 from assay.live.sizes import size_of
 from assay.messages import messages_of
 from assay.records import Context, Message, Sample, ScoredSample, ToolCall
 from assay.sinks.masking import hashed_texts
+from assay.systems import named
 
 OPENAI = [
     {"role": "system", "content": "Be brief."},
@@ -51,6 +56,68 @@ def test_every_make_and_column_becomes_the_same(told: Any, column: str) -> None:
     wanted = ToolCall(name="weather", arguments={"city": "Rome"}, output="sunny", id="c1")
     assert found.messages[2].tool_calls == (wanted,)
     assert (found.question, found.answer) == ("Weather in Rome?", "Sunny.")
+
+
+REFERENCE = [
+    {"role": "user", "content": "Weather in Rome?"},
+    {"role": "assistant", "tool_calls": [{"function": {"name": "weather", "arguments": '{"city": "Rome"}'}}]},
+    {"role": "tool", "content": "sunny"},
+    {"role": "assistant", "content": "It is sunny."},
+]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"messages": OPENAI, "reference_outputs": REFERENCE},
+        {"messages": OPENAI, "reference_outputs": {"messages": REFERENCE}},
+        {"messages": OPENAI, "reference_outputs": json.dumps(REFERENCE)},
+        {"outputs": OPENAI, "reference_outputs": REFERENCE},
+        {"outputs": {"messages": OPENAI}, "reference_outputs": {"messages": REFERENCE}},
+        {
+            "inputs": {"messages": OPENAI[:2]},
+            "outputs": {"messages": OPENAI},
+            "reference_outputs": {"messages": REFERENCE},
+        },
+        {"messages": OPENAI, "expected_output": REFERENCE},
+    ],
+)
+def test_messages_as_reference_are_read_as_the_reference_s_messages(row: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    ((_, found),) = list(open_data(path))
+    assert isinstance(found, Sample)
+    assert found.metadata["reference_outputs"] == REFERENCE
+    assert found.reference == "It is sunny."
+    assert len(found.messages) == 5
+    how = {"trajectory_strict_match": 0.0, "trajectory_unordered_match": 1.0, "trajectory_superset_match": 1.0}
+    for name, value in how.items():  # OPENAI begins with a system's message, which the reference has not
+        score = asyncio.run(named(f"openevals:{name}").score(found, ScriptedJudge()))
+        assert score.value == value, name
+
+
+def test_a_reference_without_messages_stays_a_text() -> None:
+    for told, text in (
+        ("Sunny.", "Sunny."),
+        (["It is sunny.", "It is not raining in Rome today."], "It is sunny.\nIt is not raining in Rome today."),
+        ('[{"content": "Sunny."}]', '[{"content": "Sunny."}]'),
+    ):
+        found = read({"messages": OPENAI, "reference": told})
+        assert (found.reference, "reference_outputs" in found.metadata) == (text, False)
+
+
+def test_messages_of_a_reference_that_cannot_all_be_read_are_kept_for_the_metric_to_refuse() -> None:
+    broken = [*REFERENCE, {"role": "assistant", "tool_calls": [{"function": {}}]}]
+    found = read({"messages": OPENAI, "reference_outputs": broken})
+    assert (found.reference, found.metadata["reference_outputs"]) == ("It is sunny.", broken)
+    score = asyncio.run(named("openevals:trajectory_strict_match").score(found, ScriptedJudge()))
+    assert score.unscored is not None
+    assert "reference_outputs" in score.unscored.message
+
+
+def test_a_text_beside_them_stays_the_reference() -> None:
+    found = read({"messages": OPENAI, "reference": "Sun.", "reference_outputs": REFERENCE})
+    assert (found.reference, found.metadata["reference_outputs"]) == ("Sun.", REFERENCE)
 
 
 def test_what_is_given_as_a_text_stays() -> None:

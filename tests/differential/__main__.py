@@ -50,6 +50,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "deepeval_single": ("deepeval==4.3.1",),
     "multimodal_deepeval_rag": ("deepeval==4.3.1",),
     "deepeval_agents": ("deepeval==4.3.1",),
+    "deepeval_conversations": ("deepeval==4.3.1",),
     "ragas_plain": (
         *("ragas==0.4.3", "langchain-community<0.4", "rapidfuzz", "sacrebleu", "rouge-score", "datacompy>=0.14,<1"),
     ),

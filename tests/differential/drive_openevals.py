@@ -22,6 +22,8 @@ import worlds
 from agentevals.graph_trajectory.strict import graph_trajectory_strict_match
 from exported import functions
 from langchain_openai import ChatOpenAI
+from openevals.code.base import _extract_code_from_markdown_code_blocks
+from openevals.code.llm import create_code_llm_as_judge
 from openevals.json import create_json_match_evaluator
 from openevals.string import create_embedding_similarity_evaluator, levenshtein_distance
 from server import Server
@@ -157,15 +159,27 @@ def went(llm: Any) -> Iterator[tuple[str, str, float | None]]:
         yield "graph_trajectory_accuracy", case, number(graph, inputs=ours["inputs"], **given)
 
 
+def coded(llm: Any) -> Iterator[tuple[str, str, float | None]]:
+    """What the judge of code gives, told to look at blocks of code alone."""
+    global _said
+    one = create_code_llm_as_judge(
+        prompt=prompts.CODE_CORRECTNESS_PROMPT, judge=llm, code_extraction_strategy="markdown_code_blocks"
+    )
+    for case, answer in ways.codes().items():
+        _said = ways.said("code_llm_as_judge", case)
+        yield "code_llm_as_judge", case, number(one, inputs="Write it.", outputs=answer)
+
+
 def main() -> None:
     values: dict[str, dict[str, float | None]] = {}
     with Server(reply) as server:
         llm = ChatOpenAI(model="scripted", base_url=server.url, api_key="none")
-        for found in (compared(), matched(llm), went(llm), judged(llm)):
+        for found in (compared(), matched(llm), went(llm), judged(llm), coded(llm)):
             for name, case, value in found:
                 values.setdefault(name, {})[case] = value
     versions = {package: version(package) for package in ("openevals", "agentevals")}
-    print(json.dumps({"versions": versions, "exports": exports(), "values": values}))
+    code = {case: _extract_code_from_markdown_code_blocks(answer) for case, answer in ways.codes().items()}
+    print(json.dumps({"versions": versions, "exports": exports(), "values": values, "code": code}))
 
 
 main()

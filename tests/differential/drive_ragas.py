@@ -61,13 +61,7 @@ def passage_or_recall(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def classes(asked: dict[str, Any]) -> dict[str, Any]:
-    right = [worlds.supports(one, _case.reference) for one in asked["answer"]]
-    found = {
-        "TP": [one for one, yes in zip(asked["answer"], right, strict=True) if yes],
-        "FP": [one for one, yes in zip(asked["answer"], right, strict=True) if not yes],
-        "FN": [one for one in asked["ground_truth"] if not worlds.supports(one, _case.answer)],
-    }
-    return {name: [{"statement": one, "reason": "-"} for one in some] for name, some in found.items()}
+    return world.classes(_case, asked["answer"], asked["ground_truth"])
 
 
 def relevant_question(asked: dict[str, Any]) -> dict[str, Any]:

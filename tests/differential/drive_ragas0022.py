@@ -1,4 +1,4 @@
-"""What ragas 0.0.22 gives for its context precision, driven through its own client by a scripted server.
+"""What ragas 0.0.22 gives for context precision and relevancy, driven through its own client by a scripted server.
 
 Run by `python -m tests.differential ragas0022`, in an environment that has ragas 0.0.22; prints the golden file.
 """
@@ -20,10 +20,13 @@ from ragas.llms import LangchainLLM
 from server import Server
 
 _case: worlds.Case
+_metric: str
 
 
-def reply(text: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Whether the context, which ends the prompt, is useful for the question."""
+def reply(text: str, body: dict[str, Any]) -> str | dict[str, Any]:
+    """The sentences that are needed, or whether the context, which ends the prompt, is useful for the question."""
+    if _metric == "context_relevancy_0_0_22":
+        return " ".join(world.extraction(_case, 1)) or "Insufficient Information."
     context = max((one for one in _case.contexts if text.rstrip().endswith(f"{one}\nverification:")), key=len)
     return {"reason": "-", "verdict": "Yes" if worlds.useful(_case.question, context) else "No"}
 
@@ -40,11 +43,16 @@ def value_of(metric: Any, case: worlds.Case) -> float | None:
 
 
 def main() -> None:
+    global _metric
     with Server(reply) as server, contextlib.redirect_stdout(io.StringIO()):
         chat = ChatOpenAI(model_name="scripted", openai_api_base=server.url, openai_api_key="none", max_retries=1)
-        metric = ragas.ContextPrecision(llm=LangchainLLM(chat))
-        found = {case.id: value_of(metric, case) for case in world.all_cases()}
-    values = {"context_precision_0_0_22": found}
+        metrics = {
+            "context_precision_0_0_22": ragas.ContextPrecision(llm=LangchainLLM(chat)),
+            "context_relevancy_0_0_22": ragas.ContextRelevancy(llm=LangchainLLM(chat)),
+        }
+        values = {}
+        for _metric, metric in metrics.items():
+            values[_metric] = {case.id: value_of(metric, case) for case in world.all_cases()}
     exports = sorted(ragas.__all__)
     print(json.dumps({"versions": {"ragas": version("ragas")}, "exports": exports, "values": values}))
 

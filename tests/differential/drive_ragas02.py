@@ -19,6 +19,7 @@ from ragas import metrics as ragas
 from ragas.dataset_schema import SingleTurnSample
 from ragas.embeddings.base import BaseRagasEmbeddings
 from ragas.llms import LangchainLLMWrapper
+from ragas.run_config import RunConfig
 from server import Server
 
 _case: worlds.Case
@@ -49,6 +50,8 @@ def answer_to(asked: dict[str, Any]) -> dict[str, Any]:
         return {"question": question, "noncommittal": int(flagged)}
     if set(asked) == {"question", "answer"}:
         return {"statements": list(world.statements(_case, asked["answer"]))}
+    if set(asked) == {"question", "answer", "ground_truth"}:
+        return world.classes(_case, asked["answer"], asked["ground_truth"])
     if set(asked) == {"question", "context", "answer"}:
         return {"reason": "-", "verdict": int(worlds.useful(asked["question"], asked["context"], asked["answer"]))}
     raise KeyError(sorted(asked))
@@ -56,6 +59,8 @@ def answer_to(asked: dict[str, Any]) -> dict[str, Any]:
 
 class Embeddings(BaseRagasEmbeddings):
     """The world's vectors, without the rounding of a transport."""
+
+    run_config = RunConfig()
 
     def embed_query(self, text: str) -> list[float]:
         return worlds.embedding(text)
@@ -123,6 +128,9 @@ async def main() -> None:
         metrics = {
             "answer_relevancy": ragas.ResponseRelevancy(llm=llm, embeddings=Embeddings()),
             "faithfulness_with_hhem": Hhem(llm=llm),
+            "answer_correctness_0_2_15": ragas.AnswerCorrectness(
+                llm=llm, answer_similarity=ragas.AnswerSimilarity(embeddings=Embeddings())
+            ),
             "nv_response_groundedness": ragas.ResponseGroundedness(llm=llm),
         }
         for _metric, metric in metrics.items():

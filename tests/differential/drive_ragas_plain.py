@@ -127,9 +127,13 @@ async def main() -> None:
             for name, measure in measured(case, llm):
                 _asked["topics"] = 0
                 values.setdefault(name, {})[case.id] = await number_of(measure)
+        dates = {}
+        for name, (table, reference) in ragas_cases.dated().items():
+            ours = new.DataCompyScore()
+            dates[name] = await number_of(lambda o=ours, t=table, r=reference: o.ascore(reference=r, response=t))
     exports = sorted(name for name in vars(new) if name[0].isupper())
     versions = {name: version(name) for name in ("ragas", "sacrebleu", "rapidfuzz", "rouge-score", "datacompy")}
-    print(json.dumps({"versions": versions, "exports": exports, "values": values}, indent=1, sort_keys=True))
+    print(json.dumps({"versions": versions, "exports": exports, "values": values, "dates": dates}))
 
 
 asyncio.run(main())

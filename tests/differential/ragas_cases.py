@@ -66,6 +66,27 @@ def table(about: str, name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def dated() -> dict[str, tuple[str, str]]:
+    """Tables with dates, of an answer and of a reference, each a column "at" below a header."""
+    columns = {
+        "same dates": ("2024-01-31 2024-02-01", "2024-01-31 2024-02-01"),
+        "another form": ("31/01/2024 2024-02-01", "2024-01-31 2024-02-01"),
+        "american form": ("01/31/2024", "2024-01-31"),
+        "with a time": ("2024-01-31T00:00:00", "2024-01-31"),
+        "with a zone": ("2024-01-31T00:00:00Z", "2024-01-31T00:00:00+00:00"),
+        "with a blank": ("2024-01-31T10:00:00", "2024-01-31T10:00"),
+        "years": ("2024 2025", "2024.0 2025"),
+        "digits alone": ("20240131", "2024-01-31"),
+        "date and number": ("2024-01-31 5", "2024-01-31 5"),
+        "no date beside it": ("2024-01-31 NaT", "2024-01-31 NaN"),
+        "none at all": ("NaT", "NaT"),
+    }
+    return {
+        name: tuple("at\n" + "".join(f"{cell}\n" for cell in column.split()) for column in pair)  # type: ignore[misc]
+        for name, pair in columns.items()
+    }
+
+
 def cases() -> list[More]:
     found = []
     for case in worlds.cases():

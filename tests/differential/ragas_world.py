@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from worlds import FACTS, SUBJECTS, Case, cases, pick, share
+from worlds import FACTS, SUBJECTS, Case, cases, pick, share, supports
 
 #: Of the words of a world, those that name something.
 NAMES = (*(subject.removeprefix("the ") for subject in SUBJECTS), "1931", "1974", "brick", "green", "noon", "88 metres")
@@ -25,6 +25,17 @@ def all_cases() -> list[Case]:
 def statements(case: Case, text: str) -> tuple[str, ...]:
     """The statements of the answer or of the reference."""
     return {case.reference: case.known, case.answer: case.said}[text]
+
+
+def classes(case: Case, said: list[str], known: list[str]) -> dict[str, list[dict[str, str]]]:
+    """The statements of the answer that the reference supports, those that it does not, and what the answer lacks."""
+    right = [supports(one, case.reference) for one in said]
+    found = {
+        "TP": [one for one, yes in zip(said, right, strict=True) if yes],
+        "FP": [one for one, yes in zip(said, right, strict=True) if not yes],
+        "FN": [one for one in known if not supports(one, case.answer)],
+    }
+    return {name: [{"statement": one, "reason": "-"} for one in some] for name, some in found.items()}
 
 
 def entities(text: str) -> list[str]:

@@ -24,6 +24,28 @@ def right(ours: str, theirs: str) -> bool:
     return share("rubric", ours.replace("null", "None"), theirs.replace("null", "None")) < 0.5
 
 
+def codes() -> dict[str, str]:
+    """Answers with code in blocks, or with none that counts."""
+    one, two = "```python\nprint(1)\n```", "```\ndef f():\n    return 2\n\n```"
+    shell = "```bash\nls\n```"
+    return {
+        "one": f"Here it is:\n{one}\nThat is all.",
+        "two": f"{one}\n\nand\n\n{two}",
+        "beside-commands": f"{shell}\n{one}",
+        "commands-alone": shell,
+        "data-alone": '```json\n{"a": 1}\n```',
+        "none": "print(1)",
+        "never-closed": "```python\nprint(1)",
+        "opened-twice": "```python\nprint(1)\n```sh\nls\n```\nand\n```\n2\n```",
+        "indented": "  ```python\n  print(1)\n  ```",
+        "with-a-title": "```python title\nprint(1)\n```",
+        "closed-with-more": "```python\nprint(1)\n``` \n```",
+        "empty": "```python\n```",
+        "four-backticks": "````python\nprint(1)\n````\n```\n3\n```",
+        "carriage-returns": "```python\r\nprint(1)\r\n```\r\n",
+    }
+
+
 def pairs() -> dict[str, tuple[list[dict[str, Any]], list[dict[str, Any]]]]:
     """An agent's messages and those of the reference: often the same with one thing changed."""
     chance = random.Random(11)

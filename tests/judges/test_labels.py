@@ -65,6 +65,13 @@ def test_tokens_with_the_opening_quote_and_the_closing_one() -> None:
     assert attached(text, made, schema)["probs"] == pytest.approx({"yes": 0.75, "no": 0.25})
 
 
+def test_the_mass_of_all_labels_is_told_beside_their_shares() -> None:
+    text, schema = '{"label": "yes"}', record(label=one_of("yes", "no"))
+    item = attached(text, tokens(text, [{"yes": 0.6, "no": 0.2, "maybe": 0.1}]), schema)
+    assert item["probs"] == pytest.approx({"yes": 0.75, "no": 0.25})
+    assert item["mass"] == pytest.approx(0.8)
+
+
 def test_little_mass_on_labels_is_no_probability() -> None:
     top = [{"supported": 0.4, "The": 0.6}, {"supported": 1.0}]
     (item,) = attached(reply(), tokens(reply(), top))["verdicts"]

@@ -10,7 +10,6 @@ _GENERATED = "pictures that were made or edited: nothing is retrieved"
 _PLATFORM = "a feature of the platform, not a metric"
 _WEIGHTS = "a model whose weights are not to be had here"
 _SET = "a statistic over a whole data set, not the score of a sample"
-_NO_NUMBER = "names a language or an intent, and gives no number"
 _UNWANTED = "unwanted pictures, which say nothing about what was retrieved"
 
 LEFT_OUT: Mapping[str, Mapping[str, str]] = {
@@ -30,9 +29,6 @@ LEFT_OUT: Mapping[str, Mapping[str, str]] = {
             "VoiceReliabilityMetric"
         ),
         _GENERATED: "ImageEditingMetric TextToImageMetric",
-        "the forms for one exchange are here; a conversation is rated by conversational_g_eval": (
-            "ConversationalDAGMetric ConversationalJevEval"
-        ),
         "calls ragas, whose metrics are here": (
             "RAGASAnswerRelevancyMetric RAGASContextualPrecisionMetric RAGASContextualRecallMetric "
             "RAGASFaithfulnessMetric RagasMetric"
@@ -60,11 +56,9 @@ LEFT_OUT: Mapping[str, Mapping[str, str]] = {
     },
     "openevals": {
         _SOUND: "AUDIO_QUALITY_PROMPT TRANSCRIPTION_ACCURACY_PROMPT USER_INTERRUPTS_PROMPT VOCAL_AFFECT_PROMPT",
-        _NO_NUMBER: "LANGUAGE_DETECTION_PROMPT SUPPORT_INTENT_PROMPT",
         _UNWANTED: "EXPLICIT_CONTENT_PROMPT SENSITIVE_IMAGERY_PROMPT",
         "runs or compiles the code of an answer, in other programs": (
-            "create_code_llm_as_judge create_e2b_execution_evaluator create_e2b_pyright_evaluator "
-            "create_mypy_evaluator create_pyright_evaluator"
+            "create_e2b_execution_evaluator create_e2b_pyright_evaluator create_mypy_evaluator create_pyright_evaluator"
         ),
     },
 }

@@ -60,7 +60,17 @@ METADATA: dict[str, Any] = {
         "start": "year",
         "nodes": {"year": {"binary": "Is there a year?", "shown": ["actual_output"], "verdicts": {"yes": 10, "no": 0}}},
     },
-    "expected_labels": {name: next(iter(kind.labels)) for name, kind in KINDS.items()},
+    "conversational_dag": {
+        "start": "year",
+        "nodes": {"year": {"binary": "Is there a year?", "shown": ["content"], "verdicts": {"yes": 10, "no": 0}}},
+    },
+    "labels": ["friendly", "plain"],
+    "expected_labels": {
+        "classifier": "friendly",
+        "language_detection": "English",
+        "support_intent": "Other",
+        **{name: next(iter(kind.labels)) for name, kind in KINDS.items()},
+    },
     "reference_graph_trajectory": {"steps": [["__start__", "agent"]]},
 }
 
@@ -130,6 +140,8 @@ def rich(name: str) -> Sample:
         return PICTURES
     if name.endswith("json_schema_validation"):
         return replace(JSON, reference='{"type": "object"}')
+    if name == "openevals:code_llm_as_judge":
+        return replace(RICH, answer="```python\nprint(1931)\n```")
     if name == "ragas:data_compy_score":
         return replace(RICH, answer="id,year\n1,1931\n2,1940", reference="id,year\n1,1931\n2,1941")
     return JSON if "json" in name else RICH

@@ -52,7 +52,9 @@ ROWS: Mapping[str, Left | Mapping[str, str | Left]] = {
         "context_precision / context_utilization": "ragas:context_precision ragas:context_utilization",
         "context_recall": "ragas:context_recall",
         "context_entity_recall": "ragas:context_entity_recall",
-        "answer_similarity, answer_correctness": "ragas:answer_similarity ragas:answer_correctness",
+        "answer_similarity, answer_correctness": (
+            "ragas:answer_similarity ragas:answer_correctness ragas:answer_correctness_0_2_15"
+        ),
         "noise_sensitivity_relevant / _irrelevant ↓": "ragas:noise_sensitivity ragas:noise_sensitivity_irrelevant",
         "summarization_score": "ragas:summarization_score",
         "labelled_rubrics_score / reference_free_rubrics_score": (
@@ -121,8 +123,10 @@ ROWS: Mapping[str, Left | Mapping[str, str | Left]] = {
         "GEval": "deepeval:g_eval",
         "JevEval": "deepeval:jev_eval",
         "ArenaGEval": "deepeval:arena_g_eval",
-        "ConversationalGEval / ConversationalJevEval": "deepeval:conversational_g_eval",
-        "DAGMetric / ConversationalDAGMetric": "deepeval:dag",
+        "ConversationalGEval / ConversationalJevEval": (
+            "deepeval:conversational_g_eval deepeval:conversational_jev_eval"
+        ),
+        "DAGMetric / ConversationalDAGMetric": "deepeval:dag deepeval:conversational_dag",
         "Summarization": "deepeval:summarization",
         "PromptAlignment": "deepeval:prompt_alignment",
         "JsonCorrectness": "deepeval:json_correctness",
@@ -131,9 +135,10 @@ ROWS: Mapping[str, Left | Mapping[str, str | Left]] = {
             "deepeval:abstention deepeval:clarification deepeval:data_leakage deepeval:escalation "
             "deepeval:forbidden_commitments deepeval:instruction_completeness deepeval:prompt_injection "
             "deepeval:refusal deepeval:required_disclosure deepeval:resolution deepeval:response_language "
-            "deepeval:scope_adherence deepeval:tone_adherence"
+            "deepeval:scope_adherence deepeval:tone_adherence deepeval:classifier "
+            "deepeval:conversational_classifier"
         ),
-        "Expectations": "deepeval:expectations",
+        "Expectations": "deepeval:expectations deepeval:conversational_expectations",
         "Scorer helpers": Left("helpers of a library, not metrics; BLEU and ROUGE are ragas: and trulens:'s"),
         "Custom": MADE_BY_USERS,
     },
@@ -253,7 +258,7 @@ ROWS: Mapping[str, Left | Mapping[str, str | Left]] = {
         "quality prompts": (
             "openevals:correctness openevals:conciseness openevals:hallucination openevals:answer_relevance "
             "openevals:code_correctness openevals:code_correctness_with_reference_outputs openevals:plan_adherence "
-            "openevals:laziness"
+            "openevals:code_llm_as_judge openevals:laziness"
         ),
         "rag prompts": "openevals:groundedness openevals:helpfulness openevals:retrieval_relevance",
         "safety / security prompts": (
@@ -262,7 +267,7 @@ ROWS: Mapping[str, Left | Mapping[str, str | Left]] = {
         ),
         "conversation prompts": (
             "openevals:agent_tone openevals:knowledge_retention openevals:perceived_error openevals:task_completion "
-            "openevals:user_satisfaction openevals:wins"
+            "openevals:user_satisfaction openevals:wins openevals:language_detection openevals:support_intent"
         ),
         "image / voice prompts": Left("sounds and unwanted pictures: neither belongs to retrieval"),
         "exact match, Levenshtein, embedding similarity": (
@@ -376,6 +381,7 @@ ROWS: Mapping[str, Left | Mapping[str, str | Left]] = {
 
 #: Our metrics that stand in no row of a table, and why they are there all the same.
 FURTHER: Mapping[str, str] = {
+    "ragas:context_relevancy_0_0_22": "the notes list that of 0.0.11 alone",
     "ragas:quoted_spans_alignment": "the notes name it in a text, not in a table",
     "langsmith:conciseness": "an evaluator that LangSmith takes from openevals",
     "langsmith:hallucination": "an evaluator that LangSmith takes from openevals",

@@ -138,7 +138,7 @@ def test_citations_by_the_marks_in_the_answer() -> None:
 
 
 def citation(said: str, *sources: str) -> dict[str, Any]:
-    part = {"textResponsePart": {"span": {"start": 0, "end": len(said)}, "text": said}}
+    part = {"textResponsePart": {"span": {"start": 0, "end": len(said) - 1}, "text": said}}
     return {"generatedResponsePart": part, "retrievedReferences": [{"content": {"text": one}} for one in sources]}
 
 
@@ -147,7 +147,7 @@ def test_citations_of_a_data_set() -> None:
         citation("It is 88 metres long.", "88 metres long.", "A brochure.", "A brochure."),
         citation("It is red."),
         {
-            "generatedResponsePart": {"textResponsePart": {"span": {"start": 0, "end": 5}}},
+            "generatedResponsePart": {"textResponsePart": {"span": {"start": 0, "end": 4}}},
             "retrievedReferences": [{"content": {"text": "Opened in 1931."}}],
         },
     ]

@@ -184,6 +184,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "turn_relevancy/window": {"window_size": 1},
     "turn_faithfulness/strict": {"penalize_ambiguous_claims": True, "window_size": 2},
     "agent_loop_detection": {"repetition_threshold": 2},
+    "conversational_g_eval": {"evaluation_steps": ("Look",)},
 }
 MADE: Mapping[str, Callable[[Sample], Sample]] = {
     "tool_correctness/available": with_tools,

@@ -227,6 +227,15 @@ def test_tables_by_hand() -> None:
     assert score("data_compy_score", sample).value == pytest.approx(2 * 0.25 * 0.5 / 0.75)  # 1 of 4, 1 of 2
 
 
+@pytest.mark.parametrize("name", ragas_cases.dated())
+def test_dates_are_compared_as_they_are_written(name: str) -> None:
+    """The original reads no dates either, so that two forms of one day differ."""
+    expected = golden("ragas_plain")["dates"][name]
+    table, reference = ragas_cases.dated()[name]
+    found = score("data_compy_score@original", pair(table, reference)).value
+    assert found == expected
+
+
 def test_tables_without_a_common_column_match_nowhere_but_there() -> None:
     sample = pair("a\n1\n2\n", "b\n1\n2\n")
     assert score("data_compy_score", sample).value == 0

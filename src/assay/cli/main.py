@@ -1,5 +1,5 @@
 """The command line: score, explain, compare, lens, runs, worst, failures, metrics, doctor, demo, worker, cascade,
-capture, ingest, forget.
+capture, ingest, bedrock, forget.
 
 Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input, or
 a file or store that cannot be read or written; 3 the judge cannot be used (missing extra, key refused, endpoint
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 import assay
+from assay.cli.bedrock import bedrock
 from assay.cli.capture import capture
 from assay.cli.cascade import cascade
 from assay.cli.compare import compare
@@ -112,7 +113,9 @@ def demo(store: StoreOption = Path(".assay")) -> None:
 
 
 # the commands that have files of their own
-for command in (metrics, score, explain, compare, lens, worst, failures, worker, cascade, capture, ingest, forget):
+for command in (
+    metrics, score, explain, compare, lens, worst, failures, worker, cascade, capture, ingest, bedrock, forget,
+):  # fmt: skip
     app.command()(command)
 app.add_typer(runs, name="runs")
 

@@ -29,6 +29,10 @@ CsvOption = Annotated[
     str | None,
     typer.Option("--csv", metavar="[FILE]", help="Write a line per row as CSV: to a file, or to stdout without one."),
 ]
+BedrockOption = Annotated[
+    Path | None,
+    typer.Option("--bedrock", help="Write every row with its scores as Amazon Bedrock's evaluation jobs do, as JSONL."),
+]
 ByOption = Annotated[str | None, typer.Option(help="Means by the values of this column, too.")]
 JudgeOption = Annotated[
     str,

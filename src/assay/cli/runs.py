@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.options import ByOption, CsvOption, JsonOption, StoreOption
+from assay.cli.options import BedrockOption, ByOption, CsvOption, JsonOption, StoreOption
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
 from assay.cli.words import for_the_command_line
 from assay.errors import InputError
@@ -54,13 +54,14 @@ def show_run(
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
     as_csv: CsvOption = None,
+    bedrock: BedrockOption = None,
 ) -> None:
     """Show the table of a run again, as `assay score` printed it; or its rows as CSV."""
     from assay.cli.score import print_result
     from assay.result import Result
 
     check_csv(as_csv)
-    print_result(Result.load(run, opened(store)), None, as_csv, as_json, by)
+    print_result(Result.load(run, opened(store)), None, as_csv, as_json, by, bedrock)
 
 
 def worst(

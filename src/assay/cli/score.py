@@ -9,6 +9,7 @@ import typer
 
 from assay.cli.groups import grouped
 from assay.cli.options import (
+    BedrockOption,
     ByOption,
     ColumnsOption,
     CsvOption,
@@ -42,6 +43,7 @@ def score(
     metrics: MetricsOption = None,
     judge: JudgeOptions,
     out: Annotated[Path | None, typer.Option(help="Write every row with scores and evidence as JSONL.")] = None,
+    bedrock: BedrockOption = None,
     as_csv: CsvOption = None,
     as_json: JsonOption = False,
     by: ByOption = None,
@@ -78,6 +80,8 @@ def score(
 
     check_csv(as_csv)
     _check_outputs(data, out, as_csv, as_json)
+    if bedrock is not None:
+        check_target("--bedrock", bedrock, data)
     chosen = judge.resolve()
     sinks = [resolve_sink(spec) for spec in sink or ()]
     named = data[0] if len(data) == 1 else [name if is_named(name) else Path(name) for name in data]
@@ -96,11 +100,11 @@ def score(
             progress=not quiet,
         )
     except EvaluationInterrupted as interrupted:
-        print_result(interrupted.result, out, as_csv, as_json, by)
+        print_result(interrupted.result, out, as_csv, as_json, by, bedrock)
         again = "with --replace " if run is not None and not replace else ""
         say(f"assay: interrupted; the rows above are complete. Run the same command {again}to go on.", aside=True)
         raise typer.Exit(INTERRUPTED) from None
-    print_result(result, out, as_csv, as_json, by)
+    print_result(result, out, as_csv, as_json, by, bedrock)
     if isinstance(chosen, CascadeJudge):
         say(chosen.report().text(), aside=True)
     raise typer.Exit(_verdict(result))
@@ -108,20 +112,21 @@ def score(
 
 def _check_outputs(data: list[str], out: Path | None, as_csv: str | None, as_json: bool) -> None:
     """Before anything is read: nothing is written over that or into no folder, and stdout has room for one thing."""
-    from assay.data.paths import paths_of
-
-    read = [path for name in data for path in paths_of(name) or ()]
     for option, file in (("--out", out), ("--csv", as_csv)):
-        if file is None or str(file) == STDOUT:
-            continue
-        if any(_same_file(Path(file), path) for path in read):
-            raise InputError(f"{option}: {str(file)!r} is read as data; write to another file")
-        if not Path(file).parent.is_dir():
-            raise InputError(
-                f"{option}: there is no folder {str(Path(file).parent)!r} to write {Path(file).name!r} into"
-            )
+        if file is not None and str(file) != STDOUT:
+            check_target(option, Path(file), data)
     if as_json and as_csv == STDOUT:
         raise InputError("--csv, --json: only one of them can go to stdout; name a file, --csv FILE")
+
+
+def check_target(option: str, file: Path, data: list[str]) -> None:
+    """Raises InputError for a file that is read as data, and for one in a folder that is not there."""
+    from assay.data.paths import paths_of
+
+    if any(_same_file(file, path) for name in data for path in paths_of(name) or ()):
+        raise InputError(f"{option}: {str(file)!r} is read as data; write to another file")
+    if not file.parent.is_dir():
+        raise InputError(f"{option}: there is no folder {str(file.parent)!r} to write {file.name!r} into")
 
 
 def _same_file(one: Path, other: Path) -> bool:
@@ -131,7 +136,14 @@ def _same_file(one: Path, other: Path) -> bool:
         return False
 
 
-def print_result(result: Result, out: Path | None, as_csv: str | None, as_json: bool, by: str | None) -> None:
+def print_result(
+    result: Result,
+    out: Path | None,
+    as_csv: str | None,
+    as_json: bool,
+    by: str | None,
+    bedrock: Path | None = None,
+) -> None:
     """The result as it was asked for: one kind of thing on stdout, with the table beside it where that is CSV.
 
     Raises InputError for a column to group by that no row has; everything else has been printed and written by then.
@@ -160,6 +172,9 @@ def print_result(result: Result, out: Path | None, as_csv: str | None, as_json: 
     if out is not None:
         result.to_jsonl(out)
         say(f"rows with evidence: {out}", aside=True)
+    if bedrock is not None:
+        result.to_bedrock(bedrock)
+        say(f"rows as Bedrock's results: {bedrock}", aside=True)
     if unknown is not None:
         raise unknown
 

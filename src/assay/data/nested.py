@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.data.bedrock import bedrock_row
-from assay.fields import field_of
+from assay.fields import REFERENCE_MESSAGES, field_of
 
 #: Where tools put the list of rows.
 WRAPPERS = ("rows", "data", "results", "examples", "records", "samples", "items", "test_cases", "entries")
@@ -59,9 +59,12 @@ def flattened(row: Mapping[str, Any]) -> Mapping[str, Any]:
     if not parts:
         return row
     flat: dict[str, Any] = {key: value for key, value in row.items() if key not in parts}
+    answered = any("messages" in _fields_in(row[part], part) for part in parts if part in ("outputs", "output"))
     for part in parts:
         for key, value in row[part].items():
-            flat.setdefault(_renamed(str(key), part), value)
+            name = _renamed(str(key), part)
+            if not (answered and part in ("inputs", "input") and field_of(name) == "messages"):
+                flat.setdefault(name, value)  # of the messages put in and those that came out, the latter are all
     response = flat.get("response")
     if "vars" in parts and isinstance(response, Mapping) and isinstance(response.get("output"), str):
         flat["response"] = response["output"]  # promptfoo
@@ -73,7 +76,12 @@ def _fields_in(inner: Mapping[Any, Any], part: str) -> set[str | None]:
 
 
 def _renamed(key: str, part: str) -> str:
-    """MLflow calls the reference answer `expected_response`, among the expectations."""
+    """MLflow calls the reference answer `expected_response`, among the expectations.
+
+    What LangSmith and openevals have as the reference's messages is not the conversation.
+    """
+    if part == "reference_outputs" and field_of(key) == "messages":
+        return REFERENCE_MESSAGES
     if part in ("expectations", "reference_outputs") and key in ("expected_response", "response", "answer", "output"):
         return "reference"
     return key

@@ -8,6 +8,7 @@ import io
 import json
 import tokenize
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any, cast, get_args
 from uuid import UUID
@@ -15,8 +16,8 @@ from uuid import UUID
 from assay.cleaning import json_object, missing
 from assay.data.images import IMAGE_COLUMNS, images_of
 from assay.errors import InputError
-from assay.fields import context_text, describe
-from assay.messages import messages_of
+from assay.fields import REFERENCE_MESSAGES, context_text, describe
+from assay.messages import is_message, message_of, messages_of
 from assay.records import Context, Message, Sample, SampleStatus, Turn
 from assay.text.short_answers import BETWEEN, aliases
 
@@ -51,6 +52,8 @@ def sample_from_row(
     - Messages: a list of them in one column (see `assay.messages`), in that of the question or in that of the answer,
       also as JSON. A question that is not given as a text is the last thing a user says, an answer the last that the
       assistant says.
+    - A reference that is a list of messages, or an object with `messages`, goes to `metadata["reference_outputs"]`; the
+      reference is then the last that the assistant says in it.
     - Ids of contexts in a column of their own become the ids of the contexts, or contexts of ids alone.
     - Other columns go to the metadata, as far as JSON can hold them.
 
@@ -86,7 +89,9 @@ def sample_from_row(
         return made
 
     identity = read("id", _identity)
+    way = read("reference", reference_messages)
     reference_reader = _reference_list if columns.get("reference", "").endswith("s") else _reference
+    reference = read("reference", reference_reader) if way is None else _last_said(way)
     status = read("status", _text_or_none)
     metadata = read("metadata", _object)
     used = {column for field, column in columns.items() if field not in ("status", "metadata")}
@@ -103,6 +108,8 @@ def sample_from_row(
     if shown:
         contexts = (*(contexts or ()), *chain.from_iterable(shown.values()))
     extra = json_object({name: value for name, value in row.items() if name not in used})
+    if way is not None:
+        extra |= json_object({REFERENCE_MESSAGES: way})
     asked, said = read("question", text_or_messages), read("answer", text_or_messages)
     messages = read("messages", messages_in, ())
     for told in (asked, said):
@@ -111,7 +118,7 @@ def sample_from_row(
         question=asked if isinstance(asked, str) else spoken(messages, "user"),
         contexts=contexts,
         answer=said if isinstance(said, str) else spoken(messages, "assistant"),
-        reference=read("reference", reference_reader),
+        reference=reference,
         reference_contexts=read_with_ids("reference_contexts", "reference_context_ids"),
         messages=messages,
         history=read("history", history, ()),
@@ -162,6 +169,24 @@ def messages_in(value: object) -> tuple[Message, ...]:
     found = _parsed_json(value)
     items = _list(found)
     return () if found == "" else messages_of(found if items is None else items)
+
+
+def reference_messages(value: object) -> list[Any] | None:
+    """The messages that stand in the place of a reference, those that are dicts as they are; None where none do."""
+    found = _parsed_json(value)
+    items = _list(found.get("messages") if isinstance(found, Mapping) else found)
+    if not items or not all(map(is_message, items)):
+        return None
+    return [item if isinstance(item, Mapping) else message_of(item).to_dict() for item in items]
+
+
+def _last_said(way: Sequence[Any]) -> str | None:
+    """The last text of the assistant in messages that may not all be read."""
+    for item in reversed(way):
+        with suppress(InputError):
+            if (said := spoken((message_of(item),), "assistant")) is not None:
+                return said
+    return None
 
 
 def spoken(messages: Sequence[Message], role: str) -> str | None:

@@ -3,6 +3,7 @@
 from assay.inquiries.ask import Ask
 from assay.inquiries.back_questions import BackQuestions, BackQuestionsFinding
 from assay.inquiries.base import Division, Inquiry, Prompt, Question, Section
+from assay.inquiries.choosing import Choosing, Chosen
 from assay.inquiries.claims import Claims
 from assay.inquiries.criterion import Checklist, Criterion
 from assay.inquiries.directness import Directness
@@ -21,6 +22,8 @@ __all__ = [
     "BackQuestions",
     "BackQuestionsFinding",
     "Checklist",
+    "Choosing",
+    "Chosen",
     "Claims",
     "Criterion",
     "Directness",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, whole
-from assay.inquiries.schemas import TEXT, label_of, one_of, record, text_of
+from assay.inquiries.schemas import TEXT, label_of, mass_of, one_of, record, text_of
 from assay.records import Record
 
 TASK = """\
@@ -21,11 +21,15 @@ Give a "reason" of one or two sentences and then the "label", the number of the 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rated(Record):
-    """The level chosen, and the mean level under the judge's own probabilities where it gives them."""
+    """The level chosen, and the mean level under the judge's own probabilities where it gives them.
+
+    `odds` are these probabilities, by level; what they lack to 1 went to replies that are no level.
+    """
 
     level: int
     expected: float | None = None
     reason: str | None = None
+    odds: tuple[tuple[int, float], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,7 @@ class Rating(Inquiry[Rated]):
 
     name: ClassVar[str] = "rating"
     finding: ClassVar[Any] = Rated
+    version: ClassVar[str] = "2"
 
     question: str
     levels: tuple[tuple[int, str], ...]
@@ -56,8 +61,11 @@ class Rating(Inquiry[Rated]):
     def read(self, reply: Mapping[str, Any]) -> Rated:
         item = {**reply, "label": str(reply.get("label", ""))}
         level = int(label_of(item, [str(number) for number, _ in self.levels]))
+        reason = text_of(item, "reason")
         probs = reply.get("probs")
-        return Rated(level=level, expected=self._expected(probs) if probs else None, reason=text_of(item, "reason"))
+        if not probs:
+            return Rated(level=level, reason=reason)
+        return Rated(level=level, expected=self._expected(probs), reason=reason, odds=self._odds(probs, mass_of(reply)))
 
     def check(self, finding: Rated) -> str | None:
         known = [number for number, _ in self.levels]
@@ -65,6 +73,9 @@ class Rating(Inquiry[Rated]):
             return f"the level {finding.level!r} is none of {', '.join(map(str, known))}"
         if finding.expected is not None and not min(known) <= finding.expected <= max(known):
             return f"the expected level {finding.expected!r} is not between {min(known)} and {max(known)}"
+        for number, probability in finding.odds or ():
+            if number not in known or not 0.0 <= probability <= 1.0:
+                return f"the odds {probability!r} of the level {number!r} are none"
         return None
 
     def scripted(self, rule: Rule) -> Rated:
@@ -79,7 +90,11 @@ class Rating(Inquiry[Rated]):
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> Rated:
         probs = answers["rating"]
         level = max((number for number, _ in self.levels), key=lambda number: probs.get(str(number), 0.0))
-        return Rated(level=level, expected=self._expected(probs))
+        return Rated(level=level, expected=self._expected(probs), odds=self._odds(probs))
+
+    def _odds(self, probs: Mapping[str, float], mass: float = 1.0) -> tuple[tuple[int, float], ...]:
+        """The probability of each level, where the levels together have `mass`."""
+        return tuple((number, mass * probs.get(str(number), 0.0)) for number, _ in self.levels)
 
     def _expected(self, probs: Mapping[str, float]) -> float | None:
         mass = sum(probs.get(str(number), 0.0) for number, _ in self.levels)

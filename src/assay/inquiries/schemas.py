@@ -94,6 +94,11 @@ def probability_of(item: Mapping[str, Any], label: str) -> float | None:
     return None if not probs else min(1.0, max(0.0, float(probs.get(label, 0.0))))
 
 
+def mass_of(item: Mapping[str, Any]) -> float:
+    """The probability that the judge gave to all labels of the item together; 1 where it is not known."""
+    return min(1.0, max(0.0, float(item.get("mass", 1.0))))
+
+
 def passage_index(entry: Any, count: int) -> int:
     """The index, from 0, of the passage that an entry names as P1, P2, ..."""
     name = entry.get("passage") if isinstance(entry, dict) else None

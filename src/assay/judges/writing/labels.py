@@ -37,6 +37,8 @@ def attach_probabilities(
 ) -> None:
     """Give each object of `found.data` that has a label with a closed set its `probs`, where they can be told.
 
+    They add up to 1; `mass` is the probability that all labels have together.
+
     labels  those of the schema's that were offered; () for all
 
     Leaves everything as it is when the tokens do not make up the reply, or the object was not JSON as it stood.
@@ -50,9 +52,11 @@ def attach_probabilities(
         return
     for place, (item, allowed) in zip(places, labelled, strict=True):
         offered = [label for label in allowed if label in labels] if labels else allowed
-        probs = _probabilities(index, place, offered) if offered else None
-        if probs is not None:
-            item["probs"] = probs
+        mass = _masses(index, place, offered) if offered else {}
+        total = sum(mass.values())
+        if mass and total >= LEAST_MASS:
+            item["probs"] = {label: value / total for label, value in mass.items()}
+            item["mass"] = total
 
 
 def _labelled(data: Any, schema: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], Sequence[str]]]:
@@ -101,17 +105,14 @@ class _Index:
         return self.tokens[n], place - self.starts[n]
 
 
-def _probabilities(index: _Index, place: int, allowed: Sequence[str]) -> dict[str, float] | None:
+def _masses(index: _Index, place: int, allowed: Sequence[str]) -> dict[str, float]:
     token, before = index.at(place)
     mass = dict.fromkeys(allowed, 0.0)
     for text, logprob in token.top:
         label = _begun_by(text, token.text[:before], allowed)
         if label is not None:
             mass[label] += math.exp(min(0.0, logprob))
-    total = sum(mass.values())
-    if total < LEAST_MASS:
-        return None
-    return {label: value / total for label, value in mass.items()}
+    return mass
 
 
 def _begun_by(text: str, before: str, allowed: Sequence[str]) -> str | None:

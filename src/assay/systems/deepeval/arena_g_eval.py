@@ -17,7 +17,7 @@ from assay.inquiries import Ask, Listing
 from assay.judges.base import Judge
 from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps, given
-from assay.systems.deepeval.g_eval import check_criteria, steps_for
+from assay.systems.deepeval.g_eval import check_criteria, steps_for, titles
 from assay.systems.deepeval.graded import DeepEvalMetric
 
 #: What the row's own answer is called among the contestants.
@@ -52,7 +52,7 @@ class ArenaGEval(DeepEvalMetric):
         if len(contestants) < 2:
             return self.unscored(Cause.MISSING_INPUT, f"{self.label} needs a contestant besides the answer")
         criteria = self.criteria or ("" if self.evaluation_steps else self.setting(sample, "criteria", str))
-        steps = self.evaluation_steps or await steps_for(criteria, self.evaluation_params, judge, sample.spoken)
+        steps = self.evaluation_steps or await steps_for(criteria, titles(self.evaluation_params), judge, sample.spoken)
         order = seats(contestants)
         labels = {f"contestant_{number}": "its answer is the best" for number in range(1, len(order) + 1)}
         besides = tuple(name for name in self.evaluation_params if name != "actual_output")

@@ -2,21 +2,21 @@
 
 1 where the label is `expected_labels[NAME]` of the row, else 0; `texts["label"]` is the label. A row that expects none
 is unscored, and its label is there as well. DeepEval 4.3.1, `deepeval.classifiers`; the labels are its own, what they
-mean is said in our words.
+mean is said in our words. Labels of a user, and conversations: see `own_classifiers`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, InputError
 from assay.inquiries import Ask
 from assay.judges.base import Judge
-from assay.records import Sample, Score
+from assay.records import Sample, Score, Verdict
 from assay.systems.base import Entry, Steps, given
-from assay.systems.deepeval.classifier_labels import KINDS
+from assay.systems.deepeval.classifier_labels import KINDS, Kind
 from assay.systems.deepeval.graded import DeepEvalMetric
 
 #: The label of an answer that no other fits, where `allow_none` is set.
@@ -26,6 +26,19 @@ NONE = "NONE"
 def is_expected(label: str, expected: str) -> float:
     """1.0 where the label is the expected one."""
     return float(label == expected)
+
+
+def with_none(labels: Mapping[str, str]) -> dict[str, str]:
+    """The labels, and one for what fits none of them."""
+    return {**labels, NONE: "none of the others fits"}
+
+
+def goes_by(kind: Kind, sample: Sample, own: str | None = None) -> tuple[tuple[str, str], ...]:
+    """The section that says what a classifier goes by: `own`, else the row's column; none where neither says it."""
+    about = own if own is not None or not kind.about else sample.metadata.get(kind.about)
+    if not kind.about or not about:
+        return ()
+    return ((kind.about.upper(), about if isinstance(about, str) else "\n".join(map(str, about))),)
 
 
 @dataclass(frozen=True)
@@ -53,26 +66,27 @@ class Classifier(DeepEvalMetric):
     def labels(self) -> Mapping[str, str]:
         """The labels, with what they mean."""
         found = dict(KINDS[self.kind].labels)
-        return {**found, NONE: "none of the others fits"} if self.allow_none else found
+        return with_none(found) if self.allow_none else found
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         kind = KINDS[self.kind]
-        material = list(self.shown(sample, ("retrieval_context", "input", "actual_output")))
-        about = self.about if self.about is not None or not kind.about else sample.metadata.get(kind.about)
-        if kind.about and about:
-            listed = about if isinstance(about, str) else "\n".join(map(str, about))
-            material.append((kind.about.upper(), listed))
+        shown = self.shown(sample, ("retrieval_context", "input", "actual_output"))
+        material = (*shown, *goes_by(kind, sample, self.about))
         verdict = await judge.find(Ask(kind.question, material, labels=self.labels(), language=sample.spoken))
-        verdicts, texts = {f"answer/{self.kind}": (verdict,)}, {"label": (verdict.label,)}
-        expected = given(sample, self, "expected_labels", dict, {}).get(self.kind)
-        if expected is None:
-            message = f"the label is {verdict.label!r}; metadata['expected_labels'] expects none of {self.kind}"
-            return self.unscored(Cause.MISSING_INPUT, message, verdicts=verdicts, texts=texts)
-        if expected not in self.labels():
-            known = ", ".join(self.labels())
-            message = f"expected_labels: {expected!r} is no label of {self.kind} ({known})"
-            return self.unscored(Cause.MISSING_INPUT, message, verdicts=verdicts, texts=texts)
-        return self.graded(is_expected(verdict.label, expected), verdicts=verdicts, texts=texts)
+        return compared(self, self.kind, verdict, self.labels(), sample)
+
+
+def compared(metric: DeepEvalMetric, kind: str, verdict: Verdict, labels: Collection[str], sample: Sample) -> Score:
+    """Whether the label is the one that the row expects of the classifier `kind`."""
+    verdicts, texts = {f"answer/{kind}": (verdict,)}, {"label": (verdict.label,)}
+    expected = given(sample, metric, "expected_labels", dict, {}).get(kind)
+    if expected is None:
+        message = f"the label is {verdict.label!r}; metadata['expected_labels'] expects none of {kind}"
+        return metric.unscored(Cause.MISSING_INPUT, message, verdicts=verdicts, texts=texts)
+    if expected not in labels:
+        message = f"expected_labels: {expected!r} is no label of {kind} ({', '.join(labels)})"
+        return metric.unscored(Cause.MISSING_INPUT, message, verdicts=verdicts, texts=texts)
+    return metric.graded(is_expected(verdict.label, expected), verdicts=verdicts, texts=texts)
 
 
 def _entry(kind: str) -> Entry:

@@ -1,46 +1,50 @@
-"""DeepEval's conversational G-Eval: a level from 0 to 10 for a conversation by criteria of one's own / 10.
+"""DeepEval's conversational G-Eval: a level from 0 to 10 for a conversation, by criteria of one's own.
 
-Where the judge gives probabilities, the mean level under them (Liu et al., "G-Eval", 2023). Range 0 to 1, higher is
-better. DeepEval 4.3.1, whose judge first writes steps of evaluation from the criteria; here the criteria are asked.
+    the level / 10
+
+Range 0 to 1, higher is better. After Liu et al., "G-Eval" (2023); DeepEval 4.3.1, `ConversationalGEval`: the steps, the
+rubric and the probabilities of levels as in `g_eval`, but a rubric does not change the scale.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.inquiries.rating import Rated, Rating
+from assay.errors import Cause
+from assay.inquiries import Rating
 from assay.judges.base import Judge
 from assay.records import Sample, Score
-from assay.systems.base import Entry, Steps, SystemMetric, given
-from assay.systems.conversation import conversation, transcript_section
+from assay.systems.base import Entry, Steps
+from assay.systems.deepeval.g_eval import ByCriteria, by_steps, level_of, levels_of
+from assay.systems.deepeval.turn_fields import CASE_FIELDS, TURN_FIELDS, case_sections, turn_sections
 
 TOP = 10
-LEVELS = ((0, "not at all"), *((n, f"{n} of {TOP}") for n in range(1, TOP)), (TOP, "fully"))
-
-
-def tenths(rated: Rated) -> float:
-    """The mean level where it is known, else the level / 10."""
-    return (rated.level if rated.expected is None else rated.expected) / TOP
+RATE = "How well does the CONVERSATION meet the CRITERIA, judged by the EVALUATION STEPS in their order?"
 
 
 @dataclass(frozen=True)
-class ConversationalGEval(SystemMetric):
-    """How far the conversation meets `criteria`, given here or in metadata["criteria"]."""
+class ConversationalGEval(ByCriteria):
+    """The level of the conversation / 10; who said what is always shown."""
 
     name: ClassVar[str] = "deepeval:conversational_g_eval"
-    asks: ClassVar = (Rating,)
+    fields: ClassVar[Mapping[str, str]] = {**dict.fromkeys(TURN_FIELDS, "CONVERSATION"), **CASE_FIELDS}
 
-    criteria: str = ""
+    evaluation_params: tuple[str, ...] = ("role", "content", "tools_called")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        criteria = self.criteria or given(sample, self, "criteria", str)
-        material = (transcript_section(conversation(sample, self)),)
-        rated = await judge.find(
-            Rating(f"How far does the CONVERSATION meet this: {criteria}", LEVELS, material, 0, sample.spoken)
-        )
-        texts = {"reason": (rated.reason,)} if rated.reason else {}
-        return self.scored(tenths(rated), parts={"level": float(rated.level)}, texts=texts)
+        params = self.evaluation_params
+        material = (*turn_sections(sample, self, params), *case_sections(sample, self, params))
+        steps, criteria = await self.steps(sample, judge)
+        if not steps:
+            return self.unscored(Cause.PARSE, "the judge wrote no steps for these criteria")
+        levels = levels_of(self.rubric)
+        rated = await judge.find(Rating(RATE, levels, (*material, *by_steps(criteria, steps)), language=sample.spoken))
+        strict = self.original and self.strict_mode
+        level = float(rated.level) if strict else level_of(rated, original=self.original)
+        texts = {"evaluation_steps": steps, **({"reason": (rated.reason,)} if rated.reason else {})}
+        return self.graded(level / TOP, parts={"level": level, "chosen": float(rated.level)}, texts=texts)
 
 
 ENTRIES = (
@@ -50,5 +54,6 @@ ENTRIES = (
         compared="deepeval 4.3.1",
         family="criteria",
         steps=Steps("the whole conversation", "criteria of one's own", "rating 0 to 10", "the rating / 10"),
+        empty="refused",
     ),
 )

@@ -1,11 +1,12 @@
-"""DeepEval's DAG: a decision graph whose verdicts lead to a score or to another metric.
+"""DeepEval's DAGs, of answers and of conversations: decision graphs whose verdicts lead to a score or a metric.
 
     score of the verdict reached / 10, or the value of the metric that it leads to
 
 Range 0 to 1, higher is better. DeepEval 4.3.1, `DAGMetric` with `TaskNode`, `BinaryJudgementNode`,
-`NonBinaryJudgementNode` and `VerdictNode`. The graph (see `graph`) is a parameter or the column `dag`. It begins with
-one judgement, so one path is taken and one verdict reached; DeepEval also allows several at once, and then the one that
-ends last sets the score.
+`NonBinaryJudgementNode` and `VerdictNode`; `ConversationalDAGMetric` with the same nodes over the turns of a
+conversation. The graph (see `graph`) is a parameter or the column `dag`, for conversations `conversational_dag`. It
+begins with one judgement, so one path is taken and one verdict reached; DeepEval also allows several at once, and then
+the one that ends last sets the score. Strict mode raises the threshold and changes no score.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from assay.inquiries import Ask, Criterion, Listing
 from assay.judges.base import Judge
 from assay.records import Sample, Score, Verdict
 from assay.systems.base import Entry, Steps
+from assay.systems.conversation import conversation
 from assay.systems.deepeval.graded import DeepEvalMetric
 from assay.systems.deepeval.graph import Graph, Node, graph_of
-
-Sections = tuple[tuple[str, str], ...]
+from assay.systems.deepeval.turn_fields import Sections, turn_sections
 
 
 def leaf_value(score: int) -> float:
@@ -37,16 +38,22 @@ class DAG(DeepEvalMetric):
     name: ClassVar[str] = "deepeval:dag"
     asks: ClassVar = (Listing, Criterion, Ask)
 
+    conversational: ClassVar[bool] = False
+    lowers: ClassVar[bool] = False
+
     graph: Graph | Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.graph, Mapping):
-            object.__setattr__(self, "graph", graph_of(self.graph))
+            object.__setattr__(self, "graph", self._read(self.graph))
+        if isinstance(self.graph, Graph) and self.graph.conversational is not self.conversational:
+            expected = "turns of a conversation" if self.conversational else "fields of one exchange"
+            raise InputError(f"{self.name}: graph: expected one whose nodes show {expected}")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         try:
-            graph = self.graph if isinstance(self.graph, Graph) else graph_of(self.setting_of(sample))
+            graph = self.graph if isinstance(self.graph, Graph) else self._read(self.setting_of(sample))
         except InputError as error:
             return self.unscored(Cause.MISSING_INPUT, str(error))
         nodes = dict(graph.nodes)
@@ -71,10 +78,18 @@ class DAG(DeepEvalMetric):
 
     def setting_of(self, sample: Sample) -> Mapping[str, Any]:
         """The graph of the row. Raises JudgeFailure where it has none."""
-        found = sample.metadata.get("dag")
+        key = self.name.partition(":")[2]
+        found = sample.metadata.get(key)
         if not isinstance(found, Mapping):
-            raise JudgeFailure(Cause.MISSING_INPUT, f"{self.label} needs metadata['dag'], which is missing")
+            raise JudgeFailure(Cause.MISSING_INPUT, f"{self.label} needs metadata[{key!r}], which is missing")
         return found
+
+    def sections(self, node: Node, sample: Sample) -> Sections:
+        """What a node is shown of the row."""
+        return self.shown(sample, node.shown)
+
+    def _read(self, given: Mapping[str, Any]) -> Graph:
+        return graph_of(given, conversational=self.conversational)
 
     async def _material(
         self, node: Node, nodes: Mapping[str, Node], written: dict[str, str], sample: Sample, judge: Judge
@@ -85,7 +100,7 @@ class DAG(DeepEvalMetric):
                 shown = await self._material(nodes[name], nodes, written, sample, judge)
                 items = await judge.find(Listing(name, nodes[name].text, shown, language=sample.spoken))
                 written[name] = "\n".join(items)
-        return (*self.shown(sample, node.shown), *((name.upper(), written[name]) for name in node.reads))
+        return (*self.sections(node, sample), *((name.upper(), written[name]) for name in node.reads))
 
     async def _child(self, name: str, sample: Sample, judge: Judge, evidence: Mapping[str, Any]) -> Score:
         """The score of a metric of DeepEval in the place of this one's."""
@@ -98,6 +113,21 @@ class DAG(DeepEvalMetric):
             cause, message = (reason.cause, reason.message) if reason else (Cause.NOT_APPLICABLE, "no value")
             return self.unscored(cause, f"{metric.label}: {message}", verdicts=evidence["verdicts"])
         return self.graded(found.value, parts=found.parts, **evidence)
+
+
+@dataclass(frozen=True)
+class ConversationalDAG(DAG):
+    """The same for a conversation: nodes show its turns, and a metric that a verdict leads to rates conversations."""
+
+    name: ClassVar[str] = "deepeval:conversational_dag"
+    conversational: ClassVar[bool] = True
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        conversation(sample, self)
+        return await super().measure(sample, judge)
+
+    def sections(self, node: Node, sample: Sample) -> Sections:
+        return turn_sections(sample, self, node.shown, node.window) if node.shown else ()
 
 
 async def _judged(node: Node, material: Sections, sample: Sample, judge: Judge) -> Verdict:
@@ -114,6 +144,14 @@ ENTRIES = (
         compared="deepeval 4.3.1",
         family="criteria",
         steps=Steps("the whole answer", "a decision graph", "score 0 to 10", "the score / 10"),
+        empty="refused",
+    ),
+    Entry(
+        make=ConversationalDAG,
+        source="deepeval.metrics.ConversationalDAGMetric",
+        compared="deepeval 4.3.1",
+        family="criteria",
+        steps=Steps("the whole conversation", "a decision graph", "score 0 to 10", "the score / 10"),
         empty="refused",
     ),
 )

@@ -1,7 +1,8 @@
 """DeepEval's expectations: what a row's answer must do and must not do; 1 where it keeps to all of it, else 0.
 
 DeepEval 4.3.1, the field `expectations` of a test case: {"must": [...], "must_not": [...]}, here the column of that
-name. A demand that the judge cannot decide from what it sees makes the row unscored, as it does there (an error).
+name; `conversational_expectations` are those of a conversation, judged by all that is said and done in it. A demand
+that the judge cannot decide from what it sees makes the row unscored, as it does there (an error).
 `parts["kept"]` is the share of demands kept.
 """
 
@@ -17,6 +18,7 @@ from assay.judges.base import Judge
 from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps, given
 from assay.systems.deepeval.graded import DeepEvalMetric, share_counted
+from assay.systems.deepeval.turn_fields import TURN_FIELDS, Sections, case_sections, turn_sections
 
 CHOICES = (
     ("kept", "what must be is so, or what must not be is not"),
@@ -42,27 +44,51 @@ class Expectations(DeepEvalMetric):
     """Whether the answer keeps to all demands of the row."""
 
     name: ClassVar[str] = "deepeval:expectations"
-    needs: ClassVar = ("question", "answer")
+    needs: ClassVar[tuple[str, ...]] = ("question", "answer")
     asks: ClassVar = (Sorting,)
 
+    asked: ClassVar[str] = (
+        "Does the ANSWER keep to the ITEM, a demand on it? That something was done counts where the TOOLS CALLED "
+        "show it, not where the answer only says so."
+    )
+
     threshold: float = field(default=1.0, kw_only=True)
+
+    def sections(self, sample: Sample) -> Sections:
+        """What the judge is shown."""
+        return self.shown(sample, SEES)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         demands = demands_of(given(sample, self, "expectations", dict))
         if not demands:
             return self.unscored(Cause.NOT_APPLICABLE, "the row has no expectations")
-        asked = (
-            "Does the ANSWER keep to the ITEM, a demand on it? That something was done counts where the TOOLS CALLED "
-            "show it, not where the answer only says so."
+        material = self.sections(sample)
+        verdicts = await judge.find(
+            Sorting("expectations", self.asked, demands, CHOICES, material, language=sample.spoken)
         )
-        material = self.shown(sample, SEES)
-        verdicts = await judge.find(Sorting("expectations", asked, demands, CHOICES, material, language=sample.spoken))
         evidence: dict[str, Any] = {"verdicts": {"expectations/answer": verdicts}, "texts": {"expectations": demands}}
         labels = [verdict.label for verdict in verdicts]
         if "undecided" in labels:
             open_ = demands[labels.index("undecided")]
             return self.unscored(Cause.NOT_APPLICABLE, f"the texts do not show whether this is so: {open_}", **evidence)
         return self.graded(all_kept(labels), parts={"kept": share_counted(labels, ("kept",))}, **evidence)
+
+
+@dataclass(frozen=True)
+class ConversationalExpectations(Expectations):
+    """Whether the assistant of a conversation keeps to all demands of the row."""
+
+    name: ClassVar[str] = "deepeval:conversational_expectations"
+    needs: ClassVar[tuple[str, ...]] = ()
+    asked: ClassVar[str] = (
+        "Does the assistant in the CONVERSATION keep to the ITEM, a demand on it? The whole CONVERSATION counts, and "
+        "its order. That something was done counts where a tool call shows it, not where the assistant only says so."
+    )
+
+    def sections(self, sample: Sample) -> Sections:
+        case = tuple(name for name in ("scenario", "chatbot_role") if sample.metadata.get(name))
+        turns = turn_sections(sample, self, TURN_FIELDS)
+        return (*self.shown(sample, ("context", "tags")), *turns, *case_sections(sample, self, case))
 
 
 ENTRIES = (
@@ -72,6 +98,14 @@ ENTRIES = (
         compared="deepeval 4.3.1",
         family="criteria",
         steps=Steps("demands of the row", "the whole answer", "kept", "all"),
+        empty="left out",
+    ),
+    Entry(
+        make=ConversationalExpectations,
+        source="deepeval.evaluate.expectations",
+        compared="deepeval 4.3.1",
+        family="criteria",
+        steps=Steps("demands of the row", "the whole conversation", "kept", "all"),
         empty="left out",
     ),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from assay.errors import Cause, InputError
 from assay.records import Sample, Score, Unscored, Verdict
@@ -38,7 +38,12 @@ def share_counted(labels: Sequence[str], counted: Sequence[str]) -> float:
 
 @dataclass(frozen=True)
 class DeepEvalMetric(SystemMetric):
-    """A metric of DeepEval 4: `threshold` from 0 to 1; `strict_mode` makes it the best value."""
+    """A metric of DeepEval 4: `threshold` from 0 to 1; `strict_mode` makes it the best value.
+
+    `lowers`: whether DeepEval gives the worst value in strict mode for all but the best.
+    """
+
+    lowers: ClassVar[bool] = True
 
     threshold: float = field(default=0.5, kw_only=True)
     strict_mode: bool = field(default=False, kw_only=True)
@@ -69,7 +74,7 @@ class DeepEvalMetric(SystemMetric):
         """The score, with what the threshold makes of it."""
         needed = self.best if self.strict_mode else self.threshold
         passed = value >= needed if self.direction == "higher" else value <= needed
-        if self.original and self.strict_mode and not passed:
+        if self.original and self.strict_mode and self.lowers and not passed:
             value = self.low if self.direction == "higher" else self.high
         judged = {"threshold": needed, "passed": float(passed)}
         return self.scored(value, verdicts=verdicts, parts={**(parts or {}), **judged}, texts=texts)

@@ -9,7 +9,8 @@
                 "verdicts": {"friendly": 10, "plain": 7, "rude": {"metric": "deepeval:toxicity"}}}}}
 
 A task writes a text for those that read it. A judgement shows fields (`shown`, DeepEval's names) and texts of tasks
-(`reads`); each of its verdicts leads to a score from 0 to 10, to another judgement, or to another metric.
+(`reads`); each of its verdicts leads to a score from 0 to 10, to another judgement, or to another metric. In a graph
+for conversations the fields are those of turns, and `"turn_window": [first, last]` says which turns, from 0.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any, Literal, cast
 
 from assay.errors import InputError
 from assay.systems.deepeval.graded import SHOWN
+from assay.systems.deepeval.turn_fields import TURN_FIELDS
 
 Kind = Literal["task", "binary", "choice"]
 KINDS: tuple[Kind, ...] = ("task", "binary", "choice")
@@ -29,21 +31,29 @@ Leaf = int | tuple[Literal["node", "metric"], str]
 
 @dataclass(frozen=True)
 class Node:
-    """A task or a judgement. `verdicts` are pairs of label and where it leads; a task has none."""
+    """A task or a judgement. `verdicts` are pairs of label and where it leads; a task has none.
+
+    `window` is the first and the last turn that it shows, from 0; None: all of them.
+    """
 
     kind: Kind
     text: str
     shown: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     verdicts: tuple[tuple[str, Leaf], ...] = ()
+    window: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
 class Graph:
-    """Judgements from `start` on, and the tasks that they read. Raises InputError where it is none."""
+    """Judgements from `start` on, and the tasks that they read. Raises InputError where it is none.
+
+    `conversational`: its nodes show turns of a conversation.
+    """
 
     start: str
     nodes: tuple[tuple[str, Node], ...]
+    conversational: bool = False
 
     def __post_init__(self) -> None:
         nodes = dict(self.nodes)
@@ -51,15 +61,17 @@ class Graph:
             raise InputError(f"dag: start: expected the name of a judgement, got {self.start!r}")
         for name, node in self.nodes:
             _check_node(name, node, nodes)
+            _check_shown(name, node, self.conversational)
         _check_acyclic(nodes)
 
 
-def graph_of(given: Mapping[str, Any]) -> Graph:
+def graph_of(given: Mapping[str, Any], *, conversational: bool = False) -> Graph:
     """The graph that an object describes. Raises InputError."""
     nodes = given.get("nodes")
     if not isinstance(nodes, Mapping):
         raise InputError("dag: nodes: expected an object of nodes by name")
-    return Graph(str(given.get("start", "")), tuple((str(name), _node_of(name, node)) for name, node in nodes.items()))
+    read = tuple((str(name), _node_of(name, node)) for name, node in nodes.items())
+    return Graph(str(given.get("start", "")), read, conversational)
 
 
 def _node_of(name: str, given: object) -> Node:
@@ -71,7 +83,17 @@ def _node_of(name: str, given: object) -> Node:
     if not isinstance(verdicts, Mapping):
         raise InputError(f"dag: node {name!r}: verdicts: expected an object of labels")
     leads = tuple((str(label), _leaf_of(name, lead)) for label, lead in verdicts.items())
-    return Node(kinds[0], str(node[kinds[0]]), _names(node, "shown"), _names(node, "reads"), leads)
+    shown, reads = _names(node, "shown"), _names(node, "reads")
+    return Node(kinds[0], str(node[kinds[0]]), shown, reads, leads, _window_of(name, node.get("turn_window")))
+
+
+def _window_of(name: str, given: object) -> tuple[int, int] | None:
+    if given is None:
+        return None
+    match given:
+        case [int(first), int(last)] if 0 <= first < last:
+            return first, last
+    raise InputError(f"dag: node {name!r}: turn_window: expected the first and a later last turn, got {given!r}")
 
 
 def _names(node: Mapping[str, Any], key: str) -> tuple[str, ...]:
@@ -91,8 +113,6 @@ def _leaf_of(name: str, lead: object) -> Leaf:
 def _check_node(name: str, node: Node, nodes: Mapping[str, Node]) -> None:
     if not node.text.strip():
         raise InputError(f"dag: node {name!r} asks nothing")
-    if not set(node.shown) <= set(SHOWN):
-        raise InputError(f"dag: node {name!r}: shown: expected some of {', '.join(SHOWN)}; got {list(node.shown)!r}")
     if not node.shown and not node.reads:
         raise InputError(f"dag: node {name!r} shows and reads nothing")
     for task in node.reads:
@@ -110,6 +130,15 @@ def _check_node(name: str, node: Node, nodes: Mapping[str, Node]) -> None:
             raise InputError(f"dag: node {name!r}: the score of {label!r} must be from 0 to 10, not {lead!r}")
         if isinstance(lead, tuple) and lead[0] == "node" and (lead[1] not in nodes or nodes[lead[1]].kind == "task"):
             raise InputError(f"dag: node {name!r}: {label!r} leads to {lead[1]!r}, which is no judgement")
+
+
+def _check_shown(name: str, node: Node, conversational: bool) -> None:
+    """Raises InputError for fields that the graph's cases do not have."""
+    known = TURN_FIELDS if conversational else tuple(SHOWN)
+    if not set(node.shown) <= set(known):
+        raise InputError(f"dag: node {name!r}: shown: expected some of {', '.join(known)}; got {list(node.shown)!r}")
+    if node.window is not None and not (conversational and node.shown):
+        raise InputError(f"dag: node {name!r}: turn_window is for nodes that show turns of a conversation")
 
 
 def _check_acyclic(nodes: Mapping[str, Node]) -> None:

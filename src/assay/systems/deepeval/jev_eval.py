@@ -2,12 +2,14 @@
 
     statement   probability that it is true
     scale       mean level under the probabilities / highest level
-    choice      credit of the option; one that means "does not apply" takes the question out
+    choice      sum(probability * credit) / sum(probability), over the options that have a credit; where the options
+                that mean "does not apply" have half of the probability or more, the question is taken out
     score       sum(weight * value) / sum(weight), over the questions that apply
 
-Range 0 to 1, higher is better. DeepEval 4.3.1, `JevEval`. From a judge that gives no probability a statement is 1 or 0
-and a scale has the level that it chose. A choice counts by the option chosen; DeepEval weights the credits by their
-probabilities. Where no question applies DeepEval gives 1. The questions are a parameter or the column `questions`:
+Range 0 to 1, higher is better. DeepEval 4.3.1, `JevEval` and, over turns of a conversation, `ConversationalJevEval`.
+From a judge that gives no probability a statement is 1 or 0, a scale has the level that it chose and a choice the
+credit of the option. Where no question applies DeepEval gives 1. In strict mode it gives 1 where every question that
+applies is answered in the best way, else 0. The questions are a parameter or the column `questions`:
 {"statement": ...}, {"question": ..., "levels": [worst, ..., best]} or {"question": ..., "options": {option: credit or
 null}}, each with a "weight" if it is not 1.
 """
@@ -17,15 +19,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from assay.errors import Cause, InputError
-from assay.inquiries import Ask, Criterion, Rating
+from assay.errors import Cause, InputError, JudgeFailure
+from assay.inquiries import Choosing, Criterion, Rating
 from assay.judges.base import Judge
 from assay.metrics.readings import together
 from assay.records import Sample, Score, Verdict
 from assay.systems.base import Entry, Steps
 from assay.systems.deepeval.graded import SHOWN, DeepEvalMetric
+from assay.systems.deepeval.turn_fields import CASE_FIELDS, TURN_FIELDS, Sections, case_sections, turn_sections
+
+#: The probability at which the options of a choice that mean so take the question out.
+DOES_NOT_APPLY = 0.5
 
 
 def weighted_mean(outcomes: Sequence[tuple[float, float]]) -> float | None:
@@ -33,6 +39,15 @@ def weighted_mean(outcomes: Sequence[tuple[float, float]]) -> float | None:
     if not outcomes:
         return None
     return sum(weight * value for weight, value in outcomes) / sum(weight for weight, _ in outcomes)
+
+
+def mean_credit(odds: Sequence[tuple[str, float]], credits: Mapping[str, float | None]) -> float | None:
+    """The mean credit under these probabilities; None where the question does not apply."""
+    if sum(odd for option, odd in odds if credits[option] is None) >= DOES_NOT_APPLY:
+        return None
+    counted = [(odd, credit) for option, odd in odds if (credit := credits[option]) is not None]
+    mass = sum(odd for odd, _ in counted)
+    return sum(odd * credit for odd, credit in counted) / mass if mass > 0 else None
 
 
 @dataclass(frozen=True)
@@ -95,13 +110,23 @@ def checked(question: Question) -> Question:
     return question
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The value of one answer, None where the question does not apply; the answer; whether it is the best one."""
+
+    value: float | None
+    verdict: Verdict
+    best: bool
+
+
 @dataclass(frozen=True)
 class JevEval(DeepEvalMetric):
     """The weighted mean over `questions`, asked of `evaluation_params`."""
 
     name: ClassVar[str] = "deepeval:jev_eval"
-    asks: ClassVar = (Criterion, Rating, Ask)
+    asks: ClassVar = (Criterion, Rating, Choosing)
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 1.0}
+    fields: ClassVar[tuple[str, ...]] = tuple(SHOWN)
 
     questions: tuple[Question, ...] | None = None
     evaluation_params: tuple[str, ...] = ("input", "actual_output")
@@ -112,44 +137,71 @@ class JevEval(DeepEvalMetric):
             raise InputError(f"{self.name}: questions is empty")
         for question in self.questions or ():
             checked(question)
-        if not self.evaluation_params or not set(self.evaluation_params) <= set(SHOWN):
-            raise InputError(f"{self.name}: evaluation_params: expected some of {', '.join(SHOWN)}")
+        if not self.evaluation_params or not set(self.evaluation_params) <= set(self.fields):
+            raise InputError(f"{self.name}: evaluation_params: expected some of {', '.join(self.fields)}")
+
+    def sections(self, sample: Sample) -> Sections:
+        """What the judge is shown. Raises JudgeFailure(missing_input) where a field is missing."""
+        for name in self.evaluation_params:
+            if not self.shown(sample, (name,)):
+                raise JudgeFailure(Cause.MISSING_INPUT, f"{self.label} needs {name!r}, which is missing")
+        return self.shown(sample, self.evaluation_params)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        lacking = [name for name in self.evaluation_params if not self.shown(sample, (name,))]
-        if lacking:
-            return self.unscored(Cause.MISSING_INPUT, f"{self.label} needs {lacking[0]!r}, which is missing")
+        material = self.sections(sample)
         try:
             questions = self.questions or tuple(map(question_of, self.setting(sample, "questions", list)))
         except InputError as error:
             return self.unscored(Cause.MISSING_INPUT, str(error))
-        found = await together(*(self._answer(question, sample, judge) for question in questions))
-        pairs = zip(questions, found, strict=True)
-        value = weighted_mean([(question.weight, one) for question, (one, _) in pairs if one is not None])
-        verdicts = {"questions/answer": tuple(verdict for _, verdict in found)}
+        found = await together(*(answered(question, material, sample.spoken, judge) for question in questions))
+        applies = [(question, one) for question, one in zip(questions, found, strict=True) if one.value is not None]
+        value = weighted_mean([(question.weight, one.value or 0.0) for question, one in applies])
+        verdicts = {"questions/answer": tuple(one.verdict for one in found)}
         if value is None:
             return self.unscored(Cause.NOT_APPLICABLE, "no question applies to this row", verdicts=verdicts)
-        parts = {f"question_{n}": one for n, (one, _) in enumerate(found, 1) if one is not None}
+        if self.original and self.strict_mode:
+            value = float(all(one.best for _, one in applies))
+        parts = {f"question_{n}": one.value for n, one in enumerate(found, 1) if one.value is not None}
         return self.graded(value, verdicts=verdicts, parts=parts)
 
-    async def _answer(self, question: Question, sample: Sample, judge: Judge) -> tuple[float | None, Verdict]:
-        """The value of one answer, None where the question does not apply, and the answer."""
-        material: Any = self.shown(sample, self.evaluation_params)
-        if isinstance(question, Statement):
-            asked = f"Is this true of the other texts: {question.statement}"
-            verdict = await judge.find(Criterion(asked, material, language=sample.spoken))
-            known = verdict.probability
-            return (known if known is not None else float(verdict.label == "yes")), verdict
-        if isinstance(question, Scale):
-            rated = await judge.find(
-                Rating(question.question, tuple(enumerate(question.levels)), material, language=sample.spoken)
-            )
-            level = rated.level if rated.expected is None else rated.expected
-            verdict = Verdict(label=question.levels[rated.level], reason=rated.reason)
-            return level / (len(question.levels) - 1), verdict
-        labels = {option: "" for option, _ in question.options}
-        verdict = await judge.find(Ask(question.question, material, labels=labels, language=sample.spoken))
-        return dict(question.options)[verdict.label], verdict
+
+async def answered(question: Question, material: Sections, language: str, judge: Judge) -> Answered:
+    """The judge's answer to one question, and its value."""
+    if isinstance(question, Statement):
+        asked = f"Is this true of the other texts: {question.statement}"
+        verdict = await judge.find(Criterion(asked, material, language=language))
+        value = verdict.probability if verdict.probability is not None else float(verdict.label == "yes")
+        return Answered(value, verdict, value >= 0.5)
+    if isinstance(question, Scale):
+        top = len(question.levels) - 1
+        rated = await judge.find(
+            Rating(question.question, tuple(enumerate(question.levels)), material, language=language)
+        )
+        level = rated.level if rated.expected is None else rated.expected
+        verdict = Verdict(label=question.levels[rated.level], reason=rated.reason)
+        return Answered(level / top, verdict, rated.level == top)
+    credits = dict(question.options)
+    chosen = await judge.find(
+        Choosing(question.question, tuple((option, "") for option in credits), material, language=language)
+    )
+    odds = chosen.odds or ((chosen.option, 1.0),)
+    likeliest = max((pair for pair in odds if credits[pair[0]] is not None), key=lambda pair: pair[1], default=None)
+    best = likeliest is not None and credits[likeliest[0]] == 1.0
+    return Answered(mean_credit(odds, credits), Verdict(label=chosen.option, reason=chosen.reason), best)
+
+
+@dataclass(frozen=True)
+class ConversationalJevEval(JevEval):
+    """The same over a conversation: its turns, and what else `evaluation_params` names of turns and case."""
+
+    name: ClassVar[str] = "deepeval:conversational_jev_eval"
+    fields: ClassVar[tuple[str, ...]] = (*TURN_FIELDS, *CASE_FIELDS)
+
+    evaluation_params: tuple[str, ...] = ("role", "content")
+
+    def sections(self, sample: Sample) -> Sections:
+        params = self.evaluation_params
+        return (*turn_sections(sample, self, params), *case_sections(sample, self, params))
 
 
 ENTRIES = (
@@ -159,6 +211,14 @@ ENTRIES = (
         compared="deepeval 4.3.1",
         family="criteria",
         steps=Steps("questions", "the whole answer", "value of the answer", "weighted mean"),
+        empty="1",
+    ),
+    Entry(
+        make=ConversationalJevEval,
+        source="deepeval.metrics.ConversationalJevEval",
+        compared="deepeval 4.3.1",
+        family="criteria",
+        steps=Steps("questions", "the whole conversation", "value of the answer", "weighted mean"),
         empty="1",
     ),
 )

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay.systems.base import Entry, table
-from assay.systems.openevals import graph_trajectory, json_match, llm_as_judge, texts, trajectory_match
+from assay.systems.openevals import (
+    code_judge,
+    graph_trajectory,
+    json_match,
+    labels,
+    llm_as_judge,
+    texts,
+    trajectory_match,
+)
 
 ENTRIES: Mapping[str, Entry] = table(
     *llm_as_judge.ENTRIES,
+    *code_judge.ENTRIES,
+    *labels.ENTRIES,
     *texts.ENTRIES,
     *json_match.ENTRIES,
     *trajectory_match.ENTRIES,

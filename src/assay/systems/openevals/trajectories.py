@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.errors import Cause, InputError, JudgeFailure
+from assay.fields import REFERENCE_MESSAGES
 from assay.metrics.base import Metric
 from assay.records import Message, Sample, ToolCall
 from assay.systems.base import given
 from assay.systems.conversation import ARGUMENTS
 
-KEY = "reference_outputs"
+KEY = REFERENCE_MESSAGES
 _ROLES = {"human": "user", "ai": "assistant", "function": "tool", "developer": "system"}
 
 

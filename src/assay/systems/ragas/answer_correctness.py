@@ -7,9 +7,9 @@
 
 Range -1 to 1, higher is better; below 0 only where the cosine is. Source: ragas 0.4.3. There the judge sorts the
 statements of both texts in one reply; here each text is read against the other, which other metrics ask too. Where
-response or reference has no statement the original takes 1 for the factual part (0.2.15 only where both have none): by
-its profile that is given, marked as a convention. By assay's profile the part is 0 where one of them has statements,
-and the score has no value where none has.
+response or reference has no statement the original takes 1 for the factual part, in 0.2.15
+("answer_correctness_0_2_15") only where both have none: by its profile that is given, marked as a convention. By
+assay's profile the part is 0 where one of them has statements, and the score has no value where none has.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ class AnswerCorrectness(RagasMetric):
     name: ClassVar[str] = "ragas:answer_correctness"
     needs: ClassVar = ("answer", "reference")
     low: ClassVar[float] = -1.0
+    #: Whether one text without a statement is enough for the original to take 1 for the factual part.
+    one_is_enough: ClassVar[bool] = True
 
     weights: tuple[float, float] = (0.75, 0.25)
     beta: float = 1.0
@@ -66,7 +68,7 @@ class AnswerCorrectness(RagasMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         readings, similarity = await together(self._readings(sample, judge), self._similarity(sample, judge))
         left = both_not_judged(sample, *(tuple(v.claim for v in one if v.claim) for one in readings))
-        assumed = self.original and not all(readings)
+        assumed = self.original and not (all(readings) if self.one_is_enough else any(readings))
         if not assumed and not any(readings):
             return self.unscored(Cause.NO_CLAIMS, "neither answer nor reference makes a checkable claim", texts=left)
         tp, fp, fn = counts(*readings)
@@ -95,18 +97,33 @@ class AnswerCorrectness(RagasMetric):
         return (await cosines(sample.answer or "", (sample.reference or "",), judge))[0]
 
 
+@dataclass(frozen=True)
+class AnswerCorrectness0215(AnswerCorrectness):
+    """The same with the empty texts of 0.2.15."""
+
+    name: ClassVar[str] = "ragas:answer_correctness_0_2_15"
+    one_is_enough: ClassVar[bool] = False
+
+
+STEPS = Steps(
+    "claims of the answer and of the reference", "the other text", "supported", "F-beta, blended with the cosine"
+)
+
 ENTRIES = (
     Entry(
         make=AnswerCorrectness,
         source="ragas.metrics.collections.AnswerCorrectness",
         compared="ragas 0.4.3",
         family="correctness",
-        steps=Steps(
-            "claims of the answer and of the reference",
-            "the other text",
-            "supported",
-            "F-beta, blended with the cosine",
-        ),
+        steps=STEPS,
         empty="the factual part is 1 where response or reference has no statement",
+    ),
+    Entry(
+        make=AnswerCorrectness0215,
+        source="ragas.metrics.AnswerCorrectness, of 0.2.15",
+        compared="ragas 0.2.15",
+        family="correctness",
+        steps=STEPS,
+        empty="the factual part is 1 where neither response nor reference has a statement",
     ),
 )

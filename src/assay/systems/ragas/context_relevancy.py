@@ -1,8 +1,9 @@
-"""ragas' context relevancy of 0.0.11: the share of the contexts' sentences that are needed, times self-agreement.
+"""ragas' context relevancy of 0.0.11 and 0.0.22: the share of the contexts' sentences that are needed.
 
-    agreement * mean over the extractions of (sentences extracted / sentences of the contexts)
+    0.0.22   sentences extracted / sentences of the contexts
+    0.0.11   agreement * mean over the extractions of (sentences extracted / sentences of the contexts)
 
-The judge extracts the needed sentences `strictness` times. The agreement of two extractions A and B is
+In 0.0.11 the judge extracts the needed sentences `strictness` times. The agreement of two extractions A and B is
 
     bert_score   mean over the sentences of A of the highest similarity to a sentence of B
     jaccard      sentences in both / sentences in either
@@ -13,6 +14,9 @@ negative one counts as 0. By assay's profile a sentence counts once, and only wh
 to 1. By the original's every sentence of the reply counts, whether or not it stands anywhere, so that an extraction of
 nothing counts as one sentence and the value may exceed 1; and sentences are what ". " parts, so that the last of a
 context and the first of the next are one. Without contexts it still compares the replies: a value by convention.
+
+0.0.22 ("context_relevancy_0_0_22") asks once, is 1 at most, 0 without contexts, and counts an extraction of nothing as
+no sentence. There sentences are those of pysbd; here they are assay's, also by the original's profile.
 """
 
 from __future__ import annotations
@@ -90,10 +94,8 @@ class ContextRelevancy(RagasMetric):
         return None if self.original and found is not None and found.cause is Cause.NO_CONTEXT else found
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        titles = [(f"PASSAGE P{number}", text) for number, text in enumerate(sample.passages, 1)]
-        material = (*titles, ("QUESTION", sample.question or ""))
         votes = (0,) if self.strictness == 1 else range(1, self.strictness + 1)
-        extractions = await ask(judge, *(Listing("sentences", TASK, material, vote, sample.spoken) for vote in votes))
+        extractions = await ask(judge, *(_extraction(sample, vote) for vote in votes))
         count, found = (_original if self.original else _located)(sample, extractions)
         if not count:
             return self.unscored(Cause.NO_CONTEXT, "the contexts hold no sentence")
@@ -116,6 +118,13 @@ class ContextRelevancy(RagasMetric):
         return math.fsum(await together(*(_compared(*pair, judge) for pair in pairs))) / len(pairs)
 
 
+def _extraction(sample: Sample, vote: int = 0) -> Listing:
+    """The question for the sentences that are needed."""
+    titles = [(f"PASSAGE P{number}", text) for number, text in enumerate(sample.passages, 1)]
+    material = (*titles, ("QUESTION", sample.question or ""))
+    return Listing("sentences", TASK, material, vote, sample.spoken)
+
+
 async def _compared(first: Sentences, second: Sentences, judge: Judge) -> float:
     """The mean over the sentences of the first of the highest similarity to one of the second."""
     if not first or not second:
@@ -135,6 +144,34 @@ def _located(sample: Sample, extractions: Sequence[Sentences]) -> tuple[int, lis
     return len(own), [tuple(sentence for sentence in own if sentence in listed) for listed in map(set, extractions)]
 
 
+@dataclass(frozen=True)
+class ContextRelevancy0022(RagasMetric):
+    """Needed sentences / sentences of the contexts, asked once."""
+
+    name: ClassVar[str] = "ragas:context_relevancy_0_0_22"
+    needs: ClassVar = ("question", "contexts")
+    asks: ClassVar = (Listing,)
+    refuses_empty: ClassVar = False
+    conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        (extracted,) = await ask(judge, _extraction(sample))
+        count, (found,) = (_whole if self.original else _located)(sample, (extracted,))
+        if not count:
+            return self.unscored(Cause.NO_CONTEXT, "the contexts hold no sentence")
+        value = relevancy(1.0, [len(found)], count)
+        return self.scored(min(value, 1.0), parts={"sentences": count}, texts={"extraction_1": found})
+
+
+def _whole(sample: Sample, extractions: Sequence[Sentences]) -> tuple[int, list[Sentences]]:
+    """How many sentences the contexts have, and those of each reply, wherever they come from."""
+
+    def sentences(text: str) -> Sentences:
+        return tuple(span.of(text) for span in split_sentences(text, sample.spoken))
+
+    return len(sentences("\n".join(sample.passages))), [sentences(" ".join(one)) for one in extractions]
+
+
 def _entry(agreement: Agreement) -> Entry:
     return Entry(
         make=partial(ContextRelevancy, agreement=agreement),
@@ -146,4 +183,15 @@ def _entry(agreement: Agreement) -> Entry:
     )
 
 
-ENTRIES = (_entry("bert_score"), _entry("jaccard"))
+ENTRIES = (
+    _entry("bert_score"),
+    _entry("jaccard"),
+    Entry(
+        make=ContextRelevancy0022,
+        source="ragas.metrics.ContextRelevancy, of 0.0.22",
+        compared="ragas 0.0.22",
+        family="context relevance",
+        steps=Steps("sentences of the contexts", "the question", "extracted", "share"),
+        empty="0",
+    ),
+)

@@ -7,7 +7,8 @@ rows     a pair of rows matches where all columns that both tables have are equa
 columns  a column matches where it is equal in every pair of rows
 
 Range 0 to 1, higher is better; ragas 0.4.3 with datacompy 0.19. Cells are numbers, truth values or texts by column, as
-pandas reads them: 1 and 1.0 are equal, two empty cells too. The original counts all pairs of
+pandas reads them: 1 and 1.0 are equal, two empty cells too. Dates are texts, there as well: two spellings of one day
+differ. The original counts all pairs of
 rows as matching where the tables have no column in common; without its profile none.
 """
 

@@ -38,5 +38,6 @@ ENTRIES = (
         family="faithfulness",
         steps=Steps("claims of the answer", "all contexts together", "supported", "share"),
         empty="NaN",
+        also=("Factuality",),
     ),
 )

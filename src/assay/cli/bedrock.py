@@ -1,0 +1,35 @@
+"""The command `assay bedrock`: rows of any kind as a data set for Amazon Bedrock's evaluation jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli.options import ColumnsOption, column_map
+from assay.cli.output import say
+
+
+def bedrock(
+    data: Annotated[
+        list[str], typer.Argument(help="Files of answers, as `assay score` reads them.", show_default=False)
+    ],
+    out: Annotated[Path, typer.Option(help="The JSONL file to write.")],
+    source: Annotated[
+        str, typer.Option(help="The knowledgeBaseIdentifier of rows that have none: a name for what was asked.")
+    ] = "assay",
+    columns: ColumnsOption = None,
+) -> None:
+    """Write answers as a data set for Amazon Bedrock's evaluation jobs.
+
+    `assay score` reads such files as they are, and --bedrock there writes scores as these jobs do.
+    """
+    from assay.cli.score import check_target
+    from assay.data import open_data
+    from assay.data.bedrock_writing import write_bedrock
+
+    check_target("--out", out, data)
+    named = data[0] if len(data) == 1 else [Path(name) for name in data]
+    write_bedrock(open_data(named, column_map=column_map(columns)), out, source=source)
+    say(f"data set for Bedrock: {out}", aside=True)
