@@ -466,7 +466,7 @@ def test_a_decision_endpoint_from_the_command_line(command_line: Any, tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--judge", "systemone:m"), "base_url: systemone needs"),
+        (("--judge", "systemone:m"), "--base-url: systemone needs"),
         (("--judge", "systemone:m", "--base-url", "http://127.0.0.1:9/v1", "--embedding-model", "e"), "has no embedd"),
         (("--judge", "cascade:nowhere.json"), "cannot read 'nowhere.json'"),
     ],

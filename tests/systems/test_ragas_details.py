@@ -10,9 +10,9 @@ import pytest
 from assay.inquiries import Rating
 from assay.judges.scripted import ScriptedJudge
 from assay.records import Context, Message, Sample, ToolCall
+from assay.systems.conversation import transcript
 from assay.systems.ragas.context_relevancy import ContextRelevancy
 from assay.systems.ragas.context_texts import NonLLMContextRecall
-from assay.systems.ragas.conversation import transcript
 from assay.systems.ragas.criteria import SimpleCriteria
 from assay.systems.ragas.custom import NumericMetric, RankingMetric
 from assay.systems.ragas.data_compy_score import matching_rows, read_table
@@ -114,7 +114,7 @@ def test_a_conversation_as_text() -> None:
         Message(role="assistant", content="", tool_calls=(call,)),
         Message(role="assistant", content=""),
     )
-    assert transcript(messages) == 'USER: Hi\nASSISTANT calls find {"n": 1, "where": "Köln"}\nASSISTANT: '
+    assert transcript(messages) == 'USER: Hi\nCALLS find({"n": 1, "where": "Köln"})'
 
 
 def test_the_levels_of_a_criterion_go_from_the_lowest_to_the_highest() -> None:
