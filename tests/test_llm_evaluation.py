@@ -62,6 +62,7 @@ def test_a_run_that_finds_nothing_because_the_address_alone_changed_says_so(tmp_
         assert not evaluate([row(1)], FIVE, other, store=tmp_path / "None").notes
 
 
+@pytest.mark.long
 def test_calls_do_not_depend_on_how_many_samples_are_in_flight(tmp_path):
     rows = [row(n) for n in range(20)]
     with OpenAIServer() as server:

@@ -94,6 +94,7 @@ def write_many(path: str, n: int) -> None:
             store.put_finding(f"{n}/{i}", "claims", "j", b"1")
 
 
+@pytest.mark.long
 def test_processes_may_share_a_store(tmp_path):
     context = multiprocessing.get_context("spawn")
     workers = [context.Process(target=write_many, args=(str(tmp_path), n)) for n in range(3)]

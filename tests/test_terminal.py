@@ -59,6 +59,7 @@ def test_other_text_stays_as_it_is(text: str) -> None:
     assert printable(text) == text
 
 
+@pytest.mark.long
 @given(st.recursive(st.text(st.characters() | st.sampled_from(CONTROLS + HIDDEN)) | st.integers(), st.lists))
 def test_json_is_harmless_and_says_the_same(value: Any) -> None:
     for indent in (None, 2):

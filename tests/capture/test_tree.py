@@ -165,6 +165,7 @@ def test_hooks_that_run_while_the_lock_is_held_do_not_deadlock() -> None:
     assert collector.end("root") is not None
 
 
+@pytest.mark.long
 def test_memory_is_flat() -> None:
     collector = RunCollector()
 

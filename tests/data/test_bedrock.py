@@ -163,6 +163,7 @@ def samples(draw: st.DrawFn) -> Sample:
     )
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(samples())
 def test_what_is_written_reads_as_it_was(sample: Sample) -> None:

@@ -127,6 +127,7 @@ def test_memory_does_not_grow_with_the_number_of_rows(suffix: str, tmp_path: Pat
     assert peaks[1] < 1.2 * peaks[0]
 
 
+@pytest.mark.long
 def test_parquet_is_read_page_by_page(tmp_path: Path) -> None:
     """Arrow's own memory, which Python does not see, stays far below the size of the one row group."""
     pyarrow = pytest.importorskip("pyarrow")
@@ -161,6 +162,7 @@ SAMPLES = st.builds(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(samples=st.lists(SAMPLES, min_size=1, max_size=4))
 def test_samples_survive_a_jsonl_file(samples: list[Sample], tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -71,6 +71,7 @@ async def test_what_each_passage_alone_says_is_read_where_it_is_asked_for(judge)
         assert [(cell,) for cell in (verdict.cells[k] for verdict in found)] == [verdict.cells for verdict in alone]
 
 
+@pytest.mark.long
 async def test_every_supported_claim_keeps_the_place_of_its_evidence(judge):
     rows = answers()
     inquiries = [Support(sentence_claims(row["answer"]), tuple(row["contexts"])) for row in rows]

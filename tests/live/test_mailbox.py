@@ -265,6 +265,7 @@ def test_a_judge_of_a_forgotten_scorer_is_released() -> None:
 # -- the end ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_end_of_a_process_with_many_hanging_scorers_takes_two_seconds() -> None:
     script = """
 import asyncio, sys, time, threading

@@ -166,6 +166,7 @@ def test_a_signal_hands_back_what_is_in_work_at_once(tmp_path: Path, number: int
     assert SpoolFile(tmp_path / "spool").rows("SELECT attempts FROM samples WHERE key = 'stuck'") == [(0,)]
 
 
+@pytest.mark.long
 def test_a_sample_that_kills_its_worker_ends_unscored(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "spool")
     for one in (sample("deadly", "kill"), sample("fine")):

@@ -51,6 +51,7 @@ def test_another_process_adds_to_the_run(tmp_path: Path) -> None:
     assert list(Result.load("live", tmp_path).metrics) == ["metric_a", "metric_b"]
 
 
+@pytest.mark.long
 def test_processes_at_the_same_time_lose_no_row(tmp_path: Path) -> None:
     code = (
         "import sys\nfrom assay.records import *\nfrom assay.sinks.store import StoreSink\n"

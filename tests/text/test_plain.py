@@ -33,6 +33,7 @@ def both(window: str) -> tuple[object, object]:
     return quick and repair(window, quick), slow and repair(masked, slow)
 
 
+@pytest.mark.long
 @settings(max_examples=800, deadline=None)
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=12), st.sampled_from([" ", "\n"]))
 def test_whatever_is_plain_is_split_as_by_pysbd(words: list[str], space: str) -> None:
@@ -76,6 +77,7 @@ def shared_texts() -> Iterator[str]:
                     yield from (text[:3000] for text in (row.get("contexts") or ()) if isinstance(text, str))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data")
 def test_real_texts_are_split_as_by_pysbd(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = sorted(set(shared_texts()))[::12]

@@ -75,6 +75,7 @@ def test_failing_model_raises_as_before_and_its_message_is_not_kept(kit, heard, 
     assert "sk-123" not in str(sample.to_dict())
 
 
+@pytest.mark.long
 async def test_many_at_once(kit, heard):
     """200 queries in parallel: 200 samples, none mixed up with another."""
 
