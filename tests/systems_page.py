@@ -72,7 +72,8 @@ def row(name: str, entry: Entry) -> str:
     arrow = {"higher": "↑", "lower": "↓"}[metric.direction]
     also = f" ({', '.join(entry.also)})" if entry.also else ""
     empty = entry.empty or "–"
-    cells = [f"`{name}`{also}", formula, arrow, entry.compared, judges_of(metric), asked(metric.name), empty]
+    columns = f" · {', '.join(f'`{column}`' for column in metric.needed_columns)}" if metric.needed_columns else ""
+    cells = [f"`{name}`{also}{columns}", formula, arrow, entry.compared, judges_of(metric), asked(metric.name), empty]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

@@ -22,6 +22,7 @@ from assay.errors import InputError, MissingExtra
 from assay.forks import GATE, keep, own_lock, renewed
 from assay.installing import install_extra
 from assay.pictures import Picture
+from assay.reading_order import in_reading_order
 from assay.records import Box, Span
 from assay.threads import DaemonThreads
 
@@ -113,7 +114,7 @@ class _Reader:
             box = tuple(min(1.0, max(0.0, share)) for share in (min(across), min(down), max(across), max(down)))
             if any(map(str.isalnum, text)):  # edges and boxes are now and then read as strokes
                 lines.append(Line(text.strip(), box, float(sure)))
-        return Page(tuple(lines))
+        return Page(tuple(in_reading_order(lines)))
 
 
 @cache

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy
 import pytest
 
 from assay.errors import Cause, InputError, JudgeFailure
+from assay.judges.base import Judge
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import (
     AnswerCorrectness,
@@ -19,6 +24,7 @@ from assay.metrics import (
     Faithfulness,
     Hallucination,
     HarmonicMean,
+    Metric,
     NoiseSensitivity,
     SemanticSimilarity,
     SummarizationScore,
@@ -38,9 +44,9 @@ SAMPLE = Sample(
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Hallucination(kind="other"), "kind must be"),  # type: ignore[arg-type]
-        (lambda: ContextRelevance(unit="word"), "unit must be"),  # type: ignore[arg-type]
-        (lambda: NoiseSensitivity(mode="both"), "mode must be"),  # type: ignore[arg-type]
+        (lambda: Hallucination(kind="other"), "kind: expected one of 'unsupported', 'contradicted', not 'other'"),  # type: ignore[arg-type]
+        (lambda: ContextRelevance(unit="word"), "unit: expected one of 'sentence', 'passage', not 'word'"),  # type: ignore[arg-type]
+        (lambda: NoiseSensitivity(mode="both"), "mode: expected one of 'relevant', 'irrelevant', not 'both'"),  # type: ignore[arg-type]
         (lambda: AnswerRelevancy(questions=0), "questions must be"),
         (lambda: AnswerCorrectness(weights=(0, 0)), "weights must be"),
         (lambda: AnswerCorrectness(weights=(-1, 2)), "weights must be"),
@@ -58,7 +64,7 @@ SAMPLE = Sample(
         (lambda: AspectCritique("a", ""), "definition is empty"),
         (lambda: AspectCritique("a", "b?", include=("question",)), "include must be"),
         (lambda: AspectCritique("a", "b?", include=("answer", "context")), "include must be"),  # type: ignore[arg-type]
-        (lambda: AspectCritique("a", "b?", direction="up"), "direction must be"),  # type: ignore[arg-type]
+        (lambda: AspectCritique("a", "b?", direction="up"), "direction: expected one of 'higher', 'lower', not"),  # type: ignore[arg-type]
         (lambda: HarmonicMean(), "at least one"),
         (lambda: HarmonicMean(Faithfulness(), Faithfulness()), "'faithfulness' is given twice"),
         (lambda: HarmonicMean(Faithfulness(), Hallucination()), "'hallucination' .* lower is better"),
@@ -359,3 +365,40 @@ async def test_yes_and_no_are_no_words_to_look_for(
     score = await AnswerCorrectness(weights=(1, 0)).score(sample, correctness_judge(support=says))
     assert score.value == factual
     assert claims == ([] if asked is None else [asked])
+
+
+class Nothing:
+    """Of no kind that any parameter takes."""
+
+
+def test_values_of_other_libraries_are_taken() -> None:
+    assert SummarizationScore(questions=numpy.int64(3)).questions == 3
+    assert AnswerCorrectness(beta=numpy.float32(0.5)).beta == 0.5
+    assert AnswerCorrectness(weights=[0.5, 0.5]).weights == [0.5, 0.5]  # type: ignore[arg-type]
+
+
+def test_true_is_no_number_and_a_number_is_not_true() -> None:
+    with pytest.raises(InputError, match="SummarizationScore: questions: expected a whole number, not True"):
+        SummarizationScore(questions=True)
+    with pytest.raises(InputError, match="AnswerCorrectness: beta: expected a number, not '1'"):
+        AnswerCorrectness(beta="1")  # type: ignore[arg-type]
+
+
+def test_parameters_of_a_metric_of_ones_own_are_looked_at_too() -> None:
+    @dataclass(frozen=True)
+    class Own(Metric):
+        words: int = 3
+        about: Nothing | None = None
+
+        async def measure(self, sample: Sample, judge: Judge) -> float:
+            return 1.0
+
+    assert Own(words=5).words == 5
+    assert isinstance(Own(about=Nothing()).about, Nothing)
+    with pytest.raises(InputError, match="Own: words: expected a whole number, not 'five'"):
+        Own("five")  # type: ignore[arg-type]
+
+
+def test_copies_and_pickles_are_made_as_ever() -> None:
+    metric = Hallucination(kind="contradicted")
+    assert pickle.loads(pickle.dumps(metric)) == copy.deepcopy(metric) == replace(metric) == metric

@@ -22,7 +22,7 @@ def main() -> int:
     parser.add_argument("--room", action="append", choices=ROOMS, help="of these rooms; else of all")
     parser.add_argument("--only", default="", help="of files, functions or changes that have this in them")
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time")
-    parser.add_argument("--kept", type=Path, help="a file that keeps what each test runs, for the next time")
+    parser.add_argument("--kept", type=Path, help="a folder for what is found, for the next time")
     parser.add_argument("--sample", type=int, help="so many of each room, and its own tests alone")
     parser.add_argument("--seed", default="0", help="which ones")
     parser.add_argument(
@@ -41,9 +41,12 @@ def main() -> int:
         survivors = running.run(wanted, tests_of_sample(list(rooms)), jobs=asked.jobs, chosen=named_alike)
     else:
         survivors = running.run(wanted, list(TESTS), jobs=asked.jobs, kept=asked.kept)
-    print(f"{len(wanted)} mutants, {len(survivors)} survive, {time.monotonic() - started:.0f} s")
+    told = sum(one.told for one in survivors)
+    alive = f"{len(survivors)} survive ({told} of them asked or told)"
+    print(f"{len(wanted)} mutants, {alive}, {time.monotonic() - started:.0f} s")
     if asked.write:
-        page.write(figures(rooms, survivors))
+        for table in page.TABLES:
+            page.write(table, figures(rooms, survivors, told=table == page.TOLD))
     return bool(survivors)
 
 
@@ -67,11 +70,12 @@ def _files(room: str) -> tuple[str, ...]:
     return OF_SHARED if room == SHARED else (f"tests/systems/test_{room}",)
 
 
-def figures(rooms: dict[str, list[Mutant]], survivors: list[Mutant]) -> dict[str, page.Figures]:
-    """What became of the mutants of each room."""
-    alive = Counter(one.room for one in survivors)
+def figures(rooms: dict[str, list[Mutant]], survivors: list[Mutant], *, told: bool) -> dict[str, page.Figures]:
+    """What became of each room's mutants: of what is asked and told, or of its formulas."""
+    alive = Counter(one.room for one in survivors if one.told is told)
     found = {}
-    for room, mutants in rooms.items():
+    for room, every in rooms.items():
+        mutants = [one for one in every if one.told is told]
         equivalent = len(mutants) - len(equivalents.without(mutants))
         killed = len(mutants) - equivalent - alive[room]
         found[room] = page.Figures(len(mutants), killed, equivalent, alive[room])

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from assay import inquiries
+
 ROOT = Path(__file__).parents[2]
 SYSTEMS = ROOT / "src" / "assay" / "systems"
 #: Formulas that several systems use.
@@ -59,7 +61,12 @@ OPERATORS: dict[type[ast.AST], type[ast.AST]] = {
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any", "sum": "max", "floor": "ceil", "ceil": "floor"}
 DIRECTIONS = {"higher": "lower", "lower": "higher"}
 LEFT_OUT = {"Entry", "Steps", "TypeVar", "Literal"}
+#: What a judge is asked and a reader told: functions by their names and by what they return, and names of values.
+TOLD_BY = {"label", "name", "asks", "material", "_material", "sections", "_sections"}
+TOLD_AS = {"Entry", "Material", "Sections"}
+TOLD = {"texts", "reason", "reasons", "material", "titles"}
 PLUMBING = {"strict", "kw_only", "slots", "frozen", "repr", "compare", "init"}
+INQUIRIES = {name for name in inquiries.__all__ if name not in {"Inquiry", "Material"}}
 #: How much of the surrounding expression names a mutant, in characters.
 READABLE = 72
 
@@ -72,6 +79,7 @@ class Mutant:
     where   the function, or "" outside of functions
     lines   of the statement, first and last
     text    "before -> after", numbered where a function has the same change twice
+    told    whether it is in what a judge is asked or a reader is told, not in what makes a value
     place   the node that is changed, what holds it, and its replacement
     """
 
@@ -79,6 +87,7 @@ class Mutant:
     where: str
     lines: tuple[int, int]
     text: str
+    told: bool
     tree: ast.Module = field(repr=False)
     place: tuple[ast.AST, str, int | None, ast.AST] = field(repr=False)
 
@@ -146,8 +155,37 @@ def mutants(source: str, path: str) -> list[Mutant]:
         seen[where, text] += 1
         if seen[where, text] > 1:
             text += f" #{seen[where, text]}"
-        made.append(Mutant(path, where, _lines(above), text, tree, place))
+        made.append(Mutant(path, where, _lines(above), text, _told(above), tree, place))
     return made
+
+
+def _told(above: Above) -> bool:
+    """Whether a node so held is in what a judge is asked or a reader is told: a text beside a number, a metric's
+    label, the material of an inquiry. The rest counts as formula, and so does a number given to an inquiry: its scale.
+    """
+    if any(_tells(one) for one in above):
+        return True
+    asked = [place for place, one in enumerate(above) if isinstance(one, ast.Call) and _named(one.func) in INQUIRIES]
+    return bool(asked) and above[-1] is not above[asked[0]]
+
+
+def _tells(node: ast.AST) -> bool:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        result = ast.unparse(node.returns) if node.returns is not None else ""
+        return node.name in TOLD_BY or result in TOLD_AS
+    if isinstance(node, ast.Call):
+        return _named(node.func) in ("entry", "_entry")
+    if isinstance(node, ast.keyword):
+        return node.arg in TOLD
+    if not isinstance(node, ast.Assign) or not all(_named(one) in TOLD for one in node.targets):
+        return False
+    value = node.value.body if isinstance(node.value, ast.IfExp) else node.value
+    return _named(node.targets[0]) != "texts" or isinstance(value, ast.Dict)  # other "texts" may be what is counted
+
+
+def _named(node: ast.expr) -> str:
+    """The name of a variable or function, else nothing."""
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 Place = tuple[ast.AST, str, int | None, ast.AST]

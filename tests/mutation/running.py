@@ -9,6 +9,7 @@ like that: such a fork imports the package and the tests anew, with the mutant i
 from __future__ import annotations
 
 import gc
+import importlib
 import importlib.machinery
 import os
 import pickle
@@ -18,6 +19,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -27,31 +29,53 @@ from typing import Any
 
 import pytest
 
+from tests.mutation.kept import Kept
 from tests.mutation.mutants import ROOMS, ROOT, Mutant, files
 
 SURVIVED, KILLED = 0, 1
 #: Seconds after which a test of a mutant counts as failed.
-TIMEOUT = 20
-ARGUMENTS = ("-q", "-s", "-x", "-p", "no:cacheprovider", "-p", "no:faulthandler", "-o", f"timeout={TIMEOUT}")
+TIMEOUT = 60
+ARGUMENTS = (
+    *("-q", "-s", "-x", "--tb=no", "--assert=plain", "-o", f"timeout={TIMEOUT}"),  # nobody reads why a test fails
+    *("-p", "no:cacheprovider", "-p", "no:faulthandler"),
+)
 
 
 @dataclass
 class Covered:
-    """What each test runs: lines of the files that are mutated, and the classes whose methods it calls."""
+    """What each test runs: lines of the files that are mutated, and the classes whose methods it calls.
+
+    `modules` of other packages are imported before forks are made, which would each import them anew.
+    """
 
     seconds: dict[str, float] = field(default_factory=dict)
     by_line: dict[tuple[str, int], set[str]] = field(default_factory=partial(defaultdict, set))
     by_file: dict[str, set[str]] = field(default_factory=partial(defaultdict, set))
+    modules: set[str] = field(default_factory=set)
 
     def tests(self, mutant: Mutant) -> list[str]:
-        """The tests that can notice a mutant, the quickest first: for what is made at import those that use the file,
-        of the room where it has one."""
-        first, last = mutant.lines
-        found = set().union(*(self.by_line.get((mutant.path, line), set()) for line in range(first, last + 1)))
+        """The tests that can notice a mutant, the quickest first: for what is made at import those of the room that use
+        the file, where none is known to, all of the room."""
+        found = self._reaching(mutant)
         if not found:
             found = self.by_file.get(mutant.path, set())
-            found = {name for name in found if f"test_{mutant.room}" in name} or found
+            own = (f"test_{mutant.room}", f"[{mutant.room}]")
+            found = {name for name in found or self.seconds if any(one in name for one in own)} or found
         return self.quickest(found)
+
+    def inside(self, mutant: Mutant) -> bool:
+        """Whether it is in a function that tests call, not in one that runs at import alone."""
+        return mutant.inside and bool(self._reaching(mutant))
+
+    def _reaching(self, mutant: Mutant) -> set[str]:
+        first, last = mutant.lines
+        return set().union(*(self.by_line.get((mutant.path, line), set()) for line in range(first, last + 1)))
+
+    def forget(self, test: str) -> None:
+        """Drop what is known of a test."""
+        del self.seconds[test]
+        for known in (*self.by_line.values(), *self.by_file.values()):
+            known.discard(test)
 
     def quickest(self, tests: Iterable[str]) -> list[str]:
         return sorted(tests, key=lambda name: (self.seconds.get(name, 0.0), name))
@@ -69,9 +93,9 @@ def run(
     """The mutants that no test notices.
 
     chosen  which tests a mutant meets, in the place of those that run it
-    kept    a file that keeps what each test runs from one time to the next; only tests that it does not know are run
+    kept    a folder that keeps from one time to the next what each test runs, and which mutants were noticed
     """
-    session = Session(mutants, jobs, chosen, kept)
+    session = Session(mutants, jobs, chosen, Kept(kept))
     with tempfile.TemporaryDirectory() as folder:
         code = pytest.main([*ARGUMENTS, "-m", marks, f"--basetemp={folder}/base", *tests], plugins=[session])
     if session.survivors is None:
@@ -87,9 +111,11 @@ class Session:
         mutants: list[Mutant],
         jobs: int,
         chosen: Callable[[Mutant, list[str]], list[str]] | None,
-        kept: Path | None,
+        kept: Kept,
     ) -> None:
-        self.mutants = sorted(mutants, key=lambda one: not one.inside)  # the quick ones first
+        noticed = kept.killed()
+        wanted = [one for one in mutants if kept.identity(one) not in noticed]
+        self.mutants = wanted
         self.jobs, self.chosen, self.kept = jobs, chosen, kept
         self.survivors: list[Mutant] | None = None
         self.failed = False
@@ -104,6 +130,8 @@ class Session:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
         self.base = Path(session.config._tmp_path_factory.getbasetemp())  # type: ignore[attr-defined]  # made once
+        for path in sorted({mutant.path for mutant in self.mutants}):  # rooms are imported when one asks for them
+            importlib.import_module(".".join(Path(path).with_suffix("").parts[1:]).removesuffix(".__init__"))
         functions = _functions({str(ROOT / mutant.path) for mutant in self.mutants})
         gc.collect()
         gc.freeze()
@@ -112,30 +140,34 @@ class Session:
             covered = _in_fork(lambda: self._covered(items))
             if covered is None:
                 return True
-            if self.kept is not None:
-                self.kept.write_bytes(pickle.dumps(covered))
-            find = covered.tests
+            self.kept.cover(covered)
+            for name in sorted(covered.modules):
+                with suppress(ImportError):
+                    importlib.import_module(name)
+            gc.freeze()
+            find, inside = covered.tests, covered.inside
         else:
             every, chosen = list(items), self.chosen
-            find = lambda mutant: chosen(mutant, every)  # noqa: E731
+            find, inside = lambda mutant: chosen(mutant, every), lambda mutant: mutant.inside
         self.survivors = []
-        for (_, room), group in groupby(self.mutants, key=lambda one: (one.inside, one.room)):
+        quick = [one for one in self.mutants if inside(one)]
+        for room, group in groupby(quick, key=lambda one: one.room):
+            mutants = sorted(group, key=lambda one: len(find(one)))  # what nearly all tests reach comes last
+            self.survivors += self._all(
+                room, "in functions", mutants, lambda one: self._patched(one, items, functions, find(one))
+            )
+        slow = [one for one in self.mutants if not inside(one)]
+        for room, group in groupby(slow, key=lambda one: one.room):
             mutants = list(group)
-            said(f"{room}: {len(mutants)} mutants, {'in functions' if mutants[0].inside else 'made at import'}")
-            if not mutants[0].inside and not self._passes_unchanged(mutants[0], find(mutants[0])):
+            if not self._passes_unchanged(mutants[0], find(mutants[0])):
                 self.survivors = None
                 return True
-            self.survivors += self._all(
-                mutants,
-                lambda one: (
-                    self._patched(one, items, functions, find(one)) if one.inside else self._imported(one, find(one))
-                ),
-            )
+            self.survivors += self._all(room, "made at import", mutants, lambda one: self._imported(one, find(one)))
         return True
 
     def _covered(self, items: dict[str, pytest.Item]) -> Covered | None:
         """Run every test; None where one fails."""
-        covered = pickle.loads(self.kept.read_bytes()) if self.kept is not None and self.kept.exists() else Covered()
+        covered: Covered = self.kept.covered() or Covered()
         wanted = {str(path): path.relative_to(ROOT).as_posix() for room in ROOMS for path in files(room)}
         modules = {name: wanted.get(getattr(module, "__file__", "") or "") for name, module in sys.modules.items()}
         for name, item in items.items():
@@ -148,6 +180,7 @@ class Session:
             if self.failed:
                 sys.stderr.write(f"{name} fails without a mutant\n")
                 return None
+        covered.modules |= {name for name, module in sys.modules.items() if not _ours(module) and "." not in name}
         return covered
 
     def _tests(self, items: list[pytest.Item]) -> bool:
@@ -178,28 +211,35 @@ class Session:
         if not tests:
             return SURVIVED
         for name, module in list(sys.modules.items()):
-            path = getattr(module, "__file__", None) or ""
-            if path.startswith(f"{ROOT}{os.sep}") and not name.startswith("tests.mutation"):
+            if _ours(module) and not name.startswith("tests.mutation"):
                 del sys.modules[name]
         _import_as(str(ROOT / mutant.path), code or mutant.code())
         files = sorted({name.partition("::")[0] for name in tests})
         arguments = [*ARGUMENTS, "-m", "", f"--basetemp={self.base}/{os.getpid()}", *files]
         return SURVIVED if pytest.main(arguments, plugins=[Only(tests)]) == pytest.ExitCode.OK else KILLED
 
-    def _all(self, mutants: list[Mutant], judged: Callable[[Mutant], int]) -> list[Mutant]:
+    def _all(self, room: str, which: str, mutants: list[Mutant], judged: Callable[[Mutant], int]) -> list[Mutant]:
         """Those that survive, each judged in a fork, so many at a time."""
-        under_way: dict[int, Mutant] = {}
+        said(f"{room}: {len(mutants)} mutants, {which}")
+        under_way: dict[int, tuple[Mutant, float]] = {}
         survivors = []
         for mutant in [*mutants, *[None] * self.jobs]:
             if mutant is not None:
-                under_way[_fork(lambda one=mutant: judged(one))] = mutant  # type: ignore[misc]
+                under_way[_fork(lambda one=mutant: judged(one))] = mutant, time.monotonic()  # type: ignore[misc]
             if under_way and (len(under_way) >= self.jobs or mutant is None):
                 pid, status = os.wait()
-                ended = under_way.pop(pid)
-                if os.waitstatus_to_exitcode(status) == SURVIVED:
+                ended, since = under_way.pop(pid)
+                survived = os.waitstatus_to_exitcode(status) == SURVIVED
+                self.kept.ended(ended, killed=not survived, seconds=time.monotonic() - since)
+                if survived:
                     survivors.append(ended)
                     said(f"survives: {ended}")
         return sorted(survivors, key=mutants.index)
+
+
+def _ours(module: object) -> bool:
+    """Whether a module is of this repository."""
+    return (getattr(module, "__file__", None) or "").startswith(f"{ROOT}{os.sep}")
 
 
 class Only:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests.mutation import equivalents, page
 from tests.mutation.__main__ import drawn
+from tests.mutation.kept import Kept
 from tests.mutation.mutants import ROOMS, ROOT, mutants, mutants_of
 
 SOURCE = '''
@@ -59,6 +61,41 @@ def test_a_mutant_is_the_file_with_one_change_and_leaves_the_file_as_it_was() ->
     assert (first.where, first.lines) == ("f", (2, 2))
 
 
+def test_what_is_asked_and_told_is_told_apart_from_formulas() -> None:
+    source = """
+class Metric:
+    @property
+    def label(self) -> str:
+        return "of 1" + self.name[1:]
+
+    async def measure(self, sample, judge):
+        rated = await ask(judge, Rating("scale", 1, 5, [("ANSWER", sample.answer or "")]))
+        texts = {"reason": (rated.reason,)} if rated.reason else {}
+        return self.scored((rated.value - 1) / 4, texts=texts)
+"""
+    every = mutants(source, "x.py")
+    assert {one.text.rpartition(" -> ")[2] for one in every if not one.told} == {
+        "ask(judge, Rating('scale', 2, 5, [('ANSWER', sample.answer or '')]))",  # the scale makes the value
+        "ask(judge, Rating('scale', 1, 6, [('ANSWER', sample.answer or '')]))",
+        "return self.scored((rated.value - 1) * 4, texts=texts)",
+        "return self.scored((rated.value + 1) / 4, texts=texts)",
+        "return self.scored((rated.value - 2) / 4, texts=texts)",
+        "return self.scored((rated.value - 1) / 5, texts=texts)",
+    }
+    assert len([one for one in every if one.told]) == 4  # +, [1:], the answer, the reason
+
+
+def test_what_was_noticed_is_kept_until_its_file_changes(tmp_path: Path) -> None:
+    first, second = mutants("def f(a):\n    return a + 1\n", "src/assay/systems/base.py")
+    kept = Kept(tmp_path / "new")
+    assert kept.killed() == set()
+    kept.ended(first, killed=True)
+    kept.ended(second, killed=False)
+    assert Kept(tmp_path / "new").killed() == {kept.identity(first)}
+    (other,) = (one for one in mutants("def f(a):\n    return a + 1\n", "src/assay/text.py") if one.text == first.text)
+    assert kept.identity(other) != kept.identity(first)
+
+
 def test_the_table_of_equivalents_is_current() -> None:
     every = [mutant for room in ROOMS for mutant in mutants_of(room)]
     assert len({mutant.key for mutant in every}) == len(every)
@@ -70,10 +107,11 @@ def test_the_table_of_equivalents_is_current() -> None:
 
 def test_the_page_has_rooms_in_order_and_their_sum() -> None:
     text = page.PAGE.read_text(encoding="utf-8")
-    found = page.figures(text)
-    assert tuple(found) == tuple(room for room in ROOMS if room in found)
-    assert all(one.mutants == one.killed + one.equivalent + one.survive for one in found.values())
-    assert page.page(text, {}) == text
+    for table in page.TABLES:
+        found = page.figures(text, table)
+        assert tuple(found) == tuple(room for room in ROOMS if room in found)
+        assert all(one.mutants == one.killed + one.equivalent + one.survive for one in found.values())
+        assert page.page(text, table, {}) == text
 
 
 @pytest.mark.long

@@ -13,7 +13,7 @@ from assay.inquiries.base import Inquiry
 from assay.judges.base import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.base import Metric
-from assay.records import Context, Sample, Score
+from assay.records import Context, Sample, Score, Verdict
 from assay.systems import entries, named
 from assay.systems.bedrock.citation_precision import share_right
 from assay.systems.bedrock.cited import Cited, cited_parts
@@ -292,3 +292,24 @@ def test_a_metric_from_the_definition_of_a_job() -> None:
 def test_scales_that_are_none_are_refused(scale: Any) -> None:
     with pytest.raises(InputError, match="rating_scale"):
         Custom("tone", "Is it?", scale)
+
+
+def test_two_of_three_citations_and_the_levels_of_ones_own_scale() -> None:
+    verdicts = [Verdict(label=label) for label in ("yes", "no", "yes")]
+    assert share_right(verdicts) == pytest.approx(2 / 3)
+    assert [worth(Custom().rating_scale, level) for level in range(3)] == [0.0, 0.5, 1.0]
+    words = Custom.of({
+        "name": "tone", "instructions": "Is {{prediction}} kind?",
+        "ratingScale": [
+            {"definition": "rude", "value": {"stringValue": "bad"}},
+            {"definition": "kind", "value": {"stringValue": "good"}},
+        ],
+    })  # fmt: skip
+    assert words.rating_scale == (("rude", "bad"), ("kind", "good"))
+    assert (worth(words.rating_scale, 0), worth(words.rating_scale, 1)) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("options", [{"title": " "}, {"instructions": ""}])
+def test_a_custom_metric_has_a_title_and_instructions(options: dict[str, str]) -> None:
+    with pytest.raises(InputError, match="title and instructions"):
+        Custom(**options)

@@ -170,7 +170,7 @@ def test_a_weighted_level_lies_between_the_levels_that_count(shares: list[float]
 
 @given(SHARES, st.lists(st.none() | st.floats(0.0, 1.0), min_size=11, max_size=11))
 def test_a_mean_credit_lies_between_the_credits(shares: list[float], given_: list[float | None]) -> None:
-    odds = [(str(number), share) for number, share in enumerate(shares)]
+    odds = [(str(number), share if share > 1e-200 else 0.0) for number, share in enumerate(shares)]
     credits = {option: credit for (option, _), credit in zip(odds, given_, strict=False)}
     found = mean_credit(odds, credits)
     known = [credit for option, odd in odds if (credit := credits[option]) is not None and odd > 0]

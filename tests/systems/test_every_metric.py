@@ -9,6 +9,7 @@ import asyncio
 import itertools
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -118,6 +119,50 @@ def test_it_asks_only_what_it_says(name: str) -> None:
     judge = AnyJudge()
     score(name, rich(name), judge)
     assert {type(one) for one in judge.asked} <= set(systems.named(name).asks)
+
+
+class Read(dict[str, Any]):
+    """A row's metadata that notes which columns were read."""
+
+    def __init__(self, metadata: Mapping[str, Any]) -> None:
+        super().__init__(metadata)
+        self.names: set[str] = set()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.names.add(key)
+        return super().get(key, default)
+
+    def __getitem__(self, key: str) -> Any:
+        self.names.add(key)
+        return super().__getitem__(key)
+
+
+def columns_read(name: str, sample: Sample) -> set[str]:
+    """The columns that a metric looks at when it scores this row."""
+    sample = replace(sample)
+    read = Read(sample.metadata)
+    object.__setattr__(sample, "metadata", read)
+    score(name, sample)
+    return read.names
+
+
+@every_metric
+def test_it_reads_the_columns_that_it_says(name: str) -> None:
+    metric, row = systems.named(name), rich(name)
+    said = {*metric.needed_columns, *metric.may_read}
+    rows = [row, replace(row, metadata={}, messages=())]
+    for column in said:  # where one is missing another is looked for; where one is there the next is read
+        rows += [replace(row, metadata={**row.metadata, column: value}) for value in (None, [])]
+    rows.append(replace(row, metadata={**row.metadata, **{column: [] for column in said}}))
+    assert set().union(*(columns_read(name, one) for one in rows)) == said
+
+
+@every_metric
+def test_without_a_column_that_it_needs_there_is_no_number(name: str) -> None:
+    row, metric = rich(name), systems.named(name)
+    for column in (*metric.needed_columns, *metric.may_read):
+        without = replace(row, metadata={key: value for key, value in row.metadata.items() if key != column})
+        assert score(name, without).measured is (column in metric.may_read), column
 
 
 @every_metric

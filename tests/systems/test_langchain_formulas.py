@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from assay.errors import InputError
-from assay.inquiries import Ask, Distance
+from assay.inquiries import Ask, Distance, Rating
 from assay.inquiries.base import Inquiry as AnyInquiry
 from assay.judges.base import Answer, BaseJudge
 from assay.judges.scripted import ScriptedJudge
@@ -24,7 +25,7 @@ from assay.systems.langchain.pairwise_string import PairwiseString, agree, prefe
 from assay.systems.langchain.score_string import LabeledScoreString, ScoreString, normalised
 from assay.systems.langchain.string_distance import PairwiseStringDistance, StringDistance
 from assay.systems.langchain.trajectory import share_of, steps_of
-from tests.systems.scoring import score
+from tests.systems.scoring import inquiries, score
 
 
 def test_faults_are_the_criteria_where_yes_is_bad() -> None:
@@ -285,3 +286,33 @@ def test_json_edit_distance_counts_a_swap_as_one_edit() -> None:
     # {"a":12} and {"a":21}: one swap in 8 characters
     found = score(named("langchain:json_edit_distance"), Sample(answer='{"a": 12}', reference='{"a":21}'))
     assert found.value == 0.125
+
+
+def test_an_empty_string_is_closed_where_json_is_broken_off() -> None:
+    assert read_broken('{"a": "", "b": [1') == {"a": "", "b": [1]}
+
+
+def test_options_stand_in_labels_and_ranges() -> None:
+    assert ScoreString("depth").label == "langchain:score_string_depth"
+    assert ScoreString().label == "langchain:score_string"
+    assert PairwiseString({"tone": "Is it kind?", "wit": "Is it funny?"}).label == "langchain:pairwise_string_tone-wit"
+    assert PairwiseString().label == "langchain:pairwise_string"
+    assert (ScoreString(normalize_by=0.5).low, ScoreString(normalize_by=0.5).high) == (2.0, 20.0)
+    assert StringDistance(normalize_score=False).high == 1e9
+
+
+def test_a_trajectory_is_rated_by_the_reference_where_there_is_one() -> None:
+    call = ToolCall(name="find", arguments={})
+    sample = Sample(
+        question="q", answer="a", messages=(Message(role="assistant", content="", tool_calls=(call,)),),
+        metadata={"agent_tools": ["find", {"name": "ask", "description": "fragt die Köchin"}]},
+    )  # fmt: skip
+    plain, held = (
+        inquiries("langchain:trajectory", one, rating=lambda question: 3)[0]
+        for one in (sample, replace(sample, reference="r"))
+    )
+    assert isinstance(plain, Rating)
+    assert isinstance(held, Rating)
+    assert "REFERENCE" in held.question
+    assert "REFERENCE" not in plain.question
+    assert dict(plain.material)["TOOLS"] == 'find\n{"name": "ask", "description": "fragt die Köchin"}'

@@ -297,3 +297,25 @@ def test_no_contexts_are_no_number(name: str) -> None:
 def test_parameters_that_mean_nothing_are_refused(make: Any) -> None:
     with pytest.raises(InputError):
         make()
+
+
+def test_what_stands_beside_its_numbers() -> None:
+    sample = Sample(question="Where?", answer="In Rome.", reference="In Rome.")
+    votes = iter((True, False))
+    half = given("llamaindex:answer_relevancy", sample, ScriptedJudge(criterion=lambda q, v: next(votes)))
+    assert (half.value, half.parts) == (0.5, {"points": 1.0})  # one of two points
+    same = given("llamaindex:semantic_similarity", sample, ScriptedJudge(similarity=lambda a, b: 0.5))
+    assert (same.value, same.parts["identical"]) == (1.0, 1.0)
+
+
+def test_thresholds_reach_from_one_end_of_the_scale_to_the_other() -> None:
+    assert [Correctness(threshold).threshold for threshold in (1.0, 5.0)] == [1.0, 5.0]
+    for beyond in (0.9, 5.1):
+        with pytest.raises(InputError, match="threshold"):
+            Correctness(beyond)
+
+
+@pytest.mark.parametrize(("grade", "expected"), [(3, 1.0), (math.inf, None), (-1, None)])
+def test_grades_are_numbers_from_0_and_some_may_be_0(grade: float, expected: float | None) -> None:
+    sample = Sample(contexts=(Context(text="", id="a"),), metadata={"relevance": {"a": grade, "b": 0}})
+    assert given("llamaindex:ndcg_graded", sample).value == expected  # 3 / log2(2), which is the best order's

@@ -244,8 +244,8 @@ def test_the_language_of_the_user_is_found_without_a_judge(sample: Sample, label
 
 
 def test_languages_without_a_name_in_the_table_are_called_by_their_code() -> None:
-    assert [called(one) for one in ("de", "German", "german ", "eo", "klingon")] == [
-        "German", "German", "German", "eo", "Klingon",
+    assert [called(one) for one in ("de", "German", "german ", "eo", "klingon", "gsw", "yoda")] == [
+        "German", "German", "German", "eo", "Klingon", "gsw", "Yoda",
     ]  # fmt: skip
     assert most_used(["ok", "yes"]) is None
     assert most_used([]) is None

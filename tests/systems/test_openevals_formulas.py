@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
+from assay.inquiries import Criterion
 from assay.inquiries.rating import Rated
 from assay.judges.scripted import ScriptedJudge
 from assay.records import Message, Sample, ToolCall
@@ -19,7 +20,7 @@ from assay.systems.openevals.texts import EmbeddingSimilarity
 from assay.systems.openevals.tool_args import MODES, covers, on_keys
 from assay.systems.openevals.trajectories import reference_trajectory
 from assay.systems.openevals.trajectory_match import TrajectoryMatch, calls_match, strict
-from tests.systems.scoring import score
+from tests.systems.scoring import inquiries, score, sections
 from tests.systems.test_openevals import messages_of, texts_of
 
 
@@ -149,6 +150,7 @@ def test_strict_looks_at_roles_and_calls_of_each_message() -> None:
         {"tool_args_match_mode": ["x"]},
         {"tool_args_match_overrides": {"a": "loose"}},
         {"tool_args_match_overrides": {"a": 3}},
+        {"tool_args_match_overrides": {"a": ["x", 3]}},
     ],
 )
 def test_match_modes_that_are_none_are_refused(given: dict[str, Any]) -> None:
@@ -163,6 +165,8 @@ def test_a_reference_is_read_as_openai_and_langchain_write_it() -> None:
     langchain = [{"type": "ai", "content": "", "tool_calls": [{"name": "a", "args": {"x": 1}, "id": "1"}]}]
     expected = (Message(role="assistant", tool_calls=(A,)),)
     assert messages_of(openai) == messages_of(langchain) == expected
+    parts = [{"type": "text", "text": "Köln"}]
+    assert messages_of([{"role": "user", "content": parts}])[0].content == '[{"type": "text", "text": "Köln"}]'
     wrapped = Sample(metadata={"reference_outputs": {"messages": openai}})
     assert reference_trajectory(wrapped, TrajectoryMatch()) == expected
 
@@ -251,3 +255,19 @@ def test_very_long_lists_are_not_paired() -> None:
     found = score(JsonMatch(), texts_of([{}] * 1001, []))
     assert found.unscored is not None
     assert found.unscored.cause is Cause.TOO_LONG
+    assert score(JsonMatch(), texts_of([{"a": 1}] * 1000, [])).value == 0.0  # as many as are paired
+
+
+def test_json_match_shows_the_share_of_each_key_beside_the_mean_of_objects() -> None:
+    found = score(JsonMatch("average", "average"), texts_of([P, Q], [P, R]))
+    assert dict(found.parts) == {"a": 0.5, "b": 1.0}  # of two objects one has a right, both b
+    metric = JsonMatch("average", rubric={"b": "close enough"})
+    (asked,) = inquiries(metric, texts_of({"b": "x"}, {"b": ["Köln"]}), criterion=lambda question, vote: True)
+    assert isinstance(asked, Criterion)
+    assert (asked.material, asked.vote) == ((("VALUE", "x"), ("REFERENCE", '["Köln"]')), 0)
+
+
+def test_turns_of_a_graph_without_a_result_are_shown_without_one() -> None:
+    metadata = {"graph_trajectory": {"steps": [["a"], ["b"]], "results": ["r"], "inputs": ["i", ""]}}
+    shown = sections("openevals:graph_trajectory_accuracy", Sample(metadata=metadata), criterion=lambda q, v: True)
+    assert shown["STEPS"] == 'ASKED: "i"\nNODES: ["a"]\nRESULT: "r"\nNODES: ["b"]'

@@ -262,3 +262,24 @@ def test_what_a_judge_refuses_is_unscored() -> None:
     score = scored("ragchecker:faithfulness@original", CASES["case-0"], judge)
     assert score.unscored is not None
     assert score.unscored.cause is Cause.TIMEOUT
+
+
+def test_a_row_with_some_of_the_tables_is_scored_by_the_judge() -> None:
+    sample = Sample(answer="It is red.", reference="It is red.", metadata={"answer2response": [N]})
+    judge = ScriptedJudge(support=lambda claim, passage: "supported")
+    assert asyncio.run(named("ragchecker:f1").score(sample, judge)).value == 1.0
+    assert of_tables("precision", {"answer2response": [N]}).value == 0.0
+
+
+def test_stored_rows_without_a_passage_are_no_retrieval() -> None:
+    score = of_tables("hallucination", {"answer2response": [E, N], "retrieved2response": [[], []]})
+    assert score.unscored is not None
+    assert score.unscored.cause is Cause.NO_CONTEXT
+    assert of_tables("faithfulness", {"retrieved2response": [[E]]}).value == 1.0  # one claim, one passage
+
+
+def test_what_passages_say_together() -> None:
+    tables = {"retrieved2response": [[C, N], [C, E], [N, N]], "response_claims": [["a", "is", "b"], "c", "d"]}
+    verdicts = of_tables("faithfulness", tables).verdicts["answer/contexts"]
+    assert [one.label for one in verdicts] == ["contradicted", "supported", "not_mentioned"]
+    assert [one.claim.span.of(one.claim.text) for one in verdicts if one.claim] == ["a is b", "c", "d"]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Rated, Rating
+from assay.inquiries import Criterion, Rated, Rating, Sorting
 from assay.inquiries.base import Inquiry
 from assay.judges.base import Answer
 from assay.judges.scripted import ScriptedJudge
@@ -31,6 +31,7 @@ from assay.systems.trulens import (
 )
 from assay.systems.trulens import lexical as trulens_lexical
 from tests.systems.golden import CASES, agrees, golden, judge_of, sample_of
+from tests.systems.scoring import inquiries
 
 import trulens_worlds as world  # isort: skip  # on the path once `golden` is imported
 import worlds  # isort: skip
@@ -235,7 +236,7 @@ def test_k_stands_in_the_label() -> None:
 
 @pytest.mark.parametrize(("name", "given"), [("k", 0), ("k", True), ("by", "place")])
 def test_wrong_parameters_of_retrieval(name: str, given: Any) -> None:
-    with pytest.raises(InputError, match=f"precision_at_k: {name}: expected"):
+    with pytest.raises(InputError, match=rf"(precision_at_k|PrecisionAtK): {name}: expected"):
         replace(named("trulens:precision_at_k"), **{name: given})
 
 
@@ -450,3 +451,31 @@ def test_comprehensiveness_says_which_points() -> None:
     score = score_of(comprehensiveness.Comprehensiveness(), FULL, judge)
     assert score.value == pytest.approx((1 + 1 / 3) / 2)
     assert score.texts["key_points"] == ("It opened.", "It is red.")
+
+
+def test_edges() -> None:
+    far = Sample(metadata={"score": 0.0, "expected_score": 1.0})
+    assert asyncio.run(named("trulens:absolute_error").score(far, ScriptedJudge())).value == 1.0  # as far as can be
+    assert (scale.normalized(1.5), scale.normalized(0), scale.normalized(3)) == (0.5, 0.0, 1.0)
+    assert [level for level, _ in scale.levels("no", "yes")] == [0, 1, 2, 3]
+    assert groundedness.grades(0, 3) == {"0": 0.0, "1": 1 / 3, "2": 2 / 3, "3": 1.0, "abstention": 1.0}
+    assert [claim.text for claim in groundedness.sentences_of("3d.", "en")] == ["3d."]
+    assert len(repetition.words_of("word " * 10_001)) == 10_000
+
+
+def test_memories_are_alike_from_the_threshold_on_and_long_ones_when_equal() -> None:
+    half = memory.MemoryRecall(0.5)
+    assert half.alike("ab", "ac")  # one letter of two: 2 * 1 / 4
+    assert not half.alike("abcd", "dcba")  # the same letters, one of four in order: 2 * 1 / 8
+    letters = "".join(map(chr, range(0x4E00, 0x4E00 + 2001)))
+    assert half.alike(letters[:2000], letters[1:2000])
+    assert not half.alike(letters, letters[1:])
+    assert half.alike(letters, letters)
+
+
+def test_whether_the_contexts_hold_the_answer_is_asked_once_where_a_sentence_abstains() -> None:
+    sample = Sample(question="Why?", answer="I do not know.", contexts=(Context(text="It is so."),))
+    name = "trulens:groundedness_consider_answerability"
+    asked = inquiries(name, sample, sorting=lambda *_: "abstention", criterion=lambda question, vote: True)
+    assert [(type(one), getattr(one, "vote", None)) for one in asked] == [(Sorting, 0), (Criterion, 0)]
+    assert len(inquiries(name, sample, sorting=lambda *_: "3")) == 1

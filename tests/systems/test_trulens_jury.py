@@ -159,7 +159,7 @@ def test_a_value_by_convention_has_no_vote_and_stays_one() -> None:
     ("parameters", "said"),
     [
         ({"votes": 0}, "votes: expected a whole number of at least 1, not 0"),
-        ({"aggregation": "mode"}, "aggregation: expected one of mean, median"),
+        ({"aggregation": "mode"}, "aggregation: expected one of 'mean', 'median'"),
         ({"aggregation": "weighted_mean"}, "weights: expected 5, one for each, got 0"),
         ({"aggregation": "weighted_mean", "votes": 2, "weights": (1, 0)}, "weights: expected numbers above 0"),
         ({"metric": "faithfulness"}, "metric: expected a metric, got 'faithfulness'"),
@@ -185,3 +185,21 @@ def test_a_vote_is_the_judge_in_all_else() -> None:
     vote = jury.Voting(judge, 7)
     assert (vote.fingerprint, vote.tells_contradiction, vote.cannot(Rating)) == ("mine", True, None)
     assert replace(Rating("Well?", ((0, "no"), (1, "yes")), ()), vote=7).vote == 7
+
+
+def test_whom_a_jury_consults() -> None:
+    own = (ScriptedJudge(rating=lambda question: 3),)
+    assert Jury(metric=RELEVANCE).consults
+    assert not Jury(metric=RELEVANCE, judges=own).consults  # the run's judge is not asked
+    assert not Jury(metric=Given()).consults
+
+
+def test_a_jury_of_one() -> None:
+    empty = ScriptedJudge(listing=lambda what, texts: [], sorting=lambda what, item, texts: "3")
+    none = score_of(Jury(metric=named("trulens:comprehensiveness@original"), judges=(empty,)))
+    assert (none.value, none.measured) == (0.0, False)
+    unable = score_of(Jury(metric=RELEVANCE, judges=(ScriptedJudge(),)))
+    assert unable.unscored is not None
+    assert unable.unscored.cause is Cause.JUDGE_CANNOT
+    with pytest.raises(InputError, match="weights"):
+        Jury(metric=RELEVANCE, votes=1, aggregation="weighted_mean", weights=(float("inf"),))

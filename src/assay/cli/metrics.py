@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import textwrap
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,11 +21,14 @@ if TYPE_CHECKING:
 
 _GOOD = {"higher": "↑", "lower": "↓"}
 _ROOMY = 110  # columns in which every line has room for names, needs and judges side by side
-_NEEDS, _JUDGES = len("reference_contexts"), len("embedded,")  # the longest words there, where lines have to wrap
-_REST = 51  # columns beside the name where needs wrap and judges do not
+_NEEDS, _JUDGES = len("reference_tool_calls"), len("embedded,")  # the longest words there, where lines have to wrap
+_FACT = 12  # columns before what is said of one metric
+_NO_PARAMETER = ("name", "profile")
+_REST = 53  # columns beside the name where needs wrap and judges do not
 
 
 def metrics(
+    name: Annotated[str | None, typer.Argument(help="Tell all about this one: formula, columns, parameters.")] = None,
     system: Annotated[
         str | None, typer.Option(help="List those of another system: ragas, deepeval, ...; 'all' for every system.")
     ] = None,
@@ -31,6 +37,12 @@ def metrics(
     from assay import systems
     from assay.naming import names, resolve
 
+    if name is not None:
+        if system is not None:
+            raise InputError("metrics: name one metric, or a system with --system, not both")
+        (metric,) = resolve(name)
+        say(_described(metric))
+        return
     found: dict[str, Metric] = {}
     for name in names() if system is None else systems.names(system):
         try:
@@ -50,13 +62,66 @@ def _table(found: Mapping[str, Metric]) -> Table:
     squeezed = columns < _ROOMY and max(map(len, found), default=0) > columns - _REST
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("metric", overflow="fold")
-    table.add_column("needs", max_width=_NEEDS if columns < _ROOMY else None)
+    table.add_column("needs", max_width=_NEEDS if columns < _ROOMY else None, overflow="fold")
     table.add_column("range", no_wrap=True)
     table.add_column("judges", max_width=_JUDGES if squeezed else None)
     for name, metric in found.items():
         span = f"{metric.low:g} to {metric.high:g} {_GOOD[metric.direction]}"
-        table.add_row(name, ", ".join(metric.needs), span, _judges_for(metric))
+        table.add_row(name, ", ".join((*metric.needs, *metric.needed_columns)), span, _judges_for(metric))
     return table
+
+
+def _described(metric: Metric) -> str:
+    """All about one metric: what its file says of the formula and its source, and what it takes."""
+    module = inspect.getmodule(type(metric))
+    docs = [inspect.cleandoc(one) for one in (module and module.__doc__, _own_doc(metric)) if one]
+    about = [_filled(paragraph) for doc in docs for paragraph in doc.split("\n\n")]
+    good = "higher" if metric.direction == "higher" else "lower"
+    facts = {
+        "needs": ", ".join((*metric.needs, *(f"{column} (a column)" for column in metric.needed_columns))) or "nothing",
+        "may read": ", ".join(f"{column} (a column)" for column in metric.may_read),
+        "value": f"{metric.low:g} to {metric.high:g}, {good} is better",
+        "judges": _judges_for(metric),
+        "parameters": ", ".join(_parameters(metric)),
+        **_entry_facts(metric),
+        "formula in": module.__name__ if module else "",
+    }
+    listed = [f"{title:<{_FACT}}{fact}" for title, fact in facts.items() if fact]
+    return "\n\n".join([metric.label, *about, "\n".join(listed)])
+
+
+def _filled(paragraph: str) -> str:
+    """Sentences fill the terminal's lines; formulas and lists stay as they are."""
+    made_up = any(line.startswith(" ") or "   " in line for line in paragraph.splitlines())
+    return paragraph if made_up else textwrap.fill(paragraph, min(width(), 100))
+
+
+def _own_doc(metric: Metric) -> str | None:
+    """What its class says; a dataclass without a docstring is given its signature as one."""
+    doc = type(metric).__doc__
+    return None if doc is None or doc.startswith(f"{type(metric).__name__}(") else doc
+
+
+def _parameters(metric: Metric) -> list[str]:
+    """The parameters that can be given in Python, with their values here."""
+    return [f"{one.name}={getattr(metric, one.name)!r:.60}" for one in fields(metric) if one.name not in _NO_PARAMETER]
+
+
+def _entry_facts(metric: Metric) -> dict[str, str]:
+    """What the table of its system says of it."""
+    from assay import systems
+
+    system, _, short = metric.name.partition(":")
+    entry = systems.entries(system).get(short) if system in systems.SYSTEMS else None
+    if entry is None:
+        return {}
+    steps = entry.steps
+    return {
+        "in short": f"{steps.unit} / {steps.against} / {steps.counts} / {steps.aggregate}",
+        "there": entry.source,
+        "compared": entry.compared,
+        "if nothing": f"the original gives {entry.empty}; ours has no value" if entry.empty else "",
+    }
 
 
 def _how_to_write(name: str) -> str:
@@ -66,8 +131,8 @@ def _how_to_write(name: str) -> str:
         f"A name has its system's defaults. {name}@original gives the\n"
         "system's own numbers to the letter. Its names of classes and functions are\n"
         f"understood too. Parameters are given in Python, to the classes in\n"
-        f"assay.systems.{room}. Inputs besides texts are columns with the system's own\n"
-        "names; `assay failures` says which are missing."
+        f"assay.systems.{room}. Needs that are no texts are columns with the system's\n"
+        f"own names. `assay metrics {name}` tells all about one."
     )
 
 

@@ -60,8 +60,6 @@ class AspectCritique(Metric):
         if not set(self.include) <= set(get_args(Field)) or "answer" not in self.include:
             expected = ", ".join(get_args(Field))
             raise InputError(f"AspectCritique: include must be of {expected}, with answer; not {self.include!r}")
-        if self.direction not in get_args(Direction):
-            raise InputError(f"AspectCritique: direction must be 'higher' or 'lower', not {self.direction!r}")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = material_of(sample, self.include)

@@ -12,14 +12,15 @@ import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
 
 from assay.errors import Cause, JudgeFailure, MissingExtra
 from assay.inquiries.base import Inquiry
 from assay.inquiries.rating import Rated
 from assay.judges.base import METER, Judge, Meter
 from assay.metrics.languages import languages_in
+from assay.metrics.parameters import check_parameters
 from assay.metrics.returned import NoScore, as_score
 from assay.metrics.tool_calls import tool_evidence
 from assay.records import Direction, Sample, Score, Unscored, Verdict
@@ -36,6 +37,9 @@ class Metric(ABC):
 
     name       what the score is called; default: the name of the class, in lower case with underscores
     needs      the sample's fields without which nothing can be measured; default: none
+    columns    columns of the row besides (in the sample's metadata) without which nothing can be measured; one that a
+               parameter of the same name gives need not be there
+    may_read   columns that it reads where they are there
     asks       the inquiries it puts to the judge, so that a judge which cannot answer them is never asked
     low, high  range of the value; direction says which end is good
     version    rises when the formula or what it asks changes
@@ -43,6 +47,8 @@ class Metric(ABC):
 
     name: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ()
+    columns: ClassVar[tuple[str, ...]] = ()
+    may_read: ClassVar[tuple[str, ...]] = ()
     asks: ClassVar[tuple[type[Inquiry[Any]], ...]] = ()
     low: ClassVar[float] = 0.0
     high: ClassVar[float] = 1.0
@@ -60,10 +66,20 @@ class Metric(ABC):
         if not hasattr(cls, "name") and "name" not in inspect.get_annotations(cls):
             cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
 
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        check_parameters(cls, given, named)
+        return super().__new__(cls)
+
     @property
     def needs_contradiction(self) -> bool:
         """Whether the number would mean nothing from a judge that never says "contradicted"."""
         return False
+
+    @property
+    def needed_columns(self) -> tuple[str, ...]:
+        """Those of `columns` that no parameter gives."""
+        parameters = {one.name for one in fields(self)}
+        return tuple(name for name in self.columns if name not in parameters or getattr(self, name) in (None, "", ()))
 
     @property
     def consults(self) -> bool:

@@ -66,6 +66,14 @@ class HarmonicMean(Metric):
         return tuple(dict.fromkeys(field for metric in self.metrics for field in metric.needs))
 
     @property
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]  # all that its metrics need
+        return tuple(dict.fromkeys(column for metric in self.metrics for column in metric.columns))
+
+    @property
+    def may_read(self) -> tuple[str, ...]:  # type: ignore[override]  # all that its metrics may read
+        return tuple(dict.fromkeys(column for metric in self.metrics for column in metric.may_read))
+
+    @property
     def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # all that its metrics ask
         return tuple(dict.fromkeys(inquiry for metric in self.metrics for inquiry in metric.asks))
 

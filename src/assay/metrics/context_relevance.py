@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from assay.errors import InputError
 from assay.inquiries import Inquiry, Usefulness, UsefulSentences
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
@@ -34,10 +33,6 @@ class ContextRelevance(Metric):
     needs: ClassVar = ("question", "contexts")
 
     unit: Literal["sentence", "passage"] = "sentence"
-
-    def __post_init__(self) -> None:
-        if self.unit not in ("sentence", "passage"):
-            raise InputError(f"ContextRelevance: unit must be 'sentence' or 'passage', not {self.unit!r}")
 
     @property
     def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from assay.errors import Cause, InputError
+from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
@@ -46,10 +46,6 @@ class Hallucination(Metric):
     direction: ClassVar[Direction] = "lower"
 
     kind: Kind = "unsupported"
-
-    def __post_init__(self) -> None:
-        if self.kind not in COUNTED:
-            raise InputError(f"Hallucination: kind must be 'unsupported' or 'contradicted', not {self.kind!r}")
 
     @property
     def label(self) -> str:

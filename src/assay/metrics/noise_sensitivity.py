@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from assay.errors import Cause, InputError
+from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
@@ -64,10 +64,6 @@ class NoiseSensitivity(Metric):
     direction: ClassVar[Direction] = "lower"
 
     mode: Mode = "relevant"
-
-    def __post_init__(self) -> None:
-        if self.mode not in ("relevant", "irrelevant"):
-            raise InputError(f"NoiseSensitivity: mode must be 'relevant' or 'irrelevant', not {self.mode!r}")
 
     @property
     def label(self) -> str:

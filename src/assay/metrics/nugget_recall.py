@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Claims, Sorting, Support
@@ -48,14 +48,13 @@ class NuggetRecall(Metric):
 
     name: ClassVar[str] = "nugget_recall"
     asks: ClassVar = (Claims, Support, Sorting)
+    may_read: ClassVar[tuple[str, ...]] = ("nuggets",)
     needs_passages: ClassVar[bool] = False
 
     against: Against = "answer"
     okay: float = 0.5
 
     def __post_init__(self) -> None:
-        if self.against not in get_args(Against):
-            raise InputError(f"NuggetRecall: against: expected 'answer' or 'contexts', got {self.against!r}")
         if not 0 <= self.okay <= 1:  # NaN fails this as well
             raise InputError(f"NuggetRecall: okay: expected a weight in [0, 1], got {self.okay!r}")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import Any, ClassVar, Literal, TypeVar
 
 from assay.errors import Cause, InputError, JudgeFailure
@@ -71,9 +70,9 @@ def given(sample: Sample, metric: Metric, key: str, kind: type[T], default: T | 
 
 
 def at_least(metric: object, argument: str, least: int = 1) -> None:
-    """Raise InputError, naming class and argument, unless the argument is a whole number from `least` on."""
+    """Raise InputError, naming class and argument, unless the argument, a whole number, is one from `least` on."""
     value = getattr(metric, argument)
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+    if value < least:
         said = f"expected a whole number of at least {least}, not {value!r}"
         raise InputError(f"{type(metric).__name__}: {argument}: {said}")
 

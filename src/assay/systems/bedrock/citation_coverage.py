@@ -26,6 +26,7 @@ class CitationCoverage(RatedMetric):
     needs: ClassVar = ("answer",)
     asked: ClassVar[str] = Faithfulness.asked
     levels: ClassVar = Faithfulness.levels
+    may_read: ClassVar[tuple[str, ...]] = ("citations",)
 
     def material(self, sample: Sample) -> tuple[tuple[str, str], ...]:
         cited = {title: text for part in cited_parts(sample) for title, text in part.passages if text is not None}

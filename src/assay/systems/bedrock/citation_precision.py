@@ -39,6 +39,7 @@ class CitationPrecision(SystemMetric):
     name: ClassVar[str] = "bedrock:citation_precision"
     needs: ClassVar = ("answer",)
     asks: ClassVar = (Sorting,)
+    may_read: ClassVar[tuple[str, ...]] = ("citations",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         parts = cited_parts(sample)

@@ -30,6 +30,7 @@ class AgentLoopDetection(SystemMetric):
 
     name: ClassVar[str] = "deepeval:agent_loop_detection"
     conventions: ClassVar = {Cause.MISSING_INPUT: 0.0}
+    may_read: ClassVar[tuple[str, ...]] = ("trace",)
 
     repetition_threshold: int = 3
     similarity_threshold: float = 0.85

@@ -36,6 +36,7 @@ class TaskCompletion(SystemMetric):
     name: ClassVar[str] = "deepeval:task_completion"
     asks: ClassVar = (Rating,)
     question: ClassVar[str] = "How far does what came out at the end of the CONVERSATION complete the user's task?"
+    may_read: ClassVar[tuple[str, ...]] = ("task",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         found = await rate(self.question, (_material(sample, self),), sample, judge)
@@ -50,6 +51,7 @@ class StepEfficiency(TaskCompletion):
     question: ClassVar[str] = (
         "How far does the agent in the CONVERSATION do without steps and tool calls that its task did not need?"
     )
+    may_read: ClassVar[tuple[str, ...]] = ("task",)
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class PlanQuality(SystemMetric):
     asks: ClassVar = (Listing, Rating)
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 1.0}
     question: ClassVar[str] = "How far is the PLAN complete, in a sensible order and fit for the task?"
+    may_read: ClassVar[tuple[str, ...]] = ("task",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = _material(sample, self)
@@ -76,6 +79,7 @@ class PlanAdherence(PlanQuality):
 
     name: ClassVar[str] = "deepeval:plan_adherence"
     question: ClassVar[str] = "How far does the agent in the CONVERSATION keep to its PLAN?"
+    may_read: ClassVar[tuple[str, ...]] = ("task",)
 
 
 def _entry(make: type[SystemMetric], called: str, family: str, unit: str, against: str, empty: str) -> Entry:

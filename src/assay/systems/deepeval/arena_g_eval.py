@@ -37,6 +37,7 @@ class ArenaGEval(DeepEvalMetric):
     name: ClassVar[str] = "deepeval:arena_g_eval"
     needs: ClassVar = ("question", "answer")
     asks: ClassVar = (Listing, Ask)
+    columns: ClassVar[tuple[str, ...]] = ("contestants", "criteria")
 
     criteria: str | None = None
     evaluation_steps: tuple[str, ...] | None = None

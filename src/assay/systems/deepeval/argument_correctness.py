@@ -28,6 +28,7 @@ class ArgumentCorrectness(SystemMetric):
     needs: ClassVar = ("question",)
     asks: ClassVar = (Sorting,)
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 1.0}
+    may_read: ClassVar[tuple[str, ...]] = ("tools_called",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         called = tuple(call_text(call, output=False) for call in called_tools(sample, self))

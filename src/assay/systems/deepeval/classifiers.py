@@ -50,6 +50,7 @@ class Classifier(DeepEvalMetric):
     """
 
     needs: ClassVar = ("question", "answer")
+    columns: ClassVar[tuple[str, ...]] = ("expected_labels",)
     asks: ClassVar = (Ask,)
 
     name: str = ""  # type: ignore[misc]  # follows from the kind
@@ -62,6 +63,11 @@ class Classifier(DeepEvalMetric):
             raise InputError(f"deepeval classifiers: kind: expected one of {', '.join(KINDS)}; got {self.kind!r}")
         object.__setattr__(self, "name", f"deepeval:{self.kind}")
         super().__post_init__()
+
+    @property
+    def may_read(self) -> tuple[str, ...]:  # type: ignore[override]  # depends on the kind
+        about = KINDS[self.kind].about
+        return (about,) if about else ()
 
     def labels(self) -> Mapping[str, str]:
         """The labels, with what they mean."""

@@ -30,6 +30,8 @@ class ConversationalGEval(ByCriteria):
 
     name: ClassVar[str] = "deepeval:conversational_g_eval"
     fields: ClassVar[Mapping[str, str]] = {**dict.fromkeys(TURN_FIELDS, "CONVERSATION"), **CASE_FIELDS}
+    columns: ClassVar[tuple[str, ...]] = ("criteria",)
+    may_read: ClassVar[tuple[str, ...]] = ("evaluation_steps",)
 
     evaluation_params: tuple[str, ...] = ("role", "content", "tools_called")
 

@@ -36,6 +36,7 @@ class DAG(DeepEvalMetric):
     """The score at which the way through `graph` ends."""
 
     name: ClassVar[str] = "deepeval:dag"
+    columns: ClassVar[tuple[str, ...]] = ("dag",)
     asks: ClassVar = (Listing, Criterion, Ask)
 
     conversational: ClassVar[bool] = False
@@ -120,6 +121,7 @@ class ConversationalDAG(DAG):
     """The same for a conversation: nodes show its turns, and a metric that a verdict leads to rates conversations."""
 
     name: ClassVar[str] = "deepeval:conversational_dag"
+    columns: ClassVar[tuple[str, ...]] = ("conversational_dag",)
     conversational: ClassVar[bool] = True
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:

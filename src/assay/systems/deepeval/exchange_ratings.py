@@ -74,6 +74,7 @@ class ToolUse(_Rated):
 
     name: ClassVar[str] = "deepeval:tool_use"
     listed: ClassVar[str | None] = "available_tools"
+    columns: ClassVar[tuple[str, ...]] = ("available_tools",)
 
     async def rated(self, found: Exchanges, sample: Sample, judge: Judge) -> Score:
         choice = await rate(TOOLS, self.materials(found, sample), sample, judge)
@@ -106,6 +107,7 @@ class MultiTurnMCPUse(_Rated):
     name: ClassVar[str] = "deepeval:multi_turn_mcp_use"
     listed: ClassVar[str | None] = "mcp_servers"
     least: ClassVar[int] = 3
+    columns: ClassVar[tuple[str, ...]] = ("mcp_servers",)
 
     async def rated(self, found: Exchanges, sample: Sample, judge: Judge) -> Score:
         materials = self.materials(found, sample)
@@ -125,6 +127,7 @@ class MCPUse(MultiTurnMCPUse):
     name: ClassVar[str] = "deepeval:mcp_use"
     least: ClassVar[int] = 2
     conventions: ClassVar = {}
+    columns: ClassVar[tuple[str, ...]] = ("mcp_servers",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         return await self.rated((conversation(sample, self),), sample, judge)

@@ -51,6 +51,8 @@ class Expectations(DeepEvalMetric):
         "Does the ANSWER keep to the ITEM, a demand on it? That something was done counts where the TOOLS CALLED "
         "show it, not where the answer only says so."
     )
+    columns: ClassVar[tuple[str, ...]] = ("expectations",)
+    may_read: ClassVar[tuple[str, ...]] = ("tags", "tools_called")
 
     threshold: float = field(default=1.0, kw_only=True)
 
@@ -84,6 +86,8 @@ class ConversationalExpectations(Expectations):
         "Does the assistant in the CONVERSATION keep to the ITEM, a demand on it? The whole CONVERSATION counts, and "
         "its order. That something was done counts where a tool call shows it, not where the assistant only says so."
     )
+    columns: ClassVar[tuple[str, ...]] = ("expectations",)
+    may_read: ClassVar[tuple[str, ...]] = ("chatbot_role", "scenario", "tags")
 
     def sections(self, sample: Sample) -> Sections:
         case = tuple(name for name in ("scenario", "chatbot_role") if sample.metadata.get(name))

@@ -156,6 +156,8 @@ class GEval(ByCriteria):
     """The level of the answer, as a share of the way from the lowest to the highest of the rubric."""
 
     name: ClassVar[str] = "deepeval:g_eval"
+    columns: ClassVar[tuple[str, ...]] = ("criteria",)
+    may_read: ClassVar[tuple[str, ...]] = ("evaluation_steps",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = self.shown(sample, self.evaluation_params)

@@ -127,6 +127,7 @@ class JevEval(DeepEvalMetric):
     asks: ClassVar = (Criterion, Rating, Choosing)
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 1.0}
     fields: ClassVar[tuple[str, ...]] = tuple(SHOWN)
+    columns: ClassVar[tuple[str, ...]] = ("questions",)
 
     questions: tuple[Question, ...] | None = None
     evaluation_params: tuple[str, ...] = ("input", "actual_output")
@@ -196,6 +197,7 @@ class ConversationalJevEval(JevEval):
 
     name: ClassVar[str] = "deepeval:conversational_jev_eval"
     fields: ClassVar[tuple[str, ...]] = (*TURN_FIELDS, *CASE_FIELDS)
+    columns: ClassVar[tuple[str, ...]] = ("questions",)
 
     evaluation_params: tuple[str, ...] = ("role", "content")
 

@@ -58,6 +58,7 @@ class JsonCorrectness(DeepEvalMetric):
 
     name: ClassVar[str] = "deepeval:json_correctness"
     needs: ClassVar = ("question", "answer")
+    columns: ClassVar[tuple[str, ...]] = ("expected_schema",)
 
     expected_schema: Schema | None = None
 

@@ -16,16 +16,12 @@ from assay.judges.base import Judge
 from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps
 from assay.systems.deepeval.graded import DeepEvalMetric
+from assay.systems.patterns import compiled, matches
 
 
 def exact_match(answer: str, reference: str) -> float:
     """1.0 where the two are one text but for white space at the ends."""
     return float(answer.strip() == reference.strip())
-
-
-def pattern_match(answer: str, pattern: re.Pattern[str]) -> float:
-    """1.0 where the pattern fits the whole answer but for white space at its ends."""
-    return float(pattern.fullmatch(answer.strip()) is not None)
 
 
 @dataclass(frozen=True)
@@ -47,6 +43,7 @@ class PatternMatch(DeepEvalMetric):
 
     name: ClassVar[str] = "deepeval:pattern_match"
     needs: ClassVar = ("question", "answer")
+    columns: ClassVar[tuple[str, ...]] = ("pattern",)
 
     pattern: str | None = None
     ignore_case: bool = False
@@ -62,13 +59,11 @@ class PatternMatch(DeepEvalMetric):
             pattern = self._compiled(self.setting(sample, "pattern", str))
         except InputError as error:
             return self.unscored(Cause.MISSING_INPUT, str(error))
-        return self.graded(pattern_match(sample.answer or "", pattern))
+        return self.graded(float(await matches(pattern, (sample.answer or "").strip(), "fullmatch")))
 
     def _compiled(self, pattern: str) -> re.Pattern[str]:
-        try:
-            return re.compile(pattern.strip(), re.IGNORECASE if self.ignore_case else 0)
-        except re.error as error:
-            raise InputError(f"{self.name}: pattern {pattern!r} is no regular expression: {error}") from None
+        what = f"{self.name}: pattern {pattern!r:.80}"
+        return compiled(pattern.strip(), re.IGNORECASE if self.ignore_case else 0, what)
 
 
 ENTRIES = (

@@ -48,6 +48,7 @@ class OwnClassifier(DeepEvalMetric):
     needs: ClassVar[tuple[str, ...]] = ("question", "answer")
     asks: ClassVar = (Ask,)
     what: ClassVar[str] = "ANSWER"
+    columns: ClassVar[tuple[str, ...]] = ("expected_labels", "labels")
 
     labels: tuple[tuple[str, str], ...] | None = None
     title: str = "classifier"
@@ -85,6 +86,8 @@ class ConversationalClassifier(OwnClassifier):
     name: ClassVar[str] = "deepeval:conversational_classifier"
     needs: ClassVar[tuple[str, ...]] = ()
     what: ClassVar[str] = "CONVERSATION"
+    columns: ClassVar[tuple[str, ...]] = ("expected_labels", "labels")
+    may_read: ClassVar[tuple[str, ...]] = ("chatbot_role", "scenario")
 
     kind: str = ""
 

@@ -26,6 +26,7 @@ class PromptAlignment(DeepEvalMetric):
     name: ClassVar[str] = "deepeval:prompt_alignment"
     needs: ClassVar = ("question", "answer")
     asks: ClassVar = (Sorting,)
+    columns: ClassVar[tuple[str, ...]] = ("prompt_instructions",)
 
     prompt_instructions: tuple[str, ...] | None = None
 

@@ -76,6 +76,7 @@ class Misuse(Extracted):
     """Suspicious statements of the answer that are within `domain` / suspicious statements."""
 
     name: ClassVar[str] = "deepeval:misuse"
+    columns: ClassVar[tuple[str, ...]] = ("domain",)
 
     domain: str | None = None
 
@@ -100,6 +101,7 @@ class NonAdvice(Extracted):
     """Pieces of advice in the answer of no forbidden kind / pieces of advice."""
 
     name: ClassVar[str] = "deepeval:non_advice"
+    columns: ClassVar[tuple[str, ...]] = ("advice_types",)
 
     advice_types: tuple[str, ...] | None = None
 
@@ -127,6 +129,7 @@ class RoleViolation(Extracted):
     """1 where no statement of the answer violates `role`, else 0."""
 
     name: ClassVar[str] = "deepeval:role_violation"
+    columns: ClassVar[tuple[str, ...]] = ("role",)
 
     role: str | None = None
 

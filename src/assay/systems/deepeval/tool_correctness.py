@@ -105,6 +105,8 @@ class ToolCorrectness(SystemMetric):
 
     name: ClassVar[str] = "deepeval:tool_correctness"
     asks: ClassVar = (Rating,)
+    columns: ClassVar[tuple[str, ...]] = ("expected_tools",)
+    may_read: ClassVar[tuple[str, ...]] = ("available_tools",)
 
     evaluation_params: tuple[Compared, ...] = ()
     should_exact_match: bool = False

@@ -29,6 +29,8 @@ class ToolPermission(SystemMetric):
 
     name: ClassVar[str] = "deepeval:tool_permission"
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 1.0}
+    columns: ClassVar[tuple[str, ...]] = ("allowed_tools",)
+    may_read: ClassVar[tuple[str, ...]] = ("denied_tools",)
 
     allowed_tools: tuple[str, ...] | None = None
     denied_tools: tuple[str, ...] | None = None

@@ -130,6 +130,7 @@ class RoleAdherence(SystemMetric):
 
     name: ClassVar[str] = "deepeval:role_adherence"
     asks: ClassVar = (Sorting,)
+    columns: ClassVar[tuple[str, ...]] = ("chatbot_role",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         messages = conversation(sample, self)
@@ -147,6 +148,7 @@ class TopicAdherence(SystemMetric):
     name: ClassVar[str] = "deepeval:topic_adherence"
     asks: ClassVar = (Listing, Sorting)
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 0.0}
+    columns: ClassVar[tuple[str, ...]] = ("relevant_topics",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         topics = ("TOPICS", "\n".join(map(str, given(sample, self, "relevant_topics", list))))

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, get_args
 
-from assay.errors import InputError
 from assay.inquiries import Distance, Inquiry, Similarity
 from assay.inquiries.similarity import Apart
 from assay.judges.base import Judge
@@ -50,11 +49,6 @@ class EmbeddingDistance(SystemMetric):
     kind: ClassVar[str] = "embedding_{}distance"
 
     distance_metric: OfCosine | Apart | None = None
-
-    def __post_init__(self) -> None:
-        if self.distance_metric is not None and self.distance_metric not in MEASURES:
-            expected = f"expected one of {', '.join(MEASURES)}; found {self.distance_metric!r}"
-            raise InputError(f"{type(self).__name__}: distance_metric: {expected}")
 
     @property
     def name(self) -> str:  # type: ignore[override]  # it carries the measure
@@ -89,6 +83,7 @@ class PairwiseEmbeddingDistance(EmbeddingDistance):
 
     needs: ClassVar[tuple[str, ...]] = ("answer",)
     kind: ClassVar[str] = "pairwise_embedding_{}distance"
+    columns: ClassVar[tuple[str, ...]] = ("prediction_b",)
 
     def _other(self, sample: Sample) -> str:
         return given(sample, self, "prediction_b", str)

@@ -92,6 +92,7 @@ class JsonSchemaValidation(_OnJson):
 
     name: ClassVar[str] = "langchain:json_schema_validation"
     needs: ClassVar[tuple[str, ...]] = ("answer",)
+    may_read: ClassVar[tuple[str, ...]] = ("schema",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         schema = given(sample, self, "schema", dict, {}) or self._in_reference(sample)

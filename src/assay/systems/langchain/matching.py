@@ -3,21 +3,21 @@
     exact_match  the texts are equal, character for character, after what is ignored is taken out of both
     regex_match  the reference is a regular expression that matches from the answer's first character on (re.match)
 
-`exact_match` takes out ASCII punctuation and digits where asked, and compares in lower case. A pattern is the user's
-own and takes as long as it takes. Source: langchain-classic 1.0.8.
+`exact_match` takes out ASCII punctuation and digits where asked, and compares in lower case. A pattern that would take
+more than some seconds is given up, and the row unscored. Source: langchain-classic 1.0.8.
 """
 
 from __future__ import annotations
 
-import re
 import string
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.errors import Cause
+from assay.errors import Cause, InputError
 from assay.judges.base import Judge
 from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps
+from assay.systems.patterns import compiled, matches
 from assay.systems.two_texts import TwoTexts
 
 
@@ -55,10 +55,10 @@ class RegexMatch(TwoTexts):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         try:
-            pattern = re.compile(sample.reference or "", self.flags)
-        except re.error as error:
-            return self.unscored(Cause.MISSING_INPUT, f"the reference is no regular expression: {error}")
-        return self.scored(float(pattern.match(sample.answer or "") is not None))
+            pattern = compiled(sample.reference or "", self.flags, "the reference")
+        except InputError as error:
+            return self.unscored(Cause.MISSING_INPUT, str(error))
+        return self.scored(float(await matches(pattern, sample.answer or "")))
 
 
 ENTRIES = (

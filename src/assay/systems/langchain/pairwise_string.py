@@ -52,6 +52,7 @@ class PairwiseString(SystemMetric):
     needs: ClassVar[tuple[str, ...]] = ("question", "answer")
     asks: ClassVar = (Ask,)
     shown: ClassVar[tuple[Field, ...]] = ("question",)
+    columns: ClassVar[tuple[str, ...]] = ("prediction_b",)
 
     criteria: str | Mapping[str, str] | None = None
 
@@ -89,6 +90,7 @@ class LabeledPairwiseString(PairwiseString):
     name: ClassVar[str] = "langchain:labeled_pairwise_string"
     needs: ClassVar[tuple[str, ...]] = ("question", "answer", "reference")
     shown: ClassVar[tuple[Field, ...]] = ("question", "reference")
+    columns: ClassVar[tuple[str, ...]] = ("prediction_b",)
 
 
 ENTRIES = tuple(

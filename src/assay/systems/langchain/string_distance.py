@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, get_args
 
-from assay.errors import InputError
 from assay.judges.base import Judge
 from assay.records import Direction, Sample, Score
 from assay.systems.base import Entry, Steps, given
@@ -37,11 +36,6 @@ class StringDistance(TwoTexts):
     distance: Measure | None = None
     normalize_score: bool = True
 
-    def __post_init__(self) -> None:
-        if self.distance is not None and self.distance not in get_args(Measure):
-            known = ", ".join(get_args(Measure))
-            raise InputError(f"{type(self).__name__}: distance: expected one of {known}; found {self.distance!r}")
-
     @property
     def name(self) -> str:  # type: ignore[override]  # it carries the distance
         return "langchain:" + self.kind.format("string_" if self.distance is None else f"{self.distance}_")
@@ -64,6 +58,7 @@ class PairwiseStringDistance(StringDistance):
 
     needs: ClassVar[tuple[str, ...]] = ("answer",)
     kind: ClassVar[str] = "pairwise_{}distance"
+    columns: ClassVar[tuple[str, ...]] = ("prediction_b",)
 
     def _other(self, sample: Sample) -> str:
         return given(sample, self, "prediction_b", str)

@@ -48,6 +48,7 @@ class Trajectory(SystemMetric):
     name: ClassVar[str] = "langchain:trajectory"
     needs: ClassVar = ("question", "answer")
     asks: ClassVar = (Rating,)
+    may_read: ClassVar[tuple[str, ...]] = ("agent_tools", "agent_trajectory")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         steps = given(sample, self, "agent_trajectory", str, "") or steps_of(sample)

@@ -53,6 +53,7 @@ class Pairwise(SystemMetric):
     name: ClassVar[str] = "llamaindex:pairwise"
     needs: ClassVar = ("question", "answer")
     asks: ClassVar = (Ask,)
+    columns: ClassVar[tuple[str, ...]] = ("second_response",)
 
     consensus: bool = True
 

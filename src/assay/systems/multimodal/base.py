@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, TypeVar, get_args
+from typing import Any, ClassVar, Literal, TypeVar
 
 from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
 from assay.inquiries import Inquiry
@@ -47,11 +47,6 @@ class MultiModalMetric(SystemMetric):
 
     reading: Reading = field(default="auto", kw_only=True)
     urls: bool = field(default=False, kw_only=True)
-
-    def __post_init__(self) -> None:
-        if self.reading not in get_args(Reading):
-            expected = ", ".join(map(repr, get_args(Reading)))
-            raise InputError(f"{self.name}: reading: expected {expected}, not {self.reading!r}")
 
     def shows(self, judge: Judge) -> bool:
         """Whether pictures are shown to this judge; else their text is read."""

@@ -52,7 +52,6 @@ class _ImageRating(MultiModalMetric):
     max_context_size: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.max_context_size is not None:
             at_least(self, "max_context_size", 0)
 

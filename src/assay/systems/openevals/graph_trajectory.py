@@ -36,6 +36,7 @@ class GraphTrajectoryStrictMatch(SystemMetric):
     """1 where the steps are equal."""
 
     name: ClassVar[str] = "openevals:graph_trajectory_strict_match"
+    columns: ClassVar[tuple[str, ...]] = ("graph_trajectory", "reference_graph_trajectory")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         ours, theirs = (_steps(given(sample, self, key, dict), key, self) for key in (KEY, REFERENCE))
@@ -48,6 +49,8 @@ class GraphTrajectoryAccuracy(SystemMetric):
 
     name: ClassVar[str] = "openevals:graph_trajectory_accuracy"
     asks: ClassVar = (Criterion,)
+    columns: ClassVar[tuple[str, ...]] = ("graph_trajectory",)
+    may_read: ClassVar[tuple[str, ...]] = ("reference_graph_trajectory",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reference = given(sample, self, REFERENCE, dict, {})

@@ -19,7 +19,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Criterion, Inquiry
@@ -70,14 +70,6 @@ class JsonMatch(TwoTexts):
     list_match_mode: ListMode = "same_elements"
 
     def __post_init__(self) -> None:
-        for argument, known in (
-            ("aggregator", (None, *get_args(Aggregator))),
-            ("list_aggregator", get_args(Aggregator)),
-            ("list_match_mode", get_args(ListMode)),
-        ):
-            if getattr(self, argument) not in known:
-                expected = f"expected one of {', '.join(map(str, known))}; found {getattr(self, argument)!r}"
-                raise InputError(f"JsonMatch: {argument}: {expected}")
         if isinstance(self.exclude_keys, str):
             raise InputError(f"JsonMatch: exclude_keys: expected several keys, found {self.exclude_keys!r}")
 

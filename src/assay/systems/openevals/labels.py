@@ -92,6 +92,7 @@ class LanguageDetection(_Named):
     """Whether the user speaks the expected language."""
 
     name: ClassVar[str] = "openevals:language_detection"
+    columns: ClassVar[tuple[str, ...]] = ("expected_labels",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         said = [message.content for message in messages_of(sample) if message.role == "user"]
@@ -110,6 +111,7 @@ class SupportIntent(_Named):
 
     name: ClassVar[str] = "openevals:support_intent"
     asks: ClassVar = (Ask,)
+    columns: ClassVar[tuple[str, ...]] = ("expected_labels",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         messages = messages_of(sample)

@@ -25,8 +25,10 @@ from assay.records import Direction, Sample, Score
 from assay.systems.base import Entry, Steps, SystemMetric, given
 from assay.systems.conversation import conversation, transcript, transcript_section
 from assay.systems.openevals.rubrics import CONVERSATION, CRITERIA, PLAN, REFERENCE_WAY, RUBRICS, WAY, Rubric
-from assay.systems.openevals.trajectories import reference_trajectory, trajectory
+from assay.systems.openevals.trajectories import KEY, reference_trajectory, trajectory
 
+#: What is shown -> the column that has it.
+_COLUMNS = {PLAN: PLAN, CRITERIA: CRITERIA, REFERENCE_WAY: KEY}
 LEVELS = (
     (0, "not at all"),
     *((tenth, f"{tenth} tenths") for tenth in range(1, 10)),
@@ -72,6 +74,10 @@ class LlmAsJudge(SystemMetric):
     @property
     def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # they are the rubric's
         return self.rubric.needs
+
+    @property
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]  # they are the rubric's
+        return tuple(column for shown, column in _COLUMNS.items() if shown in self.rubric.shows)
 
     @property
     def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # by the form of the answer

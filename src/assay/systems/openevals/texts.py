@@ -11,9 +11,8 @@ Source: openevals 0.2.2.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
-from assay.errors import InputError
 from assay.inquiries import Similarity
 from assay.judges.base import Judge
 from assay.metrics.readings import cosines
@@ -55,11 +54,6 @@ class EmbeddingSimilarity(SystemMetric):
     low: ClassVar[float] = -1.0
 
     algorithm: Algorithm = "cosine"
-
-    def __post_init__(self) -> None:
-        if self.algorithm not in get_args(Algorithm):
-            expected = f"expected one of {', '.join(get_args(Algorithm))}; found {self.algorithm!r}"
-            raise InputError(f"EmbeddingSimilarity: algorithm: {expected}")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         (cosine,) = await cosines(sample.answer or "", (sample.reference or "",), judge)

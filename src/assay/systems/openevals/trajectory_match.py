@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar, Literal, get_args
 
-from assay.errors import Cause, InputError
+from assay.errors import Cause
 from assay.judges.base import Judge
 from assay.records import Message, Sample, Score, ToolCall
 from assay.systems.base import Entry, Steps, SystemMetric
@@ -57,15 +57,13 @@ class TrajectoryMatch(SystemMetric):
     """
 
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 1.0}
+    columns: ClassVar[tuple[str, ...]] = ("reference_outputs",)
 
     trajectory_match_mode: MatchMode = "strict"
     tool_args_match_mode: Mode = "exact"
     tool_args_match_overrides: Mapping[str, Override] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.trajectory_match_mode not in get_args(MatchMode):
-            expected = f"expected one of {', '.join(get_args(MatchMode))}; found {self.trajectory_match_mode!r}"
-            raise InputError(f"TrajectoryMatch: trajectory_match_mode: {expected}")
         check_modes("TrajectoryMatch", self.tool_args_match_mode, self.tool_args_match_overrides)
 
     @property

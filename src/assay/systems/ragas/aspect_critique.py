@@ -10,6 +10,7 @@ ties. Later versions: `ragas:aspect_critic`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from assay.systems.base import Entry, Steps
 from assay.systems.ragas.criteria import AspectCritic, odd
@@ -23,6 +24,8 @@ def even(strictness: int) -> int:
 @dataclass(frozen=True)
 class AspectCritique(AspectCritic):
     """Whether `definition` is answered yes, by the most frequent of the votes."""
+
+    columns: ClassVar[tuple[str, ...]] = ("definition",)
 
     name: str = "ragas:aspect_critique"  # type: ignore[misc]
 

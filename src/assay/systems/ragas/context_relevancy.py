@@ -28,7 +28,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any, ClassVar, Literal
 
-from assay.errors import Cause, InputError
+from assay.errors import Cause
 from assay.inquiries import Inquiry, Listing, Similarity
 from assay.judges.base import Judge
 from assay.metrics.readings import ask, cosines, together
@@ -78,8 +78,6 @@ class ContextRelevancy(RagasMetric):
 
     def __post_init__(self) -> None:
         at_least(self, "strictness")
-        if self.agreement not in ("bert_score", "jaccard"):
-            raise InputError(f"ContextRelevancy: agreement must be 'bert_score' or 'jaccard', not {self.agreement!r}")
 
     @property
     def name(self) -> str:  # type: ignore[override]  # the agreement is part of it

@@ -22,7 +22,7 @@ from assay.metrics.context_precision import average_precision
 from assay.records import Context, Sample, Score
 from assay.systems import lexical
 from assay.systems.base import Entry, Steps, SystemMetric
-from assay.systems.ragas.text_pairs import DISTANCES, Distance
+from assay.systems.ragas.text_pairs import Distance
 
 TINY = 1e-10
 
@@ -58,7 +58,6 @@ class ContextTexts(SystemMetric):
     distance_measure: Distance = "levenshtein"
 
     def __post_init__(self) -> None:
-        lexical.chosen(f"{type(self).__name__}: distance_measure", self.distance_measure, DISTANCES)
         if not 0 <= self.threshold <= 1:
             raise InputError(f"{type(self).__name__}: threshold: expected 0 to 1, found {self.threshold!r}")
 

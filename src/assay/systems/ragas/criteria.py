@@ -58,8 +58,6 @@ class _Criteria(RagasMetric):
         if not self.name.strip():
             raise InputError(f"{type(self).__name__}: name is empty")
         at_least(self, "strictness")
-        if self.direction not in get_args(Direction):
-            raise InputError(f"{type(self).__name__}: direction must be 'higher' or 'lower', not {self.direction!r}")
 
     def _votes(self) -> Sequence[int]:
         count = 1 if self.original else odd(self.strictness)
@@ -74,6 +72,7 @@ class AspectCritic(_Criteria):
     """Whether `definition`, a question about the ANSWER, is answered yes."""
 
     asks: ClassVar = (Criterion,)
+    columns: ClassVar[tuple[str, ...]] = ("definition",)
 
     name: str = "ragas:aspect_critic"  # type: ignore[misc]
 
@@ -90,6 +89,7 @@ class SimpleCriteria(_Criteria):
     """The level from `low` to `high` that the ANSWER reaches by `definition`, a question or an instruction."""
 
     asks: ClassVar = (Rating,)
+    columns: ClassVar[tuple[str, ...]] = ("definition",)
 
     name: str = "ragas:simple_criteria"  # type: ignore[misc]
     low: int = field(default=0, kw_only=True)  # type: ignore[misc]

@@ -19,13 +19,12 @@ import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 from assay.errors import Cause
 from assay.judges.base import Judge
 from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps, SystemMetric
-from assay.systems.lexical import chosen
 
 Mode = Literal["rows", "columns"]
 Part = Literal["precision", "recall", "f1"]
@@ -147,10 +146,6 @@ class DataCompyScore(SystemMetric):
 
     mode: Mode = "rows"
     metric: Part = "f1"
-
-    def __post_init__(self) -> None:
-        chosen("DataCompyScore: mode", self.mode, get_args(Mode))
-        chosen("DataCompyScore: metric", self.metric, get_args(Part))
 
     @property
     def label(self) -> str:

@@ -82,13 +82,8 @@ class FactualCorrectness(RagasMetric):
     coverage: Level | None = None
 
     def __post_init__(self) -> None:
-        if self.mode not in ("precision", "recall", "f1"):
-            raise InputError(f"FactualCorrectness: mode must be 'precision', 'recall' or 'f1', not {self.mode!r}")
         if not (math.isfinite(self.beta) and self.beta > 0):
             raise InputError(f"FactualCorrectness: beta must be a positive number, not {self.beta!r}")
-        for name in ("atomicity", "coverage"):
-            if getattr(self, name) not in (None, "low", "high"):
-                raise InputError(f"FactualCorrectness: {name} must be 'low', 'high' or None")
 
     @property
     def name(self) -> str:  # type: ignore[override]  # the mode is part of it

@@ -112,6 +112,7 @@ class InstanceSpecificRubrics(_Rubrics):
     """The level of the sample's own rubric."""
 
     name: ClassVar[str] = "ragas:instance_specific_rubrics"
+    columns: ClassVar[tuple[str, ...]] = ("rubrics",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         rubrics = given(sample, self, "rubrics", dict)

@@ -64,10 +64,6 @@ class RougeScore(TextPair):
     rouge_type: RougeType = "rougeL"
     mode: lexical.RougeMode = "fmeasure"
 
-    def __post_init__(self) -> None:
-        lexical.chosen("RougeScore: rouge_type", self.rouge_type, ROUGE_TYPES)
-        lexical.chosen("RougeScore: mode", self.mode, lexical.ROUGE_MODES)
-
     @property
     def label(self) -> str:
         shown = f"(rouge_type={self.rouge_type},mode={self.mode})"
@@ -114,9 +110,6 @@ class NonLLMStringSimilarity(TextPair):
     name: ClassVar[str] = "ragas:non_llm_string_similarity"
 
     distance_measure: Distance = "levenshtein"
-
-    def __post_init__(self) -> None:
-        lexical.chosen("NonLLMStringSimilarity: distance_measure", self.distance_measure, DISTANCES)
 
     @property
     def label(self) -> str:

@@ -103,6 +103,7 @@ class ToolCallAccuracy(ToolCalls):
     """Equal arguments of the reference's tool calls, where the tools were called in its order."""
 
     name: ClassVar[str] = "ragas:tool_call_accuracy"
+    columns: ClassVar[tuple[str, ...]] = ("reference_tool_calls",)
 
     strict_order: bool = True
 
@@ -122,6 +123,7 @@ class ToolCallF1(ToolCalls):
     """F1 of the set of tool calls."""
 
     name: ClassVar[str] = "ragas:tool_call_f1"
+    columns: ClassVar[tuple[str, ...]] = ("reference_tool_calls",)
 
     def value(self, said: Sequence[ToolCall], wanted: Sequence[ToolCall]) -> Score:
         if not said and not wanted:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal
 
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Listing, Sorting
@@ -21,7 +21,6 @@ from assay.metrics.readings import ask
 from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps, SystemMetric, given
 from assay.systems.conversation import transcript
-from assay.systems.lexical import chosen
 from assay.systems.ragas.conversation import messages_of
 
 Mode = Literal["precision", "recall", "f1"]
@@ -58,11 +57,9 @@ class TopicAdherence(SystemMetric):
     needs: ClassVar = ("messages",)
     asks: ClassVar = (Listing, Sorting)
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 0.0}
+    columns: ClassVar[tuple[str, ...]] = ("reference_topics",)
 
     mode: Mode = "f1"
-
-    def __post_init__(self) -> None:
-        chosen("TopicAdherence: mode", self.mode, get_args(Mode))
 
     @property
     def label(self) -> str:

@@ -107,6 +107,10 @@ class TableMetric(SystemMetric):
     asks: ClassVar = (Claims, Support)
     conventions: ClassVar = {Cause.NO_CLAIMS: 0.0, Cause.NO_CONTEXT: 0.0}
 
+    @property
+    def may_read(self) -> tuple[str, ...]:  # type: ignore[override]  # the tables, and the claims that they are about
+        return tuple(dict.fromkeys((*self.tables, *(_CLAIMS[table] for table in self.tables))))
+
     async def score(self, sample: Sample, judge: Judge) -> Score:
         return await super().score(sample, STORED if stored(sample, self.tables) else judge)
 

@@ -29,6 +29,7 @@ class AbsoluteError(SystemMetric):
 
     name: ClassVar[str] = "trulens:absolute_error"
     direction: ClassVar[Direction] = "lower"
+    columns: ClassVar[tuple[str, ...]] = ("expected_score", "score")
 
     high: float = 1.0  # type: ignore[misc]  # of the scale that the scores are on
 

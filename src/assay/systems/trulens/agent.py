@@ -9,6 +9,7 @@ is `messages` with their tool calls, or the text metadata["trace"]; spans are no
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from assay.records import Sample
 from assay.systems.base import given
@@ -19,6 +20,8 @@ from assay.systems.trulens.judged import Judged, Material, entry
 @dataclass(frozen=True, kw_only=True)
 class OfTrace(Judged):
     """A rating of the way that an agent took."""
+
+    may_read: ClassVar[tuple[str, ...]] = ("trace",)
 
     def material(self, sample: Sample) -> Material:
         return (("TRACE", transcript(sample.messages) or given(sample, self, "trace", str)),)

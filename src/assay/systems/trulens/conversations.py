@@ -11,6 +11,7 @@ and without it the judge infers what the user wants.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from assay.errors import Cause, JudgeFailure
 from assay.records import Sample
@@ -31,6 +32,8 @@ class OfConversation(Judged):
 class TopicAdherence(OfConversation):
     """A rating of the conversation by a list of topics."""
 
+    columns: ClassVar[tuple[str, ...]] = ("reference_topics",)
+
     def material(self, sample: Sample) -> Material:
         topics = given(sample, self, "reference_topics", list)
         if not topics:
@@ -41,6 +44,8 @@ class TopicAdherence(OfConversation):
 @dataclass(frozen=True, kw_only=True)
 class AgentGoalAccuracy(OfConversation):
     """A rating of the conversation by a goal, where one is given."""
+
+    may_read: ClassVar[tuple[str, ...]] = ("reference_goal",)
 
     def material(self, sample: Sample) -> Material:
         goal = given(sample, self, "reference_goal", str, "")

@@ -27,7 +27,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, TypeVar, get_args
+from typing import Any, ClassVar, Literal, TypeVar
 
 from assay.errors import InputError, JudgeFailure
 from assay.inquiries import Inquiry
@@ -93,9 +93,6 @@ class Jury(Metric):
         if not isinstance(self.metric, Metric):
             raise InputError(f"Jury: metric: expected a metric, got {self.metric!r}")
         at_least(self, "votes")
-        if self.aggregation not in get_args(Aggregation):
-            known = ", ".join(get_args(Aggregation))
-            raise InputError(f"Jury: aggregation: expected one of {known}; got {self.aggregation!r}")
         if self.aggregation == "majority_vote" and not self.metric.low <= 0 < 1 <= self.metric.high:
             raise InputError(f"Jury: aggregation: a majority is 0 or 1, which {self.metric.label} does not reach")
         object.__setattr__(self, "judges", tuple(resolve_judge(judge) for judge in self.judges))

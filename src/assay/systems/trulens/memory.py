@@ -75,6 +75,7 @@ class MemoryRecall(_Memory):
     """Expected memories that came / expected memories."""
 
     name: ClassVar[str] = "trulens:memory_recall"
+    columns: ClassVar[tuple[str, ...]] = ("expected_memories",)
 
     def value(self, expected: Sequence[str], found: Sequence[str]) -> float:
         return recall(expected, found, self.alike)
@@ -85,6 +86,7 @@ class MemoryMrr(_Memory):
     """1 / rank of the first expected memory."""
 
     name: ClassVar[str] = "trulens:memory_mrr"
+    columns: ClassVar[tuple[str, ...]] = ("expected_memories",)
 
     def value(self, expected: Sequence[str], found: Sequence[str]) -> float:
         return reciprocal_rank(expected, found, self.alike)

@@ -42,6 +42,7 @@ class RequirementSatisfaction(SystemMetric):
 
     name: ClassVar[str] = "trulens:requirement_satisfaction"
     asks: ClassVar = (Listing, Sorting)
+    may_read: ClassVar[tuple[str, ...]] = ("reference_requirements",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         shown = (transcript_section(conversation(sample, self)),)

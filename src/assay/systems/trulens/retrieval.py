@@ -69,8 +69,6 @@ class Retrieval(SystemMetric):
     def __post_init__(self) -> None:
         if self.k is not None and (isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1):
             raise InputError(f"{self.name}: k: expected a number from 1 on, or None; found {self.k!r}")
-        if self.by not in ("text", "id"):
-            raise InputError(f"{self.name}: by: expected 'text' or 'id'; found {self.by!r}")
 
     @property
     def label(self) -> str:

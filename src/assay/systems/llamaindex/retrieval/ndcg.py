@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, Literal
 
-from assay.errors import Cause, InputError, JudgeFailure
+from assay.errors import Cause, JudgeFailure
 from assay.judges.base import Judge
 from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps, given
@@ -62,13 +62,9 @@ class GradedNDCG(ById):
 
     name: ClassVar[str] = "llamaindex:ndcg_graded"
     needs: ClassVar[tuple[str, ...]] = ("contexts",)
+    columns: ClassVar[tuple[str, ...]] = ("relevance",)
 
     mode: Mode = "linear"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.mode not in ("linear", "exponential"):
-            raise InputError(f"GradedNDCG: mode must be 'linear' or 'exponential', not {self.mode!r}")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         grades = _grades(given(sample, self, "relevance", dict), self.label)

@@ -1,0 +1,113 @@
+"""Pictures whose text is read in the place of a judge that sees, by a reader that finds the same on each."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from assay.errors import Cause, JudgeFailure
+from assay.inquiries import Inquiry
+from assay.judges.base import Answer
+from assay.judges.scripted import ScriptedJudge
+from assay.ocr import Line, Page
+from assay.records import Context, Sample, Turn, Usage
+from assay.systems import named
+from assay.systems.multimodal import image_ratings
+from assay.systems.multimodal.faithfulness import Faithfulness
+from tests.systems.rich import RED
+
+READ = "88 metres long"
+SAMPLE = Sample(
+    question="How long is it?",
+    answer="It is 88 metres long.",
+    contexts=(Context(text="Bread."), Context(text="On it:", image=RED), Context(text="", image=RED)),
+)
+
+
+@pytest.fixture(autouse=True)
+def reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def page_of(picture: object) -> Page:
+        return Page((Line(READ, (0.0, 0.0, 140.0, 10.0), 1.0),))  # 14 letters, 10 wide each
+
+    monkeypatch.setattr("assay.systems.multimodal.base.page_of", page_of)
+    monkeypatch.setattr("assay.systems.multimodal.base.available", lambda: True)
+
+
+def quoting(quote: str, passage: int) -> ScriptedJudge:
+    """A judge that finds its claim in one passage, by this quote."""
+    texts = ("Bread.", f"On it:\n{READ}", READ)
+    return ScriptedJudge(support=lambda claim, text: quote if text == texts[passage] else "not_mentioned")
+
+
+@pytest.mark.parametrize(
+    ("quote", "passage", "box"),
+    [
+        ("88 metres", 1, (0.0, 0.0, 90.0, 10.0)),  # nine letters, behind "On it:" and the end of its line
+        ("metres", 2, (30.0, 0.0, 90.0, 10.0)),  # the fourth to the ninth letter, where there is no other text
+        ("it:\n88", 1, (0.0, 0.0, 20.0, 10.0)),  # of what stands on the picture two letters
+        ("On it", 1, None),  # not on the picture
+        ("Bread", 0, None),  # there is no picture
+    ],
+)
+def test_a_quote_says_where_it_stands_on_the_picture(quote: str, passage: int, box: Any) -> None:
+    found = asyncio.run(Faithfulness(reading="ocr").score(SAMPLE, quoting(quote, passage)))
+    assert found.value == 1.0
+    ((evidence,),) = (verdict.evidence for verdict in found.verdicts["answer/contexts"])
+    assert (evidence.passage, evidence.text, evidence.box) == (passage, quote, box)
+    assert found.texts["contexts"] == ("Bread.", f"On it:\n{READ}", READ)
+
+
+class Blind(ScriptedJudge):
+    """Thinks that it sees, and refuses what has a picture."""
+
+    sees = True
+
+    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        refused = Answer(failure=JudgeFailure(Cause.NEEDS_VISION, "no images here"), usage=Usage(calls=1))
+        answers = await super().answer(inquiries)
+        return [refused if one.images else answer for one, answer in zip(inquiries, answers, strict=True)]
+
+
+def test_pictures_are_read_where_the_endpoint_turns_out_to_take_none() -> None:
+    rules: dict[str, Any] = {"support": lambda claim, text: "supported" if "metres" in text else "not_mentioned"}
+    found = asyncio.run(Faithfulness().score(SAMPLE, Blind(sees=True, **rules)))
+    assert found.value == 1.0
+    seen = asyncio.run(Faithfulness(reading="vision").score(SAMPLE, Blind(sees=True, **rules)))
+    assert seen.unscored is not None
+    assert seen.unscored.cause is Cause.NEEDS_VISION
+    assert found.usage.calls == 3  # the claims, support by pictures, and support by their texts
+
+
+def test_a_question_with_a_picture_is_read_with_it() -> None:
+    asked: list[str | None] = []
+
+    class Keeping(ScriptedJudge):
+        async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+            asked.extend(getattr(one, "question", None) for one in inquiries)
+            return await super().answer(inquiries)
+
+    sample = replace(SAMPLE, question=f"How long?\n\n![the bridge]({RED})")
+    asyncio.run(Faithfulness(reading="ocr").score(sample, Keeping(support=lambda claim, text: "supported")))
+    assert asked
+    assert all(one is not None and one.endswith(f"\n{READ}") for one in asked)
+
+
+def test_levels_of_a_rating_of_pictures() -> None:
+    assert [(level, said) for level, said in image_ratings.LEVELS if not said.startswith("between")] == [
+        (0, "not at all"), (3, "hardly"), (5, "in part"), (8, "well"), (10, "fully"),
+    ]  # fmt: skip
+    assert [level for level, _ in image_ratings.LEVELS] == list(range(11))
+    assert image_ratings.mean_of_tenths([8, 5]) == pytest.approx(0.65)  # (0.8 + 0.5) / 2
+
+
+@pytest.mark.parametrize("name", ["faithfulness", "deepeval_faithfulness"])
+def test_passages_of_earlier_turns_are_no_evidence(name: str) -> None:
+    earlier = Turn(question="q", answer="a", contexts=(Context(text="It is 88 metres long."),))
+    sample = replace(SAMPLE, contexts=(), history=(earlier,))
+    found = asyncio.run(named(f"multimodal:{name}").score(sample, ScriptedJudge(support={})))
+    assert found.unscored is not None
+    assert found.unscored.cause is Cause.NO_CONTEXT
