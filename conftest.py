@@ -32,6 +32,13 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("busy")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files of long tests alone are not read where none is wanted: they hold a third of all tests."""
+    if collection_path.suffix != ".py" or "not long" not in config.option.markexpr:
+        return None
+    return True if "\npytestmark = pytest.mark.long\n" in collection_path.read_text(encoding="utf-8") else None
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m` looks at the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:

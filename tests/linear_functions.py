@@ -20,6 +20,8 @@ from assay.judges.writing.labels import Token
 from assay.judges.writing.loose_json import Broken
 from assay.judges.writing.replies import Found
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Verdict
+from assay.report.sample_view import Piece
+from assay.report.tables_of_texts import Passages, Texts
 from assay.store_rows import Row
 from tests.linear_patterns import ROOT
 
@@ -33,6 +35,7 @@ TEXTS = frozenset({
 
 #: These take a text, and only compare it as a whole, count it or hand it on.
 NOT_READ = {
+    "assay.sizing:in_lines": "breaks sentences of ours, of a few numbers",
     "assay.data.rows:with_ids": "pairs passages and ids",
     "assay.systems.lexical:bleu": "sacrebleu reads it, in linear time",
     "assay.systems.lexical:chrf": "the same",
@@ -65,11 +68,11 @@ NOT_READ = {
     "assay.metrics.readings:not_mentioned": "counts the passages",
     "assay.metrics.summarization_score:conciseness": "takes lengths",
     "assay.report.table:cells": "numbers of a summary",
+    "assay.report.lines:line_of": "numbers of a summary",
     "assay.systems.deepeval.hallucination:contexts_read": "counts the passages",
     "assay.systems.deepeval.jev_eval:checked": "asks whether it is blank",
     "assay.systems.deepeval.json_correctness:wrong_with": "hands it to json and to the schema",
     "assay.systems.deepeval.matching:exact_match": "compares it as a whole",
-    "assay.systems.deepeval.matching:pattern_match": "asks a pattern of the user's",
     "assay.systems.deepeval.summarization:coverage": "counts verdicts",
     "assay.scoring:unscored_sample": "keeps the message",
     "assay.systems.ragas.context_entity_recall:exact_recall": "compares names as a whole",
@@ -88,6 +91,20 @@ def scored(text: str) -> ScoredSample:
     verdict = Verdict(label="supported", reason=text, claim=Claim(text=text, span=evidence.span), evidence=(evidence,))
     score = Score(metric="m", value=1.0, verdicts={"answer/contexts": (verdict,)})
     return ScoredSample(sample=sample, scores={"m": score})
+
+
+def _quoted(text: str) -> ScoredSample:
+    """The same with a verdict on each of many claims, and on pieces of the context that are to be found in it."""
+    one = scored(text)
+    claims = tuple(
+        Verdict(label="supported", claim=claim, evidence=(Evidence(passage=0, span=claim.span, text=claim.text),))
+        for claim in _claims(text)
+    )
+    pieces = tuple(text[at : at + 100] for at in range(0, len(text), 100))
+    units = tuple(Verdict(label="useful", passage=n) for n in range(len(pieces)))
+    verdicts = {"answer/contexts": claims, "question/sentences": units}
+    score = Score(metric="m", value=1.0, verdicts=verdicts, texts={"sentences": pieces})
+    return ScoredSample(sample=one.sample, scores={"m": score})
 
 
 def _value(text: str) -> dict[str, Any]:
@@ -173,6 +190,8 @@ def _json(read: Any, text: str) -> None:
 
 
 READ: dict[str, Call] = {
+    "assay.config.lines:lines_of": lambda lines_of, text: lines_of(text),
+    "assay.gates.markdown:code": lambda code, text: code(text),
     "assay.capture.answering:spaced": _first,
     "assay.capture.answering:Prompt.holds": lambda f, t: f(Given([t + "x"]), "x" + t),
     "assay.capture.assemble:answer_of": _values,
@@ -257,6 +276,14 @@ READ: dict[str, Call] = {
     "assay.judges.sentence_claims.yes_no:as_answer": lambda f, t: f(t, "Is it? " + t, yes=True),
     "assay.judges.sentence_claims.yes_no:is_polar": lambda f, t: (f(t), f("Is it" + t)),
     "assay.judges.sentence_claims.yes_no:is_short_answer": lambda f, t: (f(t), f("yes" + t, politely=False)),
+    "assay.probing.rules:date_swapped": _first,
+    "assay.probing.rules:injected": lambda f, t: f(t, "supported"),
+    "assay.probing.rules:lengthened": _first,
+    "assay.probing.rules:name_swapped": lambda f, t: f(t, ["Ada Lund"]),
+    "assay.probing.rules:names_in": _first,
+    "assay.probing.rules:negated": _first,
+    "assay.probing.rules:number_swapped": _first,
+    "assay.probing.rules:paraphrased": _first,
     "assay.judges.writing.labels:attach_probabilities": lambda f, t: f(
         Found({"label": "yes"}, t, 0), _LABEL, t, _tokens(t)
     ),
@@ -269,6 +296,10 @@ READ: dict[str, Call] = {
     "assay.metrics.readings:both_not_judged": lambda f, t: f(scored(t).sample, (), _claims(t)),
     "assay.metrics.readings:not_judged": lambda f, t: (f(t, ()), f(t, _claims(t))),
     "assay.report.explanation:Explanation": lambda f, t: f(Row(number=1, scored=scored(t))).text(),
+    "assay.report.markdown:escaped": _first,
+    "assay.report.markdown:escaped_whole": _first,
+    "assay.report.packed_row:side_of": lambda f, t: f(_quoted(t), scored("").sample, ["m"], Texts(), Passages()),
+    "assay.report.sample_view:painted": lambda f, t: f(t, [Piece(c.span.start, c.span.end, "red") for c in _claims(t)]),
     "assay.sinks.annotations:annotations_of": lambda f, t: f(scored(t)),
     "assay.sinks.masking:hash_text": _first,
     "assay.sinks.masking:hidden_texts": lambda f, t: f(scored(t).to_dict(), str.upper),
@@ -316,6 +347,8 @@ READ: dict[str, Call] = {
     "assay.text.languages:language_of": _first,
     "assay.text.languages:language_of_all": lambda f, t: f([t, t]),
     "assay.text.windows:windows": lambda f, t: (f(t, 1000), f(t, 1)),
+    "assay.causes.duplicates:near_duplicates": lambda f, t: (f([t, t[1:], "x" + t]), f(t.split()[:2000])),
+    "assay.causes.duplicates:shingles": _first,
     "assay.wording:score_in_words": lambda f, t: f(scored(t).scores["m"], scored(t).sample),
     "assay.wording:shortened": _first,
 }

@@ -71,6 +71,50 @@ def test_metrics_lists_inputs_range_direction_and_judges(assay):
     assert "embedded, LLM" in contradicted  # the embedded judge tells contradictions from gaps
 
 
+def facts(out):
+    """What stands in the lines below the text about a metric: title -> what is said."""
+    lines = out.rstrip().rpartition("\n\n")[2].splitlines()
+    return {line[:12].strip(): line[12:] for line in lines}
+
+
+def test_metrics_tells_all_about_one(assay):
+    code, out, _ = assay("metrics", "ragas:topic_adherence")
+    assert code == 0
+    assert "f1 = 2pr / (p + r)" in out  # the formula
+    said = facts(out)
+    assert said["needs"] == "messages, reference_topics (a column)"
+    assert said["value"] == "0 to 1, higher is better"
+    assert said["judges"] == "LLM"
+    assert said["parameters"] == "mode='f1'"
+    assert said["there"] == "ragas.metrics.collections.TopicAdherence"
+    assert said["formula in"] == "assay.systems.ragas.topic_adherence"
+
+
+def test_a_column_that_a_parameter_gives_is_not_needed(assay):
+    assert facts(assay("metrics", "ragas:aspect_critic")[1])["needs"] == "answer, definition (a column)"
+    assert facts(assay("metrics", "ragas:harmfulness")[1])["needs"] == "answer"
+
+
+def test_columns_that_may_be_there_are_told(assay):
+    said = facts(assay("metrics", "ragchecker:precision")[1])
+    assert said["may read"] == "answer2response (a column), response_claims (a column)"
+
+
+def test_own_metrics_have_no_line_about_another_system(assay):
+    said = facts(assay("metrics", "faithfulness")[1])
+    assert said["needs"] == "answer, contexts"
+    assert "there" not in said
+
+
+def test_about_one_metric_or_one_system(assay):
+    code, _, err = assay("metrics", "ragas:faithfulness", "--system", "ragas")
+    assert code == 2
+    assert "not both" in err
+    code, _, err = assay("metrics", "faithfullness")
+    assert code == 2
+    assert "faithfulness" in err
+
+
 def test_doctor_finds_the_embedded_judge_intact(assay):
     code, out, _ = assay("doctor")
     assert code == 0

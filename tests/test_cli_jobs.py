@@ -62,7 +62,7 @@ def test_runs_are_listed_with_name_data_note_and_means(scored: Run, data: str) -
     flat = " ".join(second.split())
     assert "3 rows · " in flat
     assert "1 not scored" in flat
-    assert "faithfulness ↑ 0.500 (2/3)" in flat
+    assert "faithfulness ↑ 0.500 (0.00 to 1.00, 2/3)" in flat
     assert "note: a first look" in flat
     code, out, _ = scored("runs", "--json")
     found = json.loads(out)
@@ -77,8 +77,8 @@ def test_a_run_is_shown_again_with_groups(scored: Run) -> None:
     code, out, _ = scored("runs", "show", "nightly", "--by", "topic")
     assert code == 0
     assert "faithfulness ↑" in out
-    assert re.search(r"date +faithfulness ↑ +1\.000 +1/2", out)
-    assert re.search(r"place +faithfulness ↑ +0\.000 +1/1", out)
+    assert re.search(r"date +faithfulness ↑ +1\.000 +0\.00 to 1\.00 +1/2", out)
+    assert re.search(r"place +faithfulness ↑ +0\.000 +0\.00 to 1\.00 +1/1", out)
     found = json.loads(scored("runs", "show", "nightly", "--by", "topic", "--json")[1])
     assert found["by"]["topic"]["place"]["faithfulness"]["mean"] == 0.0
     code, _, err = scored("runs", "show", "nightly", "--by", "tpoic")
@@ -370,7 +370,7 @@ def test_piped_there_is_neither_colour_nor_a_bar(data: str, tmp_path: Path) -> N
         done = subprocess.run(command, stdin=stdin, capture_output=True, env=environment, check=True)
     assert b"\x1b" not in done.stdout + done.stderr
     assert done.stderr == b""
-    assert "faithfulness ↑   0.500      2/3" in done.stdout.decode()
+    assert "faithfulness ↑ 0.500 2/3" in " ".join(done.stdout.decode().split())
 
 
 def test_the_way_out_of_the_embedded_judge_is_an_option_here() -> None:

@@ -57,6 +57,40 @@ def test_a_run_in_which_ten_answers_got_false_is_worse_and_says_which(tmp_path: 
     }
 
 
+def sliced(folder: Path, **more: Any) -> Comparison:
+    """20 rows of two topics: all ten of the first got false."""
+    before = [row(k, TRUE, topic="old" if k < 10 else "new") for k in range(20)]
+    after = [row(k, FALSE if k < 10 else TRUE) for k in range(20)]
+    return compare(run(folder, "one", before), run(folder, "two", after), by="topic", **more)
+
+
+def test_slices_are_compared_by_themselves_and_corrected_together(tmp_path: Path) -> None:
+    """The whole and the old topic moved, each with p = 2·0.5¹⁰: by Holm both are twice that. Of the new none moved."""
+    found = sliced(tmp_path)
+    old, new = (found.slices["topic"][value]["faithfulness"] for value in ("old", "new"))
+    assert (old.verdict, old.pairs, old.p) == ("worse", 10, pytest.approx(2 * 2 * 0.5**10))
+    assert (new.verdict, new.pairs, new.p) == ("cannot tell", 10, 1.0)
+    assert found.metrics["faithfulness"].p == pytest.approx(2 * 2 * 0.5**10)
+    assert old.moved == ()  # the rows that moved are named once, with the whole
+    first, last = found.told_slices()
+    assert first.startswith("topic old: faithfulness worse, by -1.000 (")
+    assert last == "slices and metrics of which it cannot be told: 1"
+    assert json.loads(json.dumps(found.to_dict()))["slices"]["topic"]["old"]["faithfulness"]["verdict"] == "worse"
+
+
+def test_slices_of_a_column_that_no_row_has(tmp_path: Path) -> None:
+    found = run(tmp_path, "one", [row(1, TRUE)])
+    with pytest.raises(InputError, match="by: no row has the column 'topik'"):
+        compare(found, found, by=["topik"])
+
+
+def test_the_command_compares_slices(tmp_path: Path) -> None:
+    sliced(tmp_path)
+    told = CliRunner().invoke(app, ["compare", "one", "two", "--by", "topic", "--store", str(tmp_path)])
+    assert told.exit_code == 0, told.output
+    assert "topic old: faithfulness worse, by -1.000" in told.output
+
+
 def test_three_flips_of_twenty_tell_nothing(tmp_path: Path) -> None:
     """p = 2·0.5³ = 0.25, although the mean rose by 0.15."""
     found = compared(tmp_path, lambda k: FALSE if k < 3 else TRUE, lambda k: TRUE)

@@ -21,7 +21,26 @@ MARKS = {
 
 #: What a reader must see in the output of each.
 SHOWN = {
+    "gate_a_pull_request.py": (
+        "FAIL: pull-request against main breaks faithfulness at most 0.02 worse than the baseline",
+        "Visitors from abroad enter free of charge on Sundays.: not there -> not_mentioned",
+        "PASS: unchanged against main keeps all 2 rules",
+        "a CI job would end with exit code 5",
+    ),
+    "calibrate_a_judge.py": (
+        "the judge says        0.708",
+        "calibration error",
+        "the calibrated judge",
+        "with 0 calls more",
+    ),
     "live_service.py": ("4 answers, 8 scores, 8 of them confirmed by Phoenix", "0 undelivered", "errors: none"),
+    "compare_two_retrievers.py": (
+        "rarity against counting: better on context_recall, answer_correctness (16 rows in both)",
+        "why 8 of 16 rows of the first failed:",
+        "75% not retrieved",
+        "25% ranked too low",
+        "rarity is better: ship it",
+    ),
     "langchain_chain.py": ("faithfulness", "not mentioned"),
     "llama_index_query_engine.py": ("faithfulness", "not mentioned"),
     "mlflow_evaluation.py": (

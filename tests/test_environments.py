@@ -102,7 +102,7 @@ result
     client = nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {}})
     client.execute()
     shown = notebook.cells[0].outputs[-1]["data"]
-    assert "<td>0.750</td>" in shown["text/html"]
+    assert "<strong>0.750</strong>" in shown["text/html"]
 
 
 def test_no_loop_is_patched_and_none_is_left_behind(tmp_path):

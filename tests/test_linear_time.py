@@ -34,18 +34,13 @@ PATTERNS = [found for path in source_files() for found in patterns_in(path)]
 
 #: Patterns that are made at run time, with ones like them. Whoever adds one says here why it is linear.
 MADE_AT_RUN_TIME = {
-    # the user's own, as with DeepEval; what stands here is one that is linear
-    (
-        "src/assay/systems/deepeval/matching.py",
-        "re.compile(pattern.strip(), re.IGNORECASE if self.ignore_case else 0)",
-    ): (r"yes|no"),
+    # the user's own, which gets a process and some seconds; what stands here is one that is linear
+    ("src/assay/systems/patterns.py", "re.compile(pattern, flags)"): "yes|no",
     (
         "src/assay/judges/sentence_claims/refusals.py",
         "re.compile('(?:' + '|'.join(alternatives) + ')')",
     ): refusals._REFUSAL.pattern,
     ("src/assay/judges/writing/replies.py", "re.compile(f'</{opening[1]}>', re.IGNORECASE)"): "</reflection>",
-    # the user's own, who asks for a match with it: nothing can be said of its time
-    ("src/assay/systems/langchain/matching.py", "pattern"): "paris",
     ("src/assay/text/plain.py", "re.compile('|'.join(sorted(unclear)))"): "al|d|d.phil|dr.philos|e.g|i.e|ph.d|u.s|v",
 }
 _STAND_INS = [

@@ -13,7 +13,8 @@ from assay.errors import Cause
 from assay.records import Score, Unscored, Usage
 from assay.report.drawn import drawn
 from assay.report.explanation import score_in_words
-from assay.report.table import as_html, footer, table_of
+from assay.report.notebook import as_html
+from assay.report.table import footer, table_of
 from assay.summary import Summary
 
 ROW = {"id": "a", "question": "Age?", "contexts": ["Rome is old."], "answer": "Rome is old. <b>Rome</b> is huge."}
@@ -105,6 +106,14 @@ def test_what_was_not_judged_is_shown_with_scores_and_with_gaps(tmp_path):
 def test_html_escapes_every_text(result):
     result.stopped = "<script>alert(1)</script>"
     assert "<script>" not in as_html(result)
+
+
+def test_a_notebook_shows_the_mean_with_its_interval_and_no_script(result):
+    """One row of value 0.5: nothing is known of how much rows differ, and the interval is the whole range."""
+    shown = result._repr_html_()
+    assert "<strong>0.500</strong></td><td>0.000 to 1.000</td><td><svg" in shown
+    assert "<td>1/1</td>" in shown
+    assert "<script" not in shown
 
 
 def test_an_explanation_shows_itself_in_a_notebook(result):

@@ -96,6 +96,10 @@ def test_a_summary_is_the_same_when_it_is_read_back(values: list[float | None]) 
         summary.scored, summary.total, summary.causes, summary.direction,
     )  # fmt: skip
     assert again.mean == (None if summary.mean is None else pytest.approx(summary.mean, abs=1e-12))
+    there, here = summary.interval, again.interval
+    assert (there is None) == (here is None)
+    if there is not None and here is not None:
+        assert (here.low, here.high, here.n) == (there.low, there.high, there.n)
 
 
 # -- worst, groups, failures, CSV -------------------------------------------------------------------------------------

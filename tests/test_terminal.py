@@ -24,7 +24,8 @@ from assay.errors import Cause, InputError, JudgeFailure, MissingExtra, Undelive
 from assay.live.report import Parked, SpoolReport
 from assay.live.spool import Spool
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Unscored, Verdict
-from assay.report.table import as_html, as_text
+from assay.report.notebook import as_html
+from assay.report.table import as_text
 from assay.result import Result
 from assay.sinks.writing import Deliveries
 from assay.store import Store

@@ -60,7 +60,7 @@ def test_the_texts(result: Result) -> None:
     assert repr(ScoredSample(sample=Sample(), scores={})) == "<ScoredSample>"
     assert str(result.failures[0]).startswith("row 3 (c): faithfulness not scored (missing_input): ")
     assert str(result.metrics["faithfulness"]) == (
-        "faithfulness: mean 1.000, 2 of 3 rows scored (missing_input 1)"
+        "faithfulness: mean 1.000 (0.012 to 1.000), 2 of 3 rows scored (missing_input 1)"
     )  # fmt: skip
 
 

@@ -10,93 +10,33 @@ Rows are the same where they have the same id; without ids, where they ask the s
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from assay.compared import Compared, Pairs
 from assay.errors import InputError
-from assay.groups import value_in
-from assay.records import Direction, Sample, Score
+from assay.pairing import PairedRow, shared_metrics, shared_rows
 from assay.result import Result
-from assay.stats import Difference, difference, holm
+from assay.stats import Estimate, holm
 from assay.terminal import printable
 
-Verdict = Literal["better", "worse", "cannot tell"]
+if TYPE_CHECKING:
+    from assay.linking import Link
+    from assay.stats.classic import Method
+
 CONFIDENCE = 0.95
 #: Rows of a metric that are named as moved, unless more or less are wanted.
 MOVED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Flip:
-    """A claim (or passage, or criterion) whose verdict is another in the second run; None where it has none there."""
-
-    claim: str
-    first: str | None
-    second: str | None
-
-    def __str__(self) -> str:
-        return printable(f"{self.claim}: {self.first or 'not there'} -> {self.second or 'not there'}")
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """A row whose score is another in the second run. Rows count from 1 in each run."""
-
-    name: str
-    first_row: int
-    second_row: int
-    first: float
-    second: float
-    flips: tuple[Flip, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One metric in both runs.
-
-    difference  None where no row has a value in both
-    p           of the difference, corrected for all metrics of which a row moved (Holm)
-    pairs       rows with a value in both runs; `unmeasured` rows are in both runs and lack one
-    bounds      the mean difference over all rows of both runs, were each missing value as bad for the second run, or as
-                good for it, as can be
-    moved       the rows that moved most, those for the worse first
-    """
-
-    metric: str
-    direction: Direction
-    pairs: int
-    unmeasured: int
-    difference: Difference | None = None
-    p: float | None = None
-    verdict: Verdict = "cannot tell"
-    bounds: tuple[float, float] | None = None
-    moved: tuple[Moved, ...] = ()
-
-    def __str__(self) -> str:
-        if self.difference is None:
-            return printable(f"{self.metric}: no row has a value in both runs")
-        found, by = self.difference, self.difference.estimate
-        rows = f"{self.pairs} of {self.pairs + self.unmeasured} rows" if self.unmeasured else f"{self.pairs} rows"
-        lines = [
-            f"{self.metric}: {self.verdict}",
-            f"  {found.first:.3f} -> {found.second:.3f}, by {by.mean:+.3f} ({by.low:+.3f} to {by.high:+.3f}), "
-            f"p = {self.p:.2g}, on {rows}",
-        ]
-        if self.verdict == "cannot tell" and found.detectable is None:
-            lines.append("  so few rows show no difference, however large")
-        elif self.verdict == "cannot tell":
-            lines.append(f"  a difference of {found.detectable:.2f} would show on so many rows")
-        if self.bounds is not None and self.unmeasured:
-            least, most = self.bounds
-            lines.append(f"  were the missing values known: by {least:+.3f} to {most:+.3f}")
-        return printable("\n".join(lines))
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs on the rows they share. `notes` say what a reader should know, one sentence each."""
+    """Two runs on the rows they share.
+
+    notes    what a reader should know, one sentence each
+    slices   column -> its value -> metric: the rows with that value alone
+    """
 
     first: str
     second: str
@@ -106,10 +46,25 @@ class Comparison:
     metrics: Mapping[str, Compared] = field(default_factory=dict)
     confidence: float = CONFIDENCE
     notes: tuple[str, ...] = ()
+    slices: Mapping[str, Mapping[str, Mapping[str, Compared]]] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        lines = [self.headline, *(str(one) for one in self.metrics.values()), *self.notes]
+        lines = [self.headline, *(str(one) for one in self.metrics.values()), *self.told_slices(), *self.notes]
         return printable("\n".join(lines))
+
+    def told_slices(self) -> list[str]:
+        """A line for each slice and metric that is better or worse, and how many cannot be told."""
+        lines, open_ = [], 0
+        for column, values in self.slices.items():
+            for value, metrics in values.items():
+                for one in metrics.values():
+                    if one.difference is None or one.verdict == "cannot tell":
+                        open_ += 1
+                        continue
+                    by = one.difference.estimate
+                    ends = f"{by.mean:+.3f} ({by.low:+.3f} to {by.high:+.3f})"
+                    lines.append(f"{column} {value}: {one.metric} {one.verdict}, by {ends}, on {one.pairs} rows")
+        return [*lines, f"slices and metrics of which it cannot be told: {open_}"] if self.slices else []
 
     @property
     def headline(self) -> str:
@@ -134,50 +89,79 @@ def compare(
     metrics: str | Sequence[str] | None = None,
     *,
     cluster: str | None = None,
+    by: str | Sequence[str] = (),
     confidence: float = CONFIDENCE,
     moved: int = MOVED,
     any_judge: bool = False,
+    link: Link | None = None,
+    method: Method = "sign-flip",
 ) -> Comparison:
     """The second run against the first.
 
     metrics     names, or None for all that both runs have
     cluster     a column of the data: rows with one value in it hang together (chunks of a document, turns of a
                 conversation), and are no independent witnesses
+    by          columns of the data: rows with one value in them are compared by themselves, too
     any_judge   compare runs of different judges, too; their numbers measure with different measures
+    method      the test that p is of, where another's numbers are to be met: see `assay.stats.classic`
+    link        what the judges differ by (`assay.linking`): it is taken off the differences, and makes them less sure
 
-    Better or worse is said where the p-value, corrected for the number of metrics, is below 1 - `confidence`. Raises
+    Better or worse is said where the p-value, corrected for all metrics and slices, is below 1 - `confidence`. Raises
     InputError for runs without a row in common, of different judges, unknown metrics, and a column that no row has.
     """
-    if first.judge != second.judge and not any_judge:
-        raise InputError(
-            f"runs of different judges do not compare: {first.run!r} is by {first.judge}, {second.run!r} by "
-            f"{second.judge}; score one of them anew with the other's judge, or say any_judge (--any-judge)"
-        )
-    names = _names(first, second, metrics)
-    rows, other = _rows(first, names, cluster), _rows(second, names, None)
-    shared = [key for key in rows if key in other]
-    if not shared:
-        raise InputError(
-            f"no row of {first.run!r} is in {second.run!r}: rows are the same by id, or without ids by what they ask"
-        )
-    if cluster is not None and not any(rows[key].cluster for key in shared):
-        raise InputError(f"cluster: no row has the column {cluster!r}")
-    found = [_Pairs(name, [(rows[key], other[key]) for key in shared]) for name in names]
-    compared = [pairs.compared(cluster is not None, confidence) for pairs in found]
-    final = {
-        one.metric: pairs.judged(one, p, confidence, pairs.moved(first, second, moved))
-        for pairs, one, p in zip(found, compared, _corrected(compared), strict=True)
-    }
+    if link is None:
+        _check_judges(first, second, any_judge)
+    offsets = None if link is None else link.between(first.judge, second.judge).offsets
+    names = _linked(shared_metrics(first, second, metrics), offsets, metrics is not None)
+    columns = [by] if isinstance(by, str) else list(by)
+    rows, other, shared = shared_rows(first, second, names, cluster, columns)
+    whole = [(rows[key], other[key]) for key in shared]
+    groups = {("", ""): whole, **_sliced(whole, columns)}
+    if link is not None and method != "sign-flip":
+        raise InputError(f"method: {method} knows nothing of linked judges")
+    found = [Pairs(name, group) for group in groups.values() for name in names]
+    compared = [
+        pairs.compared(cluster is not None, confidence, method, (offsets or {}).get(pairs.metric)) for pairs in found
+    ]
+    judged = iter(
+        pairs.judged(one, p, confidence, pairs.moved(first, second, moved if number < len(names) else 0))
+        for number, (pairs, one, p) in enumerate(zip(found, compared, _corrected(compared), strict=True))
+    )
+    final = {group: {name: next(judged) for name in names} for group in groups}
+    slices: dict[str, dict[str, dict[str, Compared]]] = {column: {} for column in columns}
+    for column, value in list(groups)[1:]:
+        slices[column][value] = final[column, value]
     return Comparison(
         first.run,
         second.run,
         len(shared),
         len(rows) - len(shared),
         len(other) - len(shared),
-        final,
+        final["", ""],
         confidence,
-        tuple(_notes(first, second, names)),
+        tuple(_notes(first, second, names, link)),
+        slices,
     )
+
+
+def _sliced(
+    pairs: Sequence[tuple[PairedRow, PairedRow]], columns: Sequence[str]
+) -> dict[tuple[str, str], list[tuple[PairedRow, PairedRow]]]:
+    """The rows by column and the first run's value in it, in the order of the values' first rows."""
+    found: dict[tuple[str, str], list[tuple[PairedRow, PairedRow]]] = {}
+    for place, column in enumerate(columns):
+        for one, other in pairs:
+            found.setdefault((column, one.values[place]), []).append((one, other))
+    return found
+
+
+def _check_judges(first: Result, second: Result, any_judge: bool) -> None:
+    if first.judge != second.judge and not any_judge:
+        raise InputError(
+            f"runs of different judges do not compare: {first.run!r} is by {first.judge}, {second.run!r} by "
+            f"{second.judge}; score one of them anew with the other's judge, link the judges by answers that both have "
+            "scored (--anchors), or say any_judge (--any-judge)"
+        )
 
 
 def _corrected(compared: Sequence[Compared]) -> list[float | None]:
@@ -189,147 +173,26 @@ def _corrected(compared: Sequence[Compared]) -> list[float | None]:
     return [next(corrected) if p is not None and p < 1.0 else p for p in raw]
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    number: int
-    name: str
-    scores: Mapping[str, Score]
-    cluster: str | None
+def _linked(names: list[str], offsets: Mapping[str, Estimate] | None, asked: bool) -> list[str]:
+    """Those that are linked; all of them, where nothing is to be."""
+    if offsets is None:
+        return names
+    left = [name for name in names if name not in offsets]
+    if left and (asked or len(left) == len(names)):
+        raise InputError(f"link: {', '.join(left)} is not linked; the anchors have {', '.join(offsets)}")
+    return [name for name in names if name in offsets]
 
 
-class _Pairs:
-    """The rows of both runs, for one metric."""
-
-    def __init__(self, metric: str, rows: Sequence[tuple[_Row, _Row]]) -> None:
-        self.metric = metric
-        both = [(one, other, one.scores.get(metric), other.scores.get(metric)) for one, other in rows]
-        self._rows = [(one, other, a, b) for one, other, a, b in both if a is not None and b is not None]
-        self._valued = [
-            (one, other, a.value, b.value)
-            for one, other, a, b in self._rows
-            if a.measured and b.measured and a.value is not None and b.value is not None
-        ]
-
-    def compared(self, by_cluster: bool, confidence: float) -> Compared:
-        """The difference, before any correction."""
-        direction: Direction = self._rows[0][2].direction if self._rows else "higher"
-        unmeasured = len(self._rows) - len(self._valued)
-        if not self._valued:
-            return Compared(self.metric, direction, 0, unmeasured)
-        low, high = self._rows[0][2].low, self._rows[0][2].high
-        found = difference(
-            [a for _, _, a, _ in self._valued],
-            [b for _, _, _, b in self._valued],
-            low,
-            high,
-            clusters=[one.cluster or f"\0{one.number}" for one, *_ in self._valued] if by_cluster else None,
-            confidence=confidence,
-        )
-        return Compared(self.metric, direction, len(self._valued), unmeasured, found, bounds=self._bounds(low, high))
-
-    def _bounds(self, low: float, high: float) -> tuple[float, float]:
-        """The mean difference with missing values at the ends of the range."""
-        least = most = 0.0
-        for _, _, a, b in self._rows:
-            first = (a.value,) * 2 if a.measured else (low, high)
-            second = (b.value,) * 2 if b.measured else (low, high)
-            least += (second[0] or 0.0) - (first[1] or 0.0)
-            most += (second[1] or 0.0) - (first[0] or 0.0)
-        return least / len(self._rows), most / len(self._rows)
-
-    @staticmethod
-    def judged(one: Compared, p: float | None, confidence: float, moved: tuple[Moved, ...]) -> Compared:
-        """With the corrected p, the verdict, and the rows that moved."""
-        verdict: Verdict = "cannot tell"
-        if one.difference is not None and p is not None and p < 1.0 - confidence:
-            rose = one.difference.estimate.mean > 0
-            verdict = "better" if rose == (one.direction == "higher") else "worse"
-        return Compared(
-            one.metric, one.direction, one.pairs, one.unmeasured, one.difference, p, verdict, one.bounds, moved
-        )
-
-    def moved(self, first: Result, second: Result, most: int) -> tuple[Moved, ...]:
-        """The rows that moved most, first those for the worse, with the claims that flipped."""
-        sign = 1.0 if not self._rows or self._rows[0][2].direction == "higher" else -1.0
-        changed = [(sign * (b - a), one, other, a, b) for one, other, a, b in self._valued if a != b]
-        changed.sort(key=lambda item: (item[0] > 0, -abs(item[0]), item[1].number))
-        worse = [item for item in changed if item[0] < 0][:most]
-        better = [item for item in changed if item[0] > 0][: max(0, most - len(worse))]
-        return tuple(
-            Moved(one.name, one.number, other.number, a, b, self._flips(first, second, one, other))
-            for _, one, other, a, b in (*worse, *better)
-        )
-
-    def _flips(self, first: Result, second: Result, one: _Row, other: _Row) -> tuple[Flip, ...]:
-        labels = [
-            _labels(result.store.get_row(result.run, row.number).scored.scores[self.metric])
-            for result, row in ((first, one), (second, other))
-        ]
-        names = dict.fromkeys((*labels[1], *labels[0]))
-        return tuple(
-            Flip(name, labels[0].get(name), labels[1].get(name))
-            for name in names
-            if labels[0].get(name) != labels[1].get(name)
-        )
-
-
-def _labels(score: Score) -> dict[str, str]:
-    """What each verdict is about, and its label; one about neither a claim nor a passage is named by its kind."""
-    found: dict[str, str] = {}
-    for kind, verdicts in score.verdicts.items():
-        for number, verdict in enumerate(verdicts, 1):
-            name = kind if len(verdicts) == 1 else f"{kind} {number}"
-            if verdict.claim is not None:
-                name = verdict.claim.text
-            elif verdict.passage is not None:
-                name = f"passage {verdict.passage + 1}"
-            found.setdefault(name, verdict.label)
-    return found
-
-
-def _names(first: Result, second: Result, metrics: str | Sequence[str] | None) -> list[str]:
-    both = [name for name in first.metrics if name in second.metrics]
-    wanted = both if metrics is None else [metrics] if isinstance(metrics, str) else list(dict.fromkeys(metrics))
-    for name in wanted:
-        if name not in both:
-            raise InputError(f"metrics: {name!r} is not in both runs; they share {', '.join(both) or 'none'}")
-    if not wanted:
-        raise InputError(f"the runs {first.run!r} and {second.run!r} have no metric in common")
-    return wanted
-
-
-def _rows(result: Result, names: Iterable[str], cluster: str | None) -> dict[tuple[str, int], _Row]:
-    """The rows by what tells them apart; of several with one name the second is another one, and so on."""
-    seen: Counter[str] = Counter()
-    found: dict[tuple[str, int], _Row] = {}
-    wanted = set(names)
-    for row in result.numbered():
-        sample = row.scored.sample
-        key = _key(sample)
-        seen[key] += 1
-        scores = {
-            name: Score(metric=name, value=score.value, unscored=score.unscored, low=score.low, high=score.high,
-                        direction=score.direction, convention=score.convention)
-            for name, score in row.scored.scores.items()
-            if name in wanted
-        }  # fmt: skip
-        there, value = (False, "") if cluster is None else value_in(sample, cluster)
-        name = sample.id if sample.id is not None else f"row {row.number}"
-        found[key, seen[key]] = _Row(row.number, name, scores, value if there else None)
-    return found
-
-
-def _key(sample: Sample) -> str:
-    if sample.id is not None:
-        return f"id {sample.id}"
-    return "asked " + json.dumps(
-        [sample.question, [[turn.question, turn.answer] for turn in sample.history], sample.reference]
-    )
-
-
-def _notes(first: Result, second: Result, names: Iterable[str]) -> list[str]:
+def _notes(first: Result, second: Result, names: Sequence[str], link: Link | None) -> list[str]:
     notes = []
-    if first.judge != second.judge:
+    if first.judge != second.judge and link is not None:
+        notes.append(
+            f"The runs are by different judges, {first.judge} and {second.judge}: linked by {link.anchors} answers."
+        )
+        left = [name for name in first.metrics if name in second.metrics and name not in link.offsets]
+        if left:
+            notes.append(f"Not linked, and not compared: {', '.join(left)}.")
+    elif first.judge != second.judge:
         notes.append(f"The runs are by different judges, {first.judge} and {second.judge}: part of this is theirs.")
     for name in names:
         one, other = first.parameters.get(name), second.parameters.get(name)

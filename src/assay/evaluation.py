@@ -72,6 +72,7 @@ def evaluate(
     note: str | None = None,
     budget: Budget | None = None,
     stop_after: int | None = STOP_AFTER,
+    reading: int = 1,
 ) -> Result:
     """Score every row of `data`. See `aevaluate` for the arguments.
 
@@ -88,6 +89,7 @@ def evaluate(
         sinks=sinks,
         budget=budget,
         stop_after=stop_after,
+        reading=reading,
     )
     begun: list[Result] = []
 
@@ -127,6 +129,7 @@ async def aevaluate(
     note: str | None = None,
     budget: Budget | None = None,
     stop_after: int | None = STOP_AFTER,
+    reading: int = 1,
 ) -> Result:
     """Score every row of `data` with every metric.
 
@@ -153,6 +156,7 @@ async def aevaluate(
     budget           what the judge may be asked for at most; what finds no room is unscored (budget), and a rerun asks
                      for it again
     stop_after       rows in a row without one usable reply of the judge after which the run ends; None: never
+    reading          2 asks the judge anew what reading 1 has found, and keeps it apart: see `assay.readings`
 
     Raises InputError before the judge is asked anything: for unknown metrics, for a run name that is taken, and for all
     missing columns together. Raises JudgeFailure when the endpoint refuses the key or does not know the model, and
@@ -169,6 +173,7 @@ async def aevaluate(
         sinks=sinks,
         budget=budget,
         stop_after=stop_after,
+        reading=reading,
     )
     await _check_sinks(options)
     named = (run, replace, note)
@@ -191,7 +196,11 @@ def _begin(
     source = open_data(data, column_map=column_map, limit=limit, language=language)
     chosen = _chosen(metrics, source, judge)
     check_budget(options.budget, judge)
-    for name, value in {"concurrency": options.concurrency, "stop_after": options.stop_after}.items():
+    for name, value in {
+        "concurrency": options.concurrency,
+        "stop_after": options.stop_after,
+        "reading": options.reading,
+    }.items():
         if value is not None and value < 1:
             raise InputError(f"{name}: expected at least 1, got {value}")
     for name, seconds in {"deadline": options.deadline, "sample_deadline": options.sample_deadline}.items():
@@ -215,7 +224,9 @@ def _begin(
     if (unable := _unable(chosen, judge)) is not None:
         result.notes.append(unable)
     result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
-    return Running(result, chosen, judge, FindingCache(judge, kept.findings(result.run)), options), source
+    findings = kept.findings(result.run)
+    cache = FindingCache(judge.kept_in(findings), findings, options.reading)
+    return Running(result, chosen, judge, cache, options), source
 
 
 async def _check_sinks(options: Options) -> None:

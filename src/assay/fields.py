@@ -185,9 +185,11 @@ def _from_mapping(value: Mapping[Any, Any]) -> Context:
             )
         return _with(context_text(inner), score=score)
     metadata = value.get("metadata", value.get("meta")) or {}
+    in_prompt = value.get("in_prompt")
     return Context(
         id=_first_id(value.get(key) for key in ID_KEYS),
         score=score,
+        in_prompt=in_prompt if isinstance(in_prompt, bool) else None,
         metadata=metadata,
         # what a dict calls its text is one, whatever it names: a sample that was written is read as it was
         **({"text": text, "image": image} if isinstance(value.get("text"), str) else _text_and_image(text, image)),

@@ -14,8 +14,8 @@ NONE = "–"  # the group of rows without the column
 _FIELDS = ("language", "status")
 
 
-def grouped_by(rows: Iterable[ScoredSample], column: str) -> dict[str, dict[str, Summary]]:
-    """The summaries of each group by metric, the group with most rows first; see `Result.by`.
+def grouped_by(rows: Iterable[ScoredSample], column: str, cluster: str | None = None) -> dict[str, dict[str, Summary]]:
+    """The summaries of each group by metric, the group with most rows first; see `Result.by` and `Result.clustered`.
 
     Raises InputError where no row has the column; it then says which there are.
     """
@@ -23,14 +23,15 @@ def grouped_by(rows: Iterable[ScoredSample], column: str) -> dict[str, dict[str,
     sizes: dict[str, int] = {}
     seen: dict[str, None] = {}
     there = False
-    for scored in rows:
+    for number, scored in enumerate(rows):
+        together = None if cluster is None else cluster_of(scored.sample, cluster, number)
         found, value = value_in(scored.sample, column)
         there = there or found
         seen.update(dict.fromkeys(scored.sample.metadata))
         summaries = groups.setdefault(value, {})
         sizes[value] = sizes.get(value, 0) + 1
         for name, score in scored.scores.items():
-            summaries.setdefault(name, Summary(metric=name)).add(score)
+            summaries.setdefault(name, Summary(metric=name)).add(score, together)
     if not there:
         known = ", ".join([*map(repr, list(seen)[:20]), *_FIELDS])
         raise InputError(f"by: no row has the column {column!r}; rows can be grouped by {known}")
@@ -45,3 +46,9 @@ def value_in(sample: Sample, column: str) -> tuple[bool, str]:
     if value is None:
         return False, NONE
     return True, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def cluster_of(sample: Sample, column: str, number: int) -> str:
+    """What the row hangs together with: its value in the column; a row without one stands alone, by its number."""
+    there, value = value_in(sample, column)
+    return value if there else f"\0{number}"

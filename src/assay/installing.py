@@ -28,6 +28,7 @@ PARTS = {
     "mlflow": "mlflow",
     "opentelemetry": "opentelemetry",
     "phoenix": "phoenix",
+    "pytest": "pytest",
 }
 
 

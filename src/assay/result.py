@@ -5,12 +5,12 @@ from __future__ import annotations
 import heapq
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from assay.errors import InputError, MissingExtra
-from assay.groups import grouped_by
+from assay.groups import cluster_of, grouped_by, value_in
 from assay.installing import install_package
 from assay.records import ScoredSample, Usage
 from assay.sinks.writing import Deliveries
@@ -57,6 +57,7 @@ class Result:
     note      what was said of the run when it was started
     data      what it read: a file as it was named, or a kind of object
     started   seconds since 1970
+    cluster   the column whose values say which rows hang together, where intervals go by one: see `clustered`
     """
 
     run: str
@@ -74,6 +75,7 @@ class Result:
     note: str | None = None
     data: str | None = None
     started: float | None = None
+    cluster: str | None = None
 
     @classmethod
     def load(cls, run: str = "last", store: Store | str | Path = ".assay") -> Result:
@@ -101,8 +103,24 @@ class Result:
     def add(self, scored: ScoredSample) -> None:
         """Take one more row into the summaries."""
         self.rows += 1
+        together = None if self.cluster is None else cluster_of(scored.sample, self.cluster, self.rows)
         for name, score in scored.scores.items():
-            self.metrics.setdefault(name, Summary(metric=name)).add(score)
+            self.metrics.setdefault(name, Summary(metric=name)).add(score, together)
+
+    def clustered(self, column: str) -> Self:
+        """This run with intervals that take the rows with one value in a column of the data together.
+
+        Rows of one document, one conversation, one source are no independent witnesses: twenty rows of two documents
+        are two. A row without the column stands alone. Raises InputError where no row has it.
+        """
+        found = replace(self, metrics={name: Summary(metric=name) for name in self.metrics}, rows=0, cluster=column)
+        there = not self.rows
+        for row in self.numbered():
+            there = there or value_in(row.scored.sample, column)[0]
+            found.add(row.scored)
+        if not there:
+            raise InputError(f"cluster: no row has the column {column!r}")
+        return found
 
     def info(self) -> dict[str, Any]:
         """What the store keeps about this run."""
@@ -126,7 +144,8 @@ class Result:
         """The run and its summaries as plain JSON values, without the rows: see `to_jsonl` and `to_csv` for these."""
         info = self.info()
         summaries = info.pop("summaries")
-        return {"run": self.run, "started": self.started, **info, "complete": self.complete, "metrics": summaries}
+        info |= {"complete": self.complete, "cluster": self.cluster, "metrics": summaries}
+        return {"run": self.run, "started": self.started, **info}
 
     def __iter__(self) -> Iterator[ScoredSample]:
         """The scored samples in the order of the data."""
@@ -193,7 +212,7 @@ class Result:
         `column` is a column that is no field of a sample (it is in the metadata), or "language" or "status". Rows
         without it are the group "–". Raises InputError where no row has the column.
         """
-        return grouped_by((row.scored for row in self.numbered()), column)
+        return grouped_by((row.scored for row in self.numbered()), column, self.cluster)
 
     def records(self) -> Iterator[dict[str, Any]]:
         """One flat dict per row: number, id, texts, and per metric its value and, where there is none, the cause."""
@@ -253,7 +272,7 @@ class Result:
         return printable(f"<Result {self.run}: {rows}, {', '.join(self.metrics)}>")
 
     def _repr_html_(self) -> str:
-        from assay.report.table import as_html
+        from assay.report.notebook import as_html
 
         return as_html(self)
 

@@ -46,6 +46,7 @@ class Options:
     sinks: Sequence[Sink]
     budget: Budget | None
     stop_after: int | None
+    reading: int = 1
 
 
 class Watch:

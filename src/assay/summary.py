@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from assay.records import BY_CONVENTION, Direction, Score
+from assay.stats.moments import Moments
 from assay.terminal import printable
+
+if TYPE_CHECKING:
+    from assay.stats.intervals import Estimate
+
+#: How sure the interval of a mean is.
+CONFIDENCE = 0.95
 
 
 @dataclass(slots=True)
 class Summary:
-    """What is known of one metric so far. Constant memory, whatever the number of rows.
+    """What is known of one metric so far. Constant memory, whatever the number of rows; with clusters, by their number.
 
     mean          over the scored rows; None when there are none
     scored/total  coverage
+    interval      where the mean of many such rows lies, with confidence 0.95, as far as these few tell
     bounds        the mean, were every unscored row as bad and as good as can be: what the gaps could hide
     causes        unscored rows by cause; rows with a value by convention are none of the scored ones either
     """
@@ -30,9 +38,11 @@ class Summary:
     causes: Counter[str] = field(default_factory=Counter)
     _sum: float = 0.0
     _lost: float = 0.0  # Neumaier's compensation: 10^6 additions lose no digit that is shown
+    _moments: Moments = field(default_factory=Moments)
+    _read: Estimate | None = None  # the interval, where all that is known of the rows was read from a store
 
-    def add(self, score: Score) -> None:
-        """Take one row's score into account."""
+    def add(self, score: Score, cluster: str | None = None) -> None:
+        """Take one row's score into account; `cluster` names what the row hangs together with, a document perhaps."""
         self.low, self.high, self.direction = score.low, score.high, score.direction
         self.total += 1
         if score.unscored is not None:
@@ -49,6 +59,7 @@ class Summary:
         else:
             self._lost += (score.value - total) + self._sum
         self._sum = total
+        self._moments.add(score.value, score.low, score.high, cluster)
 
     @property
     def sum(self) -> float:
@@ -59,6 +70,19 @@ class Summary:
         return self.sum / self.scored if self.scored else None
 
     @property
+    def interval(self) -> Estimate | None:
+        """The mean with its interval (see `assay.stats.intervals`), computed when asked for; None without any value.
+
+        Of rows that hang together it takes account where they were added with their cluster.
+        """
+        from assay.stats.intervals import estimate_of
+
+        if self._read is not None:
+            return self._read
+        known = self._moments
+        return estimate_of(known, min(self.low, known.least), max(self.high, known.most), CONFIDENCE)
+
+    @property
     def bounds(self) -> tuple[float, float] | None:
         """Lowest and highest mean that the unscored rows leave possible; None when there are no rows."""
         if not self.total:
@@ -67,9 +91,15 @@ class Summary:
         return (self.sum + gaps * self.low) / self.total, (self.sum + gaps * self.high) / self.total
 
     def to_dict(self) -> dict[str, Any]:
-        """The summary as plain JSON values: mean and bounds are None where there are none."""
+        """The summary as plain JSON values: mean, interval and bounds are None where there are none.
+
+        `clusters` is how many groups of rows the interval goes by; None where all rows count as independent.
+        """
+        found = self.interval
         return {
             "mean": self.mean,
+            "interval": None if found is None else [found.low, found.high],
+            "clusters": None if found is None or self._moments.clusters is None else found.clusters,
             "scored": self.scored,
             "total": self.total,
             "bounds": None if self.bounds is None else list(self.bounds),
@@ -85,10 +115,17 @@ class Summary:
         found = cls(metric, data["low"], data["high"], data["direction"], data["scored"], data["total"])
         found.causes = Counter(data["causes"])
         found._sum = (data["mean"] or 0.0) * data["scored"]
+        if data.get("interval") is not None:  # runs of an earlier assay have none
+            from assay.stats.intervals import Estimate
+
+            low, high = data["interval"]
+            clusters = data.get("clusters") or found.scored
+            found._read = Estimate(data["mean"], low, high, found.scored, clusters, None, CONFIDENCE)
         return found
 
     def __str__(self) -> str:
-        mean = "no value" if self.mean is None else f"mean {self.mean:.3f}"
+        found = self.interval
+        mean = "no value" if found is None else f"mean {found}"
         causes = ", ".join(f"{cause} {count}" for cause, count in self.causes.most_common())
         rest = f" ({causes})" if causes else ""
         return printable(f"{self.metric}: {mean}, {self.scored} of {self.total} rows scored{rest}")

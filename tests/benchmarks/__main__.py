@@ -22,6 +22,7 @@ BENCHMARKS = {
     "The embedded judge: CPU of a row": "bench_embedded_rows",
     "The demo: all but scoring, and the first score": "bench_demo",
     "The language of a row": "bench_language",
+    "The pytest plugin where nothing uses it": "bench_pytest",
 }
 
 HEAD = """# Benchmarks

@@ -4,7 +4,7 @@
 
 installs all but those, says on stderr what is not tested and why, and prints the expression for `pytest -m` that
 chooses the tests that can run. Exit code 1 where one cannot be had that was not named. `.ci/run` asks so. A new one (a
-browser, a database server) is a line in `INSTALL`, and a mark on its tests: `@pytest.mark.needs(name="browser")`.
+database server) is a line in `INSTALL`, and a mark on its tests: `@pytest.mark.needs(name="browser")`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from tests.frameworks import running
-from tests.servers import stores
+from tests.servers import browser, stores
 
 #: How each is made ready; raises where it cannot be had.
 INSTALL: Mapping[str, Callable[[], object]] = {
     "phoenix": partial(stores.environment, stores.PHOENIX.requirement),
     "mlflow": partial(stores.environment, stores.MLFLOW.requirement),
     "frameworks": running.make_ready,
+    "browser": browser.make_ready,
 }
 
 

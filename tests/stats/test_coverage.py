@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from assay.stats import difference, estimate
-from assay.stats.intervals import Floats
+from assay.stats.arrays import Floats
 
 RUNS = 2000
 LEAST = 0.925 - 0.012  # at every setting, less what 2,000 runs err by (2.4 standard errors at 0.95)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.stats import difference, estimate, holm
+from assay.stats import difference, estimate, holm, non_inferior
 from assay.stats.paired import COUNTED, FLIPS, sign_flip
 
 PAIRS = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=30)
@@ -118,3 +118,37 @@ def test_a_correction_never_helps_and_keeps_the_order(ps: list[float]) -> None:
     assert all(p <= q <= 1.0 for p, q in zip(ps, adjusted, strict=True))
     order = sorted(range(len(ps)), key=ps.__getitem__)
     assert [adjusted[n] for n in order] == sorted(adjusted)
+
+
+def test_alike_within_a_margin_is_shown_by_rows_enough() -> None:
+    """No row of 20 differs: Wilson's 90 % end is t²/(n + t²), t = 1.729 (19 degrees): 2.990/22.990 = 0.130."""
+    few = non_inferior([1.0] * 20, [1.0] * 20, 0.1)
+    assert few is not None
+    assert (few.verdict, few.estimate.low) == (None, pytest.approx(-0.1300, abs=1e-4))
+    assert non_inferior([1.0] * 20, [1.0] * 20, 0.14).verdict == "pass"  # type: ignore[union-attr]
+    assert non_inferior([1.0] * 200, [1.0] * 200, 0.1).verdict == "pass"  # type: ignore[union-attr]
+
+
+def test_worse_beyond_doubt_fails_and_a_little_worse_within_the_margin_passes() -> None:
+    worse = [0.0] * 10 + [1.0] * 10
+    assert non_inferior([1.0] * 20, worse, 0.1).verdict == "fail"  # type: ignore[union-attr]
+    assert non_inferior([1.0] * 20, worse, 0.9).verdict == "pass"  # type: ignore[union-attr]
+    assert non_inferior([1.0] * 20, worse, 0.1, direction="lower").verdict == "pass"  # type: ignore[union-attr]
+    assert non_inferior([], [], 0.1) is None
+
+
+@pytest.mark.parametrize(("margin", "alpha"), [(0.0, 0.05), (-0.1, 0.05), (math.nan, 0.05), (0.1, 0.5), (0.1, 0.0)])
+def test_margins_and_levels_that_say_nothing_are_refused(margin: float, alpha: float) -> None:
+    with pytest.raises(InputError, match=r"margin|alpha"):
+        non_inferior([1.0], [1.0], margin, alpha=alpha)
+
+
+def test_graded_differences_have_the_interval_of_their_mean_from_five_rows_on() -> None:
+    """Of 20 rows four moved, by several sizes: put together from rises and falls; five: as the mean of -1 to 1."""
+    four, five = [0.1, -0.2, 0.3, 0.05] + [0.0] * 16, [0.1, -0.2, 0.3, 0.05, -0.1] + [0.0] * 15
+    for moved, alike in ((four, False), (five, True)):
+        found = difference([max(0.0, -x) for x in moved], [max(0.0, x) for x in moved])
+        whole = estimate(moved, -1.0, 1.0)
+        assert found is not None
+        assert whole is not None
+        assert (found.estimate.low == pytest.approx(whole.low)) == alike

@@ -67,7 +67,10 @@ def run(shape: Shape, exported: Exported) -> tuple[Kept, dict[str, Any]]:
 SAME = [one for one in SHAPES if one.name not in (*DIFFERENT, *AT_ONCE)]
 
 
-@pytest.mark.parametrize("shape", SAME, ids=lambda shape: shape.name)
+@pytest.mark.parametrize(
+    "shape",  # every eighth is a short test
+    [pytest.param(one, marks=[pytest.mark.long] if n % 8 else [], id=one.name) for n, one in enumerate(SAME)],
+)
 def test_imported_is_what_was_captured_live(shape: Shape, langchain_spans: Exported) -> None:
     kept, given = run(shape, langchain_spans)
     assert seen(spans_to_samples(langchain_spans.spans, given.get("rules"))) == seen(kept)

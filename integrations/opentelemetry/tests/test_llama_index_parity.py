@@ -85,7 +85,13 @@ def default_llm(monkeypatch: pytest.MonkeyPatch) -> None:
 CHOSEN = [one for one in SHAPES if one.group in GROUPS]
 
 
-@pytest.mark.parametrize("shape", [one for one in CHOSEN if one.name not in LESS], ids=lambda s: f"{s.group}-{s.name}")
+@pytest.mark.parametrize(
+    "shape",  # every eighth is a short test
+    [
+        pytest.param(one, marks=[pytest.mark.long] if n % 8 else [], id=f"{one.group}-{one.name}")
+        for n, one in enumerate(one for one in CHOSEN if one.name not in LESS)
+    ],
+)
 def test_imported_is_what_was_captured_live(shape: Shape, llama_index_spans: Exported) -> None:
     kept = run(shape, llama_index_spans)
     assert seen(spans_to_samples(llama_index_spans.spans)) == seen(kept)

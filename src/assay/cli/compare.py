@@ -3,26 +3,46 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from assay.cli.options import JsonOption, StoreOption
+from assay.cli.options import ClusterOption, JsonOption, StoreOption
 from assay.cli.output import say, say_json, show
 from assay.cli.runs import opened
 from assay.errors import InputError
 
+if TYPE_CHECKING:
+    from assay.result import Result
+    from assay.stats.classic import Method
+
 
 def compare(
-    first: Annotated[str, typer.Argument(help="The run that is the baseline.")],
-    second: Annotated[str, typer.Argument(help="The run that is held against it, or 'last'.")] = "last",
+    first: Annotated[str | None, typer.Argument(help="The run that is the baseline; or mlflow:RUN.")] = None,
+    second: Annotated[
+        str | None, typer.Argument(help="The run that is held against it; or mlflow:RUN.", show_default="last")
+    ] = None,
+    *,
+    elsewhere: Annotated[
+        list[str] | None,
+        typer.Option("--from", help="A run that another tool holds, as mlflow:RUN; twice for both runs."),
+    ] = None,
     metrics: Annotated[
         str | None, typer.Option("-m", "--metrics", help="Names, separated by commas; all that both have.")
     ] = None,
-    cluster: Annotated[
-        str | None, typer.Option(help="Rows with one value in this column hang together: a document, a conversation.")
+    cluster: ClusterOption = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(help="Rows with one value in this column by themselves, too; may be repeated."),
     ] = None,
     n: Annotated[int, typer.Option("-n", "--rows", help="How many moved rows of each metric.")] = 5,
+    anchors: Annotated[
+        tuple[str, str] | None,
+        typer.Option(help="Two runs on the same answers, one by each judge: what the judges differ by is taken off."),
+    ] = None,
+    test: Annotated[
+        str, typer.Option(help="What p is of: sign-flip, or as others have it mcnemar, wilcoxon, mlflow.")
+    ] = "sign-flip",
     any_judge: Annotated[bool, typer.Option("--any-judge", help="Compare runs of different judges, too.")] = False,
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
@@ -32,24 +52,72 @@ def compare(
     The sentence first; then each metric with its difference, and the rows that moved, those for the worse first.
     """
     from assay.comparison import compare as compared
-    from assay.report.comparison_table import moved_table
-    from assay.result import Result
+    from assay.report.comparison_table import compared_in_colour, headline_in_colour, moved_table
 
     if n < 0:
         raise InputError(f"-n: expected 0 or more, got {n}")
-    kept = opened(store)
+    one, other = _two([*(elsewhere or ()), *(run for run in (first, second) if run is not None)])
     names = None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
+    linked = None
+    if anchors is not None:
+        from assay.linking import link
+
+        linked = link(_loaded(anchors[0], store), _loaded(anchors[1], store))
     found = compared(
-        Result.load(first, kept), Result.load(second, kept), names, cluster=cluster, moved=n, any_judge=any_judge
+        _loaded(one, store),
+        _loaded(other, store),
+        names,
+        cluster=cluster,
+        by=by or (),
+        moved=n,
+        any_judge=any_judge,
+        link=linked,
+        method=_method(test),
     )
     if as_json:
         say_json(found.to_dict(), indent=2)
         return
-    say(found.headline)
+    show(headline_in_colour(found), wrapped=False)
     if found.only_first or found.only_second:
         say(f"{found.only_first} rows are in {found.first} alone, {found.only_second} in {found.second} alone.")
-    for line in (*found.metrics.values(), *found.notes):
+    for metric in found.metrics.values():
+        show(compared_in_colour(metric), wrapped=False)
+    for line in (*found.told_slices(), *found.notes):
         say(line)
     moved = moved_table(found)
     if moved is not None:
         show(moved)
+
+
+def _two(runs: list[str]) -> tuple[str, str]:
+    """The runs that are meant; the second is the latest where only one is named."""
+    if not runs or len(runs) > 2:
+        raise InputError(f"compare: expected two runs, FIRST and SECOND, got {len(runs)}")
+    return runs[0], runs[1] if len(runs) > 1 else "last"
+
+
+def _loaded(run: str, folder: Path) -> Result:
+    """A run of the store, or of another tool, for which no store has to be there."""
+    from assay.data.named import is_named
+    from assay.result import Result
+
+    if is_named(run) and not _has(run, folder):
+        from assay.elsewhere import run_elsewhere
+
+        return run_elsewhere(run)
+    return Result.load(run, opened(folder))
+
+
+def _has(run: str, folder: Path) -> bool:
+    try:
+        return opened(folder).has_run(run)
+    except InputError:  # there is no store
+        return False
+
+
+def _method(test: str) -> Method:
+    from assay.stats.classic import METHODS
+
+    if test not in METHODS:
+        raise InputError(f"--test: expected {', '.join(METHODS)}; got {test!r}")
+    return cast("Method", test)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay.cli.configured import budget_meant, metrics_meant
 from assay.cli.groups import grouped
 from assay.cli.options import JudgeOptions, MetricsOption
 from assay.cli.output import say, say_json
@@ -96,9 +97,8 @@ def worker(
 
     sinks = _sinks(sink or [])
     check_sinks(sinks)  # a key that is refused would park every score
-    report = Worker(spool, metrics, judge.resolve(), sinks=sinks, budget=budget.resolve(), **asdict(work)).run(
-        until_empty
-    )
+    chosen, limits = metrics_meant(metrics), budget_meant(budget.resolve())
+    report = Worker(spool, chosen, judge.resolve(), sinks=sinks, budget=limits, **asdict(work)).run(until_empty)
     _print(report, as_json)
     raise typer.Exit(UNSETTLED if report.parked or report.undelivered or report.pending else OK)
 

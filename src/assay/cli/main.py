@@ -1,9 +1,9 @@
-"""The command line: score, explain, compare, lens, runs, worst, failures, metrics, doctor, demo, worker, cascade,
-capture, ingest, bedrock, forget.
+"""The command line: score, explain, show, compare, causes, report, gate, plan, noise, align, label, probe, lens, runs,
+worst, failures, metrics, doctor, demo, worker, cascade, capture, ingest, bedrock, forget, init.
 
 Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input, or
 a file or store that cannot be read or written; 3 the judge cannot be used (missing extra, key refused, endpoint
-unreachable); 4 a fault in assay; 130 interrupted.
+unreachable); 4 a fault in assay; 5 a gate failed; 6 a gate cannot tell; 130 interrupted.
 Results go to stdout, everything else to stderr; an error is one line with the way out. `assay --debug COMMAND`, or
 ASSAY_DEBUG=1 in the environment, shows where it came from.
 """
@@ -20,20 +20,31 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 import assay
+from assay.cli.align import align
 from assay.cli.bedrock import bedrock
 from assay.cli.capture import capture
 from assay.cli.cascade import cascade
+from assay.cli.causes import causes
 from assay.cli.compare import compare
+from assay.cli.configured import configured
 from assay.cli.forget import forget
+from assay.cli.gate import gate
 from assay.cli.groups import grouped
 from assay.cli.ingest import ingest
+from assay.cli.init import init
+from assay.cli.label import label
 from assay.cli.lens import lens
 from assay.cli.live import worker
 from assay.cli.metrics import metrics
+from assay.cli.noise import noise
 from assay.cli.options import JudgeOptions, StoreOption
 from assay.cli.output import STDOUT, say, show
+from assay.cli.plan import plan
+from assay.cli.probe import probe
+from assay.cli.report import report
 from assay.cli.runs import explain, failures, runs, worst
 from assay.cli.score import score
+from assay.cli.show import show_sample
 from assay.cli.words import for_the_command_line
 from assay.errors import AssayError, InputError, JudgeFailure, MissingExtra, StoreError
 
@@ -58,7 +69,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Score retrieval-augmented answers with located evidence.",
     epilog="Exit codes: 0 fine, 1 some judging or delivery failed, 2 wrong input, 3 judge unusable, 4 a fault "
-    "in assay, 130 interrupted.",
+    "in assay, 5 a gate failed, 6 a gate cannot tell, 130 interrupted.",
 )
 
 
@@ -81,6 +92,7 @@ def options(
 
 
 @app.command()
+@configured
 @grouped
 def doctor(
     judge: JudgeOptions,
@@ -96,6 +108,7 @@ def doctor(
 
 
 @app.command()
+@configured
 def demo(store: StoreOption = Path(".assay")) -> None:
     """Score 22 real answers with the embedded judge, and show the worst one and what decided it."""
     from assay.demo import answers
@@ -114,9 +127,13 @@ def demo(store: StoreOption = Path(".assay")) -> None:
 
 # the commands that have files of their own
 for command in (
-    metrics, score, explain, compare, lens, worst, failures, worker, cascade, capture, ingest, bedrock, forget,
+    score, explain, compare, causes, report, gate, plan, noise, align, label, probe, lens, worst, failures, worker,
+    cascade, bedrock, forget,
 ):  # fmt: skip
+    app.command()(configured(command))
+for command in (metrics, capture, ingest, init):
     app.command()(command)
+app.command("show")(configured(show_sample))
 app.add_typer(runs, name="runs")
 
 

@@ -1,4 +1,4 @@
-"""What the commands that use a judge have in common: its options, and the judge that they mean."""
+"""What commands have in common: options, the judge that they mean, the columns, the store."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.judges import BaseJudge
+    from assay.store import Store
 
 MetricsOption = Annotated[str | None, typer.Option(help="Names, separated by commas; `assay metrics` lists them.")]
 ColumnsOption = Annotated[
@@ -34,6 +35,9 @@ BedrockOption = Annotated[
     typer.Option("--bedrock", help="Write every row with its scores as Amazon Bedrock's evaluation jobs do, as JSONL."),
 ]
 ByOption = Annotated[str | None, typer.Option(help="Means by the values of this column, too.")]
+ClusterOption = Annotated[
+    str | None, typer.Option(help="Rows with one value in this column hang together: a document, a conversation.")
+]
 JudgeOption = Annotated[
     str,
     typer.Option(
@@ -52,6 +56,11 @@ GuidanceOption = Annotated[
     Path | None, typer.Option(help="TOML or JSON: what to tell the judge of single kinds of inquiry, with examples.")
 ]
 
+CalibrationOption = Annotated[
+    Path | None,
+    typer.Option(help="A file that `assay align --write` made for this judge: its probabilities and thresholds."),
+]
+
 
 @dataclass(frozen=True)
 class JudgeOptions:
@@ -63,11 +72,27 @@ class JudgeOptions:
     embedding_model: EmbeddingOption = None
     window_tokens: WindowOption = None
     guidance: GuidanceOption = None
+    calibration: CalibrationOption = None
 
     def resolve(self) -> BaseJudge:
         """The judge that they mean. Raises InputError for options that do not go together."""
         judge = judge_of(self.judge, self.base_url, self.api_key_env, self.embedding_model, self.window_tokens)
-        return judge if self.guidance is None else judge.with_guidance(self.guidance)
+        judge = judge if self.guidance is None else judge.with_guidance(self.guidance)
+        if self.calibration is None:
+            return judge
+        from assay.judges.calibrated import calibrated
+
+        return calibrated(judge, self.calibration)
+
+    def resolve_if(self, fingerprint: str) -> BaseJudge | None:
+        """The judge that they mean, where it is the one with this fingerprint; None where not, or it cannot be had."""
+        from assay.errors import JudgeFailure, MissingExtra
+
+        try:
+            judge = self.resolve()
+            return judge if judge.fingerprint == fingerprint else None
+        except (InputError, MissingExtra, JudgeFailure):
+            return None
 
 
 def judge_of(
@@ -119,3 +144,12 @@ def column_map(columns: list[str] | None) -> dict[str, list[str]] | None:
             raise InputError(f"--map: expected FIELD=COLUMN, got {given!r}")
         found.setdefault(field, []).append(column)
     return found
+
+
+def opened(store: Path) -> Store:
+    """The store in this folder or file. Raises InputError where there is none: looking makes no store."""
+    from assay.store import FILE_NAME, Store
+
+    if not (store if store.suffix == ".db" else store / FILE_NAME).exists():
+        raise InputError(f"store: there is none in {str(store)!r}; name yours with --store, or score something first")
+    return Store(store)

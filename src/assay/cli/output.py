@@ -27,11 +27,14 @@ def say_json(value: Any, indent: int | None = None) -> None:
     print(json_text(value, indent), flush=True)
 
 
-def show(renderable: RenderableType) -> None:
-    """Print what rich draws, as wide as the terminal, in colours where stdout is one. Others' texts are `SeenText`s."""
-    from assay.report.drawn import drawn
+def show(renderable: RenderableType, *, wrapped: bool = True) -> None:
+    """Print what rich draws, in colours where stdout is a terminal. Others' texts are `SeenText`s.
 
-    print(drawn(renderable, width(), colour=in_colour(sys.stdout)), flush=True)
+    As wide as the terminal; text that is not to be `wrapped` keeps its lines, whatever their length.
+    """
+    from assay.report.drawn import UNWRAPPED, drawn
+
+    print(drawn(renderable, width() if wrapped else UNWRAPPED, colour=in_colour(sys.stdout)), flush=True)
 
 
 def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], file: str) -> None:

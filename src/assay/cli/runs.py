@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from assay.cli.options import BedrockOption, ByOption, CsvOption, JsonOption, StoreOption
+from assay.cli.configured import configured
+from assay.cli.options import BedrockOption, ByOption, ClusterOption, CsvOption, JsonOption, StoreOption
+from assay.cli.options import opened as opened
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
 from assay.cli.words import for_the_command_line
 from assay.errors import InputError
-
-if TYPE_CHECKING:
-    from assay.store import Store
 
 RunArgument = Annotated[str, typer.Argument(help="The run's name, or 'last'.")]
 
@@ -24,6 +23,7 @@ runs = typer.Typer(
 
 
 @runs.callback()
+@configured
 def list_runs(
     context: typer.Context,
     store: StoreOption = Path(".assay"),
@@ -48,9 +48,11 @@ def list_runs(
 
 
 @runs.command("show")
+@configured
 def show_run(
     run: RunArgument = "last",
     by: ByOption = None,
+    cluster: ClusterOption = None,
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
     as_csv: CsvOption = None,
@@ -61,7 +63,7 @@ def show_run(
     from assay.result import Result
 
     check_csv(as_csv)
-    print_result(Result.load(run, opened(store)), None, as_csv, as_json, by, bedrock)
+    print_result(Result.load(run, opened(store)), None, as_csv, as_json, by, bedrock, cluster)
 
 
 def worst(
@@ -139,12 +141,3 @@ def explain(
     show(explanation.rich(short=short))
     if short and explanation.shortened:
         say(f"\nin short; all of it: assay explain {run} {row} --full", aside=True)
-
-
-def opened(store: Path) -> Store:
-    """The store in this folder or file. Raises InputError where there is none: looking makes no store."""
-    from assay.store import FILE_NAME, Store
-
-    if not (store if store.suffix == ".db" else store / FILE_NAME).exists():
-        raise InputError(f"store: there is none in {str(store)!r}; name yours with --store, or score something first")
-    return Store(store)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay.cli.configured import budget_meant, configuration_in_use, metrics_meant
 from assay.cli.groups import grouped
 from assay.cli.options import (
     BedrockOption,
     ByOption,
+    ClusterOption,
     ColumnsOption,
     CsvOption,
     JsonOption,
@@ -20,6 +22,7 @@ from assay.cli.options import (
     column_map,
 )
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
+from assay.cli.stakes import BaselineOption, FailOverOption, FailUnderOption, Stakes, SummaryOption
 from assay.errors import SETTLED, Cause, InputError
 
 if TYPE_CHECKING:
@@ -32,13 +35,13 @@ OK, UNSCORED, INTERRUPTED = 0, 1, 130
 @grouped
 def score(
     data: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             help="JSONL, JSON, CSV, TSV or Parquet: one file, several, or a pattern as 'answers/*.jsonl'; '-' for "
-            "standard input; or traces: NAME:ADDRESS, as otel:spans.jsonl.",
+            "standard input; or traces: NAME:ADDRESS, as otel:spans.jsonl. Without it, the data of the configuration.",
             show_default=False,
         ),
-    ],
+    ] = None,
     *,
     metrics: MetricsOption = None,
     judge: JudgeOptions,
@@ -47,6 +50,7 @@ def score(
     as_csv: CsvOption = None,
     as_json: JsonOption = False,
     by: ByOption = None,
+    cluster: ClusterOption = None,
     run: Annotated[
         str | None, typer.Option("--run", "--name", help="A name for the run; it gets one of its own without.")
     ] = None,
@@ -70,6 +74,13 @@ def score(
     concurrency: Annotated[int, typer.Option(help="Rows in flight at the same time.")] = 16,
     deadline: Annotated[float | None, typer.Option(help="Seconds for the whole run.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    fail_under: FailUnderOption = None,
+    fail_over: FailOverOption = None,
+    gate: Annotated[
+        bool, typer.Option("--gate", help="Hold the run against the gates of the configuration, as `assay gate` does.")
+    ] = False,
+    baseline: BaselineOption = None,
+    summary: SummaryOption = None,
 ) -> None:
     """Score files of answers and print the table of means. A rerun asks only for what is missing."""
     from assay.data import open_data
@@ -78,17 +89,20 @@ def score(
     from assay.judges.cascade.judge import CascadeJudge
     from assay.sinks.registry import resolve_sink
 
+    data = _data(data)
     check_csv(as_csv)
     _check_outputs(data, out, as_csv, as_json)
     if bedrock is not None:
         check_target("--bedrock", bedrock, data)
+    measured = metrics_meant(metrics)
+    stakes = Stakes.of(fail_under, fail_over, gate, baseline, store, measured)
     chosen = judge.resolve()
     sinks = [resolve_sink(spec) for spec in sink or ()]
     named = data[0] if len(data) == 1 else [name if is_named(name) else Path(name) for name in data]
     try:
         result = evaluate(
             open_data(named, column_map=column_map(columns), limit=limit, format=format, language=language),
-            metrics,
+            measured,
             chosen,
             store=store,
             concurrency=concurrency,
@@ -98,16 +112,27 @@ def score(
             replace=replace,
             note=note,
             progress=not quiet,
+            budget=budget_meant(),
         )
     except EvaluationInterrupted as interrupted:
-        print_result(interrupted.result, out, as_csv, as_json, by, bedrock)
+        print_result(interrupted.result, out, as_csv, as_json, by, bedrock, cluster)
         again = "with --replace " if run is not None and not replace else ""
         say(f"assay: interrupted; the rows above are complete. Run the same command {again}to go on.", aside=True)
         raise typer.Exit(INTERRUPTED) from None
-    print_result(result, out, as_csv, as_json, by, bedrock)
+    print_result(result, out, as_csv, as_json, by, bedrock, cluster)
     if isinstance(chosen, CascadeJudge):
         say(chosen.report().text(), aside=True)
-    raise typer.Exit(_verdict(result))
+    code = 0 if stakes is None else stakes.settle(result, summary, aside=as_json or as_csv == STDOUT)
+    raise typer.Exit(code or _verdict(result))
+
+
+def _data(given: list[str] | None) -> list[str]:
+    """The files that are named, or those of the configuration. Raises InputError where there are none."""
+    config = configuration_in_use()
+    found = given or (None if config is None else list(config.data))
+    if not found:
+        raise InputError("data: name a file of answers, or one in the configuration (`assay init` writes one)")
+    return found
 
 
 def _check_outputs(data: list[str], out: Path | None, as_csv: str | None, as_json: bool) -> None:
@@ -143,15 +168,18 @@ def print_result(
     as_json: bool,
     by: str | None,
     bedrock: Path | None = None,
+    cluster: str | None = None,
 ) -> None:
     """The result as it was asked for: one kind of thing on stdout, with the table beside it where that is CSV.
 
-    Raises InputError for a column to group by that no row has; everything else has been printed and written by then.
+    Raises InputError for a column, to group or to cluster by, that no row has; everything else has been printed and
+    written by then.
     """
     from assay.report.table import as_rich, as_text, groups_table
 
     groups, unknown = None, None
     try:
+        result = result if cluster is None else result.clustered(cluster)
         groups = None if by is None else result.by(by)
     except InputError as error:
         unknown = error

@@ -23,6 +23,7 @@ from assay.records import Usage
 
 if TYPE_CHECKING:
     from assay.inquiries.base import Inquiry
+    from assay.judges.cache import FindingStore
     from assay.judges.guidance import Guidance, GuidanceSpec
 
 F = TypeVar("F")
@@ -140,6 +141,10 @@ class BaseJudge(ABC):
 
     def with_probabilities(self) -> BaseJudge:
         """This judge, set to give the probabilities of its labels where it can: they may cost more than the labels."""
+        return self
+
+    def kept_in(self, store: FindingStore) -> BaseJudge:
+        """This judge for a run that keeps findings in `store`; one that asks another judge keeps that one's there."""
         return self
 
     def with_guidance(self, guidance: GuidanceSpec) -> Self:

@@ -63,12 +63,14 @@ class _Batch:
 class FindingCache:
     """Serves the `Judge` protocol over one judge, within one event loop.
 
+    reading      which reading of the same texts this is: what one reading found is not known to another
     usage        adds up everything asked through this cache; `reused` counts findings that cost nothing
     store_error  what the store said when it could not keep a finding: it was delivered all the same, and is in memory
     """
 
     judge: BaseJudge
     store: FindingStore | None = None
+    reading: int = 1
     usage: Usage = field(default_factory=Usage)
     reused: int = 0
     store_error: StoreError | None = None
@@ -121,7 +123,8 @@ class FindingCache:
 
     def _key(self, inquiry: Inquiry[Any]) -> str:
         if self._address is None:
-            self._address = self.judge.address
+            again = "" if self.reading == 1 else f"\nreading {self.reading}"
+            self._address = self.judge.address + again
         try:
             return inquiry.key(self._address)
         except Exception as error:  # an inquiry of a user's own may be wrong

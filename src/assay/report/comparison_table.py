@@ -1,4 +1,4 @@
-"""What moved between two runs, as a table for terminals."""
+"""Two runs compared, for terminals: the verdicts in colour, and what moved as a table."""
 
 from __future__ import annotations
 
@@ -8,15 +8,40 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from assay.report.seen import SeenText
+from assay.report.verdict import fell
+from assay.terminal import printable
 
 if TYPE_CHECKING:
+    from assay.compared import Compared
     from assay.comparison import Comparison
 
 _FLIPS = 3  # of a row that are shown
 
 
-def moved_table(comparison: Comparison) -> Table | None:
-    """The rows that moved most, those for the worse first, with what flipped; None where none moved."""
+_COLOURS = {"better": "bold green", "worse": "bold red", "cannot tell": "yellow"}
+
+
+def headline_in_colour(comparison: Comparison) -> SeenText:
+    """The headline, with each verdict in its colour."""
+    text = SeenText(comparison.headline)
+    for verdict, style in _COLOURS.items():
+        text.highlight_regex(rf"(?<=[:;] ){verdict}(?= on )", style)
+    return text
+
+
+def compared_in_colour(one: Compared) -> SeenText:
+    """What is said of one metric, with its verdict in its colour."""
+    text, before = SeenText(str(one)), len(printable(f"{one.metric}: "))
+    if one.difference is not None:
+        text.stylize(_COLOURS[one.verdict], before, before + len(one.verdict))
+    return text
+
+
+def moved_table(comparison: Comparison, *, fallen: bool = False) -> Table | None:
+    """The rows that moved most, those for the worse first, with what flipped; None where none moved.
+
+    `fallen` leaves out those that moved for the better.
+    """
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("row", overflow="fold")
     table.add_column("metric", overflow="fold")
@@ -24,11 +49,10 @@ def moved_table(comparison: Comparison) -> Table | None:
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("flipped", overflow="fold", ratio=1)
     for one in comparison.metrics.values():
-        for moved in one.moved:
+        for moved in (moved for moved in one.moved if fell(one, moved) or not fallen):
             more = len(moved.flips) - _FLIPS
             lines = [str(flip) for flip in moved.flips[:_FLIPS]] + ([f"and {more} more"] if more > 0 else [])
-            table.add_row(
-                SeenText(moved.name), SeenText(one.metric), f"{moved.first:.2f}", f"{moved.second:.2f}",
-                SeenText("\n".join(lines)),
-            )  # fmt: skip
+            second = SeenText(f"{moved.second:.2f}", "red" if fell(one, moved) else "green")
+            flips = SeenText("\n".join(lines))
+            table.add_row(SeenText(moved.name), SeenText(one.metric), f"{moved.first:.2f}", second, flips)
     return table if table.row_count else None

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
+UNWRAPPED = 1 << 30  # columns of text that is to keep its lines
+
+
 def drawn(renderable: RenderableType, width: int, *, colour: bool = False) -> str:
     """The text of a renderable in lines of at most `width` columns, without blanks at their ends."""
     from rich.console import Console

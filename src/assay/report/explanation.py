@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Explanation", "headline", "score_in_words", "units_of", "verdict_in_words"]
 
 #: Labels that are good or bad whatever was asked; those of a question of one's own are neither.
-_STYLE = {
+STYLES = {
     **dict.fromkeys(("supported", "useful", "direct"), "green"),
     **dict.fromkeys(("not_mentioned", "not_useful", "indirect"), "red"),
     "contradicted": "bold red",
@@ -70,12 +70,17 @@ class Explanation:
         from rich.console import Group
 
         sample = self.row.scored.sample
-        wanted = [self.row.scored.scores[name] for name in self._scores()]
         head = [_labelled("question", sample.question), _labelled("answer", sample.answer)]
         if sample.reference is not None:
             head.append(_labelled("reference", sample.reference))
-        blocks = [block for score in wanted for block in _score(score, sample, short)]
-        return Group(*head, *blocks)
+        return Group(*head, self.evidence(short=short))
+
+    def evidence(self, *, short: bool = False) -> RenderableType:
+        """The scores and verdicts alone, without the texts."""
+        from rich.console import Group
+
+        wanted = [self.row.scored.scores[name] for name in self._scores()]
+        return Group(*(block for score in wanted for block in _score(score, self.row.scored.sample, short)))
 
 
 def _score(score: Score, sample: Sample, short: bool = False) -> list[RenderableType]:
@@ -91,7 +96,7 @@ def _score(score: Score, sample: Sample, short: bool = False) -> list[Renderable
             blocks.append(Padding(Text(f"claims of the {subject} against the {against}", style="dim"), (0, 0, 0, 2)))
         chosen = _telling(verdicts) if short else verdicts
         for verdict in chosen:
-            line = Text(_label(verdict), style=_STYLE.get(verdict.label, "")).append("  ", style="")
+            line = Text(_label(verdict), style=STYLES.get(verdict.label, "")).append("  ", style="")
             blocks.append(Padding(line.append(_subject(verdict, units), style="default not bold"), (0, 0, 0, 2)))
             own = len(sample.passages)
             for quote in verdict.evidence:

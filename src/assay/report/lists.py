@@ -33,8 +33,9 @@ def runs_list(lines: Iterable[RunLine]) -> RenderableType:
         blocks.append(Text(line.run, style="bold").append(f"  {when}", style="not bold dim"))
         means = []
         for summary in line.metrics.values():
-            name, mean, scored, _, _ = cells(summary)
-            means.append(f"{name} {mean}" + ("" if summary.scored == summary.total else f" ({scored})"))
+            name, mean, interval, scored, _, _ = cells(summary)
+            gaps = "" if summary.scored == summary.total else f", {scored}"
+            means.append(f"{name} {mean}" + (f" ({interval}{gaps})" if interval else f" ({scored})"))
         below = [(" · ".join(facts), ""), (", ".join(means), ""), (line.judge and f"by {line.judge}", "dim")]
         below += [(line.note and f"note: {line.note}", "italic"), (line.stopped and f"stopped: {line.stopped}", "red")]
         blocks += [Padding(Text(text, style=style), (0, 0, 0, 4)) for text, style in below if text]
@@ -52,6 +53,20 @@ def worst_list(rows: Sequence[Row], metric: str) -> RenderableType:
         named = "" if row.scored.sample.id is None else f" (id {row.scored.sample.id})"
         blocks += [Text(f"row {row.number}{named}", style="bold underline"), Explanation(row, metric).rich()]
     return Group(*blocks)
+
+
+def lowest_list(worst: Iterable[tuple[str, Sequence[tuple[int, float]]]]) -> RenderableType | None:
+    """Of each metric its worst rows and their values, in a line; None where no metric has any."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("metric", overflow="fold")
+    table.add_column("row: value", overflow="fold")
+    for name, rows in worst:
+        if rows:
+            table.add_row(Text(name), Text(", ".join(f"{row}: {value:.2f}" for row, value in rows)))
+    return table if table.row_count else None
 
 
 def failures_list(failures: Iterable[Failure]) -> RenderableType:

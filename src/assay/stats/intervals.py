@@ -21,19 +21,14 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from assay.errors import InputError
 from assay.stats.distributions import t_quantile
-
-Floats = npt.NDArray[np.float64]
+from assay.stats.moments import ROUNDING, Moments
 
 #: How often the score, or the cluster, that is farthest from the mean counts besides.
 FARTHEST, FARTHEST_CLUSTER = 1.0, 0.5
 #: How much of a cluster at the far end counts as seen.
 PRIOR = 0.1
-_ROUNDING = 1e-12  # of the range: what equal scores differ by
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,71 +68,80 @@ def estimate(
     an end gives Student's interval, which is honest for many rows only. Raises InputError for values outside the range,
     clusters of another number, and a confidence outside (0, 1).
     """
-    x = np.asarray(values, dtype=float)
-    _check(x, low, high, clusters, confidence)
-    if not x.size:
-        return None
-    mean, n = float(x.mean()), x.size
-    sizes, sums = grouped(x - mean, clusters)
-    if len(sizes) == 1:
-        return Estimate(mean, low, high, n, 1, None, confidence)
-    alike = n / float((sizes**2).sum())  # one over the size of the cluster that a row is in, on average
-    width = high - low
-    variance = _variance(x, sizes, sums, low, high)
-    t = t_quantile(0.5 + confidence / 2.0, max(n * alike - 1.0, 0.5))
-    error = math.sqrt(variance)
-    if not math.isfinite(width):
-        return Estimate(mean, mean - t * error, mean + t * error, n, len(sizes), error, confidence)
-    share = (mean - low) / width
-    spread = share * (1.0 - share)
-    # where all scores are equal, each cluster counts as one answer
-    differ = error > _ROUNDING * width and spread
-    effective = spread * width**2 / variance if differ else n * alike
-    bottom, top = _wilson(share, effective, t)
-    return Estimate(mean, low + width * bottom, low + width * top, n, len(sizes), error, confidence)
+    from assay.stats.arrays import checked, grouped
 
-
-def _variance(x: Floats, sizes: Floats, sums: Floats, low: float, high: float) -> float:
-    """The variance of the mean; `sums` are the deviations from it, summed by cluster."""
-    n, found = x.size, len(sizes)
-    squares = (x - x.mean()) ** 2
-    bounded = math.isfinite(high - low)
-    if found == n:
-        ends = np.minimum(abs(x - low), abs(x - high)) <= _ROUNDING * (high - low) if bounded else x == x
-        graded = not ends.all()  # nothing lies farther out than the ends
-        return float(squares.sum() + FARTHEST * graded * squares.max()) / (n - 1) / n
-    alone = float(squares.sum()) * n / (n - 1)
-    if not alone:
-        return 0.0
-    between = float((sums**2).sum() + FARTHEST_CLUSTER * (sums**2).max()) * found / (found - 1)
-    size = float((sizes**2).sum()) / n
-    prior = PRIOR * (high - low) ** 2 * size if bounded else 0.0
-    return max(1.0, (between + prior * size) / (alone + prior)) * alone / n**2
-
-
-def _wilson(share: float, n: float, t: float) -> tuple[float, float]:
-    squared = t * t / n
-    centre = (share + squared / 2.0) / (1.0 + squared)
-    half = math.sqrt(max(0.0, share * (1.0 - share) * squared + squared**2 / 4.0)) / (1.0 + squared)
-    return max(0.0, centre - half), min(1.0, centre + half)
-
-
-def grouped(deviations: Floats, clusters: Sequence[Hashable] | None) -> tuple[Floats, Floats]:
-    """The size of each cluster, and the sum of its deviations."""
-    if clusters is None:
-        return np.ones(deviations.size), deviations
-    numbers: dict[Hashable, int] = {}
-    index = np.array([numbers.setdefault(name, len(numbers)) for name in clusters], dtype=int)
-    return np.bincount(index).astype(np.float64), np.bincount(index, weights=deviations).astype(np.float64)
-
-
-def _check(x: Floats, low: float, high: float, clusters: Sequence[Hashable] | None, confidence: float) -> None:
     if not low < high:
         raise InputError(f"low, high: expected low below high, got {low} and {high}")
     if not 0.0 < confidence < 1.0:
         raise InputError(f"confidence: expected a number between 0 and 1, got {confidence}")
-    wrong = np.flatnonzero(~((x >= low - 1e-9) & (x <= high + 1e-9) & np.isfinite(x)))
-    if wrong.size:
-        raise InputError(f"values: expected numbers from {low} to {high}; value {wrong[0] + 1} is {x[wrong[0]]}")
-    if clusters is not None and len(clusters) != x.size:
-        raise InputError(f"clusters: expected one for each of {x.size} values, got {len(clusters)}")
+    x = checked(values, low, high, clusters)
+    if not x.size:
+        return None
+    width = high - low
+    graded = math.isfinite(width) and bool((abs(abs(2.0 * x - low - high) - width) > 2.0 * ROUNDING * width).any())
+    mean = float(x.mean())
+    found = Moments(x.size, mean, float(((x - mean) ** 2).sum()), float(x.min()), float(x.max()), graded)
+    if clusters is None:
+        return _estimate(found, None, low, high, confidence)
+    sizes, sums = grouped(x - mean, clusters)
+    return _estimate(found, list(zip(sizes.tolist(), sums.tolist(), strict=True)), low, high, confidence)
+
+
+def estimate_of(found: Moments, low: float = 0.0, high: float = 1.0, confidence: float = 0.95) -> Estimate | None:
+    """As `estimate`, of scores that were taken in one at a time."""
+    if not found.n:
+        return None
+    if found.clusters is None:
+        return _estimate(found, None, low, high, confidence)
+    clusters = [(float(n), total - n * found.mean) for n, total in found.clusters.values()]
+    return _estimate(found, clusters, low, high, confidence)
+
+
+def _estimate(
+    found: Moments, clusters: Sequence[tuple[float, float]] | None, low: float, high: float, confidence: float
+) -> Estimate:
+    """`clusters`: of each its size and the sum of its deviations from the mean; None: each score is one."""
+    mean, n = found.mean, found.n
+    count = n if clusters is None else len(clusters)
+    if count == 1:
+        return Estimate(mean, low, high, n, 1, None, confidence)
+    # one over the size of the cluster that a row is in, on average
+    alike = 1.0 if clusters is None else n / sum(size * size for size, _ in clusters)
+    width = high - low
+    variance = _variance(found, clusters, width)
+    t = t_quantile(0.5 + confidence / 2.0, max(n * alike - 1.0, 0.5))
+    error = math.sqrt(variance)
+    if not math.isfinite(width):
+        return Estimate(mean, mean - t * error, mean + t * error, n, count, error, confidence)
+    share = min(1.0, max(0.0, (mean - low) / width))
+    spread = share * (1.0 - share)
+    # where all scores are equal, each cluster counts as one answer
+    differ = error > ROUNDING * width and spread
+    effective = spread * width**2 / variance if differ else n * alike
+    bottom, top = wilson(share, effective, t)
+    return Estimate(mean, low + width * bottom, low + width * top, n, count, error, confidence)
+
+
+def _variance(found: Moments, clusters: Sequence[tuple[float, float]] | None, width: float) -> float:
+    """The variance of the mean."""
+    n = found.n
+    if clusters is None or len(clusters) == n:
+        far = FARTHEST * found.farthest if found.graded else 0.0  # nothing lies farther out than the ends
+        return (found.squares + far) / (n - 1) / n
+    alone = found.squares * n / (n - 1)
+    if not alone:
+        return 0.0
+    count = len(clusters)
+    sums = [total * total for _, total in clusters]
+    between = (math.fsum(sums) + FARTHEST_CLUSTER * max(sums)) * count / (count - 1)
+    size = sum(size * size for size, _ in clusters) / n
+    prior = PRIOR * width**2 * size if math.isfinite(width) else 0.0
+    return max(1.0, (between + prior * size) / (alone + prior)) * alone / n**2
+
+
+def wilson(share: float, n: float, t: float) -> tuple[float, float]:
+    """Wilson's interval of a share of n answers, n above 0 and not always whole; t is the quantile it goes by."""
+    squared = t * t / n
+    centre = (share + squared / 2.0) / (1.0 + squared)
+    half = math.sqrt(max(0.0, share * (1.0 - share) * squared + squared**2 / 4.0)) / (1.0 + squared)
+    return max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half))  # but for rounding

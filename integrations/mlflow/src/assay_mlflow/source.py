@@ -88,7 +88,7 @@ def _samples(
 ) -> Iterator[Sample]:
     if limit == 0:
         return
-    client = client if client is not None else _client(uri)
+    client = client if client is not None else client_of(uri)
     experiment_id = _experiment_id(client, experiment)
     count = 0
     for trace in _traces(client, experiment_id, None if first is None else first - longest, last):
@@ -102,21 +102,22 @@ def _samples(
                 return
 
 
-def _client(uri: str | None) -> MlflowClient:
+def client_of(uri: str | None) -> MlflowClient:
+    """A client of this server or store, or of the one that MLflow's settings name. StoreError: it is not reached."""
     quiet_mlflow()
     from mlflow import MlflowClient
 
-    client = _told(lambda: MlflowClient(uri))
+    client = told(lambda: MlflowClient(uri))
     if is_server(client.tracking_uri):  # MLflow's client would try for minutes to reach it
-        _told(lambda: OnServer(client.tracking_uri).call("GET", "/api/2.0/mlflow/experiments/search?max_results=1"))
+        told(lambda: OnServer(client.tracking_uri).call("GET", "/api/2.0/mlflow/experiments/search?max_results=1"))
     return client
 
 
 def _experiment_id(client: MlflowClient, experiment: str) -> str:
-    found = _told(lambda: client.get_experiment_by_name(experiment))
+    found = told(lambda: client.get_experiment_by_name(experiment))
     if found is not None:
         return str(found.experiment_id)
-    known = _told(lambda: client.search_experiments(max_results=50))
+    known = told(lambda: client.search_experiments(max_results=50))
     for other in known:
         if other.experiment_id == experiment:
             return experiment
@@ -138,7 +139,7 @@ def _traces(client: MlflowClient, experiment_id: str, first: float | None, last:
     }
     token: str | None = None
     while True:
-        page = _told(functools.partial(client.search_traces, **asked, page_token=token))
+        page = told(functools.partial(client.search_traces, **asked, page_token=token))
         yield from page
         token = page.token
         if not token:
@@ -182,7 +183,7 @@ def span_data(span: Any) -> SpanData:
     )
 
 
-def _told(action: Callable[[], T]) -> T:
+def told(action: Callable[[], T]) -> T:
     """The result; what goes wrong is told as a StoreError."""
     try:
         return action()

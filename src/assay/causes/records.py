@@ -1,0 +1,133 @@
+"""What is found about failed samples: one label each, with what shows it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from assay.causes.answerability import Answerability
+from assay.causes.health import Health
+from assay.records import Usage
+from assay.terminal import printable
+
+Label = Literal[
+    "not retrieved",
+    "ranked too low",
+    "dropped before the prompt",
+    "contradicted by another passage",
+    "ignored by the generator",
+    "unsupported addition",
+    "wrong or incomplete reference",
+    "unanswerable and answered",
+    "answerable and refused",
+    "not read",
+    "unexplained",
+]
+#: Every label, in the order of a pipeline: what goes wrong first stands first; what could not be said stands last.
+LABELS: tuple[Label, ...] = get_args(Label)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why one sample failed.
+
+    label    one of LABELS
+    because  what shows it, in one sentence that names the claim and the passage
+    row      number of the row, from 1, and its `id` where it has one
+    failed   the metrics that failed it, with their values
+    reads    inquiries that would have to be answered before more can be said; 0 unless the label is "not read"
+    """
+
+    label: Label
+    because: str
+    row: int = 0
+    id: str | None = None
+    failed: Mapping[str, float] = field(default_factory=dict)
+    reads: int = 0
+
+    def __str__(self) -> str:
+        return printable(f"{self.label}: {self.because}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        return {
+            "row": self.row,
+            "id": self.id,
+            "label": self.label,
+            "because": self.because,
+            "failed": dict(self.failed),
+            "reads": self.reads,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Causes:
+    """The causes of all failed rows of a run.
+
+    per_row     the cause of each failed row, by its number from 1, in the order of the data
+    rows        rows of the run; `unmeasured` of them have no value of any metric that decides, so nobody knows
+    thresholds  what counts as failed: below, or above where less is better; see `find_causes`
+    answered    the table of questions that can be answered and answers that were given, of all rows
+    health      the state of the passages of all rows
+    usage       what reading took; `asked` counts the inquiries it needed, those that the store knew included
+    """
+
+    run: str
+    per_row: Mapping[int, Cause] = field(default_factory=dict)
+    rows: int = 0
+    unmeasured: int = 0
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    answered: Answerability = field(default_factory=Answerability)
+    health: Health = field(default_factory=Health)
+    usage: Usage = field(default_factory=Usage)
+    asked: int = 0
+
+    @property
+    def reads(self) -> int:
+        """Inquiries that the rows that are "not read" would take, at least: one reading may lead to another."""
+        return sum(cause.reads for cause in self.per_row.values())
+
+    @property
+    def failed(self) -> int:
+        """Failed rows."""
+        return len(self.per_row)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Failed rows by label, the most frequent first; of equal ones in the order of LABELS."""
+        found = Counter(cause.label for cause in self.per_row.values())
+        return {label: found[label] for label in sorted(found, key=lambda one: (-found[one], LABELS.index(one)))}
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Share of the failed rows by label; they sum to 1. Empty where none failed."""
+        return {label: count / self.failed for label, count in self.counts.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        return {
+            "run": self.run,
+            "rows": self.rows,
+            "failed": self.failed,
+            "unmeasured": self.unmeasured,
+            "thresholds": dict(self.thresholds),
+            "counts": self.counts,
+            "shares": self.shares,
+            "reads": self.reads,
+            "asked": self.asked,
+            "usage": self.usage.to_dict(),
+            "answered": self.answered.to_dict(),
+            "health": self.health.to_dict(),
+            "causes": [cause.to_dict() for cause in self.per_row.values()],
+        }
+
+    def told(self, examples: int = 2, columns: int = 80) -> str:
+        """All of it in words, with so many examples of each label, in lines of at most so many characters."""
+        from assay.causes.told import told
+
+        return told(self, examples, columns)
+
+    def __str__(self) -> str:
+        return self.told()

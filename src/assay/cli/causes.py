@@ -1,0 +1,86 @@
+"""The command `assay causes`: why samples failed, whether refusals were right, what state the passages are in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.cli.groups import grouped
+from assay.cli.options import JsonOption, JudgeOptions, StoreOption
+from assay.cli.output import say, say_json
+from assay.cli.runs import RunArgument, opened
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.budgets.budget import Budget
+    from assay.causes import Causes
+
+
+@grouped
+def causes(
+    run: RunArgument = "last",
+    *,
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option(help="METRIC=NUMBER: a value below it (above it, where less is better) is a failure; repeated."),
+    ] = None,
+    answerable: Annotated[
+        str, typer.Option(help="Column of the data that says whether a question can be answered.")
+    ] = "answerable",
+    top: Annotated[int, typer.Option(help="Passages after this rank may be overlooked.")] = 3,
+    n: Annotated[int, typer.Option("-n", "--rows", help="How many examples of each label.")] = 2,
+    read: Annotated[
+        bool, typer.Option("--read", help="Ask the run's judge for what is missing on failed rows.")
+    ] = False,
+    max_calls: Annotated[int | None, typer.Option(help="With --read: calls of the judge at most.")] = None,
+    judge: JudgeOptions,
+    store: StoreOption = Path(".assay"),
+    as_json: JsonOption = False,
+) -> None:
+    """Say why samples failed: one label each, from the findings that the run has, with the share of each.
+
+    Then which questions could be answered and which were, and the state of the passages. Asks no judge without --read.
+    """
+    from assay.causes import find_causes
+    from assay.gates.rules import limits_of
+    from assay.result import Result
+    from assay.terminal import width
+
+    if n < 0:
+        raise InputError(f"-n: expected 0 or more, got {n}")
+    if max_calls is not None and not read:
+        raise InputError("--max-calls: goes with --read")
+    result = Result.load(run, opened(store))
+    limits = {rule.metric: rule.limit for rule in limits_of("at_least", threshold or [], "--threshold")} or None
+    found = find_causes(result, limits, answerable=answerable, top=top)
+    reader = None
+    if found.reads:
+        reader = judge.resolve() if read else judge.resolve_if(result.judge)
+    if reader is not None:  # what was read before is in the store
+        found = find_causes(result, limits, answerable=answerable, top=top, judge=reader)
+    if read and found.reads:
+        say(_before(found), aside=True)
+        found = find_causes(
+            result, limits, answerable=answerable, top=top, judge=reader, read=True, budget=_budget(max_calls)
+        )
+    if as_json:
+        say_json(found.to_dict(), indent=2)
+    else:
+        say(found.told(n, min(width(), 100)))
+
+
+def _before(found: Causes) -> str:
+    rows = sum(cause.reads > 0 for cause in found.per_row.values())
+    what = "1 failed row" if rows == 1 else f"{rows} failed rows"
+    takes = "1 inquiry" if found.reads == 1 else f"{found.reads} inquiries"
+    return f"to be read: {what}, {takes} or more; what the store has costs nothing"
+
+
+def _budget(max_calls: int | None) -> Budget | None:
+    if max_calls is None:
+        return None
+    from assay.budgets.budget import Budget
+
+    return Budget(calls_per_day=max_calls)

@@ -1,0 +1,99 @@
+"""The command `assay gate`: whether a run is good enough to go on with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.cli.options import ClusterOption, JsonOption, StoreOption, opened
+from assay.cli.output import say, say_json, show
+from assay.cli.runs import RunArgument
+from assay.cli.stakes import (
+    BaselineOption,
+    FailOverOption,
+    FailUnderOption,
+    SummaryOption,
+    configured_baseline,
+    gate_meant,
+    rules_given,
+    write_decision,
+)
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.gates import Gate
+
+
+def gate(
+    run: RunArgument = "last",
+    baseline: BaselineOption = None,
+    fail_under: FailUnderOption = None,
+    fail_over: FailOverOption = None,
+    max_drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METRIC=DROP", help="Fail where it is shown that it got worse by more than this."),
+    ] = None,
+    margin: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METRIC=MARGIN", help="Pass only where it is shown that it got worse by less than this."),
+    ] = None,
+    cluster: ClusterOption = None,
+    any_judge: Annotated[bool, typer.Option("--any-judge", help="Compare runs of different judges, too.")] = False,
+    allow_inconclusive: Annotated[
+        bool, typer.Option("--allow-inconclusive", help="End with 0 where it cannot be told, too.")
+    ] = False,
+    n: Annotated[int, typer.Option("-n", "--rows", help="How many rows to name for each rule.")] = 5,
+    store: StoreOption = Path(".assay"),
+    baseline_store: Annotated[
+        Path | None, typer.Option(help="The store of the baseline, where it is another one.")
+    ] = None,
+    summary: SummaryOption = None,
+    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the rules as JUnit XML.")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say whether a run passes its gates: PASS (0), FAIL (5) or INCONCLUSIVE (6), and which rows decided it.
+
+    The rules are those of the configuration, its table `gates`, or those given here in their place.
+    """
+    from assay.gates import check
+    from assay.gates.rules import limits_of
+    from assay.result import Result
+
+    if n < 0:
+        raise InputError(f"-n: expected 0 or more, got {n}")
+    if as_json and markdown:
+        raise InputError("--json, --markdown: only one of them can go to stdout")
+    given = (
+        *rules_given(fail_under, fail_over),
+        *limits_of("max_drop", max_drop or (), "--max-drop"),
+        *limits_of("margin", margin or (), "--margin"),
+    )
+    meant = _with_options(gate_meant(given, required=True), cluster, any_judge)
+    kept = opened(store)
+    result = Result.load(run, kept)
+    against = baseline or (configured_baseline() if meant.relative else None)
+    before = None
+    if against is not None:
+        before = Result.load(against, kept if baseline_store is None else opened(baseline_store))
+    decision = check(meant, result, before, witnesses=n)
+    if as_json:
+        say_json(decision.to_dict(), indent=2)
+    elif markdown:
+        from assay.gates.markdown import as_markdown
+
+        say(as_markdown(decision))
+    else:
+        from assay.gates.drawn import as_rich
+
+        show(as_rich(decision))
+    write_decision(decision, summary, junit)
+    code = decision.exit_code
+    raise typer.Exit(0 if allow_inconclusive and decision.verdict == "INCONCLUSIVE" else code)
+
+
+def _with_options(gate: Gate, cluster: str | None, any_judge: bool) -> Gate:
+    return replace(gate, cluster=cluster or gate.cluster, any_judge=any_judge or gate.any_judge)

@@ -1,0 +1,70 @@
+"""The command `assay report`: a run as one file to look at, to comment with, or to read by machines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli.groups import grouped
+from assay.cli.options import ClusterOption, JudgeOptions, StoreOption
+from assay.cli.output import say
+from assay.cli.runs import RunArgument, opened
+from assay.errors import InputError
+
+
+@grouped
+def report(
+    run: RunArgument = "last",
+    *,
+    baseline: Annotated[str | None, typer.Option(help="The run that it is held against.")] = None,
+    out: Annotated[
+        Path,
+        typer.Option("-o", "--out", help="The file: .html, .md, .xml (JUnit), .csv or .parquet; the suffix decides."),
+    ] = Path("report.html"),
+    metrics: Annotated[
+        str | None, typer.Option("-m", "--metrics", help="Names, separated by commas; all that the run has.")
+    ] = None,
+    slices: Annotated[
+        list[str] | None, typer.Option("--slice", help="Means by the values of this column, too; repeated for several.")
+    ] = None,
+    cluster: ClusterOption = None,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-under",
+            metavar="METRIC=NUMBER",
+            help="In JUnit XML, a sample that is worse than this fails; repeated for several metrics.",
+        ),
+    ] = None,
+    any_judge: Annotated[bool, typer.Option("--any-judge", help="Compare runs of different judges, too.")] = False,
+    judge: JudgeOptions,
+    store: StoreOption = Path(".assay"),
+) -> None:
+    """Write a report of a run: verdict, coverage, metrics with intervals, regressions, and every sample to look at.
+
+    HTML is one file that needs no server and fetches nothing. Markdown is for the comment of a pull request, XML for
+    CI systems that show JUnit, CSV and Parquet have a line for each sample and metric. No judge is asked; where it is
+    the run's, what `assay causes --read` found is looked up.
+    """
+    from assay.gates.rules import limits_of
+    from assay.report.written import check_form, write_report
+    from assay.reports import Options, report_of
+    from assay.result import Result
+
+    suffix = check_form(out)
+    least = {rule.metric: rule.limit for rule in limits_of("at_least", fail_under or [], "--fail-under")}
+    if least and suffix != ".xml":
+        raise InputError("--fail-under: goes with -o FILE.xml")
+    kept = opened(store)
+    names = None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
+    result = Result.load(run, kept)
+    found = report_of(
+        result,
+        None if baseline is None else Result.load(baseline, kept),
+        Options(names, tuple(slices or ()), cluster, any_judge, judge=lambda: judge.resolve_if(result.judge)),
+    )
+    write_report(found, out, least)
+    say(found.sentence)
+    say(f"report: {out}", aside=True)

@@ -1,0 +1,154 @@
+"""What a run is held against when it is done: the rules that are given, or those of the configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Self
+
+import typer
+
+from assay.cli.configured import configuration_in_use
+from assay.cli.options import opened
+from assay.cli.output import say, show
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.gates import Decision, Gate, Rule
+    from assay.naming import MetricSpec
+    from assay.result import Result
+
+FailUnderOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="METRIC=LIMIT", help="Fail where the mean is below this, as faithfulness=0.8; may be repeated."
+    ),
+]
+FailOverOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="METRIC=LIMIT", help="Fail where the mean is above this, for metrics of which less is better."
+    ),
+]
+BaselineOption = Annotated[
+    str | None, typer.Option(help="The run to hold it against; else the one that the configuration names.")
+]
+SummaryOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help='Append the verdict as Markdown to this file, as "$GITHUB_STEP_SUMMARY".'),
+]
+
+
+def rules_given(fail_under: list[str] | None, fail_over: list[str] | None) -> tuple[Rule, ...]:
+    """The rules of the options of these names. Raises InputError for what is no METRIC=LIMIT."""
+    from assay.gates.rules import limits_of
+
+    return (
+        *limits_of("at_least", fail_under or (), "--fail-under"),
+        *limits_of("at_most", fail_over or (), "--fail-over"),
+    )
+
+
+def gate_meant(given: tuple[Rule, ...], *, required: bool) -> Gate:
+    """The gate of these rules; without any, that of the configuration. Raises InputError where there is none."""
+    from assay.gates import Gate
+
+    config = configuration_in_use()
+    configured = None if config is None or config.gates is None else config.gates.gate
+    if given:
+        return Gate(given) if configured is None else replace(configured, rules=given)
+    if configured is None:
+        where = "there is no configuration" if config is None else f"{config.file} has no [gates]"
+        said = "give one, as --fail-under faithfulness=0.8, or" if required else ""
+        raise InputError(
+            f"gate: there are no rules: {where}; {said} write them there (`assay init`)".replace("  ", " ")
+        )
+    return configured
+
+
+def configured_baseline() -> str | None:
+    """The run that the configuration names as the baseline."""
+    config = configuration_in_use()
+    return None if config is None or config.gates is None else config.gates.baseline
+
+
+def write_decision(decision: Decision, summary: Path | None, junit: Path | None) -> None:
+    """Append the decision as Markdown to one file, and write it as JUnit XML to another."""
+    if summary is not None:
+        from assay.gates.markdown import as_markdown
+
+        with summary.open("a", encoding="utf-8") as out:
+            out.write(as_markdown(decision) + "\n")
+    if junit is not None:
+        from assay.gates.junit import as_junit
+
+        junit.write_text(as_junit(decision), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Stakes:
+    """What `assay score` holds its run against when it is done. Wrong rules are found before anything is scored."""
+
+    gate: Gate
+    baseline: Result | None
+
+    @classmethod
+    def of(
+        cls,
+        fail_under: list[str] | None,
+        fail_over: list[str] | None,
+        wanted: bool,
+        baseline: str | None,
+        store: Path,
+        metrics: MetricSpec | None,
+    ) -> Self | None:
+        """What the options ask for; None where they ask for nothing. Raises InputError for rules that cannot hold."""
+        from assay.gates import Gate
+        from assay.result import Result
+
+        given = rules_given(fail_under, fail_over)
+        if not given and not wanted:
+            if baseline is not None:
+                raise InputError("--baseline: goes with --gate")
+            return None
+        meant = gate_meant((), required=False) if wanted else Gate(given)
+        if wanted and given:
+            meant = replace(meant, rules=(*meant.rules, *given))
+        _check_rules(meant, metrics)
+        against = baseline or (configured_baseline() if meant.relative else None)
+        if meant.relative and against is None:
+            raise InputError("--gate: some rules hold a run against another; name it with --baseline")
+        return cls(meant, None if against is None else Result.load(against, opened(store)))
+
+    def settle(self, result: Result, summary: Path | None, *, aside: bool) -> int:
+        """Hold the run against it, and say what was found. Gives the exit code: 0, 5 or 6."""
+        from assay.gates import check
+
+        decision = check(self.gate, result, self.baseline)
+        if aside:
+            say(f"\n{decision}", aside=True)
+        else:
+            from assay.gates.drawn import as_rich
+
+            say("")
+            show(as_rich(decision))
+        write_decision(decision, summary, None)
+        return decision.exit_code
+
+
+def _check_rules(gate: Gate, metrics: MetricSpec | None) -> None:
+    """Raise InputError for rules about metrics that are not measured, or that no score can break."""
+    from assay.gates.rules import check_limit
+    from assay.naming import resolve
+
+    measured = None if metrics is None else {metric.label: metric for metric in resolve(metrics)}
+    for rule in gate.rules:
+        if measured is None:
+            (metric,) = resolve(rule.metric)
+        elif rule.metric in measured:
+            metric = measured[rule.metric]
+        else:
+            raise InputError(
+                f"gate {rule.metric}: it is not among the metrics that are measured, {', '.join(measured)}"
+            )
+        check_limit(rule, metric.low, metric.high, metric.direction)

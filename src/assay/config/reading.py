@@ -1,0 +1,98 @@
+"""A configuration file as a record: what is scored, by whom, what it may cost, where it is kept, and what must hold."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from assay.budgets.budget import Budget
+from assay.config.finding import find, opened
+from assay.config.gating import GateSettings, gate_in
+from assay.config.judging import JudgeSettings, budget_in, judge_in, metrics_in
+from assay.config.section import Section, near
+from assay.fields import ACCEPTED, field_of
+from assay.metrics.base import Metric
+
+_KEYS = ("data", "language", "store", "columns", "judge", "metrics", "budget", "gates")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """What a file says; what it does not say is None or empty.
+
+    file     the file as it is called in messages
+    data     files or named sources, as they are given to `assay score`
+    columns  the columns of a field, by its name
+    metrics  with their parameters
+    """
+
+    file: str
+    data: tuple[str, ...] = ()
+    language: str | None = None
+    store: Path | None = None
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    judge: JudgeSettings = field(default_factory=JudgeSettings)
+    metrics: tuple[Metric, ...] = ()
+    budget: Budget | None = None
+    gates: GateSettings | None = None
+
+
+def configuration(file: str | Path | None = None, folder: str | Path | None = None) -> Config | None:
+    """What this file says, or the one that is found for a folder, the working directory; None where there is none.
+
+    Paths in a file count from the folder that it is in. Raises InputError naming key and line.
+    """
+    here = Path.cwd() if folder is None else Path(folder)
+    if file is not None:
+        return _read(opened(here / file, here), (here / file).parent, here)
+    found = find(here)
+    return None if found is None else _read(found[1], found[0].parent, here)
+
+
+def _read(whole: Section, folder: Path, here: Path) -> Config:
+    whole.only(_KEYS)
+    store = whole.text("store")
+    metrics = metrics_in(whole)
+    return Config(
+        file=whole.file,
+        data=tuple(_data(name, folder, here) for name in whole.texts("data")),
+        language=whole.text("language"),
+        store=None if store is None else Path(_from(folder, here, store)),
+        columns=_columns(whole.section("columns")),
+        judge=judge_in(whole.section("judge"), folder),
+        metrics=metrics,
+        budget=budget_in(whole.section("budget")),
+        gates=gate_in(whole.section("gates"), metrics),
+    )
+
+
+def _columns(section: Section) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for key in section.values:
+        if key not in ACCEPTED and field_of(key) is None:
+            raise section.error(
+                key, f"there is no such field{near(key, tuple(ACCEPTED))}; there are {', '.join(ACCEPTED)}"
+            )
+        found[key] = section.texts(key)
+        if len(found[key]) > 1 and field_of(key) != "contexts":
+            raise section.error(key, "expected one column; only contexts takes several")
+    return found
+
+
+def _data(name: str, folder: Path, here: Path) -> str:
+    """A file counts from the folder of the configuration; a named source, as otel:spans.jsonl, is what it is."""
+    from assay.data.named import is_named
+
+    return name if name == "-" or is_named(name) else _from(folder, here, name)
+
+
+def _from(folder: Path, here: Path, name: str) -> str:
+    """A path in this folder, as it is called from the working directory."""
+    if folder.resolve() == here.resolve() or Path(name).is_absolute():
+        return name
+    try:
+        return os.path.relpath(folder / name, here)
+    except ValueError:  # another drive
+        return str(folder / name)

@@ -1,0 +1,145 @@
+"""A gate held against a run: every rule with its verdict, corrected for all of them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+from assay.comparison import Comparison, compare
+from assay.errors import InputError
+from assay.gates.decision import Decision, Ruling, Verdict
+from assay.gates.measured import Rows, pairs_for, rows_of, scores_of
+from assay.gates.rules import Gate, Rule, check_limit
+from assay.gates.saying import because_of
+from assay.gates.shown import Shown, of_change, of_level, of_mean
+from assay.gates.witnesses import WITNESSES, witnesses_of
+from assay.pairing import Pair, pairs_of
+from assay.result import Result
+from assay.stats import holm
+
+
+def check(gate: Gate, result: Result, baseline: Result | None = None, *, witnesses: int = WITNESSES) -> Decision:
+    """Whether the run keeps the rules of the gate, and which rows decided it.
+
+    FAIL where it is shown that a rule is broken, PASS where it is kept; INCONCLUSIVE where neither is so, where rows
+    without a value could decide it, and where too few rows have one. What is left to chance is corrected for all rules
+    that test (Holm); passing needs no correction, for all rules have to pass (Berger, Technometrics 24, 1982).
+
+    Raises InputError for metrics that the run or the baseline has not, limits that do not fit the metric, rules against
+    a baseline without one, and all that `assay.comparison.compare` refuses.
+    """
+    for rule in gate.rules:
+        _check(rule, result, baseline)
+    pairs: list[Pair] = []
+    only_before, comparison = 0, None
+    if baseline is not None and gate.relative:
+        names = list(dict.fromkeys(rule.metric for rule in gate.rules if rule.relative))
+        comparison = compare(baseline, result, names, cluster=gate.cluster, moved=witnesses, any_judge=gate.any_judge)
+        pairs, only_before = pairs_of(baseline, result, names, cluster=gate.cluster)
+    alone = scores_of(result, [rule.metric for rule in gate.rules if not rule.relative], gate.cluster)
+    found = [
+        pairs_for(rule, result, pairs) if rule.relative else rows_of(rule, result, alone[rule.metric])
+        for rule in gate.rules
+    ]
+    if gate.cluster is not None and not any(one.cluster for rows in found for one in rows.ones):
+        raise InputError(f"cluster: no row has the column {gate.cluster!r}")
+    shown = [_shown(rule, rows, gate) for rule, rows in zip(gate.rules, found, strict=True)]
+    rulings = tuple(
+        _ruling(rule, rows, one, p, gate, only_before if rule.relative else 0, result, comparison, witnesses)
+        for rule, rows, one, p in zip(gate.rules, found, shown, _corrected(shown), strict=True)
+    )
+    notes = () if comparison is None else comparison.notes
+    return Decision(result.run, None if comparison is None else comparison.first, gate.confidence, rulings, notes)
+
+
+def _check(rule: Rule, result: Result, baseline: Result | None) -> None:
+    for run in (result, baseline) if rule.relative and baseline is not None else (result,):
+        if rule.metric not in run.metrics:
+            near = difflib.get_close_matches(rule.metric, run.metrics, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise InputError(
+                f"gate: the metric {rule.metric!r} is not in run {run.run!r}, which has {', '.join(run.metrics)}{hint}"
+            )
+    summary = result.metrics[rule.metric]
+    check_limit(rule, summary.low, summary.high, summary.direction)
+    if rule.relative and baseline is None:
+        raise InputError(f"gate {rule.metric}: {rule.kind} holds a run against another; name it with baseline")
+    if baseline is not None and (baseline.run, baseline.store.path) == (result.run, result.store.path):
+        raise InputError(f"gate: {result.run!r} is its own baseline; name two runs")
+
+
+def _shown(rule: Rule, rows: Rows, gate: Gate) -> Shown | None:
+    """The numbers of a rule; None where no row has a value."""
+    low, high = rows.ends
+    alpha = 1.0 - gate.confidence
+    limit = rule.limit if rule.relative else rows.better(rule.limit)
+    names = None if gate.cluster is None else [one.cluster or f"\0{one.row}" for one in rows.ones]
+    now = [None if one.value is None else rows.better(one.value) for one in rows.ones]
+    if rule.relative:
+        before = [None if one.value_before is None else rows.better(one.value_before) for one in rows.ones]
+        if not any(a is not None and b is not None for a, b in zip(before, now, strict=True)):
+            return None
+        margin = limit if rule.kind == "margin" else None
+        drop = 0.0 if rule.kind == "margin" else limit
+        return of_change(before, now, low, high, drop, margin, clusters=names, alpha=alpha)
+    known = [value for value in now if value is not None]
+    if not known:
+        return None
+    if rule.by == "mean":
+        return of_mean(known, len(now) - len(known), low, high, limit)
+    with_name = list(zip(now, names or (), strict=False))
+    clusters = None if names is None else [name for value, name in with_name if value is not None]
+    alone = None if names is None else [name for value, name in with_name if value is None]
+    return of_level(known, len(now) - len(known), low, high, limit, clusters=clusters, alone=alone, alpha=alpha)
+
+
+def _corrected(shown: Sequence[Shown | None]) -> list[float | None]:
+    """The p-values of all rules that test, corrected for their number."""
+    raw = [None if one is None else one.p for one in shown]
+    corrected = iter(holm([p for p in raw if p is not None]))
+    return [None if p is None else next(corrected) for p in raw]
+
+
+def _ruling(
+    rule: Rule,
+    rows: Rows,
+    shown: Shown | None,
+    p: float | None,
+    gate: Gate,
+    only_before: int,
+    result: Result,
+    comparison: Comparison | None,
+    most: int,
+) -> Ruling:
+    complete = [
+        one for one in rows.ones if one.value is not None and (not rule.relative or one.value_before is not None)
+    ]
+    there = len(rows.ones) + only_before
+    short = len(complete) < rule.coverage * there - 1e-9
+    verdict: Verdict = "INCONCLUSIVE"
+    if shown is not None:
+        fails = (
+            shown.broken and (p is None or p < 1.0 - gate.confidence) and not (rule.kind == "margin" and shown.holds)
+        )
+        verdict = "FAIL" if fails else "PASS" if shown.holds and not short else "INCONCLUSIVE"
+    sign = 1.0 if rows.direction == "higher" else -1.0
+    made = Ruling(
+        rule,
+        verdict,
+        "",
+        None if shown is None else sign * shown.value,
+        None if shown is None else _turned(shown.interval, sign),
+        None if shown is None else _turned(shown.bounds, sign),
+        p,
+        len(rows.ones),
+        len(complete),
+        rows.left_out,
+        only_before,
+    )
+    return because_of(made, short, witnesses_of(made, rows, result, comparison, most))
+
+
+def _turned(ends: tuple[float, float] | None, sign: float) -> tuple[float, float] | None:
+    if ends is None or sign > 0:
+        return ends
+    return -ends[1], -ends[0]

@@ -1,0 +1,63 @@
+"""A ruling in a sentence: what was found, and why that is not enough where it is not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from assay.gates.decision import Ruling, Witness
+
+
+def because_of(ruling: Ruling, short: bool, decisive: Sequence[Witness]) -> Ruling:
+    """The ruling with its sentence, and the rows that decided it. `short`: fewer rows have a value than it asks for."""
+    return replace(ruling, because="; ".join([*_found(ruling), *_why(ruling, short)]), decisive=tuple(decisive))
+
+
+def _found(ruling: Ruling) -> list[str]:
+    """What was measured, on how many rows."""
+    if ruling.value is None:
+        return [f"no row of {ruling.rows} has a value" + (" in both runs" if ruling.rule.relative else "")]
+    relative = ruling.rule.relative
+    shown = f"{ruling.value:+.3f}" if relative else f"mean {ruling.value:.3f}"
+    if ruling.interval is not None:
+        low, high = ruling.interval
+        shown += f" ({low:+.3f} to {high:+.3f})" if relative else f" ({low:.3f} to {high:.3f})"
+    of = f"{ruling.measured} of {ruling.rows} rows" if ruling.measured < ruling.rows else _rows(ruling.rows)
+    said = [f"{shown} on {of}"]
+    if ruling.left_out:
+        said[0] += f", {ruling.left_out} left out"
+    if ruling.only_before:
+        said.append(f"{_rows(ruling.only_before)} of the baseline are not in this run")
+    return said
+
+
+def _why(ruling: Ruling, short: bool) -> list[str]:
+    """What the verdict hangs on besides."""
+    rule, said = ruling.rule, []
+    gaps = ruling.rows - ruling.measured
+    if ruling.value is not None and gaps and ruling.bounds is not None and ruling.verdict != "PASS":
+        low, high = (f"{end:+.3f}" if rule.relative else f"{end:.3f}" for end in ruling.bounds)
+        ends = f"{low} to {high}" if all(map(math.isfinite, ruling.bounds)) else "anything"
+        known = "the one without a value" if gaps == 1 else f"the {gaps} without a value"
+        said.append(f"were {known} known: {ends}")
+    if short and ruling.verdict == "INCONCLUSIVE":
+        said.append(f"too few rows have a value: the rule asks for {rule.coverage:.0%}")
+    if ruling.verdict == "FAIL" and ruling.p is not None:
+        said.append(f"p = {ruling.p:.2g} with all rules counted")
+    if ruling.verdict == "INCONCLUSIVE" and rule.tests and ruling.value is not None and not gaps and not short:
+        said.append(_undecided(ruling))
+    return said
+
+
+def _undecided(ruling: Ruling) -> str:
+    rule = ruling.rule
+    if rule.kind == "max_drop":
+        return "more than allowed, and so few rows may show it by chance"
+    if rule.kind == "margin":
+        return "so few rows do not show that it is within the margin, nor that it is worse"
+    return "so few rows do not show on which side of the limit it is"
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"

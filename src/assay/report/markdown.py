@@ -1,0 +1,129 @@
+"""A report for the comment of a pull request: the verdict, a table, what got worse. Short, in GitHub's Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.report.lines import NOTHING, Line, lines_of
+from assay.report.verdict import regressions
+from assay.terminal import printable
+from assay.wording import shortened
+
+if TYPE_CHECKING:
+    from assay.report.model import Report
+
+SHOWN = 10  # regressions, and lowest rows
+FLIPS = 2  # of each
+_LONG = 160  # characters of a claim
+_MARKS = {"worse": "🔴", "better": "🟢", "mixed": "🟠", "cannot tell": "⚪", "no baseline": "⚪"}
+#: What Markdown or HTML would read in a text. An underscore within a word is none of it.
+_SPECIAL = re.compile(r"[\\`*\[\]<>#|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[-+=]|^\d{1,9}(?=[.)])")
+#: What hosts make of plain text: calls to people, links, issues, entities.
+_CALLS = re.compile(r"[&@]|:(?=//|[\w+-]+:)|(?<=www)\.|(?<=WWW)\.")
+
+
+def write_markdown(report: Report, path: str | Path) -> Path:
+    """Write the report as Markdown. Returns the path."""
+    path = Path(path)
+    path.write_text(as_markdown(report), encoding="utf-8", errors="replace")
+    return path
+
+
+def as_markdown(report: Report) -> str:
+    """The report as Markdown; texts of the data are escaped, and are neither links nor mentions."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def escaped(text: str) -> str:
+    """A text on one line in which nothing is Markdown, HTML or a mention."""
+    return escaped_whole(shortened(printable(text), _LONG))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    yield f"### {_MARKS[report.word]} {report.word}"
+    yield f"\n{escaped_whole(report.sentence)}."
+    if report.could_have_shown:
+        yield f"\n{escaped_whole(report.could_have_shown)}"
+    yield ""
+    yield from _table(report)
+    if report.comparison is not None:
+        yield from _regressions(report)
+    else:
+        yield from _lowest(report)
+    if report.causes is not None and report.causes.failed:
+        shares = sorted(report.causes.shares.items(), key=lambda item: -item[1])
+        said = ", ".join(f"{escaped(label.replace('_', ' '))} {share:.0%}" for label, share in shares)
+        yield f"\n**Root causes** of {report.causes.failed} failed rows: {said}"
+    for note in (*report.result.notes, *(report.comparison.notes if report.comparison is not None else ())):
+        yield f"\n> {escaped_whole(note)}"
+    if report.result.stopped:
+        yield f"\n> The run was stopped before its data ended: {escaped_whole(report.result.stopped)}"
+
+
+def escaped_whole(text: str) -> str:
+    """As `escaped`, of any length."""
+    plain = _CALLS.sub(lambda found: f"\0{ord(found[0])};", " ".join(printable(text).split()))
+    return _SPECIAL.sub(_behind, plain).replace("\0", "&#")
+
+
+def _behind(found: re.Match[str]) -> str:
+    """A mark behind a backslash; a number that would begin a list as an entity."""
+    return f"\\{found[0]}" if not found[0].isdigit() else f"\0{ord(found[0][0])};{found[0][1:]}"
+
+
+def _table(report: Report) -> Iterator[str]:
+    lines = lines_of(report)
+    if report.comparison is None:
+        yield "| metric | mean | 95% interval | scored | if the gaps were known |"
+        yield "|---|--:|---|--:|---|"
+        for one in lines:
+            yield f"| {_name(one)} | {one.mean} | {one.interval} | {one.scored}/{one.total} | {one.bounds or NOTHING} |"
+        return
+    yield "| metric | baseline | now | difference (95% interval) | p | verdict | scored |"
+    yield "|---|--:|--:|---|--:|---|--:|"
+    for one in lines:
+        verdict = f"**{one.verdict}**" if one.verdict in ("worse", "better") else one.verdict or NOTHING
+        gaps = "" if one.scored == one.total else f" ({escaped(one.causes)})"
+        yield (
+            f"| {_name(one)} | {one.before} | {one.mean} | {one.difference} | {one.p} | {verdict} "
+            f"| {one.scored}/{one.total}{gaps} |"
+        )
+
+
+def _name(line: Line) -> str:
+    return f"{escaped(line.name)} {line.arrow}"
+
+
+def _regressions(report: Report) -> Iterator[str]:
+    found = regressions(report.comparison)
+    if not found:
+        yield "\nNo row got worse."
+        return
+    yield "\n**Regressions**\n"
+    for one, moved in found[:SHOWN]:
+        flips = [
+            f"“{escaped(flip.claim)}” {_label(flip.first)} → **{_label(flip.second)}**" for flip in moved.flips[:FLIPS]
+        ]
+        more = len(moved.flips) - FLIPS
+        said = "; ".join([*flips, *([f"and {more} more"] if more > 0 else [])])
+        name = f"- {escaped(moved.name)}: {escaped(one.metric)} {moved.first:.2f} → {moved.second:.2f}"
+        yield f"{name}: {said}" if said else name
+    if len(found) > SHOWN:
+        yield f"- and {len(found) - SHOWN} more"
+
+
+def _label(label: str | None) -> str:
+    return "not there" if label is None else escaped(label.replace("_", " "))
+
+
+def _lowest(report: Report) -> Iterator[str]:
+    worst = {name: report.figures.of[name].worst(5) for name in report.metrics}
+    if not any(worst.values()):
+        return
+    yield "\n**Lowest rows**\n"
+    for name, rows in worst.items():
+        if rows:
+            yield f"- {escaped(name)}: " + ", ".join(f"row {row} ({value:.2f})" for row, value in rows)

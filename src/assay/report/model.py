@@ -1,0 +1,52 @@
+"""A run as reports tell it, in one record that the HTML page, Markdown, JUnit and the terminal are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from assay.report.figures import Gathered
+from assay.report.verdict import could_have_shown, sentence_of, word_of
+
+if TYPE_CHECKING:
+    from assay.comparison import Comparison
+    from assay.result import Result
+
+
+@dataclass(slots=True)
+class Report:
+    """A run, with a baseline or without one.
+
+    pairs    row of the run -> row of the baseline, where both are the same
+    causes   what `assay.causes` found; None where nothing was read
+    """
+
+    result: Result
+    metrics: list[str]
+    figures: Gathered
+    baseline: Result | None = None
+    before: Gathered | None = None
+    comparison: Comparison | None = None
+    causes: Any = None
+    pairs: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def word(self) -> str:
+        """The verdict in a word."""
+        return word_of(self.comparison)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in a sentence."""
+        return sentence_of(self.result, self.comparison)
+
+    @property
+    def could_have_shown(self) -> str | None:
+        """What difference would have been seen."""
+        return could_have_shown(self.comparison)
+
+    def cause_of(self, row: int) -> tuple[str, str] | None:
+        """The root cause of a failed row and why; None where there is none."""
+        cause = None if self.causes is None else self.causes.per_row.get(row)
+        return None if cause is None else (str(cause.label), str(cause.because))

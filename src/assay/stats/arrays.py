@@ -1,0 +1,32 @@
+"""Scores as arrays, checked, and their sums by cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from assay.errors import InputError
+
+Floats = npt.NDArray[np.float64]
+
+
+def checked(values: Sequence[float] | Floats, low: float, high: float, clusters: Sequence[Hashable] | None) -> Floats:
+    """The scores as an array. Raises InputError for those outside of the range, and clusters of another number."""
+    x = np.asarray(values, dtype=float)
+    wrong = np.flatnonzero(~((x >= low - 1e-9) & (x <= high + 1e-9) & np.isfinite(x)))
+    if wrong.size:
+        raise InputError(f"values: expected numbers from {low} to {high}; value {wrong[0] + 1} is {x[wrong[0]]}")
+    if clusters is not None and len(clusters) != x.size:
+        raise InputError(f"clusters: expected one for each of {x.size} values, got {len(clusters)}")
+    return x
+
+
+def grouped(deviations: Floats, clusters: Sequence[Hashable] | None) -> tuple[Floats, Floats]:
+    """The size of each cluster, and the sum of its deviations."""
+    if clusters is None:
+        return np.ones(deviations.size), deviations
+    numbers: dict[Hashable, int] = {}
+    index = np.array([numbers.setdefault(name, len(numbers)) for name in clusters], dtype=int)
+    return np.bincount(index).astype(np.float64), np.bincount(index, weights=deviations).astype(np.float64)

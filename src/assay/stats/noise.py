@@ -1,0 +1,223 @@
+"""What part of the spread of scores is the judge's: the same answers read several times.
+
+A score is item + answer + reading: how hard the question is, how well this answer came out, how the judge read it this
+time. The variance of readings of one answer is the judge's; that of answers to one item, less the judge's share of it,
+is generation's; what is left between items is theirs (nested analysis of variance: Searle, Casella and McCulloch,
+Variance Components, 1992). With one answer to each item the last two cannot be told apart.
+
+The tolerance of a gate is what two runs that are alike differ by, at most, in 95 % of cases:
+
+    t · sqrt(2 v / n),   v the variance of a score when it is read (or answered, and read) anew, n the rows
+
+with t Student's quantile for as many degrees of freedom as v was found with.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Self
+
+from assay.errors import InputError
+from assay.stats.components import components
+from assay.stats.distributions import t_quantile
+from assay.stats.intervals import estimate
+
+Anew = Literal["readings", "answers"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """Of one metric, on the scale of its scores.
+
+    rows        with a value in every reading; `left_out` have none in some
+    readings    of each row
+    items       questions; fewer than rows where several answers were given to some
+    means       of each reading
+    judge       variance of readings of one row; `judge_high`: it is no larger, with 97.5 % confidence
+    generation  variance of answers to one item, without the judge's; None where each item has one answer
+    item        variance between items; with that of answers in it, where each item has one
+    differ      rows whose readings are not all equal
+    binary      whether all scores lie at the ends of the range
+    """
+
+    metric: str
+    low: float
+    high: float
+    rows: int
+    left_out: int
+    readings: int
+    items: int
+    means: tuple[float, ...]
+    judge: float
+    judge_high: float
+    generation: float | None
+    item: float
+    differ: int
+    binary: bool
+
+    @property
+    def wrong(self) -> float | None:
+        """Of scores at the ends of the range: the share of readings that are wrong, were each row right or wrong by
+        itself: e (1 - e) is the variance, on the scale from 0 to 1. None of graded scores.
+        """
+        if not self.binary:
+            return None
+        return (1.0 - math.sqrt(max(0.0, 1.0 - 4.0 * self.judge / (self.high - self.low) ** 2))) / 2.0
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of readings of one row."""
+        return math.sqrt(self.judge)
+
+    @property
+    def correlation(self) -> float | None:
+        """Of the scores of an item in two runs that both answer and read anew; None where that cannot be told."""
+        if self.generation is None:
+            return None
+        total = self.item + self.generation + self.judge
+        return self.item / total if total else 1.0
+
+    def tolerance(self, rows: int | None = None, anew: Anew = "readings", confidence: float = 0.95) -> float | None:
+        """What the means of two runs alike differ by at most, on so many rows (those of this measurement).
+
+        `anew`: what is done again, the readings of the same answers, or the answers too. None where it cannot be told.
+        Raises InputError for fewer rows than 1 and a confidence outside of (0, 1).
+        """
+        n = self.rows if rows is None else rows
+        if n < 1:
+            raise InputError(f"rows: expected at least 1, got {n}")
+        if not 0.0 < confidence < 1.0:
+            raise InputError(f"confidence: expected a number between 0 and 1, got {confidence}")
+        if anew == "readings":
+            variance, freedom = self.judge, self.rows * (self.readings - 1)
+        elif self.generation is None:
+            return None
+        else:
+            variance, freedom = self.generation + self.judge, self.rows - self.items
+        if freedom < 1:
+            return None
+        return t_quantile(0.5 + confidence / 2.0, freedom) * math.sqrt(2.0 * variance / n)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain JSON values, with the tolerances on as many rows."""
+        tolerances = {"readings": self.tolerance(), "answers": self.tolerance(anew="answers")}
+        return {**asdict(self), "means": list(self.means), "wrong": self.wrong, "tolerance": tolerances}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """What `to_dict` wrote. Raises InputError where something is missing, or is no number."""
+        known: dict[str, Any] = {name: data.get(name) for name in cls.__slots__}
+        numbers = ["low", "high", "rows", "left_out", "readings", "items", "judge", "judge_high", "item", "differ"]
+        for name in numbers + ["generation"] * (known["generation"] is not None):
+            value = known[name]
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+                raise InputError(f"{name}: expected a number, found {value!r}")
+            if value < (2 if name == "readings" else 1 if name == "rows" else 0) and name not in ("low", "high"):
+                raise InputError(f"{name}: {value!r} is too small")
+        if not isinstance(known["metric"], str) or not isinstance(known["means"], list):
+            raise InputError("expected metric, a name, and means, a list")
+        known["means"] = tuple(float(mean) for mean in known["means"])
+        return cls(**{**known, "binary": known["binary"] is True})
+
+    def __str__(self) -> str:
+        means = ", ".join(f"{mean:.3f}" for mean in self.means)
+        left = f", {self.left_out} left out" if self.left_out else ""
+        lines = [
+            f"{self.metric}: {self.rows} rows, {self.readings} readings of each{left}; means {means}",
+            f"  readings differ on {self.differ} of {self.rows} rows"
+            + (f": as if {100 * self.wrong:.2g} % of readings were wrong by chance" if self.wrong else ""),
+            f"  spread (standard deviation): {self._spreads()}",
+        ]
+        same, new = self.tolerance(), self.tolerance(anew="answers")
+        if same is not None:
+            high = same if not self.judge else same * math.sqrt(self.judge_high / self.judge)
+            known = f" ({high:.3f} at most)" if self.judge else ""
+            lines.append(f"  tolerance of a gate, the same answers read anew: {same:.3f}{known}")
+        if new is not None:
+            lines.append(f"  tolerance of a gate, answered and read anew: {new:.3f}")
+        return "\n".join(lines)
+
+    def _spreads(self) -> str:
+        parts = [("judge", self.judge)]
+        if self.generation is not None:
+            parts.append(("generation", self.generation))
+        parts.append(("items" if self.generation is not None else "items and their answers", self.item))
+        return ", ".join(f"{name} {math.sqrt(variance):.3f}" for name, variance in parts)
+
+
+@dataclass(slots=True)
+class Readings:
+    """Scores of one metric, row by row; each row's item, and its readings.
+
+    Taken in one row at a time; rows without a value in some reading are counted and left out.
+    """
+
+    metric: str
+    low: float = 0.0
+    high: float = 1.0
+    left_out: int = 0
+    rows: list[tuple[Hashable, tuple[float, ...]]] = field(default_factory=list)
+
+    def add(self, item: Hashable, values: Sequence[float | None]) -> None:
+        """Take in a row with its readings."""
+        known = tuple(value for value in values if value is not None)
+        if len(known) < len(values):
+            self.left_out += 1
+        else:
+            self.rows.append((item, known))
+
+    def noise(self) -> Noise | None:
+        """The parts of the spread; None where no row has a value in every reading.
+
+        Raises InputError where there are fewer than two readings, or not as many of each row.
+        """
+        counts = {len(values) for _, values in self.rows}
+        if not counts:
+            return None
+        if len(counts) > 1 or min(counts) < 2:
+            raise InputError("readings: expected two or more of each row, as many of all rows")
+        (readings,) = counts
+        variances = [_variance(values) for _, values in self.rows]
+        judge = math.fsum(variances) / len(variances)
+        groups: dict[Hashable, list[float]] = {}
+        for item, values in self.rows:
+            groups.setdefault(item, []).append(math.fsum(values) / readings)
+        answers = components(groups.values())
+        if answers is not None:
+            generation = max(0.0, answers.within - judge / readings)
+            between = answers.between
+        else:
+            generation = None
+            means = [mean for group in groups.values() for mean in group]
+            between = max(0.0, _variance(means) - judge / readings) if len(means) > 1 else 0.0
+        return Noise(
+            metric=self.metric,
+            low=self.low,
+            high=self.high,
+            rows=len(self.rows),
+            left_out=self.left_out,
+            readings=readings,
+            items=len(groups),
+            means=tuple(math.fsum(one) / len(self.rows) for one in zip(*(v for _, v in self.rows), strict=True)),
+            judge=judge,
+            judge_high=self._high(variances, readings),
+            generation=generation,
+            item=between,
+            differ=sum(len(set(values)) > 1 for _, values in self.rows),
+            binary=all(value in (self.low, self.high) for _, values in self.rows for value in values),
+        )
+
+    def _high(self, variances: Sequence[float], readings: int) -> float:
+        """The upper end of the interval of the mean of the rows' variances, none of which is above `most`."""
+        half = readings // 2
+        most = (self.high - self.low) ** 2 * half * (readings - half) / (readings * (readings - 1))
+        found = estimate([min(variance, most) for variance in variances], 0.0, most)
+        assert found is not None
+        return found.high
+
+
+def _variance(values: Sequence[float]) -> float:
+    mean = math.fsum(values) / len(values)
+    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
