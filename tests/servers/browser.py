@@ -1,4 +1,4 @@
-"""A browser for tests: the Chromium of this machine, or else the one that Playwright brings.
+"""A browser for tests: the Chromium of this machine, or else the one that Playwright brings, or that of Debian.
 
 with browser() as chromium:
     page = chromium.new_page()
@@ -7,6 +7,7 @@ with browser() as chromium:
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import subprocess
 import sys
@@ -18,12 +19,26 @@ _INSTALL = 600.0  # seconds
 
 
 def executable() -> str | None:
-    """The path of a Chromium; None where Playwright has its own. Raises where there is neither."""
-    found = next(filter(None, map(shutil.which, _NAMES)), None)
+    """The path of a Chromium; None where Playwright has its own. Raises where none can be had."""
+    found = _installed()
     if found is None:
-        command = [sys.executable, "-m", "playwright", "install", "chromium"]
-        subprocess.run(command, check=True, capture_output=True, timeout=_INSTALL)
+        try:
+            _run(sys.executable, "-m", "playwright", "install", "chromium")
+        except subprocess.CalledProcessError:
+            if os.geteuid() != 0 or shutil.which("apt-get") is None:
+                raise
+            _run("apt-get", "update")  # Playwright's downloads are not reached from everywhere
+            _run("apt-get", "install", "-y", "--no-install-recommends", "chromium")
+            found = _installed()
     return found
+
+
+def _installed() -> str | None:
+    return next(filter(None, map(shutil.which, _NAMES)), None)
+
+
+def _run(*command: str) -> None:
+    subprocess.run(command, check=True, capture_output=True, timeout=_INSTALL)
 
 
 def make_ready() -> None:
