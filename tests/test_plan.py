@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,11 @@ from typer.testing import CliRunner
 
 from assay.cli.main import app
 from assay.errors import Cause, InputError
+from assay.readings import NoiseReport
 from assay.records import Direction, Sample, Score, ScoredSample, Unscored
 from assay.result import Result
-from assay.sizing import world_of
+from assay.sizing import world_of, world_of_noise
+from assay.stats.noise import Noise
 from assay.store import Store
 
 GAP = Unscored(cause=Cause.NOT_APPLICABLE, message="x")
@@ -107,9 +111,9 @@ def test_the_command_reads_a_run_and_says_what_it_guessed(store: Store, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("--drop", "0.1"), "give either a run, or --mean"),
+        (("--drop", "0.1"), "give one of a run, --noise, and --mean"),
         (("--mean", "0.9"), "say which drop"),
-        (("one", "--mean", "0.9", "--drop", "0.1"), "give either a run, or --mean"),
+        (("one", "--mean", "0.9", "--drop", "0.1"), "give one of a run, --noise, and --mean"),
         (("--mean", "0.9", "--metric", "m", "--drop", "0.1"), "--metric: goes with a run"),
         (("--mean", "0.9", "--cluster-size", "5", "--alike", "2", "--drop", "0.1"), "--alike: expected"),
         (("--mean", "0.9", "--cluster-size", "0", "--drop", "0.1"), "clusters: expected"),
@@ -120,3 +124,25 @@ def test_the_command_reads_a_run_and_says_what_it_guessed(store: Store, tmp_path
 def test_what_does_not_go_together_is_named(arguments: tuple[str, ...], expected: str) -> None:
     with pytest.raises(InputError, match=expected):
         said(*arguments)
+
+
+def test_a_file_of_noise_says_what_scores_are_like(tmp_path: Path) -> None:
+    """Variances 0.03 + 0.01 + 0.02 = 0.06, a standard deviation of 0.245; correlated at 0.03 / 0.06 = 0.5."""
+    noise = Noise(
+        metric="m", low=0.0, high=1.0, rows=40, left_out=0, readings=2, items=20, means=(0.7, 0.7), judge=0.02,
+        judge_high=0.03, generation=0.01, item=0.03, differ=9, binary=False,
+    )  # fmt: skip
+    file = NoiseReport("judge", ("a", "b"), None, {"m": noise}).save(tmp_path / "noise.json")
+    found = said("--noise", str(file), "--rows", "100")
+    numbers = ("--mean", "0.7", "--sd", repr(math.sqrt(0.06)), "--correlation", "0.5")
+    assert found == said(*numbers, "--rows", "100") + f"  as in {file}: 40 values of m\n"
+    guessed = world_of_noise(replace(noise, generation=None, item=0.04))
+    assert (guessed.assumed, guessed.world.sd) == (True, pytest.approx(math.sqrt(0.06)))
+    worse = world_of_noise(replace(noise, direction="lower", binary=True, generation=None, item=0.19, means=(0.2, 0.2)))
+    assert (worse.world.mean, worse.world.binary) == (pytest.approx(0.8), True)
+    with pytest.raises(InputError, match="--metric: 'n' is not in"):
+        said("--noise", str(file), "--metric", "n", "--rows", "100")
+    with pytest.raises(InputError, match="--cluster-size: goes without --noise"):
+        said("--noise", str(file), "--cluster-size", "3", "--rows", "100")
+    with pytest.raises(InputError, match="values of m are the same"):
+        world_of_noise(replace(noise, judge=0.0, generation=None, item=0.0))

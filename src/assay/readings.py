@@ -123,7 +123,7 @@ def noise_of(results: Sequence[Result], *, item: str | None = None) -> NoiseRepo
                              f"{other.judge}")  # fmt: skip
         if other.rows != first.rows:
             raise InputError(f"noise: {first.run!r} has {first.rows} rows, {other.run!r} has {other.rows}")
-    found = {name: Readings(name, summary.low, summary.high) for name, summary in first.metrics.items()}
+    found = {name: Readings(name, s.low, s.high, s.direction) for name, s in first.metrics.items()}
     there = item is None or not first.rows
     for rows in zip(*(result.numbered() for result in results), strict=True):
         sample = rows[0].scored.sample

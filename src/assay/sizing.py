@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from assay.errors import InputError
 from assay.groups import cluster_of, value_in
 from assay.stats.components import components
+from assay.stats.noise import Noise
 from assay.stats.power import CONFIDENCE, CORRELATION, POWER, World, drop_shown, rows_needed
 from assay.terminal import printable
 
@@ -125,7 +126,7 @@ def plan(
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a past run tells of a metric's scores.
+    """What a past run, or readings of the same data, tell of a metric's scores.
 
     rows     with a value
     assumed  whether the correlation of the scores of a row in two runs is a guess
@@ -195,6 +196,29 @@ def world_of(
         size=1.0 if found is None else found.size,
     )
     return Seen(world, len(shares), width, paired and correlation is None)
+
+
+def world_of_noise(noise: Noise, *, correlation: float | None = None, paired: bool = True) -> Seen:
+    """What `assay noise` tells of a metric's scores: their spread, the judge's part of it, and, where questions have
+    several answers, how far the scores of a row agree in two runs that both answer and read anew.
+
+    Raises InputError for a range without an end, and where all scores are the same.
+    """
+    width = noise.high - noise.low
+    if not math.isfinite(width):
+        raise InputError(f"metric: {noise.metric!r} has a range without an end; give its mean or sd in place of a file")
+    variance = (noise.item + (noise.generation or 0.0) + noise.judge) / width**2
+    if not variance:
+        raise InputError(f"noise: all values of {noise.metric} are the same, which says nothing of their spread")
+    mean = _share(math.fsum(noise.means) / len(noise.means), noise.low, noise.high, noise.direction)
+    known = noise.correlation if correlation is None else correlation
+    world = World(
+        mean=min(1.0, max(0.0, mean)),
+        sd=None if noise.binary else min(0.5, math.sqrt(variance)),
+        correlation=CORRELATION if known is None else known,
+        paired=paired,
+    )
+    return Seen(world, noise.rows, width, paired and known is None)
 
 
 def _share(value: float, low: float, high: float, direction: str) -> float:

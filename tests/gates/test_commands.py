@@ -214,6 +214,7 @@ def test_what_init_writes_runs_as_it_is(assay: Run) -> None:
 def test_every_line_of_the_template_that_is_commented_out_may_be_used(tmp_path: Path) -> None:
     from assay.config import configuration
     from assay.config.template import template
+    from assay.readings import NoiseReport
 
     lines = [
         line.removeprefix("# ") if line.startswith("# [") or (line.startswith("# ") and " = " in line) else line
@@ -221,6 +222,7 @@ def test_every_line_of_the_template_that_is_commented_out_may_be_used(tmp_path: 
         if not line.startswith("# Secrets")
     ]
     (tmp_path / "assay.toml").write_text("\n".join(lines).replace('name = "embedded"', 'name = "openai:MODEL"'))
+    NoiseReport("embedded", ("a", "b")).save(tmp_path / "noise.json")
     found = configuration(folder=tmp_path)
     assert found is not None
     assert found.gates is not None

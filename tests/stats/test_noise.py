@@ -32,8 +32,10 @@ def test_one_answer_each_by_hand() -> None:
     assert found.item == pytest.approx(0.25 - 0.01 / 3)
     assert (found.generation, found.correlation, found.wrong, found.differ) == (None, None, None, 1)
     assert found.means == (pytest.approx(1.4 / 3), pytest.approx(1.6 / 3))
-    # 3 degrees of freedom, t = 3.1824: t·sqrt(2·0.02/3/3) = 3.1824·0.06667
-    assert found.tolerance() == pytest.approx(3.18245 * math.sqrt(2 * 0.02 / 3 / 3), rel=1e-4)
+    # variances 0, 0.02, 0 have a variance of 0.0004/3: 2·(0.02/3)²·3/(0.0004/3) = 2 degrees of freedom, t = 4.30265;
+    # t·sqrt(2·0.02/3/3) = 4.30265·0.06667
+    assert found.freedom == pytest.approx(2.0)
+    assert found.tolerance() == pytest.approx(4.30265 * math.sqrt(2 * 0.02 / 3 / 3), rel=1e-4)
     assert found.tolerance(anew="answers") is None
     assert found.tolerance(rows=12) == pytest.approx((found.tolerance() or 0) / 2)
 

@@ -15,6 +15,7 @@ from assay.cli.stakes import (
     BaselineOption,
     FailOverOption,
     FailUnderOption,
+    NoiseOption,
     SummaryOption,
     configured_baseline,
     gate_meant,
@@ -42,6 +43,7 @@ def gate(
     ] = None,
     cluster: ClusterOption = None,
     any_judge: Annotated[bool, typer.Option("--any-judge", help="Compare runs of different judges, too.")] = False,
+    noise: NoiseOption = None,
     allow_inconclusive: Annotated[
         bool, typer.Option("--allow-inconclusive", help="End with 0 where it cannot be told, too.")
     ] = False,
@@ -72,7 +74,7 @@ def gate(
         *limits_of("max_drop", max_drop or (), "--max-drop"),
         *limits_of("margin", margin or (), "--margin"),
     )
-    meant = _with_options(gate_meant(given, required=True), cluster, any_judge)
+    meant = _with_options(gate_meant(given, required=True), cluster, any_judge, noise)
     kept = opened(store)
     result = Result.load(run, kept)
     against = baseline or (configured_baseline() if meant.relative else None)
@@ -95,5 +97,8 @@ def gate(
     raise typer.Exit(0 if allow_inconclusive and decision.verdict == "INCONCLUSIVE" else code)
 
 
-def _with_options(gate: Gate, cluster: str | None, any_judge: bool) -> Gate:
-    return replace(gate, cluster=cluster or gate.cluster, any_judge=any_judge or gate.any_judge)
+def _with_options(gate: Gate, cluster: str | None, any_judge: bool, noise: Path | None) -> Gate:
+    from assay.readings import NoiseReport
+
+    known = gate.noise if noise is None else NoiseReport.load(noise)
+    return replace(gate, cluster=cluster or gate.cluster, any_judge=any_judge or gate.any_judge, noise=known)

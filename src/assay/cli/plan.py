@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +24,10 @@ def plan(
     metric: Annotated[str | None, typer.Option("-m", "--metric", help="The metric of the run.")] = None,
     drop: Annotated[float | None, typer.Option(help="The drop that is to be seen, as 0.05.")] = None,
     rows: Annotated[int | None, typer.Option("-n", "--rows", help="How many rows there are.")] = None,
+    noise: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="In place of a run: what `assay noise --out` wrote."),
+    ] = None,
     again: Annotated[str | None, typer.Option(help="A second run on the same rows: how far its scores agree.")] = None,
     mean: Annotated[float | None, typer.Option(help="Without a run: the mean of scores that are 0 or 1.")] = None,
     sd: Annotated[float | None, typer.Option(help="Without a run: standard deviation of graded scores.")] = None,
@@ -52,26 +57,29 @@ def plan(
     from assay.sizing import plan as planned
     from assay.stats.power import World
 
-    if (run is None) == (mean is None and sd is None):
-        raise InputError("give either a run, or --mean (scores of 0 or 1) or --sd (graded scores)")
-    if run is not None:
+    seen: Seen | None
+    if (run is not None) + (noise is not None) + (mean is not None or sd is not None) != 1:
+        raise InputError("give one of a run, --noise, and --mean (scores of 0 or 1) or --sd (graded scores)")
+    numbers = {"--cluster-size": cluster_size, "--judge-noise": judge_noise or None}
+    if noise is not None:
+        _only_with("without --noise", {"--again": again, "--cluster": cluster, **numbers})
+        metric, seen = _of_noise(noise, metric, correlation, paired=not unpaired)
+        world, width = seen.world, seen.width
+    elif run is not None:
         from assay.result import Result
 
         if cluster_size is not None:
             raise InputError("--cluster-size: goes without a run; with one say --cluster COLUMN")
         kept = opened(store)
         first = Result.load(run, kept)
-        metric = metric or _only(first)
+        metric = metric or _only(first.metrics, "run")
         second = None if again is None else Result.load(again, kept)
-        seen: Seen | None = world_of(
+        seen = world_of(
             first, metric, second, cluster=cluster, correlation=correlation, paired=not unpaired, noise=judge_noise
         )
-        assert seen is not None
         world, width = seen.world, seen.width
     else:
-        given = [name for name, value in (("--metric", metric), ("--again", again), ("--cluster", cluster)) if value]
-        if given:
-            raise InputError(f"{', '.join(given)}: goes with a run")
+        _only_with("with a run", {"--metric": metric, "--again": again, "--cluster": cluster})
         size = 1.0 if cluster_size is None else cluster_size
         if not 0.0 <= alike <= 1.0:
             raise InputError(f"--alike: expected a number from 0 to 1, got {alike}")
@@ -93,14 +101,32 @@ def plan(
         return
     say(found)
     if seen is not None:
-        say(f"  as in run {run}: {seen.rows} values of {metric}")
+        say(f"  as in {noise if run is None else f'run {run}'}: {seen.rows} values of {metric}")
     if not unpaired and correlation is None and (seen is None or seen.assumed):
-        way = "--correlation" if seen is None else "--again RUN, a second run on the same rows,"
+        way = "--again RUN, a second run on the same rows," if run is not None else "--correlation"
         say(in_lines(f"the correlation is a guess: {way} says how far scores of a row agree; more needs fewer rows"))
 
 
-def _only(result: object) -> str:
-    names = list(getattr(result, "metrics", {}))
+def _of_noise(file: Path, metric: str | None, correlation: float | None, *, paired: bool) -> tuple[str, Seen]:
+    """The metric that is meant, and what readings of the same data tell of its scores."""
+    from assay.readings import NoiseReport
+    from assay.sizing import world_of_noise
+
+    known = NoiseReport.load(file).metrics
+    metric = metric or _only(known, "file")
+    if metric not in known:
+        raise InputError(f"--metric: {metric!r} is not in {str(file)!r}; it has {', '.join(known) or 'none'}")
+    return metric, world_of_noise(known[metric], correlation=correlation, paired=paired)
+
+
+def _only_with(what: str, options: Mapping[str, object]) -> None:
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise InputError(f"{', '.join(given)}: goes {what}")
+
+
+def _only(metrics: Iterable[str], what: str) -> str:
+    names = list(metrics)
     if len(names) != 1:
-        raise InputError(f"--metric: say which; the run has {', '.join(names) or 'none'}")
-    return str(names[0])
+        raise InputError(f"--metric: say which; the {what} has {', '.join(names) or 'none'}")
+    return names[0]

@@ -33,6 +33,9 @@ FailOverOption = Annotated[
 BaselineOption = Annotated[
     str | None, typer.Option(help="The run to hold it against; else the one that the configuration names.")
 ]
+NoiseOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="What `assay noise --out` wrote: how far the judge wavers.")
+]
 SummaryOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help='Append the verdict as Markdown to this file, as "$GITHUB_STEP_SUMMARY".'),

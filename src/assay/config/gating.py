@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from assay.config.judging import metric_named
 from assay.config.section import Section, near
@@ -12,7 +13,10 @@ from assay.errors import InputError
 from assay.gates.rules import CONFIDENCE, COVERAGE, KINDS, Gate, Rule, check_limit
 from assay.metrics.base import Metric
 
-_COMMON = ("baseline", "confidence", "cluster", "coverage", "leave_out", "any_judge")
+if TYPE_CHECKING:
+    from assay.readings import NoiseReport
+
+_COMMON = ("baseline", "confidence", "cluster", "coverage", "leave_out", "any_judge", "noise")
 _OF_A_RULE = (*KINDS, "by", "coverage", "leave_out")
 
 
@@ -24,8 +28,9 @@ class GateSettings:
     baseline: str | None = None
 
 
-def gate_in(section: Section, metrics: tuple[Metric, ...]) -> GateSettings | None:
-    """The gate; None where no metric has a rule. `metrics` are those that are measured, () where none is named.
+def gate_in(section: Section, metrics: tuple[Metric, ...], folder: Path) -> GateSettings | None:
+    """The gate; None where no metric has a rule. `metrics` are those that are measured, () where none is named; paths
+    count from `folder`.
 
     Raises InputError naming key and line, for what is no metric and no limit among others.
     """
@@ -44,11 +49,24 @@ def gate_in(section: Section, metrics: tuple[Metric, ...]) -> GateSettings | Non
     _share(section)
     if not rules:
         raise section.error(None, "it has no rules: give a metric one, as [gates.faithfulness] at_least = 0.8")
+    noise = _noise(section, folder)
     try:
-        gate = Gate(tuple(rules), CONFIDENCE if confidence is None else confidence, cluster, any_judge)
+        gate = Gate(tuple(rules), CONFIDENCE if confidence is None else confidence, cluster, any_judge, noise)
     except InputError as error:
         raise section.error("confidence", str(error).removeprefix("gate: confidence: ")) from None
     return GateSettings(gate, baseline)
+
+
+def _noise(section: Section, folder: Path) -> NoiseReport | None:
+    name = section.text("noise")
+    if name is None:
+        return None
+    from assay.readings import NoiseReport
+
+    try:
+        return NoiseReport.load(folder / name)
+    except InputError as error:
+        raise section.error("noise", str(error).removeprefix("noise: ")) from None
 
 
 def _metric(section: Section, key: str, metrics: tuple[Metric, ...]) -> Metric:

@@ -64,7 +64,7 @@ def _read(whole: Section, folder: Path, here: Path) -> Config:
         judge=judge_in(whole.section("judge"), folder),
         metrics=metrics,
         budget=budget_in(whole.section("budget")),
-        gates=gate_in(whole.section("gates"), metrics),
+        gates=gate_in(whole.section("gates"), metrics, folder),
     )
 
 

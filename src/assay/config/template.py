@@ -44,6 +44,7 @@ name = "embedded"
 coverage = 0.8        # of the rows, how many must have a value to pass
 # baseline = "main"   # the run that others are held against
 # cluster = "source"  # rows with one value in this column are one witness
+# noise = "noise.json"  # what `assay noise --out` found: nothing fails for less than the judge differs from itself by
 
 [gates.faithfulness]
 at_least = 0.5

@@ -12,6 +12,7 @@ from assay.gates.measured import Rows, pairs_for, rows_of, scores_of
 from assay.gates.rules import Gate, Rule, check_limit
 from assay.gates.saying import because_of
 from assay.gates.shown import Shown, of_change, of_level, of_mean
+from assay.gates.tolerance import check_noise, tolerance_of
 from assay.gates.witnesses import WITNESSES, witnesses_of
 from assay.pairing import Pair, pairs_of
 from assay.result import Result
@@ -26,10 +27,11 @@ def check(gate: Gate, result: Result, baseline: Result | None = None, *, witness
     that test (Holm); passing needs no correction, for all rules have to pass (Berger, Technometrics 24, 1982).
 
     Raises InputError for metrics that the run or the baseline has not, limits that do not fit the metric, rules against
-    a baseline without one, and all that `assay.comparison.compare` refuses.
+    a baseline without one, noise of another judge, and all that `assay.comparison.compare` refuses.
     """
     for rule in gate.rules:
         _check(rule, result, baseline)
+    notes = check_noise(gate, result)
     pairs: list[Pair] = []
     only_before, comparison = 0, None
     if baseline is not None and gate.relative:
@@ -48,7 +50,7 @@ def check(gate: Gate, result: Result, baseline: Result | None = None, *, witness
         _ruling(rule, rows, one, p, gate, only_before if rule.relative else 0, result, comparison, witnesses)
         for rule, rows, one, p in zip(gate.rules, found, shown, _corrected(shown), strict=True)
     )
-    notes = () if comparison is None else comparison.notes
+    notes += () if comparison is None else comparison.notes
     return Decision(result.run, None if comparison is None else comparison.first, gate.confidence, rulings, notes)
 
 
@@ -72,6 +74,7 @@ def _shown(rule: Rule, rows: Rows, gate: Gate) -> Shown | None:
     """The numbers of a rule; None where no row has a value."""
     low, high = rows.ends
     alpha = 1.0 - gate.confidence
+    tolerance = tolerance_of(rule, gate, len(rows.complete(rule))) or 0.0
     limit = rule.limit if rule.relative else rows.better(rule.limit)
     names = None if gate.cluster is None else [one.cluster or f"\0{one.row}" for one in rows.ones]
     now = [None if one.value is None else rows.better(one.value) for one in rows.ones]
@@ -80,13 +83,13 @@ def _shown(rule: Rule, rows: Rows, gate: Gate) -> Shown | None:
         if not any(a is not None and b is not None for a, b in zip(before, now, strict=True)):
             return None
         margin = limit if rule.kind == "margin" else None
-        drop = 0.0 if rule.kind == "margin" else limit
+        drop = max(0.0 if rule.kind == "margin" else limit, tolerance)
         return of_change(before, now, low, high, drop, margin, clusters=names, alpha=alpha)
     known = [value for value in now if value is not None]
     if not known:
         return None
     if rule.by == "mean":
-        return of_mean(known, len(now) - len(known), low, high, limit)
+        return of_mean(known, len(now) - len(known), low, high, limit, tolerance)
     with_name = list(zip(now, names or (), strict=False))
     clusters = None if names is None else [name for value, name in with_name if value is not None]
     alone = None if names is None else [name for value, name in with_name if value is None]
@@ -111,9 +114,7 @@ def _ruling(
     comparison: Comparison | None,
     most: int,
 ) -> Ruling:
-    complete = [
-        one for one in rows.ones if one.value is not None and (not rule.relative or one.value_before is not None)
-    ]
+    complete = rows.complete(rule)
     there = len(rows.ones) + only_before
     short = len(complete) < rule.coverage * there - 1e-9
     verdict: Verdict = "INCONCLUSIVE"
@@ -135,6 +136,7 @@ def _ruling(
         len(complete),
         rows.left_out,
         only_before,
+        tolerance=tolerance_of(rule, gate, len(complete)),
     )
     return because_of(made, short, witnesses_of(made, rows, result, comparison, most))
 

@@ -55,6 +55,7 @@ class Ruling:
     rows       that the rule speaks of; `measured` of them have a value
     left_out   rows without a value that are none of the rule's
     only_before  rows of the baseline that the run has not
+    tolerance  what the judge alone may make of it; None where no noise is known
     decisive   the rows that decided it, the worst first
     """
 
@@ -70,6 +71,7 @@ class Ruling:
     left_out: int = 0
     only_before: int = 0
     decisive: tuple[Witness, ...] = ()
+    tolerance: float | None = None
 
     def __str__(self) -> str:
         lines = [f"{self.verdict} {self.rule}: {self.because}", *(f"  {one}" for one in self.decisive)]

@@ -46,6 +46,12 @@ class Rows:
         """The value on a scale where more is better."""
         return value if self.direction == "higher" else -value
 
+    def complete(self, rule: Rule) -> list[One]:
+        """Those with every value that the rule needs."""
+        return [
+            one for one in self.ones if one.value is not None and (not rule.relative or one.value_before is not None)
+        ]
+
     @property
     def ends(self) -> tuple[float, float]:
         """The range on that scale."""

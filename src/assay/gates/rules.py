@@ -11,10 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from assay.errors import Cause, InputError
 from assay.records import BY_CONVENTION
+
+if TYPE_CHECKING:
+    from assay.readings import NoiseReport
 
 Kind = Literal["at_least", "at_most", "max_drop", "margin"]
 By = Literal["mean", "interval"]
@@ -97,6 +100,7 @@ class Gate:
                 (Holm), and so it passes a margin that is not kept
     cluster     a column of the data: rows with one value in it hang together, and are one witness
     any_judge   hold runs of different judges against each other, too
+    noise       what `assay noise` found of the judge: nothing fails for less than readings of it differ by
 
     Raises InputError for a gate without rules, two rules of one kind for one metric, and a confidence outside (0.5, 1).
     """
@@ -105,6 +109,7 @@ class Gate:
     confidence: float = CONFIDENCE
     cluster: str | None = None
     any_judge: bool = False
+    noise: NoiseReport | None = None
 
     def __post_init__(self) -> None:
         if not self.rules:

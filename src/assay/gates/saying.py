@@ -41,6 +41,8 @@ def _why(ruling: Ruling, short: bool) -> list[str]:
         ends = f"{low} to {high}" if all(map(math.isfinite, ruling.bounds)) else "anything"
         known = "the one without a value" if gaps == 1 else f"the {gaps} without a value"
         said.append(f"were {known} known: {ends}")
+    if ruling.tolerance:
+        said.append(f"the judge alone may make {ruling.tolerance:.3f} of it")
     if short and ruling.verdict == "INCONCLUSIVE":
         said.append(f"too few rows have a value: the rule asks for {rule.coverage:.0%}")
     if ruling.verdict == "FAIL" and ruling.p is not None:

@@ -46,12 +46,14 @@ class Shown:
     broken: bool
 
 
-def of_mean(known: Sequence[float], missing: int, low: float, high: float, limit: float) -> Shown:
-    """Whether the mean of these very values, at least one, reaches the limit. Nothing is left to chance."""
+def of_mean(
+    known: Sequence[float], missing: int, low: float, high: float, limit: float, tolerance: float = 0.0
+) -> Shown:
+    """Whether the mean of these very values, at least one, reaches the limit, or misses it by more than `tolerance`."""
     rows, total = len(known) + missing, math.fsum(known)
     worst, best = _filled(total, missing, low, rows), _filled(total, missing, high, rows)
     slack = ROUNDING * _width(low, high)
-    return Shown(fmean(known), None, (worst, best), worst >= limit - slack, None, best < limit - slack)
+    return Shown(fmean(known), None, (worst, best), worst >= limit - slack, None, best < limit - tolerance - slack)
 
 
 def of_level(

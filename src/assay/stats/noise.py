@@ -9,7 +9,8 @@ The tolerance of a gate is what two runs that are alike differ by, at most, in 9
 
     t · sqrt(2 v / n),   v the variance of a score when it is read (or answered, and read) anew, n the rows
 
-with t Student's quantile for as many degrees of freedom as v was found with.
+with t Student's quantile for as many degrees of freedom as v was found with. Of readings these follow from how much the
+variances of single rows vary (Satterthwaite 1946): where a few rows of many waver, they are few.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from assay.errors import InputError
+from assay.records import Direction
 from assay.stats.components import components
 from assay.stats.distributions import t_quantile
 from assay.stats.intervals import estimate
@@ -40,6 +42,8 @@ class Noise:
     item        variance between items; with that of answers in it, where each item has one
     differ      rows whose readings are not all equal
     binary      whether all scores lie at the ends of the range
+    direction   of the metric
+    freedom     degrees of freedom of `judge`; None: as many as of scores that waver alike on every row
     """
 
     metric: str
@@ -56,6 +60,8 @@ class Noise:
     item: float
     differ: int
     binary: bool
+    direction: Direction = "higher"
+    freedom: float | None = None
 
     @property
     def wrong(self) -> float | None:
@@ -91,7 +97,8 @@ class Noise:
         if not 0.0 < confidence < 1.0:
             raise InputError(f"confidence: expected a number between 0 and 1, got {confidence}")
         if anew == "readings":
-            variance, freedom = self.judge, self.rows * (self.readings - 1)
+            variance = self.judge
+            freedom = self.rows * (self.readings - 1.0) if self.freedom is None else self.freedom
         elif self.generation is None:
             return None
         else:
@@ -110,15 +117,19 @@ class Noise:
         """What `to_dict` wrote. Raises InputError where something is missing, or is no number."""
         known: dict[str, Any] = {name: data.get(name) for name in cls.__slots__}
         numbers = ["low", "high", "rows", "left_out", "readings", "items", "judge", "judge_high", "item", "differ"]
-        for name in numbers + ["generation"] * (known["generation"] is not None):
+        numbers += [name for name in ("generation", "freedom") if known[name] is not None]
+        for name in numbers:
             value = known[name]
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
                 raise InputError(f"{name}: expected a number, found {value!r}")
-            if value < (2 if name == "readings" else 1 if name == "rows" else 0) and name not in ("low", "high"):
+            if value < {"readings": 2, "rows": 1, "freedom": 1}.get(name, 0) and name not in ("low", "high"):
                 raise InputError(f"{name}: {value!r} is too small")
         if not isinstance(known["metric"], str) or not isinstance(known["means"], list):
             raise InputError("expected metric, a name, and means, a list")
         known["means"] = tuple(float(mean) for mean in known["means"])
+        known["direction"] = known["direction"] or "higher"
+        if known["direction"] not in get_args(Direction):
+            raise InputError(f"direction: expected 'higher' or 'lower', found {known['direction']!r}")
         return cls(**{**known, "binary": known["binary"] is True})
 
     def __str__(self) -> str:
@@ -157,6 +168,7 @@ class Readings:
     metric: str
     low: float = 0.0
     high: float = 1.0
+    direction: Direction = "higher"
     left_out: int = 0
     rows: list[tuple[Hashable, tuple[float, ...]]] = field(default_factory=list)
 
@@ -207,6 +219,8 @@ class Readings:
             item=between,
             differ=sum(len(set(values)) > 1 for _, values in self.rows),
             binary=all(value in (self.low, self.high) for _, values in self.rows for value in values),
+            direction=self.direction,
+            freedom=_freedom(variances, readings),
         )
 
     def _high(self, variances: Sequence[float], readings: int) -> float:
@@ -216,6 +230,15 @@ class Readings:
         found = estimate([min(variance, most) for variance in variances], 0.0, most)
         assert found is not None
         return found.high
+
+
+def _freedom(variances: Sequence[float], readings: int) -> float:
+    """The degrees of freedom of the mean of the rows' variances, from 1 to those of scores that all waver alike."""
+    most = len(variances) * (readings - 1.0)
+    if len(variances) < 2 or not (spread := _variance(variances)):
+        return most
+    mean = math.fsum(variances) / len(variances)
+    return min(most, max(1.0, 2.0 * mean**2 * len(variances) / spread))
 
 
 def _variance(values: Sequence[float]) -> float:
