@@ -50,15 +50,29 @@ def test_equal_scores_leave_the_doubt_of_their_number() -> None:
 
 
 def test_rows_of_one_cluster_are_no_independent_witnesses() -> None:
-    """4 documents of 5 equal answers: sums of deviations ±2.5 (four times), between (25 + 0.5·6.25)·4/3 = 37.5.
+    """4 documents of 5 equal answers: sums of deviations ±2.5 (four times), between (25 + 0.6·6.25)·4/3 = 38.33333.
 
-    Rows alone: 20·0.25·20/19 = 5.26316; cluster size 5, prior 0.1·5 = 0.5; effect 40/5.76316 = 6.94064;
-    variance 6.94064·5.26316/400 = 0.0913242; n* = 0.25/0.0913242 = 2.7375; t has 4 - 1 degrees of freedom.
+    Rows alone: 20·0.25·20/19 = 5.26316; cluster size 5, prior 0.02·5 = 0.1; effect 38.83333/5.36316 = 7.24075;
+    variance 7.24075·5.26316/400 = 0.0952730; n* = 0.25/0.0952730 = 2.62404; all of it between clusters: t has 4 - 1
+    degrees of freedom.
     """
     found = estimate([1.0] * 10 + [0.0] * 10, clusters=[number // 5 for number in range(20)])
     assert found is not None
-    assert (found.clusters, found.error) == (4, pytest.approx(math.sqrt(0.0913242), rel=1e-5))
-    k = t_quantile(0.975, 3) ** 2 / 2.7375
+    assert (found.clusters, found.error) == (4, pytest.approx(math.sqrt(0.0952730), rel=1e-5))
+    k = t_quantile(0.975, 3) ** 2 / 2.62404
+    assert found.high - found.low == pytest.approx(2 * math.sqrt(0.25 * k + k * k / 4) / (1 + k), rel=1e-4)
+
+
+def test_of_clusters_that_are_hardly_alike_rows_count_as_rows() -> None:
+    """Clusters (1, 1), (1, 0), (0, 0), (1, 0): deviations of the sums 1, 0, -1, 0; between (2 + 0.6)·4/3 = 3.46667.
+
+    Rows alone: 8·0.25·8/7 = 2.28571; prior 0.02·2 = 0.04; effect (3.46667 + 0.08)/(2.28571 + 0.04) = 1.52498; of it
+    0.52498·2/1.52498 = 0.68851 between clusters; freedom 1/(0.68851²/3 + 0.31149²/7) = 5.81902, of clusters alone 3.
+    """
+    found = estimate([1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0], clusters=[0, 0, 1, 1, 2, 2, 3, 3])
+    assert found is not None
+    assert found.error == pytest.approx(math.sqrt(1.52498 * 2.28571) / 8, rel=1e-5)
+    k = t_quantile(0.975, 5.81902) ** 2 / (16.0 / (1.52498 * 2.28571))
     assert found.high - found.low == pytest.approx(2 * math.sqrt(0.25 * k + k * k / 4) / (1 + k), rel=1e-4)
 
 

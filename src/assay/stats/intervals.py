@@ -10,8 +10,9 @@ Pagano, J. Surv. Stat. Methodol. 3(4), 2015; Franco et al., ibid. 7(3), 2019, fo
 the range, and needs no special case where all scores are equal.
 
 The variance of the mean of clusters is that of their sums (Liang and Zeger 1986), never less than that of independent
-rows; the degrees of freedom are those of the clusters, weighted by their sizes. Variances of few rows miss what is rare
-and far: of graded scores the one farthest from the mean counts once more (of clusters half as much, and `PRIOR` of one
+rows. Its degrees of freedom are those of the clusters, weighted by their sizes, for the part of it that lies between
+clusters, and those of the rows for the rest (Satterthwaite 1946). Variances of few rows miss what is rare and far: of
+graded scores the one farthest from the mean counts once more (of clusters `FARTHEST_CLUSTER` times, and `PRIOR` of one
 that is all at the far end). The weights are set by simulation: tests/stats/test_coverage.py.
 """
 
@@ -26,9 +27,9 @@ from assay.stats.distributions import t_quantile
 from assay.stats.moments import ROUNDING, Moments
 
 #: How often the score, or the cluster, that is farthest from the mean counts besides.
-FARTHEST, FARTHEST_CLUSTER = 1.0, 0.5
+FARTHEST, FARTHEST_CLUSTER = 1.0, 0.6
 #: How much of a cluster at the far end counts as seen.
-PRIOR = 0.1
+PRIOR = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +106,11 @@ def _estimate(
     count = n if clusters is None else len(clusters)
     if count == 1:
         return Estimate(mean, low, high, n, 1, None, confidence)
-    # one over the size of the cluster that a row is in, on average
-    alike = 1.0 if clusters is None else n / sum(size * size for size, _ in clusters)
+    # that a row is in, on average
+    size = 1.0 if clusters is None else sum(size * size for size, _ in clusters) / n
     width = high - low
-    variance = _variance(found, clusters, width)
-    t = t_quantile(0.5 + confidence / 2.0, max(n * alike - 1.0, 0.5))
+    variance, freedom = _variance(found, clusters, width, size)
+    t = t_quantile(0.5 + confidence / 2.0, freedom)
     error = math.sqrt(variance)
     if not math.isfinite(width):
         return Estimate(mean, mean - t * error, mean + t * error, n, count, error, confidence)
@@ -117,26 +118,31 @@ def _estimate(
     spread = share * (1.0 - share)
     # where all scores are equal, each cluster counts as one answer
     differ = error > ROUNDING * width and spread
-    effective = spread * width**2 / variance if differ else n * alike
+    effective = spread * width**2 / variance if differ else n / size
     bottom, top = wilson(share, effective, t)
     return Estimate(mean, low + width * bottom, low + width * top, n, count, error, confidence)
 
 
-def _variance(found: Moments, clusters: Sequence[tuple[float, float]] | None, width: float) -> float:
-    """The variance of the mean."""
+def _variance(
+    found: Moments, clusters: Sequence[tuple[float, float]] | None, width: float, size: float
+) -> tuple[float, float]:
+    """The variance of the mean, and its degrees of freedom. `size`: of the cluster that a row is in, on average."""
     n = found.n
     if clusters is None or len(clusters) == n:
         far = FARTHEST * found.farthest if found.graded else 0.0  # nothing lies farther out than the ends
-        return (found.squares + far) / (n - 1) / n
+        return (found.squares + far) / (n - 1) / n, n - 1.0
+    of_clusters = max(n / size - 1.0, 0.5)
     alone = found.squares * n / (n - 1)
     if not alone:
-        return 0.0
+        return 0.0, of_clusters
     count = len(clusters)
     sums = [total * total for _, total in clusters]
     between = (math.fsum(sums) + FARTHEST_CLUSTER * max(sums)) * count / (count - 1)
-    size = sum(size * size for size, _ in clusters) / n
     prior = PRIOR * width**2 * size if math.isfinite(width) else 0.0
-    return max(1.0, (between + prior * size) / (alone + prior)) * alone / n**2
+    design = max(1.0, (between + prior * size) / (alone + prior))
+    share = min(1.0, (design - 1.0) / (size - 1.0) * size / design)  # of the variance that lies between clusters
+    freedom = 1.0 / (share**2 / of_clusters + (1.0 - share) ** 2 / (n - 1))
+    return design * alone / n**2, freedom
 
 
 def wilson(share: float, n: float, t: float) -> tuple[float, float]:
