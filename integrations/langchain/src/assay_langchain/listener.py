@@ -108,10 +108,10 @@ class Listener:
                 documents = self._read(find, outputs, where)
             trace = self._collector.end(
                 run_id,
-                self._read(read, outputs, where),
+                None if outputs is None else self._read(read, outputs, where),
                 error=error,
                 documents=documents,
-                inputs=self._read(plain, inputs, where),
+                inputs=None if inputs is None else self._read(plain, inputs, where),
                 streamed=streamed,
                 ids=self._ids_at_end(run_id) if ids.followed() else None,
             )
