@@ -134,3 +134,42 @@ def test_event_loops_do_not_share() -> None:
     throttles = [asyncio.run(get()) for _ in range(3)]
     assert len({id(throttle) for throttle in throttles}) == 3
     assert time.monotonic() - started < 5
+
+
+async def test_a_turn_without_waiting_is_a_turn_like_any_other() -> None:
+    throttle = Throttle(maximum=2, requests_per_minute=3)
+    first, second = throttle.enter_now(5), throttle.enter_now()
+    assert first is not None
+    assert second is not None
+    assert (first.tokens, throttle.in_flight) == (5, 2)
+    assert throttle.enter_now() is None  # two are in flight already
+    throttle.leave(first)
+    waiting = asyncio.create_task(throttle.enter())  # takes the third and last turn of the minute
+    await asyncio.sleep(0)
+    throttle.leave(second)
+    assert throttle.in_flight == 1
+    assert throttle.enter_now() is None  # there is room for one more, and no turn in this minute
+    assert throttle.in_flight == 1
+    throttle.leave(await waiting)
+
+
+async def test_nobody_overtakes_those_who_wait() -> None:
+    throttle = Throttle(maximum=1)
+    turn = throttle.enter_now()
+    assert turn is not None
+    waiting = asyncio.create_task(throttle.enter())
+    await asyncio.sleep(0)
+    throttle.leave(turn)  # which gives it to the one who waits, whose task has not gone on yet
+    assert throttle.enter_now() is None
+    throttle.leave(await waiting)
+    assert throttle.enter_now() is not None
+
+
+async def test_a_pause_leaves_no_turn_without_waiting() -> None:
+    throttle = Throttle()
+    turn = await throttle.enter()
+    throttle.refused(turn, 0.05)
+    throttle.leave(turn)
+    assert throttle.enter_now() is None
+    await asyncio.sleep(0.06)
+    assert throttle.enter_now() is not None

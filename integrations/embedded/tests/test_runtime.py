@@ -211,3 +211,14 @@ def test_threads_may_share_the_models(models: Models) -> None:
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_what_opening_left_is_given_back_where_that_can_be_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs._give_back()
+
+    def no_such_library(name: str | None) -> None:
+        raise OSError("no such library")
+
+    monkeypatch.setattr(graphs.ctypes, "CDLL", no_such_library)
+    models = Models(runtime._open(FILES), threads=1)
+    assert models.relevance([("Why do cats purr?", "Cats purr when they are calm.")])[0] > 0.5

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from typing import Any
 
 from assay.capture.copies import copy_document, copy_value, documents_in, is_copy, readable, size_of, texts_of
-from assay.capture.tree import Found, Kind, Run, Trace
+from assay.capture.tree import Found, Kind, Run, Trace, key_of
 
 GONE = 8192  # ids of runs whose trace has ended; late events are told by them from new roots
 ORPHANS = 4096  # unknown parents of roots that are remembered, in case one is heard of after all
@@ -97,14 +97,15 @@ class RunCollector:
         given    texts of the documents that the run is given, where `inputs` do not tell
         offered  of an LLM: what the tools that it may call say of themselves
         """
+        key = key_of(id)
         with self._lock:
             self.events += 1
-            if id in self._runs or id in self._gone:
+            if key in self._runs or key in self._gone:
                 self.ignored += 1
                 return
-            above = self._runs.get(parent) if parent is not None else None
-            if above is None and parent is not None and parent in self._gone:
-                self._forget((id,))
+            above = self._runs.get(key_of(parent)) if parent is not None else None
+            if above is None and parent is not None and key_of(parent) in self._gone:
+                self._forget((key,))
                 self.ignored += 1
                 return
             run = Run(id, parent, kind, name, prompt=prompt, ids=ids, trace=None if above is None else above.trace)
@@ -113,8 +114,10 @@ class RunCollector:
                 above.trace.running += 1
             else:
                 self._open(run)
-            self._runs[id] = run  # before the host's objects are read: where they raise, what lies below still finds it
-            if self._orphans and id in self._orphans:
+            self._runs[key] = (
+                run  # before the host's objects are read: where they raise, what lies below still finds it
+            )
+            if self._orphans and key in self._orphans:
                 self._adopt(run)
             if above is None:
                 run.tags = tuple(tags or ())
@@ -153,7 +156,7 @@ class RunCollector:
         """
         with self._lock:
             self.events += 1
-            run = self._runs.get(id)
+            run = self._runs.get(key_of(id))
             if run is None or run.ended is not None:
                 self.ignored += 1
                 return None
@@ -185,7 +188,7 @@ class RunCollector:
         copied = tuple(map(self._copy, documents))
         with self._lock:
             self.events += 1
-            run = self._runs.get(id)
+            run = self._runs.get(key_of(id))
             if run is None:
                 self.ignored += 1
                 return False
@@ -196,7 +199,7 @@ class RunCollector:
     def identify(self, id: Hashable, ids: Mapping[str, str]) -> None:
         """What other systems call the run `id`."""
         with self._lock:
-            run = self._runs.get(id)
+            run = self._runs.get(key_of(id))
             if run is not None and ids:
                 run.ids = {**run.ids, **ids}
 
@@ -212,12 +215,12 @@ class RunCollector:
 
     def root_of(self, id: Hashable) -> Run | None:
         """The root of the open trace that the run `id` belongs to."""
-        run = self._runs.get(id)
+        run = self._runs.get(key_of(id))
         return None if run is None else run.trace.root
 
     def run_of(self, id: Hashable) -> Run | None:
         """The run `id`, while its trace is open."""
-        return self._runs.get(id)
+        return self._runs.get(key_of(id))
 
     def open_roots(self) -> list[Run]:
         """The roots of the open traces, in order of start."""
@@ -255,7 +258,7 @@ class RunCollector:
         elif run.kind in ("chain", "agent"):
             run.documents = self._passed_on(run, outputs)
         if run.documents:
-            self._weigh(run.trace, sum(len(found.text) for found in run.documents))
+            self._weigh(run.trace, sum([len(found.text) for found in run.documents]))
 
     def _read(self, run: Run, documents: Any) -> tuple[Found, ...] | None:
         """Copies of what a step delivered; None where it may not be read."""
@@ -284,7 +287,7 @@ class RunCollector:
         return latest or None
 
     def _open(self, run: Run) -> None:
-        self._traces[run.id] = run.trace
+        self._traces[run.key] = run.trace
         oldest = next(iter(self._traces.values()))
         while (
             len(self._traces) > self._max_traces
@@ -296,7 +299,7 @@ class RunCollector:
         if self._orphans:
             self._forget_orphans(run.started)
         if run.parent is not None:
-            self._orphans.setdefault(run.parent, []).append(run.trace)
+            self._orphans.setdefault(key_of(run.parent), []).append(run.trace)
 
     def _weigh(self, trace: Trace, size: int) -> None:
         if not size:
@@ -311,16 +314,17 @@ class RunCollector:
         self.expired += 1
 
     def _drop(self, trace: Trace) -> None:
-        self._traces.pop(trace.root.id, None)
+        self._traces.pop(trace.root.key, None)
         self._held -= trace.size
         trace.size += size_of(trace.root.outputs) + RUN_SIZE * len(trace.runs)
-        for id in trace.runs:
-            self._runs.pop(id, None)
-        self._forget(tuple(trace.runs))
+        keys = tuple([run.key for run in trace.runs.values()])
+        for key in keys:
+            self._runs.pop(key, None)
+        self._forget(keys)
 
-    def _forget(self, ids: tuple[Hashable, ...]) -> None:
-        self._gone.update(ids)
-        self._gone_order.append(ids)
+    def _forget(self, keys: tuple[Hashable, ...]) -> None:
+        self._gone.update(keys)
+        self._gone_order.append(keys)
         while len(self._gone) > GONE and len(self._gone_order) > 1:
             self._gone.difference_update(self._gone_order.popleft())
 
@@ -328,10 +332,10 @@ class RunCollector:
 
     def _adopt(self, above: Run) -> None:
         """Put the traces whose root has this run as its parent where they belong."""
-        for orphan in self._orphans.pop(above.id):
+        for orphan in self._orphans.pop(above.key):
             root = orphan.root
             orphan.adopted = True
-            if self._traces.pop(root.id, None) is not None:
+            if self._traces.pop(root.key, None) is not None:
                 above.trace.running += orphan.running + 1
                 above.trace.size += orphan.size
             for run in list(orphan.runs.values()):
@@ -341,7 +345,7 @@ class RunCollector:
         """Parents of traces that ended a while ago will not be heard of any more."""
         while self._orphans:
             parent, traces = next(iter(self._orphans.items()))
-            ended = [trace.root.ended for trace in traces if trace.root.id not in self._traces]
+            ended = [trace.root.ended for trace in traces if trace.root.key not in self._traces]
             if len(self._orphans) <= ORPHANS and (
                 len(ended) < len(traces) or any((at or now) > now - ORPHAN_LIFE for at in ended)
             ):

@@ -18,13 +18,10 @@ def readable(value: Any) -> bool:
 
 def copy_document(document: Any) -> Found:
     """A LangChain-like document (`page_content`, `id`, `metadata`), copied; else see `found_of`."""
-    if isinstance(document, Found):
-        return document
     text = getattr(document, "page_content", None)
     if not isinstance(text, str):
-        return found_of(document)
-    found = getattr(document, "id", None)
-    return Found(text, found, dict(getattr(document, "metadata", None) or {}))
+        return document if isinstance(document, Found) else found_of(document)
+    return Found(text, getattr(document, "id", None), dict(getattr(document, "metadata", None) or {}))
 
 
 def is_copy(found: Found, document: Any) -> bool:
@@ -97,7 +94,7 @@ def size_of(value: Any) -> int:
     if isinstance(value, str):
         return len(value)
     if isinstance(value, dict):
-        return sum(_size_of_item(item) for item in value.values())
+        return sum([_size_of_item(item) for item in value.values()])
     return _size_of_item(value)
 
 
@@ -107,7 +104,7 @@ def _size_of_item(value: Any) -> int:
     if isinstance(value, Found):
         return len(value.text)
     if isinstance(value, (list, tuple)):
-        return sum(len(item if isinstance(item, str) else _text_of(item)) for item in value)
+        return sum([len(item if isinstance(item, str) else _text_of(item)) for item in value])
     return 0
 
 

@@ -23,6 +23,7 @@ IMAGE = "[image: "
 _KEYS = (*IMAGE_KEYS, "image_data", "image_b64", "image_uri", "img", "img_path", "img_url", "img_base64")
 #: Where a passage that is an image by its type, or has nothing else, may have come from.
 _PLACES = ("path", "file_path", "url", "uri", "source")
+_KEYS_AND_PLACES = (*_KEYS, *_PLACES)
 _TYPES = ("type", "modality", "kind", "element_type", "chunk_type", "doc_type", "content_type", "category")
 _IMAGES = frozenset(("image", "images", "img", "picture", "figure", "photo"))
 _LEAST_BASE64 = 64
@@ -65,8 +66,8 @@ def _in_metadata(metadata: Mapping[str, Any], has_text: bool, typed: bool | None
     if has_text and typed is False:  # a table, say, with its picture beside its text
         return "", None
     is_one = bool(typed) or not has_text
-    for key in (*_KEYS, *(_PLACES if is_one else ())):
-        image = _named(metadata.get(key))
+    for key in _KEYS_AND_PLACES if is_one else _KEYS:
+        image = _named(metadata[key]) if key in metadata else None
         if image is not None and (is_one or is_data_uri(image)):
             return key, image
     return "", None

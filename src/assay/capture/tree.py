@@ -10,6 +10,7 @@ import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
+from uuid import UUID
 
 Kind = Literal["chain", "retriever", "reranker", "llm", "tool", "agent", "prompt", "parser", "embedding", "other"]
 
@@ -29,6 +30,11 @@ class Found(NamedTuple):
     image: str | tuple[str, str | bytes] | None = None
 
 
+def key_of(id: Hashable) -> Hashable:
+    """What stands for an id where many runs are looked up: of a UUID its number, which is hashed ten times as fast."""
+    return id.int if type(id) is UUID else id
+
+
 class Run:
     """One node of a run tree.
 
@@ -46,11 +52,12 @@ class Run:
     error      the exception's type name: its text may hold what must not be kept
     started    seconds since 1970, as is `ended`; `ended` is None for a run that never ended
     ids        what other systems call this run: "otel_trace_id", "otel_span_id" …
+    key        stands for the id where many runs are looked up
     """
 
     __slots__ = (
-        "below_retriever", "documents", "ended", "error", "given", "id", "ids", "inputs", "kind", "metadata", "name",
-        "offered", "outputs", "parent", "prompt", "recorded", "started", "tags", "trace", "unread",
+        "below_retriever", "documents", "ended", "error", "given", "id", "ids", "inputs", "key", "kind", "metadata",
+        "name", "offered", "outputs", "parent", "prompt", "recorded", "started", "tags", "trace", "unread",
     )  # fmt: skip
 
     def __init__(
@@ -74,6 +81,7 @@ class Run:
         trace: Trace | None = None,
     ) -> None:
         self.id = id
+        self.key = key_of(id)
         self.parent = parent
         self.kind = kind
         self.name = name

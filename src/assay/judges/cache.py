@@ -75,6 +75,7 @@ class FindingCache:
     reused: int = 0
     store_error: StoreError | None = None
     _address: str | None = None
+    _maker: str | None = None
     _memory: OrderedDict[str, Answer] = field(default_factory=OrderedDict)
     _calls: dict[str, _Call] = field(default_factory=dict)
     _waiting: list[_Call] = field(default_factory=list)
@@ -168,7 +169,9 @@ class FindingCache:
                 self._remember(call.key, Answer(failure=failure))
                 return Answer(failure=failure, usage=answer.usage)
             try:
-                self.store.put_finding(call.key, call.inquiry.name, self.judge.fingerprint, blob)
+                if self._maker is None:
+                    self._maker = self.judge.fingerprint
+                self.store.put_finding(call.key, call.inquiry.name, self._maker, blob)
             except Exception as error:  # paid for is paid for: it goes on from memory
                 self._failed(error)
         self._remember(call.key, Answer(finding=answer.finding))

@@ -41,7 +41,7 @@ class Need:
     """What one request for an inquiry takes.
 
     over    tokens by which it is too large for the window; 0 or less where it fits
-    chars   characters of judged text, of its kind, that the window holds
+    chars   characters of judged text, of its kind, that the window holds; read only where it does not fit
     split   it asks for more answers, or a longer reply, than one request should
     """
 

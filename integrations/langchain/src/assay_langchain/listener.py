@@ -30,6 +30,8 @@ from assay_langchain.surroundings import conversation, run_around
 
 ID = "langchain_run_id"
 
+_PLAIN = frozenset({type(None), str, dict})  # `plain` gives them as they are: not asking it is quicker
+
 
 class Listener:
     """Takes the events of a handler. `left_out` counts finished traces that were not submitted or gave no sample.
@@ -75,7 +77,7 @@ class Listener:
             prompt: tuple[str, ...] | None = None
             if kind == "llm":
                 prompt = self._read(prompt_of, inputs, "llm start")
-            else:
+            elif type(inputs) not in _PLAIN:
                 inputs = self._read(plain, inputs, f"{kind} start")
             parent, known = self._surroundings(run_id, parent, kind)
             offered = tools_offered(described) if described else ()
@@ -108,10 +110,10 @@ class Listener:
                 documents = self._read(find, outputs, where)
             trace = self._collector.end(
                 run_id,
-                self._read(read, outputs, where),
+                outputs if read is plain and type(outputs) in _PLAIN else self._read(read, outputs, where),
                 error=error,
                 documents=documents,
-                inputs=self._read(plain, inputs, where),
+                inputs=inputs if type(inputs) in _PLAIN else self._read(plain, inputs, where),
                 streamed=streamed,
                 ids=self._ids_at_end(run_id) if ids.followed() else None,
             )

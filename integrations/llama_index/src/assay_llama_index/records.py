@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set, ValuesView
 from dataclasses import replace
+from functools import lru_cache
 from operator import is_
 from typing import Any
 
@@ -67,10 +68,21 @@ def is_chat_stream(result: Any) -> bool:
 
 def content_of(node: Any) -> str:
     """The text of a node, without its metadata: of plain text nodes the field itself, as the method takes longer."""
-    kind = type(node)
-    if kind.__name__ == "TextNode" and kind.__module__ == "llama_index.core.schema" and type(node.text) is str:
-        return node.text
-    return str(node.get_content())
+    return _content_and_id(node)[0]
+
+
+def _content_and_id(node: Any) -> tuple[str, str, bool]:
+    """The text of a node and its id, and whether it is one of those that hold text and nothing else."""
+    kind: type = type(node)
+    if _is_plain_text(kind) and type(node.text) is str:
+        return node.text, node.id_, True
+    return str(node.get_content()), node.node_id, False
+
+
+@lru_cache(maxsize=256)
+def _is_plain_text(kind: type) -> bool:
+    """Whether this is LlamaIndex' own class of nodes that hold text and nothing else."""
+    return kind.__name__ == "TextNode" and kind.__module__ == "llama_index.core.schema"
 
 
 def found_of(node: Any) -> Found:
@@ -83,23 +95,26 @@ def found_of(node: Any) -> Found:
         return node
     inner = getattr(node, "node", node)
     score = getattr(node, "score", None)
-    text, known = content_of(inner), inner.metadata or {}
+    text, id, plain_text = _content_and_id(inner)
+    known = inner.metadata or {}
     if _TEXT.issuperset(map(type, known)) and _PLAIN_VALUES.issuperset(map(type, known.values())):
         metadata = dict(known)  # the usual case, and quicker
     else:
         metadata = {str(key): plain(value) for key, value in known.items()}
     if score is not None:
         metadata["score"] = float(score)
-    image = image_of(inner)
+    # to look for what a class does not have takes pydantic longer than all the rest
+    image = None if plain_text else image_of(inner)
     if image is not None and not text.strip():
-        text = f"{IMAGE}{inner.node_id if isinstance(image, tuple) else image}]"
-    return Found(text, inner.node_id, metadata, image)
+        text = f"{IMAGE}{id if isinstance(image, tuple) else image}]"
+    return Found(text, id, metadata, image)
 
 
 def is_copy(found: Found, node: Any) -> bool:
     """Whether `found` is a copy of this node as it is now; False where that takes as long to see as to copy it."""
     inner = getattr(node, "node", node)
-    if found.image is not None or content_of(inner) is not found.text or inner.node_id != found.id:
+    text, id, _ = _content_and_id(inner)
+    if found.image is not None or text is not found.text or id != found.id:
         return False
     score, known, metadata = getattr(node, "score", None), inner.metadata or {}, found.metadata
     if len(metadata) != len(known) + (score is not None) or (score is not None and metadata.get("score") != score):

@@ -89,7 +89,7 @@ def texts_given(kind: Kind, arguments: Mapping[str, Any]) -> tuple[str, ...] | N
         nodes = [node for event in events_in(arguments) for node in nodes_in_event(event)]
     else:
         return None
-    return tuple(text_in(node) for node in nodes if not is_intermediate_answer(node)) or None
+    return tuple([text_in(node) for node in nodes if not is_intermediate_answer(node)]) or None
 
 
 def nodes_given(arguments: Mapping[str, Any]) -> list[Any] | None:

@@ -6,7 +6,6 @@ and headers from there. Redirects are not followed: texts and keys go to the add
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -109,12 +108,6 @@ class Address:
         )
 
 
-async def post(client: Any, path: str, body: Mapping[str, Any], seconds: float) -> Any:
-    """The response to one request, unread: its `content`, `headers` and `status_code`. Raises the client's errors."""
-    options = {"max_retries": 0, "timeout": seconds, "follow_redirects": False}
-    return await client.post(path, cast_to=_response_type(), body=body, options=options)
-
-
 def _openai() -> Any:
     try:
         import openai
@@ -123,25 +116,17 @@ def _openai() -> Any:
     return openai
 
 
-def _response_type() -> Any:
-    """The response class of the HTTP library that the client is built on: asked for, a response comes as it is."""
+def http_library() -> Any:
+    """The HTTP library that the `openai` package is built on."""
     if int(_openai().__version__.partition(".")[0]) >= 3:
         import httpx2
 
-        return httpx2.Response
+        return httpx2
     import httpx
 
-    return httpx.Response
+    return httpx
 
 
 def _host(name: str, port: int | None) -> str:
     name = f"[{name}]" if ":" in name else name
     return name if port is None else f"{name}:{port}"
-
-
-def body_of(response: Any) -> Any:
-    """The JSON of a response; None where it holds none."""
-    try:
-        return json.loads(response.content)
-    except (ValueError, RecursionError):
-        return None

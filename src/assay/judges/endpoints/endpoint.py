@@ -11,13 +11,21 @@ from urllib.parse import urlsplit
 
 from assay.errors import Cause, JudgeFailure
 from assay.judges.endpoints.bill import Bill
-from assay.judges.endpoints.client import Address, body_of, post
+from assay.judges.endpoints.client import Address
 from assay.judges.endpoints.deadlines import Deadline
 from assay.judges.endpoints.latency import Latency
 from assay.judges.endpoints.options import Settings
 from assay.judges.endpoints.replies import failure_of, usage_of
 from assay.judges.endpoints.retries import PASSING, Retries, Trouble, retry_after
 from assay.judges.endpoints.throttle import shared_throttle
+from assay.judges.endpoints.transports import (
+    ClientTransport,
+    Response,
+    TimedOut,
+    Transport,
+    Unreachable,
+    transport_to,
+)
 from assay.judges.fences import tokens_in
 
 _RAW = 4000  # characters of an error body that are kept
@@ -29,8 +37,8 @@ Body = dict[str, Any]
 
 
 class Endpoint:
-    """Sends requests: one client per event loop, or the one that the user handed over, whose keys, proxies and headers
-    stay. Its own retries are off: they are here, counted in budget and usage.
+    """Sends requests: over one transport per event loop, or the client that the user handed over, whose keys, proxies
+    and headers stay. A client's own retries are off: they are here, counted in budget and usage.
     """
 
     def __init__(self, address: Address, settings: Settings, client: Any = None) -> None:
@@ -38,8 +46,8 @@ class Endpoint:
         self.name = address.name
         self.settings = settings
         self.retries = Retries(settings.max_attempts, settings.retry_base)
-        self._given = client
-        self._clients: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = weakref.WeakKeyDictionary()
+        self._given = None if client is None else ClientTransport(client)
+        self._transports: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Transport] = weakref.WeakKeyDictionary()
         self._latencies: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Latency] = weakref.WeakKeyDictionary()
 
     def __repr__(self) -> str:
@@ -88,8 +96,10 @@ class Endpoint:
 
         async def attempt() -> Body:
             nonlocal attempts
-            with deadline.stopped():
-                turn = await throttle.enter(tokens)
+            turn = throttle.enter_now(tokens)
+            if turn is None:
+                with deadline.stopped():
+                    turn = await throttle.enter(tokens)
             used, succeeded, bill = None, False, Bill()
             try:
                 body = make()
@@ -97,7 +107,8 @@ class Endpoint:
                     bill.reserve(tokens_in(json.dumps(body, ensure_ascii=False)), most(body))
                 found = await self._once(model, self.address.path_of(model, path), body, reply, attempts, expected)
                 used, succeeded = _total(found), True
-                bill.usage = usage_of(found.get("usage"))
+                if bill.wanted:
+                    bill.usage = usage_of(found.get("usage"))
                 return found
             except Trouble as trouble:
                 bill.refused(trouble.failure.cause)
@@ -115,10 +126,10 @@ class Endpoint:
         return await self.retries.run(attempt, heard=deadline.note)
 
     async def release(self) -> None:
-        """Close the client of the running event loop. One that was handed over is the user's to close."""
-        client = self._clients.pop(asyncio.get_running_loop(), None)
-        if client is not None:
-            await client.close()
+        """Close what is open in the running event loop. A client that was handed over is the user's to close."""
+        transport = self._transports.pop(asyncio.get_running_loop(), None)
+        if transport is not None:
+            await transport.close()
 
     def scrub(self, text: str) -> str:
         """The text without the secrets that were given to this endpoint."""
@@ -130,8 +141,6 @@ class Endpoint:
     # ---- one attempt
 
     async def _once(self, model: str, path: str, body: Body, reply: int, attempt: int, expected: str) -> Body:
-        import openai
-
         loop = asyncio.get_running_loop()
         latency, timeout = self._latency(), self.settings.timeout
         silence = latency.silent_for(loop.time(), timeout)
@@ -142,24 +151,21 @@ class Endpoint:
         began = loop.time()
         latency.began(began)
         try:
-            response = await post(self._client(), path, body, allowed)
+            response = await self._transport().post(path, body, allowed)
             latency.answered(loop.time() - began, reply, loop.time())
             return self._found(model, response, expected)
-        except openai.APITimeoutError:
+        except TimedOut:
             latency.unanswered()
             trouble = Trouble(JudgeFailure(Cause.TIMEOUT, f"{self.name}: no reply within {allowed:.3g} s"))
-        except openai.APIConnectionError as error:
-            reason = self.scrub(str(error.__cause__ or error)) or type(error.__cause__).__name__
-            trouble = Trouble(JudgeFailure(Cause.CONNECTION, f"{self.name} cannot be reached: {reason}"))
+        except Unreachable as error:
+            message = f"{self.name} cannot be reached: {self.scrub(str(error))}"
+            trouble = Trouble(JudgeFailure(Cause.CONNECTION, message))
         except RuntimeError as error:
             # a client that was handed over may hold connections of an event loop that has ended; each is tried once
             if self._given is None or "loop" not in str(error):
                 raise
             trouble = Trouble(JudgeFailure(Cause.CONNECTION, f"{self.name}: the client's connection is gone: {error}"))
-        except openai.APIStatusError as error:
-            latency.answered(loop.time() - began, reply, loop.time())
-            trouble = self._trouble(model, error.status_code, error.response.text, error.response.headers)
-        # raised out here, so that the client's exception, which holds the request and its headers, is not its context
+        # raised out here, so that no client's exception, which holds the request and its headers, is its context
         raise trouble
 
     def _latency(self) -> Latency:
@@ -168,17 +174,19 @@ class Endpoint:
             self._latencies[loop] = Latency()
         return self._latencies[loop]
 
-    def _client(self) -> Any:
+    def _transport(self) -> Transport:
         if self._given is not None:
             return self._given
         loop = asyncio.get_running_loop()
-        client = self._clients.get(loop)
-        if client is None:
-            client = self._clients[loop] = self.address.client(self.settings.timeout)
-        return client
+        transport = self._transports.get(loop)
+        if transport is None:
+            transport = self._transports[loop] = transport_to(self.address, self.settings.timeout)
+        return transport
 
-    def _found(self, model: str, response: Any, expected: str) -> Body:
-        body = body_of(response)
+    def _found(self, model: str, response: Response, expected: str) -> Body:
+        if not 200 <= response.status < 300:
+            raise self._trouble(model, response.status, response.text, response.headers)
+        body = response.body()
         if isinstance(body, dict) and (body.get(expected) or (expected in _MAY_BE_EMPTY and expected in body)):
             return body
         text = response.content.decode("utf-8", "replace")

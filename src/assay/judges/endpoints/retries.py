@@ -51,13 +51,15 @@ class Retries:
 
         Raises the last JudgeFailure when no attempts are left, and whatever else an attempt raises at once.
         """
-        from tenacity import AsyncRetrying, retry_if_exception_type
-
         failed = limited = 0
         last: Trouble | None = None
+        begun: Trouble | None = None
 
         async def counted() -> T:
-            nonlocal failed, limited, last
+            nonlocal failed, limited, last, begun
+            if begun is not None:  # tried already
+                trouble, begun = begun, None
+                raise trouble
             try:
                 return await attempt()
             except Trouble as trouble:
@@ -75,6 +77,13 @@ class Retries:
         def wait(state: Any) -> float:
             # after a refusal for rate the throttle makes everybody wait, this call too
             return 0.0 if last is None or last.limited else self.pause(last.retry_after, failed)
+
+        try:
+            return await counted()
+        except Trouble as trouble:
+            begun = trouble
+        # only now: it looks at each of its callables anew, which takes longer than what it is about
+        from tenacity import AsyncRetrying, retry_if_exception_type
 
         try:
             retrying = AsyncRetrying(retry=retry_if_exception_type(Trouble), stop=stop, wait=wait, reraise=True)

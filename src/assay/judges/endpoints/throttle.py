@@ -55,6 +55,16 @@ class Throttle:
         except BaseException:
             self._free()
             raise
+        return self._entered(tokens)
+
+    def enter_now(self, tokens: int = 0) -> Pass | None:
+        """A turn, where there is one without waiting; None where `enter` is to be awaited."""
+        if self._waiting or self.in_flight >= self.limit or self._wait(tokens) > 0:
+            return None
+        self.in_flight += 1
+        return self._entered(tokens)
+
+    def _entered(self, tokens: int) -> Pass:
         turn = Pass(_now(), tokens)
         if self.requests_per_minute or self.tokens_per_minute:
             self._begun.append(turn)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import Any, Literal
 
 log = logging.getLogger("assay.judges")
@@ -55,7 +56,7 @@ class Dialect:
 
     def copy(self) -> Dialect:
         """One to try things with."""
-        return replace(self)
+        return Dialect(*_FIELDS(self))
 
     def learn(self, detail: Mapping[str, Any], sent: Mapping[str, Any]) -> Lesson | None:
         """Change what a refused call (HTTP 400, 422) points at; None when it points at nothing that can change.
@@ -100,6 +101,8 @@ class Dialect:
 
         A format that has worked before stays: then only one schema was refused, not the format.
         """
+        if tried == began:
+            return
         keep = {"structured", "show_schema"} if self.confirmed else set()
         learned = {
             entry.name: getattr(tried, entry.name)
@@ -113,14 +116,16 @@ class Dialect:
             log.debug("%s: learned %s", name, learned)
 
 
+_FIELDS = attrgetter(*(entry.name for entry in fields(Dialect)))
+
+
 class Trial:
     """One request on its way to an answer: what it began with, and what it tries instead."""
 
     def __init__(self, known: Dialect, name: str) -> None:
         self._known = known
         self._name = name
-        self._began = known.copy()
-        self.dialect = known.copy()
+        self._began = self.dialect = known
         self._fresh = True
 
     def now(self) -> Dialect:

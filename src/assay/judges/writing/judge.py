@@ -68,6 +68,10 @@ class Request:
     more_room: bool = False
     deadline: Deadline = field(default_factory=Deadline)
 
+    def until(self, deadline: Deadline) -> Request:
+        """The same, with this deadline."""
+        return Request(self.prompt, self.correction, self.more_room, deadline)
+
 
 class TextJudge(BaseJudge):
     """A judge over one model that writes text; subclasses write `generate` and `fingerprint`.
@@ -140,7 +144,11 @@ class TextJudge(BaseJudge):
 
     def shown(self, request: Request, *, show_schema: bool = True) -> Sequence[Mapping[str, Any]]:
         """`messages`, the user's in parts of text and image where there are pictures."""
-        messages = self.messages(request, show_schema=show_schema)
+        return self._shown(request, self.messages(request, show_schema=show_schema), show_schema)
+
+    def _shown(
+        self, request: Request, messages: list[dict[str, str]], show_schema: bool
+    ) -> Sequence[Mapping[str, Any]]:
         if not request.prompt.pictures:
             return messages
         parts = fences.render_parts(request.prompt, show_schema=show_schema, mask=self.mask)
@@ -215,7 +223,7 @@ class TextJudge(BaseJudge):
             reservation.settle(usage)
 
     async def _generate(self, request: Request) -> Reply:
-        return await within(self.deadline, "reply", lambda deadline: self.generate(replace(request, deadline=deadline)))
+        return await within(self.deadline, "reply", lambda deadline: self.generate(request.until(deadline)))
 
     def _read(self, prompt: Prompt, reply: Reply) -> Mapping[str, Any]:
         found = find_object(reply.text, prompt.required)
@@ -247,11 +255,13 @@ class WritingRoom:
             + min(prompt.output_tokens, self.output or prompt.output_tokens)
             + _REPLY_SLACK
         )
-        texts = reading(prompt.material)
+        over = fixed + reading(prompt.material) - self.window
         half = max(1, self.window // 2 - _REPLY_SLACK)  # a reply may take half of the window; the rest is for reading
         split = inquiry.items() > inquiry.most_items or prompt.output_tokens > min(half, self.output or half)
+        if over <= 0:
+            return Need(over, chars=0, split=split)
         room = self.window - fixed - reading([replace(section, text="") for section in prompt.material])
-        return Need(over=fixed + texts - self.window, chars=chars_for(room, prompt.material), split=split)
+        return Need(over, chars_for(room, prompt.material), split)
 
 
 def _not_in_writing(name: str) -> JudgeFailure:

@@ -264,7 +264,7 @@ class OpenAIJudge(TextJudge):
         vote = prompt.vote
         body: Body = {
             "model": self.model,
-            "messages": self.shown(request, show_schema=dialect.show_schema),
+            "messages": self._shown(request, messages, dialect.show_schema),
             "temperature": self.vote_temperature if vote else self.temperature,
         }
         if self.seed is not None:

@@ -34,9 +34,10 @@ class Prefixes:
             yield
             return
         known = self._loops.setdefault(asyncio.get_running_loop(), _Known())
-        first = known.first(beginning)
+        first = known.sent.get(beginning)
         if first is not None:
             await asyncio.wait([first], timeout=PATIENCE)
+        if first is not None or known.answered(beginning):
             yield
             return
         answered = asyncio.get_running_loop().create_future()
@@ -54,16 +55,10 @@ class _Known:
         self.sent: dict[bytes, asyncio.Future[None]] = {}
         self._answered: OrderedDict[bytes, float] = OrderedDict()
 
-    def first(self, beginning: bytes) -> asyncio.Future[None] | None:
-        """The request to wait for: None where this one is the first."""
-        if beginning in self.sent:
-            return self.sent[beginning]
+    def answered(self, beginning: bytes) -> bool:
+        """Whether a request that begins so was answered, not long ago."""
         at = self._answered.get(beginning)
-        if at is None or asyncio.get_running_loop().time() - at > KNOWN_FOR:
-            return None
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        done.cancel()
-        return done
+        return at is not None and asyncio.get_running_loop().time() - at <= KNOWN_FOR
 
     def remember(self, beginning: bytes) -> None:
         self._answered[beginning] = asyncio.get_running_loop().time()
