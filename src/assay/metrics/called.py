@@ -1,7 +1,7 @@
 """Two variants of one metric, told apart: each under a label of its own.
 
-Scores are told apart by their label alone: in a result, a table, a stored run, a trace store. A run in which two metrics
-have one label does not begin; `Called` gives one of them another.
+Scores are told apart by their label alone: in a result, a table, a stored run, a trace store. A run in which two
+metrics have one label does not begin; `Called` gives one of them another.
 
     evaluate(rows, [HitRate(k=3), Called(HitRate(k=10), "hits_of_ten")])
 """
