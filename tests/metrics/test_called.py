@@ -117,3 +117,12 @@ def test_what_cannot_be_called() -> None:
         Called(Faithfulness(), 3)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="Called: title: it is blank"):
         Called(Faithfulness(), " ")
+
+
+def test_options_of_forty_characters_are_shown() -> None:
+    for length, shown in ((38, True), (39, False)):  # with two quotation marks
+        one, other = AspectCritique("a", "x" * length), AspectCritique("a", "y")
+        with pytest.raises(InputError) as raised:
+            resolve([one, other])
+        assert ("They differ in definition ('xx" in str(raised.value)) is shown
+        assert ("They differ in definition: give" in str(raised.value)) is not shown

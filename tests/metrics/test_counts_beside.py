@@ -12,13 +12,13 @@ import pytest
 from assay.inquiries import Ask, Inquiry, Support
 from assay.judges.base import Answer
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics import CitationAccuracy, metric
+from assay.metrics import CitationAccuracy, NuggetRecall, metric
 from assay.metrics.grounded import Grounded, least_supported
-from assay.metrics.readings import answer_against_conversation
+from assay.metrics.readings import answer_against_conversation, not_judged
 from assay.metrics.retrieval_calls import RetrievalCalls
 from assay.records import Claim, Context, Message, Sample, Span, ToolCall, Turn, Verdict
 
-RED, OLD, TALL = "The bridge is red.", "It is old.", "It is tall."
+RED, OLD, TALL, LONG = "The bridge is red.", "It is old.", "It is tall.", "It is long."
 
 
 def says(claim: str, passage: str) -> str:
@@ -26,7 +26,7 @@ def says(claim: str, passage: str) -> str:
 
 
 JUDGE = ScriptedJudge(
-    claims=lambda text: [one for one in (RED, OLD, TALL) if one in text],
+    claims=lambda text: [one for one in (RED, OLD, TALL, LONG) if one in text],
     support=says,
     rules={"support_cells": says},
 )
@@ -85,20 +85,34 @@ async def test_grounded_is_a_verdict_from_even_odds_on(probability: float, groun
 
 
 async def test_each_retrieval_call_is_counted_by_what_it_brings() -> None:
-    """Three claims, four calls: the second brings two of them, the fourth repeats one; nobody finds the third."""
+    """Four claims, four calls: the second brings two of them, the fourth repeats one; nobody finds the other two."""
     calls = tuple(
         ToolCall(name="search", arguments={"q": query}, output=output)
         for query, output in (("colour", "Bread."), ("age", f"{RED} {OLD}"), ("age?", "Rain."), ("height", OLD))
     )
     messages = (Message(role="user", content="What?"), Message(role="assistant", tool_calls=calls))
-    sample = Sample(question="What?", reference=f"{RED} {OLD} {TALL} And so on.", messages=messages)
+    sample = Sample(question="What?", reference=f"{RED} {OLD} {TALL} {LONG} And so on.", messages=messages)
     score = await RetrievalCalls().score(sample, JUDGE)
     assert dict(score.parts) == {
-        "calls": 4, "relevant_calls": 2, "duplicate_queries": 1, "claims": 3, "claims_missing": 1,
+        "calls": 4, "relevant_calls": 2, "duplicate_queries": 1, "claims": 4, "claims_missing": 2,
         "new_claims_1": 0, "new_claims_2": 2, "new_claims_3": 0, "new_claims_4": 0, "sufficed_at": 2, "calls_after": 2,
     }  # fmt: skip
     assert score.value == 1 / 4
     assert score.texts == {"calls": ("Bread.", f"{RED} {OLD}", "Rain.", OLD), "not_judged": ("And so on.",)}
+
+
+async def test_nuggets_are_counted_by_what_they_are_and_whether_they_are_there() -> None:
+    """Of three vital ones two are there, of four okay ones three: (2 + 3 * 0.5) / (3 + 4 * 0.5) = 3.5 / 5."""
+    vital, okay = ("A.", "B.", "X."), ("C.", "D.", "E.", "Y.")
+    nuggets = [*vital, *({"text": one, "importance": "okay"} for one in okay)]
+    sample = Sample(answer="A. B. C. D. E.", reference="Something else.", metadata={"nuggets": nuggets})
+    score = await NuggetRecall().score(sample, JUDGE)
+    assert dict(score.parts) == {"vital": 3, "okay": 4, "vital_found": 2, "okay_found": 3}
+    assert score.value == pytest.approx(3.5 / 5)
+    assert score.texts == {}  # the reference was not read, so nothing of it was left out
+    judge = ScriptedJudge(claims=lambda text: [RED], support=says, sorting=lambda *given: "vital")
+    read = await NuggetRecall().score(Sample(answer=RED, reference=f"{RED} And so on."), judge)
+    assert read.texts == {"not_judged": ("And so on.",)}
 
 
 # ---- labels of a function's own questions
@@ -171,3 +185,20 @@ async def test_claims_that_only_earlier_turns_support(
     assert [v.label for v in reading.verdicts] == [
         "supported" if any(claim in text for text in (*now, *before)) else "not_mentioned" for claim in (RED, OLD)
     ]
+
+
+@pytest.mark.parametrize(("length", "spoken_of"), [(199, True), (200, True), (201, False)])
+def test_a_lead_in_at_the_end_of_a_line_is_looked_for_in_200_characters(length: int, spoken_of: bool) -> None:
+    lead = "members get"
+    line = "x" * (length - len(lead) - 1) + f" {lead}:"
+    claim = Claim(text=f"{lead}: 30 days", span=Span(len(line) + 1, len(line) + 9))
+    left = not_judged(f"{line}\n30 days.", [claim])
+    assert left == (() if spoken_of else (line,))
+
+
+def test_a_long_line_that_is_a_lead_in_as_a_whole_is_spoken_of() -> None:
+    line = "members " + "x" * 300
+    text = f"{line}:\n30 days."
+    days = Span(len(line) + 2, len(text))
+    assert not_judged(text, [Claim(text=f"{line}: 30 days", span=days)]) == ()
+    assert not_judged(text, [Claim(text="members get: 30 days", span=days)]) == (f"{line}:",)
