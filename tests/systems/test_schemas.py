@@ -156,6 +156,7 @@ def test_large_values_are_checked_elsewhere() -> None:
     schema = {"enum": list(range(1998))}  # the schema, the list, its items
     assert is_plain(schema, [0] * 1999)
     assert not is_plain(schema, [0] * 2000)
+    assert not is_plain({"enum": list(range(39))}, [0] * 97_560)  # 41 and 97,561 are 4,000,001 pairs
     assert is_plain({"enum": list(range(1998))})
     assert not is_plain({"enum": list(range(1999))})
     assert errors(1999, schema) == errors(1999, {**schema, "uniqueItems": True}) != ()
