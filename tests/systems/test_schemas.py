@@ -197,6 +197,47 @@ def test_what_is_looked_for_here_is_quick(pattern: str) -> None:
         assert time.thread_time() - began < 1.0
 
 
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        (3, "expected an object, or true or false, found int"),
+        ([{}], "expected an object, or true or false, found list"),
+        ({"$schema": []}, "it cannot be checked: TypeError"),
+        ({"$schema": "http://["}, "it cannot be checked: ValueError"),
+        ({"multipleOf": float("nan")}, "it cannot be checked: ValueError"),
+        ({"patternProperties": 3}, "3 is not of type 'object'"),
+        ({"pattern": "("}, "'(' is not a 'regex'"),
+        pytest.param({"$ref": []}, "[] is not of type 'string'", marks=pytest.mark.long),
+    ],
+)
+def test_a_schema_that_nobody_can_read(schema: Any, said: str) -> None:
+    with pytest.raises(InputError, match=r"^JSON schema: ") as raised:
+        errors(1, schema)
+    assert said in str(raised.value)
+
+
+KEYWORDS = st.sampled_from(
+    ["$schema", "$id", "pattern", "patternProperties", "properties", "items", "enum", "type", "required", "if", "not"]
+)
+ATOMS = st.sampled_from([0, -1, 1e308, float("nan"), True, None, "", "a", "#", "(a", "http://[", "\ud800", "string"])
+ANY = st.recursive(
+    ATOMS, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(KEYWORDS, inner, max_size=3), max_leaves=8
+)
+
+
+@given(ANY, ANY)
+@settings(deadline=None)
+def test_whatever_stands_there_is_fitted_or_named(value: Any, schema: Any) -> None:
+    if not is_plain(schema, value):
+        return
+    try:
+        found = errors(value, schema)
+    except InputError as error:
+        assert str(error).startswith("JSON schema: ")
+    else:
+        assert all(line.startswith("$") for line in found)
+
+
 WORDS = st.sampled_from(["a", "b"])
 SCHEMAS = st.recursive(
     st.sampled_from([{}, {"type": "string"}, {"minimum": 1}, {"pattern": "^a"}, {"const": "a"}, True, False]),

@@ -22,9 +22,11 @@ def errors_of(value: Any, schema: Any) -> list[str]:
     from referencing import Registry
     from referencing.exceptions import Unresolvable
 
-    kind: Any = validator_for(schema, default=Draft202012Validator)
+    if not isinstance(schema, dict | bool):
+        raise NoSchema(f"expected an object, or true or false, found {type(schema).__name__}")
     nothing_else: Any = Registry()
     try:
+        kind: Any = validator_for(schema, default=Draft202012Validator)
         kind.check_schema(schema)
         found = sorted(kind(schema, registry=nothing_else).iter_errors(value), key=lambda error: error.json_path)
     except SchemaError as error:
@@ -34,6 +36,8 @@ def errors_of(value: Any, schema: Any) -> list[str]:
         raise NoSchema(f"{where.ref!r} is not in the schema, and nothing is fetched") from None
     except RecursionError:
         raise NoSchema("it refers to itself without end, or its parts lie too deep") from None
+    except Exception as error:  # another package's code, on what somebody wrote: "$schema": [] is a TypeError there
+        raise NoSchema(f"it cannot be checked: {type(error).__name__}: {error}") from None
     return [f"{error.json_path}: {error.message}" for error in found]
 
 

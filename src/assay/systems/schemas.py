@@ -61,7 +61,8 @@ def _patterns(part: Mapping[str, Any]) -> Iterator[Any]:
     """The patterns of a part of a schema; also a property that is called so, which has none."""
     if "pattern" in part:
         yield part["pattern"]
-    yield from part.get("patternProperties") or ()
+    below = part.get("patternProperties")
+    yield from below if isinstance(below, Mapping) else ()
 
 
 def _quick(pattern: Any) -> bool:
