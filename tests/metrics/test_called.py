@@ -18,6 +18,7 @@ from assay.result import Result
 from assay.systems import named
 from assay.systems.langchain.matching import ExactMatch
 from assay.systems.trulens.jury import Jury
+from assay.testing import check_metric
 
 NUGGETS = ["A.", {"text": "D.", "importance": "okay"}]
 ROWS = [{"answer": "A. B. C.", "metadata": {"nuggets": NUGGETS}}, {"answer": "D.", "metadata": {"nuggets": NUGGETS}}]
@@ -108,6 +109,10 @@ def test_a_score_without_a_value_has_the_label_too() -> None:
     assert found.unscored.cause is Cause.MISSING_INPUT
     original = asyncio.run(Called(named("ragchecker:recall@original"), "mine").score(Sample(), reader()))
     assert original.metric == "mine"
+
+
+def test_it_keeps_what_a_metric_promises() -> None:
+    check_metric(Called(Faithfulness(), "mine"))
 
 
 def test_what_cannot_be_called() -> None:
