@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.errors import Cause, JudgeFailure
+from assay.errors import Cause, JudgeFailure, MissingExtra
 from assay.inquiries import Inquiry
 from assay.judges.base import Answer
 from assay.judges.scripted import ScriptedJudge
@@ -111,3 +111,72 @@ def test_passages_of_earlier_turns_are_no_evidence(name: str) -> None:
     found = asyncio.run(named(f"multimodal:{name}").score(sample, ScriptedJudge(support={})))
     assert found.unscored is not None
     assert found.unscored.cause is Cause.NO_CONTEXT
+
+
+# ---- a judge that sees, and the text of its pictures beside them
+
+
+class Looking(ScriptedJudge):
+    """Sees, and keeps what it was shown with which texts."""
+
+    sees = True
+
+    def __init__(self, **rules: Any) -> None:
+        super().__init__(sees=True, **rules)
+        self.shown: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+
+    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        for one in inquiries:
+            if one.images:
+                self.shown.append((tuple(title for title, _ in one.images), one.passages))  # type: ignore[attr-defined]
+        return await super().answer(inquiries)
+
+
+@pytest.mark.parametrize(
+    ("quote", "passage", "box"),
+    [
+        ("88 metres", 1, (0.0, 0.0, 90.0, 10.0)),  # nine letters of the picture's 14
+        ("metres", 2, (30.0, 0.0, 90.0, 10.0)),
+        ("On it", 1, None),  # of the caption
+    ],
+)
+def test_what_a_judge_that_sees_quotes_of_the_text_on_a_picture_has_a_box(quote: str, passage: int, box: Any) -> None:
+    texts = ("Bread.", f"On it:\n{READ}", READ)
+    judge = Looking(support=lambda claim, text: quote if text == texts[passage] else "not_mentioned")
+    found = asyncio.run(Faithfulness(reading="both").score(SAMPLE, judge))
+    assert found.value == 1.0
+    assert judge.shown == [(("PASSAGE P2", "PASSAGE P3"), texts)]  # the pictures, and what was read on them
+    ((evidence,),) = (verdict.evidence for verdict in found.verdicts["answer/contexts"])
+    assert (evidence.passage, evidence.text, evidence.box) == (passage, quote, box)
+    assert found.texts["contexts"] == texts
+
+
+def test_a_picture_without_text_is_shown_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def nothing(picture: object) -> Page:
+        return Page(())
+
+    monkeypatch.setattr("assay.systems.multimodal.base.page_of", nothing)
+    judge = Looking(support=lambda claim, text: "supported" if text == "[picture]" else "not_mentioned")
+    found = asyncio.run(Faithfulness(reading="both").score(SAMPLE, judge))
+    assert found.value == 1.0
+    assert found.texts["contexts"] == ("Bread.", "On it:", "[picture]")
+    read = asyncio.run(Faithfulness(reading="ocr").score(SAMPLE, judge))
+    assert read.unscored is not None
+    assert read.unscored.cause is Cause.NEEDS_VISION
+
+
+def test_both_needs_a_judge_that_sees_and_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    blind = asyncio.run(Faithfulness(reading="both").score(SAMPLE, Blind(sees=True, support={})))
+    assert blind.unscored is not None
+    assert blind.unscored.cause is Cause.NEEDS_VISION
+
+    async def missing(picture: object) -> Page:
+        raise MissingExtra("the text on pictures is read by the extra ocr")
+
+    monkeypatch.setattr("assay.systems.multimodal.base.page_of", missing)
+    for reading, cause in (("both", Cause.MISSING_EXTRA), ("ocr", Cause.NEEDS_VISION)):
+        metric = Faithfulness(reading=reading)  # type: ignore[arg-type]
+        found = asyncio.run(metric.score(SAMPLE, Looking(support={})))
+        assert found.unscored is not None
+        assert found.unscored.cause is cause
+        assert found.unscored.message.startswith("passage 2 has a picture")
