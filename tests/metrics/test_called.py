@@ -111,6 +111,7 @@ def test_a_score_without_a_value_has_the_label_too() -> None:
     assert original.metric == "mine"
 
 
+@pytest.mark.long
 def test_it_keeps_what_a_metric_promises() -> None:
     check_metric(Called(Faithfulness(), "mine"))
 

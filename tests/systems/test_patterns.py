@@ -81,7 +81,7 @@ def test_what_is_matched_here_is_quick(pattern: str, times: int) -> None:
 def test_an_endless_match_is_given_up_and_others_go_on() -> None:
     async def both() -> tuple[float, JudgeFailure]:
         began = time.perf_counter()
-        task = asyncio.ensure_future(matches(compiled(ENDLESS, 0, "it"), TEXT, limit=0.5))
+        task = asyncio.ensure_future(matches(compiled(ENDLESS, 0, "it"), TEXT, limit=0.2))
         await asyncio.sleep(0)  # it has begun
         waited = time.perf_counter() - began
         with pytest.raises(JudgeFailure) as failed:
@@ -89,13 +89,13 @@ def test_an_endless_match_is_given_up_and_others_go_on() -> None:
         return waited, failed.value
 
     waited, failure = asyncio.run(both())
-    assert waited < 0.5  # the loop was free meanwhile
+    assert waited < 0.2  # the loop was free meanwhile
     assert failure.cause is Cause.TIMEOUT
-    assert "0.5 s" in failure.message
+    assert "0.2 s" in failure.message
 
 
 def test_rows_with_such_patterns_have_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns.matches, "__defaults__", ("match", 0.5))
+    monkeypatch.setattr(patterns.matches, "__defaults__", ("match", 0.2))
     rows = [{"answer": TEXT, "reference": ENDLESS}, {"answer": "42 b", "reference": r"\d+ [a-c]+"}]
     result = evaluate(rows, "langchain:regex_match", store=None)
     first, second = (row.scores["langchain:regex_match"] for row in result)
