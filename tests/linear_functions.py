@@ -71,7 +71,6 @@ NOT_READ = {
     "assay.report.lines:line_of": "numbers of a summary",
     "assay.systems.deepeval.hallucination:contexts_read": "counts the passages",
     "assay.systems.deepeval.jev_eval:checked": "asks whether it is blank",
-    "assay.systems.deepeval.json_correctness:wrong_with": "hands it to json and to the schema",
     "assay.systems.deepeval.matching:exact_match": "compares it as a whole",
     "assay.systems.deepeval.summarization:coverage": "counts verdicts",
     "assay.scoring:unscored_sample": "keeps the message",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from assay import systems
 from assay.errors import InputError
 from assay.metrics.base import Metric
+from assay.metrics.called import told_apart
 from assay.metrics.registry import METRICS
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ def resolve(spec: MetricSpec) -> tuple[Metric, ...]:
     metrics = tuple(_resolved([spec] if isinstance(spec, (str, Metric)) else spec))
     if not metrics:
         raise InputError("metrics: none is given; `assay metrics` lists all")
-    twice = [label for label, count in Counter(metric.label for metric in metrics).items() if count > 1]
-    if twice:
-        raise InputError(f"metrics: {twice[0]!r} is given twice; scores are told apart by this label")
+    told_apart(metrics, "metrics")
     return metrics
 
 

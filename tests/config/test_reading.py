@@ -105,6 +105,22 @@ def test_metrics_may_be_a_list_of_names(tmp_path: Path) -> None:
     assert [metric.label for metric in found.metrics] == ["faithfulness", "ragas:faithfulness@original"]
 
 
+def test_a_variant_has_a_table_of_its_own_and_a_gate_by_its_name(tmp_path: Path) -> None:
+    text = """
+        [metrics."llamaindex:hit_rate"]
+        [metrics.hits_of_ten]
+        of = "llamaindex:hit_rate"
+        k = 10
+        [gates.hits_of_ten]
+        at_least = 0.9
+    """
+    found = written(tmp_path, text)
+    assert [metric.label for metric in found.metrics] == ["llamaindex:hit_rate", "hits_of_ten"]
+    assert "k=10" in repr(found.metrics[1])
+    assert found.gates is not None
+    assert [rule.metric for rule in found.gates.gate.rules] == ["hits_of_ten"]
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -131,6 +147,10 @@ def test_metrics_may_be_a_list_of_names(tmp_path: Path) -> None:
         ("[metrics.hallucination]\nkind = 5", "kind line 2: expected a text, as 'unsupported'"),
         ("[metrics.hallucination]\nkind = 'x'", "[metrics.hallucination] kind line 2: "),
         ("[metrics.harmonic_mean]\ntitle = 'x'", "title line 2: harmonic_mean has no such parameter; it takes none"),
+        ("[metrics.mine]\nof = 'faithfullness'", "[metrics.mine] of line 2: there is no metric 'faithfullness'; did you"),
+        ("[metrics.mine]\nof = 3", "[metrics.mine] of line 2: expected a text"),
+        ("[metrics.mine]\nof = 'hallucination'\nkynd = 'x'", "kynd line 3: hallucination has no such parameter"),
+        ("[metrics.' ']\nof = 'faithfulness'", '[metrics.""] line 1: the name of a metric is not blank'),
         ("metrics.faithfulness = 3", "[metrics] faithfulness line 1: expected a table"),
         ("[judge]\napi_key = 'sk-1'", "[judge] api_key line 2: secrets do not belong in a file; api_key_env names"),
         ("[judge]\nbase_url = 'http://me:pw@host/v1'", "base_url line 2: secrets do not belong in a file"),
@@ -273,6 +293,6 @@ def test_the_example_of_the_page_is_one(tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "configuration.md").read_text(encoding="utf-8")
     found = written(tmp_path, page.partition("```toml\n")[2].partition("```")[0])
     assert (found.data, found.store, found.language) == (("answers.jsonl",), Path(".assay"), "en")
-    assert len(found.metrics) == 3
+    assert len(found.metrics) == 4
     assert found.gates is not None
     assert len(found.gates.gate.rules) == 2

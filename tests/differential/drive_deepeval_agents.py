@@ -1,4 +1,4 @@
-"""What DeepEval's metrics of agents and conversations give on `talks`, through a model of its own interface.
+"""What DeepEval's metrics of agents and conversations give on `talks`, driven through its own client.
 
 Run by `python -m tests.differential deepeval_agents`, in an environment that has DeepEval; prints the golden file.
 """
@@ -14,7 +14,7 @@ import deepeval.metrics as metrics
 import talks
 import worlds
 from deepeval.metrics import BaseMetric
-from deepeval.models import DeepEvalBaseLLM
+from deepeval.models import OpenAIModel
 from deepeval.test_case import (
     ConversationalTestCase,
     LLMTestCase,
@@ -24,6 +24,7 @@ from deepeval.test_case import (
     ToolCallParams,
     Turn,
 )
+from server import Server
 
 _talk: talks.Talk
 _metric: str
@@ -121,25 +122,16 @@ def questions_in(prompt: str) -> str:
 _asked_claims: list[str] = []
 
 
-class Model(DeepEvalBaseLLM):
-    def load_model(self) -> Any:
-        return self
-
-    def get_model_name(self) -> str:
-        return "scripted"
-
-    def generate(self, prompt: str, schema: Any = None) -> Any:
-        global _asked_claims
-        if schema is None:
-            return "-"
-        said = reply(schema.__name__, prompt)
-        if schema.__name__ == "Claims":
-            _asked_claims = said["claims"]
-        fields = schema.model_fields
-        return schema(**{key: value for key, value in said.items() if key in fields})
-
-    async def a_generate(self, prompt: str, schema: Any = None) -> Any:
-        return self.generate(prompt, schema)
+def said(prompt: str, body: dict[str, Any]) -> str | dict[str, Any]:
+    """The same, with the fields that are asked for."""
+    global _asked_claims
+    if "response_format" not in body:  # the rating of G-Eval, asked for with the probabilities of its tokens
+        return reply("", prompt) if body.get("logprobs") else "-"
+    form = body["response_format"]["json_schema"]
+    found = reply(form["name"], prompt)
+    if form["name"] == "Claims":
+        _asked_claims = found["claims"]
+    return {key: value for key, value in found.items() if key in form["schema"]["properties"]}
 
 
 def tool(call: dict[str, Any]) -> ToolCall:
@@ -174,9 +166,9 @@ def spans(talk: talks.Talk, written: list[str], depth: bool) -> dict[str, Any]:
     return root
 
 
-def made() -> dict[str, Any]:
+def made(judge: OpenAIModel) -> dict[str, Any]:
     """The metrics by their names; those with "/" are variants."""
-    own: dict[str, Any] = {"model": Model(), "async_mode": False, "include_reason": False}
+    own: dict[str, Any] = {"model": judge, "async_mode": False, "include_reason": False}
     both = [ToolCallParams.INPUT_PARAMETERS, ToolCallParams.OUTPUT]
     tools = [ToolCall(name=name) for name in talks.TOOLS]
     correct: Any = metrics.ToolCorrectnessMetric
@@ -216,18 +208,18 @@ def made() -> dict[str, Any]:
             criteria="Good?",
             evaluation_steps=["Look"],
             evaluation_params=[MultiTurnParams.CONTENT, MultiTurnParams.ROLE],
-            model=Model(),
+            model=judge,
             async_mode=False,
         ),
         "role_adherence": metrics.RoleAdherenceMetric(**own),
     }
 
 
-def main() -> None:
+def main(judge: OpenAIModel) -> None:
     global _talk, _metric
     values: dict[str, dict[str, float | None]] = {}
     written = talks.traces()
-    for name, metric in made().items():
+    for name, metric in made(judge).items():
         _metric = name
         for place, talk in enumerate(talks.talks()):
             _talk = talk
@@ -255,4 +247,5 @@ def main() -> None:
     print(json.dumps(found, indent=1, sort_keys=True))
 
 
-main()
+with Server(said) as server:
+    main(OpenAIModel(model="gpt-4o", base_url=server.url, api_key="none"))

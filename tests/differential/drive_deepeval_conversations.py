@@ -1,7 +1,8 @@
 """What DeepEval's graphs, decision models, classifiers and expectations give on the conversations of `talks`.
 
 Run by `python -m tests.differential deepeval_conversations`, in an environment that has DeepEval; prints the golden
-file. Its model that writes is `DeepEvalBaseLLM`, its model that decides `DeepEvalBaseSystemOneModel`.
+file. What writes is its own client; what decides is a model of its interface `DeepEvalBaseSystemOneModel`, since its
+own is a service with a client of its maker.
 """
 
 from __future__ import annotations
@@ -9,10 +10,8 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import math
 import sys
 from importlib.metadata import version
-from types import SimpleNamespace
 from typing import Any
 
 import decisions
@@ -27,15 +26,23 @@ from deepeval.metrics.conversational_dag import (
     ConversationalTaskNode,
 )
 from deepeval.metrics.dag import DeepAcyclicGraph
-from deepeval.metrics.g_eval.utils import calculate_weighted_summed_score
 from deepeval.metrics.jev_eval.questions import Choice, Noul, Score
-from deepeval.models import DeepEvalBaseLLM, DeepEvalBaseSystemOneModel
+from deepeval.models import DeepEvalBaseSystemOneModel, OpenAIModel
 from deepeval.models.system_one.schema import ChoiceAnswer, NoulAnswer, ScoreAnswer, SystemOneAnswers
-from deepeval.test_case import ConversationalTestCase, MultiTurnParams, ToolCall, Turn
+from deepeval.test_case import (
+    ConversationalTestCase,
+    LLMTestCase,
+    MultiTurnParams,
+    SingleTurnParams,
+    ToolCall,
+    Turn,
+)
+from server import Likely, Server
 
 PARAMS = [MultiTurnParams.CONTENT, MultiTurnParams.ROLE]
 _talk: talks.Talk
 _labels: tuple[str, tuple[str, ...]] = ("", ())
+_judge: OpenAIModel
 
 
 def reply(schema: str, prompt: str) -> dict[str, Any]:
@@ -63,18 +70,12 @@ def reply(schema: str, prompt: str) -> dict[str, Any]:
     return {"reason": "-"}
 
 
-class Model(DeepEvalBaseLLM):
-    def load_model(self) -> Any:
-        return self
-
-    def get_model_name(self) -> str:
-        return "scripted"
-
-    def generate(self, prompt: str, schema: Any = None) -> Any:
-        return "-" if schema is None else schema.model_validate(reply(schema.__name__, prompt))
-
-    async def a_generate(self, prompt: str, schema: Any = None) -> Any:
-        return self.generate(prompt, schema)
+def said(prompt: str, body: dict[str, Any]) -> str | dict[str, Any] | Likely:
+    if "response_format" in body:
+        return reply(body["response_format"]["json_schema"]["name"], prompt)
+    assert body["logprobs"]  # the rating of G-Eval, asked for with the probabilities of its tokens
+    level = decisions.written(_talk)
+    return Likely({"reason": "-", "score": level}, str(level), dict(decisions.tokens(_talk)))
 
 
 class Decider(DeepEvalBaseSystemOneModel):
@@ -115,7 +116,7 @@ def graph() -> DeepAcyclicGraph:
     source.add_verdict(False, score=0)
     for label, score in decisions.TONES.items():
         tone.add_verdict(label, score=score)
-    tone.add_verdict("rude", then=metrics.TurnRelevancyMetric(model=Model(), async_mode=False, include_reason=False))
+    tone.add_verdict("rude", then=metrics.TurnRelevancyMetric(model=_judge, async_mode=False, include_reason=False))
     return DeepAcyclicGraph(root_nodes=[task])
 
 
@@ -143,17 +144,14 @@ def turn(one: talks.Said) -> Turn:
 def case_of(talk: talks.Talk) -> ConversationalTestCase:
     return ConversationalTestCase(
         turns=[turn(one) for one in talk.said],
-        expectations=Expectations(must=list(decisions.MUST), must_not=list(decisions.MUST_NOT), model=Model()),
+        expectations=Expectations(must=list(decisions.MUST), must_not=list(decisions.MUST_NOT), model=_judge),
     )
 
 
 def weighted(talk: talks.Talk) -> float:
-    """G-Eval's own function on log-probabilities that are made up."""
-    top = [SimpleNamespace(token=token, logprob=math.log(odd)) for token, odd in decisions.tokens(talk)]
-    level = decisions.written(talk)
-    place = SimpleNamespace(token=str(level), top_logprobs=top)
-    raw = SimpleNamespace(choices=[SimpleNamespace(logprobs=SimpleNamespace(content=[place]))])
-    return float(calculate_weighted_summed_score(level, raw)) / 10
+    """G-Eval on log-probabilities that are made up."""
+    metric = metrics.GEval("g", [SingleTurnParams.INPUT], evaluation_steps=["Look."], model=_judge, async_mode=False)
+    return float(metric.measure(LLMTestCase(input=talk.id, actual_output="-"), _show_indicator=False))
 
 
 def classified(classifier: Any, labels: tuple[str, ...], talk: talks.Talk) -> float:
@@ -165,7 +163,7 @@ def classified(classifier: Any, labels: tuple[str, ...], talk: talks.Talk) -> fl
 
 
 def measured(name: str, talk: talks.Talk) -> float:
-    own: dict[str, Any] = {"model": Model(), "async_mode": False}
+    own: dict[str, Any] = {"model": _judge, "async_mode": False}
     if name == "g_eval/weighted":
         return weighted(talk)
     if name == "conversational_classifier":
@@ -212,7 +210,8 @@ def main() -> dict[str, dict[str, float | None]]:
     return values
 
 
-with contextlib.redirect_stdout(io.StringIO()):
+with Server(said) as server, contextlib.redirect_stdout(io.StringIO()):
+    _judge = OpenAIModel(model="gpt-4o", base_url=server.url, api_key="none")
     found = main()
 exports = ["Classifier", "ConversationalDAGMetric", "ConversationalGEval", "ConversationalJevEval"]
 print(json.dumps({"versions": {"deepeval": version("deepeval")}, "exports": exports, "values": found}))

@@ -1,13 +1,12 @@
-"""What DeepEval gives on the samples of `worlds` (single turn), driven through a judge that says what the world says.
+"""What DeepEval gives on the samples of `worlds` (single turn), driven through its own client.
 
 Run by `python -m tests.differential deepeval_single`, in an environment that has deepeval; prints the golden file.
-DeepEval's own interface for judges, `DeepEvalBaseLLM`, asks for one object of a schema: it is told by the schema's
-fields.
+Its model for OpenAI's API asks for one object of a schema: what it asks is told by the schema's fields. One question
+is asked after the other (`async_mode=False`), so that those with the same fields are told apart by their order.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import io
 import json
@@ -32,15 +31,16 @@ from deepeval.metrics.dag import (
 from deepeval.metrics.g_eval.utils import Rubric
 from deepeval.metrics.jev_eval.questions import Choice, Noul, Score
 from deepeval.metrics.jev_eval.utils import aggregate, value_from_answer
-from deepeval.models import DeepEvalBaseLLM
+from deepeval.models import OpenAIModel
 from deepeval.models.system_one.schema import ChoiceAnswer, NoulAnswer, ScoreAnswer, SystemOneAnswers
 from deepeval.test_case import LLMTestCase, SingleTurnParams
 from pydantic import BaseModel
+from server import Server
 
 PARAMS = [SingleTurnParams.INPUT, SingleTurnParams.ACTUAL_OUTPUT]
 
 
-class Judge(DeepEvalBaseLLM):
+class Script:
     """Says what the world says of the case in hand, for the metric in hand."""
 
     case: worlds.Case
@@ -48,18 +48,12 @@ class Judge(DeepEvalBaseLLM):
     chunk = 0
     answers = 0
 
-    def load_model(self) -> Judge:
-        return self
-
-    def get_model_name(self) -> str:
-        return "scripted"
-
-    def generate(self, prompt: str, schema: type[BaseModel] | None = None) -> Any:
-        assert schema is not None
-        return schema.model_validate(self.reply(set(schema.model_fields), prompt))
-
-    async def a_generate(self, prompt: str, schema: type[BaseModel] | None = None) -> Any:
-        return self.generate(prompt, schema)
+    def __call__(self, prompt: str, body: dict[str, Any]) -> dict[str, Any]:
+        form = body.get("response_format")
+        if form is None:  # the rating of G-Eval, asked for with the probabilities of its tokens, which are not served
+            assert body["logprobs"], prompt
+            return self.reply({"score"}, prompt)
+        return self.reply(set(form["json_schema"]["schema"]["properties"]), prompt)
 
     def reply(self, fields: set[str], prompt: str) -> dict[str, Any]:
         case, metric = self.case, self.metric
@@ -136,7 +130,7 @@ class Judge(DeepEvalBaseLLM):
         return rows(["yes" if world.bad(metric, one) else "no" for one in world.listed(case)])
 
 
-JUDGE = Judge("scripted")
+SCRIPT = Script()
 
 
 def graph() -> DeepAcyclicGraph:
@@ -157,11 +151,12 @@ class Shape(BaseModel):
     age: int
 
 
-def made(case: worlds.Case) -> dict[str, Any]:
+def made(judge: OpenAIModel) -> dict[str, Any]:
     """The metrics by the names of their values."""
-    model: dict[str, Any] = {"model": JUDGE, "include_reason": False}
+    plain: dict[str, Any] = {"model": judge, "async_mode": False}
+    model: dict[str, Any] = {**plain, "include_reason": False}
     rubric = [Rubric(score_range=(2, 5), expected_outcome="low"), Rubric(score_range=(6, 8), expected_outcome="high")]
-    steps: dict[str, Any] = {"evaluation_steps": ["Read."], "evaluation_params": PARAMS, "model": JUDGE}
+    steps: dict[str, Any] = {"evaluation_steps": ["Read."], "evaluation_params": PARAMS, **plain}
     found = {
         "answer_relevancy": metrics.AnswerRelevancyMetric(**model),
         "answer_relevancy_strict": metrics.AnswerRelevancyMetric(strict_mode=True, **model),
@@ -183,12 +178,12 @@ def made(case: worlds.Case) -> dict[str, Any]:
         "pattern_match": metrics.PatternMatchMetric(pattern=world.PATTERN),
         "json_correctness": metrics.JsonCorrectnessMetric(expected_schema=Shape, **model),
         "citation_faithfulness": CitationFaithfulnessMetric(**model),
-        "g_eval": metrics.GEval(name="g", criteria="Is it good?", evaluation_params=PARAMS, model=JUDGE),
+        "g_eval": metrics.GEval(name="g", criteria="Is it good?", evaluation_params=PARAMS, **plain),
         "g_eval_rubric": metrics.GEval(name="g", rubric=rubric, **steps),
         "g_eval_strict": metrics.GEval(name="g", strict_mode=True, **steps),
         "dag": metrics.DAGMetric(name="d", dag=graph(), **model),
         "expectations": _SingleTurnExpectations(
-            Expectations(must=list(world.MUST), must_not=list(world.MUST_NOT), model=JUDGE)
+            Expectations(must=list(world.MUST), must_not=list(world.MUST_NOT), model=judge)
         ),
     }
     return found
@@ -223,33 +218,33 @@ def jev(case: worlds.Case) -> float:
     return aggregate([value_from_answer(question, answers, key) for key, question in asked.items()])
 
 
-async def main() -> dict[str, dict[str, float | None]]:
+def main(judge: OpenAIModel) -> dict[str, dict[str, float | None]]:
     values: dict[str, dict[str, float | None]] = {}
     for case in worlds.cases():
-        JUDGE.case = case
-        for name, metric in made(case).items():
-            JUDGE.metric, JUDGE.chunk, JUDGE.answers = name.removesuffix("_strict"), 0, 0
+        SCRIPT.case = case
+        for name, metric in made(judge).items():
+            SCRIPT.metric, SCRIPT.chunk, SCRIPT.answers = name.removesuffix("_strict"), 0, 0
             if name == "g_eval_strict":
-                JUDGE.metric = name
+                SCRIPT.metric = name
             try:
-                number: float | None = float(await metric.a_measure(case_of(name, case), _show_indicator=False))
+                number: float | None = float(metric.measure(case_of(name, case), _show_indicator=False))
             except Exception as error:
                 print(f"{name} {case.id}: {error!r}"[:300], file=sys.stderr)
                 number = None
             values.setdefault(name, {})[case.id] = number
         for name, labels in world.LABELS.items():
-            JUDGE.metric = name
+            SCRIPT.metric = name
             title = "".join(word.capitalize() for word in name.split("_")) + "Classifier"
-            classifier = getattr(classifiers, title)(model=JUDGE)
+            classifier = getattr(classifiers, title)(model=judge, async_mode=False)
             assert [str(label) for label in classifier.labels] == list(labels), (name, classifier.labels)
-            await classifier.a_classify(case_of(name, case), _show_indicator=False)
+            classifier.classify(case_of(name, case), _show_indicator=False)
             values.setdefault(name, {})[case.id] = float(classifier.is_successful(world.expected(name, case)))
         values.setdefault("jev_eval", {})[case.id] = jev(case)
     return values
 
 
-with contextlib.redirect_stdout(io.StringIO()):
-    found = asyncio.run(main())
+with Server(SCRIPT) as server, contextlib.redirect_stdout(io.StringIO()):
+    found = main(OpenAIModel(model="gpt-4o", base_url=server.url, api_key="none"))
 bases = ("Classifier", "BaseClassifier")
 exports = sorted(name for name in metrics.__all__ if name.endswith(("Metric", "Eval")) and not name.startswith("Base"))
 exports += sorted(name for name in dir(community) if name.endswith("Metric"))

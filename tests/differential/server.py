@@ -6,22 +6,40 @@ Only the standard library, since it runs inside the environment of the package t
         client = OpenAI(base_url=server.url, api_key="none")
 
 `reply(text, body)` is given all that the messages say, joined, and the request; it returns the text of the answer, or
-a dict, which is sent as JSON, also as the arguments of the first tool where the request offers tools.
+a dict, which is sent as JSON, also as the arguments of the first tool where the request offers tools. `Likely` puts the
+probabilities of one token beside it.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import math
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from worlds import embedding
 
-Reply = Callable[[str, dict[str, Any]], "str | dict[str, Any]"]
+Reply = Callable[[str, dict[str, Any]], "str | dict[str, Any] | Likely"]
+
+
+@dataclass(frozen=True)
+class Likely:
+    """An answer, the token in it that was not certain, and what else might have stood there: tokens by probability."""
+
+    said: str | dict[str, Any]
+    token: str
+    odds: Mapping[str, float]
+
+    def logprobs(self) -> dict[str, Any]:
+        """In the form of OpenAI's API."""
+        top = [{"token": token, "logprob": math.log(odd), "bytes": None} for token, odd in self.odds.items()]
+        own = math.log(self.odds.get(self.token, 1e-9))
+        return {"content": [{"token": self.token, "logprob": own, "bytes": None, "top_logprobs": top}]}
 
 
 class Server:
@@ -66,7 +84,8 @@ class Server:
     def chat(self, body: dict[str, Any]) -> dict[str, Any]:
         text = "\n".join(_text(message.get("content")) for message in body["messages"])
         self.asked.append(text)
-        said = self.reply(text, body)
+        reply = self.reply(text, body)
+        said = reply.said if isinstance(reply, Likely) else reply
         content = said if isinstance(said, str) else json.dumps(said)
         message: dict[str, Any] = {"role": "assistant", "content": content}
         if body.get("tools") and isinstance(said, dict):
@@ -74,7 +93,10 @@ class Server:
             message = {"role": "assistant", "content": None}
             message["tool_calls"] = [{"id": "call-1", "type": "function", "function": function}]
         finish = "tool_calls" if "tool_calls" in message else "stop"
-        choices = [{"index": n, "message": message, "finish_reason": finish} for n in range(body.get("n") or 1)]
+        choice = {"message": message, "finish_reason": finish}
+        if isinstance(reply, Likely):
+            choice["logprobs"] = reply.logprobs()
+        choices = [{"index": n, **choice} for n in range(body.get("n") or 1)]
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         model = body.get("model", "scripted")
         return {

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.errors import InputError
+from assay.errors import Cause, InputError
 from assay.inquiries import Claims, Inquiry, Similarity, Support
 from assay.judges.base import Answer
 from assay.judges.scripted import ScriptedJudge
@@ -18,6 +18,8 @@ from assay.metrics import (
     AnswerRelevancy,
     AspectCritique,
     Faithfulness,
+    Hallucination,
+    HarmonicMean,
     NuggetRecall,
     SummarizationScore,
     metric,
@@ -114,7 +116,7 @@ def test_weights_that_weigh_nothing_are_refused(weights: tuple[float, float]) ->
         lambda: AspectCritique("a", "Is it?", strictness=1),
         lambda: NuggetRecall(okay=0.0),
         lambda: NuggetRecall(okay=1.0),
-        lambda: SummarizationScore(),
+        lambda: SummarizationScore(questions=1),
     ],
 )
 def test_the_last_value_that_is_allowed(make: Any) -> None:
@@ -142,6 +144,57 @@ def test_a_metric_without_a_name_is_called_after_its_class() -> None:
     assert Named("mine").label == "mine"
     assert not hasattr(Named, "name")
     assert not ShareOfWords().needs_contradiction
+
+
+def test_a_column_that_a_parameter_gives_is_not_needed() -> None:
+    @dataclass(frozen=True)
+    class Columned(Metric):
+        columns = ("topics", "tools")  # type: ignore[misc]
+        topics: tuple[str, ...] = ()
+
+        async def measure(self, sample: Sample, judge: Any) -> float:
+            return 1.0
+
+    assert Columned().needed_columns == ("topics", "tools")
+    assert Columned(topics=("a",)).needed_columns == ("tools",)
+    assert named("deepeval:json_correctness").needed_columns == ("expected_schema",)
+
+
+def test_only_what_counts_contradictions_needs_a_judge_that_tells_them() -> None:
+    class Never(ScriptedJudge):
+        tells_contradiction = False
+
+    @dataclass(frozen=True)
+    class Contradicted(Faithfulness):
+        needs_contradiction = True  # type: ignore[assignment]
+
+    judge = Never(support={})
+    assert Hallucination().cannot(judge) is None
+    reason = Hallucination(kind="contradicted").cannot(judge)
+    assert reason is not None
+    assert "tells contradictions from gaps" in reason.message
+    assert Hallucination(kind="contradicted").cannot(ScriptedJudge(support={})) is None
+    assert not HarmonicMean(Faithfulness(), AnswerRelevancy()).needs_contradiction
+    mixed = HarmonicMean(AnswerRelevancy(), Contradicted())
+    assert mixed.needs_contradiction
+    assert mixed.cannot(judge) is not None
+
+
+def test_a_picture_among_the_passages_is_named_by_its_place() -> None:
+    contexts = (Context(text="It is red."), Context(text="", image="page.png"))
+    found = score(Faithfulness(), Sample(answer="It is red.", contexts=contexts), ScriptedJudge(support={}))
+    assert found.unscored is not None
+    assert found.unscored.cause is Cause.NEEDS_VISION
+    assert found.unscored.message.startswith("passage 2 has a picture, which faithfulness does not look at")
+
+
+def test_more_is_better_where_a_metric_does_not_say() -> None:
+    def one(answer: str) -> float:
+        return 1.0
+
+    made, called = metric(one), metric(name="called")(one)
+    for each in (made, called):
+        assert (each.direction, each.low, each.high, each.version) == ("higher", 0.0, 1.0, "1")
 
 
 def test_cells_are_asked_for_the_claims_that_lack_them_alone() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.mutation import equivalents, page, running
 from tests.mutation.mutants import ROOMS, SHARED, Mutant, mutants_of
 
-TESTS = ("tests/systems", "tests/metrics")
+TESTS = ("tests/systems", "tests/metrics", "tests/test_lens.py")
 #: The tests that a sample of a room's mutants meets: those with its name, here for what rooms share.
 OF_SHARED = ("tests/metrics/", "tests/systems/test_lexical.py", "tests/systems/test_conversation.py")
 

@@ -3,8 +3,8 @@
 Changed are numbers (n to n + 1, x to x + 0.1), True and False, + - * / // % **, & and |, comparisons, `and` and `or`,
 `not`, bare conditions, min and max, any and all, sum (to max), floor and ceil, and the direction of a metric.
 
-Left out: texts, f-strings and what is raised, annotations and decorators, what an entry tells people, and arguments
-that say how a class or a `zip` is made.
+Left out: texts, f-strings and what is raised, annotations, decorators and overloads, what an entry tells people, and
+arguments that say how a class or a `zip` is made.
 """
 
 from __future__ import annotations
@@ -218,6 +218,8 @@ def _left_out(node: ast.AST, name: str, child: ast.AST) -> bool:
         return True
     if isinstance(child, ast.keyword):
         return child.arg in PLUMBING
+    if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return any(_named(one) == "overload" for one in child.decorator_list)  # for type checkers alone
     return isinstance(child, ast.Call) and isinstance(child.func, ast.Name) and child.func.id in LEFT_OUT
 
 

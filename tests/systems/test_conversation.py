@@ -105,14 +105,14 @@ def test_tool_calls_of_the_metadata_in_several_forms() -> None:
     rows = [
         "search",
         {"name": "search", "args": {"q": 1}},
-        {"name": "search", "input_parameters": {"q": 2}, "output": {"found": 3}},
+        {"name": "search", "input_parameters": {"q": 2}, "output": {"found": "ü"}},
         {"id": "c", "function": {"name": "search", "arguments": '{"q": 4}'}},
         {"name": "search", "arguments": "no JSON"},
         {"name": "search", "arguments": "[1]"},
     ]
     found = c.tool_calls(Sample(metadata={"expected_tools": rows}), METRIC, "expected_tools")
     assert [dict(call.arguments) for call in found] == [{}, {"q": 1}, {"q": 2}, {"q": 4}, {"": "no JSON"}, {"": [1]}]
-    assert [call.output for call in found] == [None, None, '{"found": 3}', None, None, None]
+    assert [call.output for call in found] == [None, None, '{"found": "ü"}', None, None, None]
 
 
 @pytest.mark.parametrize("metadata", [{}, {"tools": "search"}, {"tools": [{"args": {}}]}, {"tools": [3]}])
@@ -121,3 +121,9 @@ def test_what_is_no_tool_call_is_missing_input(metadata: dict[str, object]) -> N
         c.tool_calls(Sample(metadata=metadata), METRIC, "tools")
     assert raised.value.cause is Cause.MISSING_INPUT
     assert "metadata['tools']" in raised.value.message
+
+
+def test_a_section_of_tools_has_one_on_each_line() -> None:
+    sample = Sample(metadata={"tools": ["search", {"name": "brücke", "args": {"b": 1, "a": 2}}]})
+    shown = c.tools_section(sample, METRIC, "TOOLS", "tools")
+    assert shown == ("TOOLS", 'search\n{"args": {"a": 2, "b": 1}, "name": "brücke"}')

@@ -94,6 +94,13 @@ def test_fields_are_shown_under_their_names() -> None:
     assert lacking.unscored.cause is Cause.MISSING_INPUT
 
 
+def test_a_classifier_reads_the_column_that_it_goes_by() -> None:
+    for name, kind in KINDS.items():
+        assert Classifier(kind=name).may_read == ((kind.about,) if kind.about else ())
+    assert Classifier(kind="refusal").may_read == ()
+    assert any(Classifier(kind=name).may_read for name in KINDS)
+
+
 def test_what_a_classifier_goes_by_and_the_label_for_none() -> None:
     about, plain = (next(kind for kind in KINDS.values() if bool(kind.about) is given) for given in (True, False))
     title = about.about.upper()

@@ -31,12 +31,23 @@ def test_distances_by_hand(measure: lexical.Measure, expected: float) -> None:
 def test_texts_that_would_keep_everybody_waiting_are_not_compared(measure: lexical.Measure) -> None:
     """A megabyte against a megabyte is 10^12 pairs of characters: minutes, and hours where swaps count."""
     a, b = "a" * 1_000_000, "b" * 1_000_000
+    most = "400,000,000" if measure == "damerau_levenshtein" else "40,000,000,000"
     for compare in (lexical.normalized_distance, lexical.distance):
         with pytest.raises(JudgeFailure, match="1,000,000 and 1,000,000 are too long") as raised:
             compare(a, b, measure)
         assert raised.value.cause is Cause.TOO_LONG
+        assert raised.value.message.endswith(f"at most {most} pairs of places are")
     assert lexical.normalized_distance(a, a[:-1] + "a", measure) == 0.0  # equal texts take one look
     assert lexical.distance(a, b, "hamming") == 1_000_000
+
+
+def test_as_many_pairs_as_are_allowed_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexical, "_PAIRS", 20)
+    assert lexical.distance("aaaa", "bbbbb") == 5.0  # 4 * 5
+    assert lexical.rouge("a b c d", "e f g h a") == pytest.approx(2 * (1 / 4) * (1 / 5) / (1 / 4 + 1 / 5))
+    for compare in (lexical.distance, lexical.rouge):
+        with pytest.raises(JudgeFailure, match="at most 20 pairs"):
+            compare("a b c", "d e f g" * 2) if compare is lexical.distance else compare("a b c", "d e f g h i j")
 
 
 def test_a_swap_is_one_step_for_damerau_and_a_common_beginning_counts_for_winkler() -> None:
@@ -117,19 +128,6 @@ def test_chrf_by_hand() -> None:
     assert lexical.chrf("ab", "ac") == pytest.approx(0.25)
 
 
-def test_what_is_wrong_with_a_json_value() -> None:
-    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["c"]}
-    found = lexical.json_schema_errors({"a": 1}, schema)
-    assert [line.split(":")[0] for line in found] == ["$", "$.a"]
-    assert lexical.json_schema_errors({"a": "x", "c": None}, schema) == ()
-
-
-@pytest.mark.parametrize("schema", [{"type": 3}, {"$ref": "http://127.0.0.1:9/x.json"}, {"$ref": "#/nowhere"}])
-def test_a_schema_that_is_none_or_lies_elsewhere(schema: dict[str, object]) -> None:
-    with pytest.raises(InputError, match="JSON schema"):
-        lexical.json_schema_errors(1, schema)
-
-
 @pytest.mark.parametrize(
     ("call", "argument"),
     [
@@ -150,7 +148,6 @@ def test_unknown_options_are_named(call, argument: str) -> None:
         ("sacrebleu", lambda: lexical.bleu("a", "b")),
         ("sacrebleu", lambda: lexical.chrf("a", "b")),
         ("rouge_score.rouge_scorer", lambda: lexical.rouge("a", "b", "rouge1")),
-        ("jsonschema.exceptions", lambda: lexical.json_schema_errors(1, {})),
     ],
 )
 def test_a_missing_library_says_what_to_install(package: str, call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -401,7 +401,7 @@ def test_pictures_are_the_same_by_id_where_all_have_one() -> None:
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: Faithfulness(reading="eyes"), "reading: expected one of 'auto', 'vision', 'ocr', not 'eyes'"),  # type: ignore[arg-type]
+        (lambda: Faithfulness(reading="eyes"), "reading: expected one of 'auto', 'vision', 'ocr', 'both', not 'eyes'"),  # type: ignore[arg-type]
         (
             lambda: ImageCoherence(max_context_size=-1),
             "max_context_size: expected a whole number of at least 0, not -1",

@@ -10,12 +10,12 @@ import pytest
 
 import assay
 from assay import systems
-from assay.errors import InputError
+from assay.errors import InputError, JudgeFailure
 from assay.judges.scripted import ScriptedJudge
 from assay.naming import resolve
 from assay.records import Context, Sample
 from assay.sinks.annotations import annotations_of
-from assay.systems.base import Entry, spelled, table
+from assay.systems.base import Entry, given, spelled, table
 
 JUDGE = ScriptedJudge(support=lambda claim, passage: "supported")
 BLANK = Sample(question="When?", contexts=(Context(text=" "),), answer="It opened in 1990.", id="blank")
@@ -188,3 +188,19 @@ def test_without_its_extra_a_metric_says_how_to_install_it(name: str, monkeypatc
     assert "sacrebleu" in failure.message
     assert "lexical" in failure.message
     assert result.metrics["ragas:faithfulness"].mean == 1.0
+
+
+def test_what_a_row_is_given_for_a_metric_is_of_its_kind() -> None:
+    """True is 1 in Python, and no whole number here."""
+    metric = systems.named("ragas:faithfulness")
+    sample = Sample(metadata={"yes": True, "one": 1, "text": "a"})
+    assert given(sample, metric, "yes", bool) is True
+    assert given(sample, metric, "one", int) == 1
+    assert given(sample, metric, "none", int, 7) == 7
+    for key, kind, expected in (
+        ("yes", int, "int, found bool"),
+        ("one", bool, "bool, found int"),
+        ("text", list, "a list, found str"),
+    ):
+        with pytest.raises(JudgeFailure, match=f"metadata.'{key}'.: expected {expected}"):
+            given(sample, metric, key, kind)

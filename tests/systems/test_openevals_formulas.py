@@ -271,3 +271,16 @@ def test_turns_of_a_graph_without_a_result_are_shown_without_one() -> None:
     metadata = {"graph_trajectory": {"steps": [["a"], ["b"]], "results": ["r"], "inputs": ["i", ""]}}
     shown = sections("openevals:graph_trajectory_accuracy", Sample(metadata=metadata), criterion=lambda q, v: True)
     assert shown["STEPS"] == 'ASKED: "i"\nNODES: ["a"]\nRESULT: "r"\nNODES: ["b"]'
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [
+        ("correctness", ()),
+        ("llm_as_judge", ("prompt",)),
+        ("plan_adherence", ("plan",)),
+        ("trajectory_accuracy_with_reference", ("reference_outputs",)),
+    ],
+)
+def test_a_rubric_needs_the_columns_that_it_shows(name: str, columns: tuple[str, ...]) -> None:
+    assert named(f"openevals:{name}").columns == columns

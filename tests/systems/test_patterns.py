@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
+import subprocess
 import time
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,6 +18,7 @@ from assay.records import Sample
 from assay.systems import named, patterns
 from assay.systems.deepeval.matching import PatternMatch
 from assay.systems.patterns import compiled, is_quick, matches
+from assay.systems.schemas import json_schema_errors
 from tests.systems.any_judge import AnyJudge
 
 #: Python's `re` would need some 2 ** 40 steps for it.
@@ -78,7 +81,7 @@ def test_what_is_matched_here_is_quick(pattern: str, times: int) -> None:
 def test_an_endless_match_is_given_up_and_others_go_on() -> None:
     async def both() -> tuple[float, JudgeFailure]:
         began = time.perf_counter()
-        task = asyncio.ensure_future(matches(compiled(ENDLESS, 0, "it"), TEXT, limit=0.5))
+        task = asyncio.ensure_future(matches(compiled(ENDLESS, 0, "it"), TEXT, limit=0.2))
         await asyncio.sleep(0)  # it has begun
         waited = time.perf_counter() - began
         with pytest.raises(JudgeFailure) as failed:
@@ -86,13 +89,13 @@ def test_an_endless_match_is_given_up_and_others_go_on() -> None:
         return waited, failed.value
 
     waited, failure = asyncio.run(both())
-    assert waited < 0.5  # the loop was free meanwhile
+    assert waited < 0.2  # the loop was free meanwhile
     assert failure.cause is Cause.TIMEOUT
-    assert "0.5 s" in failure.message
+    assert "0.2 s" in failure.message
 
 
 def test_rows_with_such_patterns_have_no_value(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns.matches, "__defaults__", ("match", 0.5))
+    monkeypatch.setattr(patterns.matches, "__defaults__", ("match", 0.2))
     rows = [{"answer": TEXT, "reference": ENDLESS}, {"answer": "42 b", "reference": r"\d+ [a-c]+"}]
     result = evaluate(rows, "langchain:regex_match", store=None)
     first, second = (row.scores["langchain:regex_match"] for row in result)
@@ -109,6 +112,23 @@ def test_rows_with_such_patterns_have_no_value(monkeypatch: pytest.MonkeyPatch) 
 def test_no_pattern_is_said_to_be_none(wrong: str) -> None:
     with pytest.raises(InputError, match=r"deepeval:pattern_match: pattern .* is no regular expression"):
         PatternMatch(wrong)
+
+
+def test_a_process_that_breaks_off_is_no_match_and_no_mismatch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patterns, "_CHILD", "raise SystemExit(3)")
+    with pytest.raises(JudgeFailure, match="did not run") as failed:
+        asyncio.run(matches(compiled("a+b+", 0, "it"), "ab"))
+    assert failed.value.cause is Cause.MISSING_EXTRA
+
+
+def test_five_seconds_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    def over(*given: Any, timeout: float, **named: Any) -> Any:
+        raise subprocess.TimeoutExpired("python", timeout)
+
+    monkeypatch.setattr(subprocess, "run", over)
+    for work in (matches(compiled("a+b+", 0, "it"), "ab"), json_schema_errors([1], {"uniqueItems": True})):
+        with pytest.raises(JudgeFailure, match="took more than 5 s"):
+            asyncio.run(work)
 
 
 def test_where_no_process_can_run_the_row_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -218,6 +218,16 @@ def test_by_score_takes_all_that_score_as_high_as_the_last() -> None:
     assert retrieval.ranked(["a", "b", "c"], [0.5, 0.9, 0.5]) == ["b", "a", "c"]
 
 
+def test_a_chunk_without_a_score_is_worth_1() -> None:
+    """Beside one that is worth 0.5, and found behind it."""
+    found, half = (Context(text="b"), Context(text="a")), Context(text="b", score=0.5)
+    values = [
+        score_of(named("trulens:ndcg_at_k"), Sample(contexts=found, reference_contexts=(one, half))).value
+        for one in (Context(text="a"), Context(text="a", score=1.0), Context(text="a", score=1.1))
+    ]
+    assert values[0] == values[1] != values[2]
+
+
 def test_retrieval_by_id() -> None:
     sample = Sample(
         contexts=(Context(text="The bridge.", id="7"), Context(text="The lake.", id="8")),
@@ -247,6 +257,8 @@ def test_memories() -> None:
     assert memory.reciprocal_rank(["a"], ["x"], same) == 0.0
     with pytest.raises(InputError, match="similarity_threshold: expected more than 0 and at most 1; found 0"):
         memory.MemoryRecall(similarity_threshold=0)
+    with pytest.raises(InputError, match=r"at most 1; found 1\.5"):
+        memory.MemoryRecall(similarity_threshold=1.5)
 
 
 def test_alike() -> None:
@@ -266,6 +278,8 @@ def test_absolute_error() -> None:
     assert cause_of(score_of(named("trulens:absolute_error"), sample)) is Cause.NOT_APPLICABLE
     with pytest.raises(InputError, match="high: expected a number above 0; found 0"):
         absolute_error.AbsoluteError(high=0)
+    with pytest.raises(InputError, match="high: expected a number above 0; found inf"):
+        absolute_error.AbsoluteError(high=math.inf)
 
 
 def test_repetition_of_a_reply() -> None:
@@ -277,6 +291,7 @@ def test_repetition_of_a_reply() -> None:
     # 6 words, 4 of them different: 1/3 are repeated, 1/30 above 0.3, of 0.7
     assert repetition.repeated_words(words) == pytest.approx((1 - 4 / 6 - 0.3) / 0.7)
     assert repetition.repeated_words(["a", "a", "a"]) == 0.0
+    assert repetition.repeated_words(["a"] * 4) == pytest.approx((1 - 1 / 4 - 0.3) / 0.7)  # four are enough
     assert repetition.repeated_words(["a", "b", "c", "d"]) == 0.0
     assert repetition.combined((0.5, 0.2, 0.0)) == pytest.approx(1 - 0.5 * 0.8)
 
@@ -285,6 +300,7 @@ def test_overlap_with_the_reply_before() -> None:
     # "a c d" stands in both, in this order: precision 3/4, recall 3/5, F1 2/3, squared 4/9
     assert repetition.longest_common(["a", "b", "c", "d"], ["a", "x", "c", "y", "d"]) == 3
     assert repetition.overlap(["a", "b", "c", "d"], ["a", "x", "c", "y", "d"]) == pytest.approx(4 / 9)
+    assert repetition.longest_common(["x", "b"], ["b", "b"]) == 1  # "b" stands once
     assert repetition.overlap(["a"], ["b"]) == 0.0
     assert repetition.overlap([], ["b"]) == 0.0
 

@@ -12,6 +12,7 @@ from assay.budgets.budget import Budget, Prices
 from assay.config.section import Section, near
 from assay.errors import AssayError
 from assay.metrics.base import Metric
+from assay.metrics.called import Called
 from assay.metrics.functions import FunctionMetric
 from assay.naming import resolve
 
@@ -84,11 +85,23 @@ def metrics_in(whole: Section) -> tuple[Metric, ...]:
         table = whole.section("metrics")
         if not said:
             raise whole.error("metrics", "it names no metric; take the table out, or name one")
-        found = [_with_parameters(table.section(name), _named(table, name, name)) for name in said]
+        found = [_in_table(table, name) for name in said]
     try:
         return resolve(found)
     except AssayError as error:
         raise whole.error("metrics", _without_place(error)) from None
+
+
+def _in_table(metrics: Section, name: str) -> Metric:
+    """The metric of a table, which is called as its metric is, or else says with `of` whose variant it is."""
+    section = metrics.section(name)
+    of = section.text("of")
+    if of is None:
+        return _with_parameters(section, _named(metrics, name, name))
+    if not name.strip():
+        raise metrics.error(name, "the name of a metric is not blank")
+    parameters = replace(section, values={key: value for key, value in section.values.items() if key != "of"})
+    return Called(_with_parameters(parameters, _named(section, "of", of)), name)
 
 
 def metric_named(section: Section, key: str) -> Metric:

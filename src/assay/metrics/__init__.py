@@ -5,6 +5,7 @@ from assay.metrics.answer_directness import AnswerDirectness
 from assay.metrics.answer_relevancy import AnswerRelevancy
 from assay.metrics.aspect_critique import ASPECTS, AspectCritique
 from assay.metrics.base import Metric
+from assay.metrics.called import Called
 from assay.metrics.citation_accuracy import CitationAccuracy
 from assay.metrics.composite import HarmonicMean
 from assay.metrics.context_entity_recall import ContextEntityRecall
@@ -29,6 +30,7 @@ __all__ = [
     "AnswerDirectness",
     "AnswerRelevancy",
     "AspectCritique",
+    "Called",
     "CitationAccuracy",
     "ContextEntityRecall",
     "ContextPrecision",

@@ -10,7 +10,6 @@ cosine) count as 0. When a metric has no value the mean has none: leaving it out
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,6 +19,7 @@ from assay.errors import InputError, JudgeFailure
 from assay.inquiries import Inquiry
 from assay.judges.base import METER, Judge
 from assay.metrics.base import Metric
+from assay.metrics.called import told_apart
 from assay.metrics.readings import together
 from assay.records import Sample, Score, Unscored
 
@@ -53,9 +53,7 @@ class HarmonicMean(Metric):
                     f"HarmonicMean: {metric.label!r} (range {metric.low:g} to {metric.high:g}, {metric.direction} is "
                     "better) does not fit; every metric must end at 1, and higher must be better"
                 )
-        twice = [name for name, count in Counter(metric.label for metric in metrics).items() if count > 1]
-        if twice:
-            raise InputError(f"HarmonicMean: {twice[0]!r} is given twice")
+        told_apart(metrics, "HarmonicMean")
 
     @property
     def label(self) -> str:

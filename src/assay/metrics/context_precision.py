@@ -25,13 +25,9 @@ from assay.records import Sample, Score, Verdict
 
 def average_precision(useful: Sequence[bool]) -> float:
     """Mean of precision@k over the ranks k that are useful; 0.0 when none is."""
-    total = Fraction(0)
-    hits = 0
-    for rank, hit in enumerate(useful, 1):
-        if hit:
-            hits += 1
-            total += Fraction(hits, rank)
-    return float(total / hits) if hits else 0.0
+    ranks = [rank for rank, hit in enumerate(useful, 1) if hit]
+    total = sum(Fraction(hits, rank) for hits, rank in enumerate(ranks, 1))
+    return float(total / len(ranks)) if ranks else 0.0
 
 
 def share_useful(verdicts: Sequence[Verdict]) -> float:

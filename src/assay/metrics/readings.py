@@ -17,7 +17,6 @@ from collections.abc import Awaitable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, overload
 
-from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Claims, Inquiry, Similarity, Support, SupportCells
 from assay.judges.base import Judge
 from assay.metrics.tool_calls import tool_evidence
@@ -200,8 +199,6 @@ async def reference_against_contexts(sample: Sample, judge: Judge) -> Reading:
 async def cosines(text: str, others: Sequence[str], judge: Judge) -> tuple[float, ...]:
     """The cosine of `text` with each of the others, in [-1, 1]; rounding may put a judge's own just outside."""
     found = await judge.find(Similarity(text, tuple(others)))
-    if len(found) != len(others) or not all(map(math.isfinite, found)):
-        raise JudgeFailure(Cause.PARSE, f"the judge gave {found!r} as cosines of {len(others)} texts")
     return tuple(min(1.0, max(-1.0, cosine)) for cosine in found)
 
 

@@ -1,4 +1,4 @@
-"""Measures of two texts that ask no judge: edit distances, BLEU, ROUGE, chrF; and values held to a JSON schema.
+"""Measures of two texts that ask no judge: edit distances, BLEU, ROUGE, chrF.
 
 Every other system computes these with the same few libraries, which the extra `lexical` brings; one place calls them,
 with the options named. The libraries are imported where they are used, and a missing one is MissingExtra.
@@ -168,26 +168,3 @@ def _tokenizer(stemmer: bool) -> Any:
     with _needed("rouge-score"):
         from rouge_score.tokenizers import DefaultTokenizer
     return DefaultTokenizer(stemmer)
-
-
-def json_schema_errors(value: Any, schema: Mapping[str, Any] | bool) -> tuple[str, ...]:
-    """What of a JSON value does not fit a JSON schema, as "path: message", in the order of the paths; none: it fits.
-
-    The schema's draft is what its `$schema` says, else the newest. Nothing is fetched. Raises InputError for a schema
-    that is none, or that refers to one elsewhere.
-    """
-    with _needed("jsonschema"):
-        from jsonschema.exceptions import SchemaError
-        from jsonschema.validators import Draft202012Validator, validator_for
-        from referencing import Registry
-        from referencing.exceptions import Unresolvable
-    kind = validator_for(schema, default=Draft202012Validator)
-    try:
-        kind.check_schema(schema)
-        found = sorted(kind(schema, registry=Registry()).iter_errors(value), key=lambda error: error.json_path)
-    except SchemaError as error:
-        raise InputError(f"JSON schema: {error.json_path}: {error.message}") from None
-    except Unresolvable as error:
-        where = cast("Any", error).ref
-        raise InputError(f"JSON schema: {where!r} is not in the schema, and nothing is fetched") from None
-    return tuple(f"{error.json_path}: {error.message}" for error in found)

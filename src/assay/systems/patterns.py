@@ -12,6 +12,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Literal
 
 from assay.errors import Cause, InputError, JudgeFailure
@@ -20,9 +21,12 @@ How = Literal["match", "fullmatch"]
 
 #: Seconds that a match may take.
 LIMIT = 5.0
+#: Characters of a pattern that is looked for anywhere: each may be compared with each of the text.
+_LONGEST = 1000
 #: What gives a matcher something to choose, and so to come back to.
 _CHOICES = frozenset("*+?{|")
 _REPEATED = re.compile(r"\\[1-9]")  # what a group matched, to be found once more
+_SO_OFTEN = re.compile(r"(?<!\))\{[0-9]{1,3}\}")  # of one character, which leaves no choice
 _CHILD = """\
 import json, re, sys
 pattern, flags, how, text = json.loads(sys.stdin.buffer.read())
@@ -51,23 +55,41 @@ async def matches(pattern: re.Pattern[str], text: str, how: How = "match", limit
 
 def is_quick(pattern: str) -> bool:
     """Whether it has one choice at most, so that matching takes time in proportion to the text."""
-    return sum(character in _CHOICES for character in pattern) <= 1 and not _REPEATED.search(pattern)
+    choices = sum(character in _CHOICES for character in _SO_OFTEN.sub("", pattern))
+    return choices <= 1 and not _REPEATED.search(pattern)
+
+
+def is_quick_anywhere(pattern: str) -> bool:
+    """Whether looking for it anywhere in a text (`re.search`) takes time in proportion to the text.
+
+    It does where the pattern is quick and stands at the beginning alone, or repeats nothing: else what is repeated is
+    read again from each character on.
+    """
+    alone = pattern.startswith("^") or not any(sign in pattern for sign in "*+?{")
+    return alone and len(pattern) <= _LONGEST and is_quick(pattern)
 
 
 def _elsewhere(pattern: re.Pattern[str], text: str, how: How, limit: float) -> bool:
     asked = json.dumps([pattern.pattern, pattern.flags & ~re.DEBUG, how, text])
+    return elsewhere(["-c", _CHILD], asked, limit, f"matching the pattern {pattern.pattern!r:.80}").strip() == b"1"
+
+
+def elsewhere(program: Sequence[str], asked: str, limit: float, what: str) -> bytes:
+    """What a program for Python prints that is given `asked` (ASCII), in a process that is ended after `limit` seconds.
+
+    Raises JudgeFailure, naming `what` it does: timeout, and missing_extra where the process did not run.
+    """
     try:
-        done = subprocess.run(  # noqa: S603  # Python itself, with what it shall match as its input
-            [sys.executable, "-I", "-S", "-c", _CHILD],
+        done = subprocess.run(  # noqa: S603  # Python itself, with what it shall look at as its input
+            [sys.executable, "-I", "-S", *program],
             input=asked.encode("ascii"),
             capture_output=True,
             timeout=limit,
             check=True,
         )
     except subprocess.TimeoutExpired:
-        message = f"matching the pattern {pattern.pattern!r:.80} took more than {limit:g} s, and was given up"
-        raise JudgeFailure(Cause.TIMEOUT, message) from None
+        raise JudgeFailure(Cause.TIMEOUT, f"{what} took more than {limit:g} s, and was given up") from None
     except (OSError, subprocess.CalledProcessError) as error:
-        message = f"matching a pattern with several choices needs a process of Python, which did not run: {error}"
+        message = f"{what} needs a process of Python, which did not run: {error}"
         raise JudgeFailure(Cause.MISSING_EXTRA, message) from None
-    return done.stdout.strip() == b"1"
+    return done.stdout

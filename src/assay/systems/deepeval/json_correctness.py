@@ -10,46 +10,33 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ValidationError
 
-from assay.errors import Cause, InputError, MissingExtra
-from assay.installing import install_package
+from assay.errors import Cause, InputError
 from assay.judges.base import Judge
 from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps
 from assay.systems.deepeval.graded import DeepEvalMetric
+from assay.systems.schemas import json_schema_errors
 
 Schema = type[BaseModel] | Mapping[str, Any]
 
 
-def wrong_with(answer: str, schema: Schema) -> str | None:
-    """Why the answer is not of this schema; None where it is. Raises InputError for what is no JSON Schema."""
+async def wrong_with(answer: str, schema: Schema) -> tuple[str, ...]:
+    """Why the answer is not of this schema; () where it is. Raises what `json_schema_errors` raises."""
     if isinstance(schema, type):
         try:
             schema.model_validate_json(answer)
         except ValidationError as error:
-            return str(error)
-        return None
-    jsonschema = _jsonschema()
+            return (str(error),)
+        return ()
     try:
-        jsonschema.validate(json.loads(answer), schema)
-    except jsonschema.SchemaError as error:
-        raise InputError(f"expected_schema is no JSON Schema: {error.message}") from None
+        value = json.loads(answer)
     except (ValueError, RecursionError) as error:
-        return f"it is no JSON: {error}"
-    except jsonschema.ValidationError as error:
-        return str(error.message)
-    return None
-
-
-def _jsonschema() -> Any:
-    try:
-        return import_module("jsonschema")
-    except ModuleNotFoundError:
-        raise MissingExtra(f"a JSON Schema needs jsonschema: {install_package('jsonschema')}") from None
+        return (f"it is no JSON: {error}",)
+    return await json_schema_errors(value, schema)
 
 
 @dataclass(frozen=True)
@@ -74,10 +61,10 @@ class JsonCorrectness(DeepEvalMetric):
             self.expected_schema if self.expected_schema is not None else self.setting(sample, "expected_schema", dict)
         )
         try:
-            wrong = wrong_with(sample.answer or "", schema)
-        except (InputError, MissingExtra) as error:
-            return self.unscored(Cause.MISSING_INPUT, str(error))
-        return self.graded(float(wrong is None), texts={"wrong": (wrong,)} if wrong else None)
+            wrong = await wrong_with(sample.answer or "", schema)
+        except InputError as error:
+            return self.unscored(Cause.MISSING_INPUT, f"expected_schema: {error}")
+        return self.graded(float(not wrong), texts={"wrong": wrong} if wrong else None)
 
 
 ENTRIES = (

@@ -21,7 +21,8 @@ from assay.judges.base import Judge
 from assay.records import Direction, Sample, Score
 from assay.systems.base import Entry, Steps, given
 from assay.systems.langchain.json_text import NotJson, read_broken, read_strictly
-from assay.systems.lexical import json_schema_errors, normalized_distance
+from assay.systems.lexical import normalized_distance
+from assay.systems.schemas import json_schema_errors
 from assay.systems.two_texts import TwoTexts
 
 
@@ -97,7 +98,7 @@ class JsonSchemaValidation(_OnJson):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         schema = given(sample, self, "schema", dict, {}) or self._in_reference(sample)
         try:
-            wrong = json_schema_errors(self.value(sample, "answer"), schema)
+            wrong = await json_schema_errors(self.value(sample, "answer"), schema)
         except InputError as error:
             return self.unscored(Cause.NOT_APPLICABLE, str(error))
         return self.scored(float(not wrong), texts={"errors": wrong} if wrong else {})

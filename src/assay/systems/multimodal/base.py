@@ -2,7 +2,8 @@
 
 A judge that sees is shown them, each with the section that it belongs to. For any other judge the text on them is read
 (`assay.ocr`) and takes their place, so that a claim's evidence is a box on a picture; a picture without text then needs
-a judge that sees. What cannot be shown or read is unscored, with the passage and the reason.
+a judge that sees. Where both are wanted, a judge that sees is given the text of a passage's picture beside it, and what
+it quotes of that has a box. What cannot be shown or read is unscored, with the passage and the reason.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from assay.systems.base import SystemMetric
 from assay.text.images import blanked, images_in
 
 F = TypeVar("F")
-Reading = Literal["auto", "vision", "ocr"]
+Reading = Literal["auto", "vision", "ocr", "both"]
 
 #: What stands for a picture in a section without other text.
 PICTURE = "[picture]"
@@ -33,8 +34,8 @@ PICTURE = "[picture]"
 class MultiModalMetric(SystemMetric):
     """A metric that looks at pictures.
 
-    reading  "vision": pictures are shown to the judge; "ocr": the text on them is read here, on this machine; "auto":
-             shown to a judge that sees, else read
+    reading  "vision": pictures are shown to the judge; "ocr": the text on them is read here, on this machine; "both":
+             shown, those of passages with the text that was read on them; "auto": shown to a judge that sees, else read
     urls     whether the address of a picture may be given to the judge's model, which then fetches it; nothing else
              ever does
     """
@@ -50,7 +51,7 @@ class MultiModalMetric(SystemMetric):
 
     def shows(self, judge: Judge) -> bool:
         """Whether pictures are shown to this judge; else their text is read."""
-        return self.reading == "vision" or (self.reading == "auto" and sees(judge))
+        return self.reading in ("vision", "both") or (self.reading == "auto" and sees(judge))
 
     def _read_in(self, sample: Sample, judge: Judge) -> Sample:
         """See `Metric`: the bytes of a picture are no language."""
@@ -111,11 +112,11 @@ async def view_of(sample: Sample, metric: MultiModalMetric, show: bool) -> View:
             picture = await loaded(context.image, where, metric.urls)
             if show:
                 images[f"PASSAGE P{n}"] = picture
-                text = text if text.strip() else PICTURE
-            else:
-                page = await read_page(picture, where)
+            page = await read_page(picture, where, metric.reading) if metric.reading == "both" or not show else None
+            if page is not None and page.lines:
                 pages[n - 1] = (page, len(text) + 1 if text else 0)
                 text = f"{text}\n{page.text}" if text else page.text
+            text = text if text.strip() else PICTURE
         contexts.append(Context(text=text, id=context.id, score=context.score, metadata=context.metadata))
     question = sample.question
     for image in images_in(question or ""):
@@ -142,16 +143,21 @@ async def loaded(source: str, where: str, urls: bool) -> Picture:
         raise JudgeFailure(Cause.MISSING_INPUT, f"the picture of {where}: {error}") from None
 
 
-async def read_page(picture: Picture, where: str) -> Page:
-    """The text on a picture. Raises JudgeFailure: needs_vision where there is none, or nothing that reads it."""
+async def read_page(picture: Picture, where: str, reading: Reading = "ocr") -> Page:
+    """The text on a picture. Raises JudgeFailure: needs_vision where there is none, or nothing that reads it.
+
+    With "both" a picture may have no text, and that nothing reads it is missing_extra.
+    """
     try:
         page = await page_of(picture)
     except InputError as error:
         raise JudgeFailure(Cause.MISSING_INPUT, f"the picture of {where}: {error}") from None
-    except MissingExtra:
+    except MissingExtra as error:
+        if reading == "both":
+            raise JudgeFailure(Cause.MISSING_EXTRA, f"{where} has a picture, and {error}") from None
         message = f"{where} has a picture: name a judge that sees, or let its text be read: {install_extra('ocr')}"
         raise JudgeFailure(Cause.NEEDS_VISION, message) from None
-    if not page.lines:
+    if not page.lines and reading != "both":
         message = f"{where} has a picture on which no text was found; name a judge that sees"
         raise JudgeFailure(Cause.NEEDS_VISION, message)
     return page

@@ -78,11 +78,7 @@ def check_modes(of: str, mode: object, overrides: Mapping[str, Override]) -> Non
         *((f"override of {name}", one) for name, one in overrides.items()),
     ):
         keys = isinstance(given, Sequence) and not isinstance(given, str) and all(isinstance(key, str) for key in given)
-        if (
-            given not in get_args(Mode)
-            if isinstance(given, str)
-            else not (callable(given) or keys) or argument[0] == "t"
-        ):
+        if given not in get_args(Mode) if isinstance(given, str) else not (callable(given) or keys):
             raise InputError(f"{of}: {argument}: expected one of {', '.join(get_args(Mode))}; found {given!r}")
 
 
