@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from assay.cleaning import well_formed
 from assay.errors import InputError
 from assay.plugins import load
 from assay.records import ScoredSample
@@ -62,7 +63,7 @@ def run_elsewhere(spec: str, scales: Mapping[str, tuple[float, float]] | None = 
 
 def result_of(run: str, judge: str, rows: Iterable[ScoredSample], notes: tuple[str, ...] = ()) -> Result:
     """Scored rows as a run of this name. Raises InputError where there are none."""
-    store = Store.temporary()
+    run, store = well_formed(run), Store.temporary()
     result = Result(run=run, store=store, judge=judge)
     store.create_run(run, {"judge": judge, "metrics": []})
     for scored in rows:

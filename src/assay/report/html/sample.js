@@ -154,6 +154,11 @@ function cellsIn(cells) {
 
 function quotePart(row, side, quote, key, mark) {
   if (quote.length === 1) return el("q", {}, row.text(quote[0]));
+  if (quote.length > 3) {
+    const [said, at, ...box] = quote;
+    mark(at, { box, key });
+    return el("button", { type: "button", "data-goto": at, "data-for": key }, `“${brief(row.text(said), QUOTED)}” `, el("small", {}, titleOf(side, at)));
+  }
   const [place, start, end] = quote;
   mark(place, { start, end, key });
   return el("button", { type: "button", "data-goto": place, "data-for": key }, `“${brief(textAt(row, side, place).slice(start, end), QUOTED)}” `, el("small", {}, titleOf(side, place)));
@@ -179,22 +184,33 @@ function passagesPart(row, side, pieces) {
   const { text } = row;
   const all = [...(side.c ?? []), ...side.e.map((n) => [n]), ...side.t.map((n) => [n])];
   if (side.c === null && !all.length) return [el("h3", {}, "Passages"), el("p", { class: "soft" }, "It is not known what was retrieved.")];
-  const cards = all.map(([passage, id = -1, score = null, inPrompt = null, image = -1, note = -1], place) => el("div", { class: "block passage", "data-place": place },
+  const cards = all.map(([passage, id = -1, score = null, inPrompt = null, image = -1, note = -1, drawn = -1], place) => el("div", { class: "block passage", "data-place": place },
     el("header", {}, el("b", {}, titleOf(side, place)),
       id === -1 ? null : data(text(id)),
       typeof score === "number" ? `retriever's score ${Number(score.toPrecision(4))}` : null,
       inPrompt === false ? "not in the prompt" : null,
       image === -1 ? null : ["picture ", data(text(image))],
       note === -1 ? null : data(text(note))),
-    painted(row.passages.get(passage), pieces.get(place) ?? [])));
+    drawn === -1 ? null : picturePart(row.passages.get(drawn), (pieces.get(place) ?? []).filter((piece) => piece.box), titleOf(side, place)),
+    painted(row.passages.get(passage), (pieces.get(place) ?? []).filter((piece) => !piece.box))));
   return [el("h3", {}, "Passages"), cards.length ? cards : el("p", { class: "soft" }, "Nothing was retrieved.")];
+}
+
+// A picture, and on it the boxes of what was quoted, in thousandths of its size.
+function picturePart(uri, boxes, title) {
+  const places = boxes.map(({ box: [left, top, right, bottom], key }) => {
+    const made = el("span", { class: "box", "data-box": key });
+    Object.assign(made.style, { left: `${left / 10}%`, top: `${top / 10}%`, width: `${(right - left) / 10}%`, height: `${(bottom - top) / 10}%` });
+    return made;
+  });
+  return el("div", { class: "picture" }, el("img", { src: uri, alt: `the picture of ${title}`, decoding: "async" }), places);
 }
 
 // A claim leads to its verdict and its quotes, a quote to its place in the passage.
 function follow(part) {
   const activate = (key, target) => {
     for (const one of part.querySelectorAll(".active")) one.classList.remove("active");
-    const found = [...part.querySelectorAll("p.text")].flatMap((shown) => markedWith(shown, key));
+    const found = [...part.querySelectorAll("p.text")].flatMap((shown) => markedWith(shown, key)).concat(...part.querySelectorAll(`[data-box="${key}"]`));
     for (const one of found) one.classList.add("active");
     part.querySelector(`li[data-key="${key}"]`)?.classList.add("active");
     const to = target === undefined ? part.querySelector(`li[data-key="${key}"]`) : found.find((one) => one.closest("[data-place]").dataset.place === target);
