@@ -90,8 +90,9 @@ def _without_contradiction(facts: Facts) -> Facts:
 
     def softened(one: Seen) -> Seen:
         cells = None if one.cells is None else tuple("not_mentioned" if c == "contradicted" else c for c in one.cells)
-        passages = "not_mentioned" if one.passages == "contradicted" else one.passages
-        return replace(one, passages=passages, cells=cells)
+        if one.passages != "contradicted":
+            return replace(one, cells=cells)
+        return replace(one, passages="not_mentioned", cells=cells, doubtful=True)
 
     answer, reference = (side and tuple(map(softened, side)) for side in (facts.answer, facts.reference))
     return replace(facts, answer=answer, reference=reference)
@@ -213,7 +214,8 @@ def _added(one: Seen, facts: Facts, top: int) -> Decision:
             return Decision("contradicted by another passage", said)
         return Decision("ignored by the generator", f"the answer says {claim}, which {against}")
     verb = "supports" if facts.unsure else "mentions"
-    return Decision("unsupported addition", f"the answer says {claim}, which no passage {verb}")
+    doubt = "; the judge takes it for contradicted, which it is often wrong about" if one.doubtful else ""
+    return Decision("unsupported addition", f"the answer says {claim}, which no passage {verb}{doubt}")
 
 
 def _alone(claim: str, with_it: tuple[int, ...]) -> Decision:

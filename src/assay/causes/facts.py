@@ -36,6 +36,7 @@ class Seen:
     other     what the other text says of it: the reference of a claim of the answer, the answer of one of the reference
     blamed    whether a failed metric counted it as bad
     quoted    the numbers of the passages, from 1, that a verdict quotes
+    doubtful  whether "contradicted" was said of it by a judge whose word for that does not count: see `Facts.unsure`
     """
 
     text: str
@@ -45,6 +46,7 @@ class Seen:
     other: str | None = None
     blamed: bool = False
     quoted: tuple[int, ...] = ()
+    doubtful: bool = False
 
     def places(self, label: str) -> tuple[int, ...]:
         """The numbers of the passages, from 1, that alone say this of it; () where that was not read."""
