@@ -59,7 +59,7 @@ TABLE = [
     ("unsupported addition", facts(2, answer=(said(NO, NONE, (NONE, NONE)),)), "no passage alone supports or contra"),
     ("unexplained", facts(2, answer=(said(NO, NONE, (NONE, YES)),)), "and no passage alone contradicts it"),
     # a judge that does not tell what contradicts from what does not mention; nothing of it has to be read then
-    ("unsupported addition", facts(answer=(said(NO, NONE),), unsure=True), "no passage supports; the judge takes it for"),
+    ("unsupported addition", facts(answer=(said(NO, NONE),), unsure=True), "the judge takes it for contradicted"),
     ("unsupported addition", facts(answer=(said(NONE, NONE),), unsure=True), "“It rained.”, which no passage supports"),
     ("unsupported addition", facts(answer=(said(NO, NONE, (YES, NO)),), unsure=True), "which no passage supports"),
     ("not retrieved", facts(reference=(true(NO),), unsure=True), "none of 2 passages has the reference's “It snowed.”"),
