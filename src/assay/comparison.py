@@ -201,4 +201,4 @@ def _notes(first: Result, second: Result, names: Sequence[str], link: Link | Non
     for result in (first, second):
         if not result.complete:
             notes.append(f"{result.run} was stopped before its data ended ({result.stopped}).")
-    return notes
+    return list(dict.fromkeys([*notes, *first.notes, *second.notes]))

@@ -1,14 +1,18 @@
-"""Runs that other tools hold, as results: `mlflow:RUN` for `assay compare`.
+"""Runs that other tools hold, as results: `mlflow:RUN`, `ragas:scores.csv` for `assay compare`.
 
 Packages add theirs under the entry point group `assay.runs`: a callable that takes the part after the colon, and gives
-the judge's name and the scored rows.
+the judge's name, the scored rows, and where it has some notes on them; result files of other systems are read by
+`assay.graded`. One that takes `scales` is given what the user states of metrics: name -> the worst and the best value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from importlib.metadata import entry_points
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
+from assay.cleaning import well_formed
 from assay.errors import InputError
 from assay.plugins import load
 from assay.records import ScoredSample
@@ -17,27 +21,49 @@ from assay.store import Store
 
 GROUP = "assay.runs"
 
-#: What a package gives: who judged, and the rows.
-Held = tuple[str, Iterable[ScoredSample]]
+#: What a package gives: who judged, and the rows; notes may follow, one sentence each.
+Held = tuple[str, Iterable[ScoredSample]] | tuple[str, Iterable[ScoredSample], tuple[str, ...]]
+
+#: Readers of our own, which are there wherever assay is: in a clone, too, that nobody installed anew.
+_OURS: Mapping[str, str] = {
+    "ragas": "tables:open_ragas",
+    "trulens": "tables:open_trulens",
+    "langsmith": "tables:open_langsmith",
+    "deepeval": "nested:open_deepeval",
+    "ragchecker": "nested:open_ragchecker",
+    "llamaindex": "nested:open_llamaindex",
+    "bedrock": "nested:open_bedrock",
+    "openai-evals": "nested:open_openai_evals",
+}
+#: Whose result files are read, by the name before the colon.
+FILES = tuple(_OURS)
 
 
-def run_elsewhere(spec: str) -> Result:
+def run_elsewhere(spec: str, scales: Mapping[str, tuple[float, float]] | None = None) -> Result:
     """The run that NAME:RUN means, in a store that is deleted when it is no longer used.
+
+    scales  the worst and the best value of metrics of which the file does not say them: {"tone": (1, 5)}
 
     Raises InputError for an unknown NAME and a run without rows, MissingExtra for a missing package, StoreError where
     nothing can be read.
     """
     name, _, address = spec.partition(":")
-    points = {point.name: point for point in entry_points(group=GROUP)}
-    make: Callable[[str], Held] | None = load("run", name, points)
+    points = {one: EntryPoint(one, f"assay.graded.{where}", GROUP) for one, where in _OURS.items()}
+    points |= {point.name: point for point in entry_points(group=GROUP)}
+    make: Callable[..., Held] | None = load("run", name, points)
     if make is None:
         raise InputError(f"run {spec!r}: no package reads runs of {name!r}; there are {', '.join(points) or 'none'}")
-    return result_of(spec, *make(address))
+    more: dict[str, Any] = {}
+    if "scales" in inspect.signature(make).parameters:
+        more["scales"] = scales
+    elif scales:
+        raise InputError(f"run {spec!r}: scales are for result files ({', '.join(FILES)}), not for runs of {name}")
+    return result_of(spec, *make(address, **more))
 
 
-def result_of(run: str, judge: str, rows: Iterable[ScoredSample]) -> Result:
+def result_of(run: str, judge: str, rows: Iterable[ScoredSample], notes: tuple[str, ...] = ()) -> Result:
     """Scored rows as a run of this name. Raises InputError where there are none."""
-    store = Store.temporary()
+    run, store = well_formed(run), Store.temporary()
     result = Result(run=run, store=store, judge=judge)
     store.create_run(run, {"judge": judge, "metrics": []})
     for scored in rows:
@@ -45,5 +71,6 @@ def result_of(run: str, judge: str, rows: Iterable[ScoredSample]) -> Result:
         store.put_row(run, result.rows, scored)
     if not result.rows:
         raise InputError(f"run {run!r} has no rows")
+    result.notes.extend(notes)
     store.put_run(run, result.info())
     return result

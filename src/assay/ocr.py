@@ -144,11 +144,17 @@ def _engine() -> Any:
 
 
 def _pixels(data: bytes) -> Any:
-    """The picture as people see it, as an array of blue, green, red, on white where it is transparent.
-
-    Turned as its EXIF data say. Raises InputError.
-    """
+    """The picture as people see it, as an array of blue, green, red. Raises InputError."""
     import numpy as np
+
+    return np.ascontiguousarray(np.asarray(as_seen(data))[:, :, ::-1])
+
+
+def as_seen(data: bytes) -> Any:
+    """The picture as people see it, as Pillow's image: turned as its EXIF data say, on white where it is transparent.
+
+    Raises InputError for what cannot be decoded or is too large.
+    """
     from PIL import Image, ImageOps
 
     try:
@@ -157,7 +163,7 @@ def _pixels(data: bytes) -> Any:
                 raise InputError(f"it has more than {MOST_PIXELS // 1_000_000} million pixels")
             shown = _eight_bits(ImageOps.exif_transpose(image)).convert("RGBA")
             white = Image.new("RGBA", shown.size, "white")
-            return np.ascontiguousarray(np.asarray(Image.alpha_composite(white, shown).convert("RGB"))[:, :, ::-1])
+            return Image.alpha_composite(white, shown).convert("RGB")
     except InputError:
         raise
     except Exception as error:  # of a decoder, on what somebody else made

@@ -91,7 +91,8 @@ def shared_metrics(first: Result, second: Result, metrics: str | Sequence[str] |
     wanted = both if metrics is None else [metrics] if isinstance(metrics, str) else list(dict.fromkeys(metrics))
     for name in wanted:
         if name not in both:
-            raise InputError(f"metrics: {name!r} is not in both runs; they share {', '.join(both) or 'none'}")
+            why = next((f"; {note}" for note in (*first.notes, *second.notes) if name in note), "")
+            raise InputError(f"metrics: {name!r} is not in both runs; they share {', '.join(both) or 'none'}{why}")
     if not wanted:
         raise InputError(f"the runs {first.run!r} and {second.run!r} have no metric in common")
     return wanted

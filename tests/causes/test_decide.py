@@ -55,6 +55,15 @@ TABLE = [
     ("ignored by the generator", facts(2, answer=(said(NO, NONE, (NONE, NO)),)), "which passage 2 contradicts"),
     ("ignored by the generator", facts(3, answer=(said(NO, NONE, (NO, NONE, NO)),)), "passages 1 and 3 contradict"),
     ("unsupported addition", facts(answer=(said(NONE, NONE),)), "“It rained.”, which no passage mentions"),
+    # all passages together are said to contradict it, and none of them alone does
+    ("unsupported addition", facts(2, answer=(said(NO, NONE, (NONE, NONE)),)), "no passage alone supports or contra"),
+    ("unexplained", facts(2, answer=(said(NO, NONE, (NONE, YES)),)), "and no passage alone contradicts it"),
+    # a judge that does not tell what contradicts from what does not mention; nothing of it has to be read then
+    ("unsupported addition", facts(answer=(said(NO, NONE),), unsure=True), "the judge takes it for contradicted"),
+    ("unsupported addition", facts(answer=(said(NONE, NONE),), unsure=True), "“It rained.”, which no passage supports"),
+    ("unsupported addition", facts(answer=(said(NO, NONE, (YES, NO)),), unsure=True), "which no passage supports"),
+    ("not retrieved", facts(reference=(true(NO),), unsure=True), "none of 2 passages has the reference's “It snowed.”"),
+    ("ignored by the generator", facts(2, reference=(true(YES, NONE, (YES, NO)),), unsure=True), "passage 1 has"),
     ("unsupported addition", facts(has_reference=False, answer=(said(NONE),)), "which no passage mentions"),
     ("wrong or incomplete reference", facts(1, reference=(true(NO, NONE, (NO,)),)), "passage 1 contradicts"),
     ("wrong or incomplete reference", facts(1, answer=(said(YES, NONE, (YES,)),)), "the reference does not have it"),

@@ -56,6 +56,18 @@ ROWS = {
 }
 
 
+def test_a_judge_that_takes_silence_for_contradiction_does_not_blame_the_generator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [row(SNOW, [f"not: {SNOW}", RAIN], None)]
+    result = scored(tmp_path, rows, "faithfulness")
+    assert find_causes(result, judge=judge(), read=True).per_row[1].label == "ignored by the generator"
+    monkeypatch.setattr("assay.causes.finding.UNSURE", (judge().fingerprint,))
+    found = find_causes(result).per_row[1]
+    assert (found.label, found.reads) == ("unsupported addition", 0)
+    assert "no passage supports" in found.because
+
+
 def scored(folder: Path, rows: Sequence[dict[str, Any]], metrics: Any = None, name: str = "one") -> Result:
     chosen = metrics or ["faithfulness", "context_recall", CORRECT]
     return evaluate(rows, chosen, judge(), store=folder, run=name, replace=True)

@@ -20,7 +20,7 @@ from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample,
 from assay.report.figures import Figures
 from assay.report.lines import slices_of
 from assay.report.offsets import Offsets
-from assay.report.packed_row import side_of
+from assay.report.packed_row import Kept, side_of
 from assay.report.page import write_page
 from assay.report.tables_of_texts import Passages, Texts
 from assay.reports import Options, report_of
@@ -42,7 +42,7 @@ def test_the_policy_names_the_hashes_of_its_style_and_its_script_and_forbids_all
     hashes = [base64.b64encode(hashlib.sha256(one[1].encode()).digest()).decode() for one in (script, style)]
     assert (
         f"default-src &#39;none&#39;; script-src &#39;sha256-{hashes[0]}&#39;; style-src &#39;sha256-{hashes[1]}&#39;; "
-        "base-uri &#39;none&#39;; form-action &#39;none&#39;" in page
+        "img-src data:; base-uri &#39;none&#39;; form-action &#39;none&#39;" in page
     )
     assert page.count("<script>") == 1
     bare = re.sub(r"<script.*?</script>|<style>.*?</style>", "", page, flags=re.S)
@@ -95,7 +95,7 @@ def test_claims_and_quotes_are_found_again_in_the_packed_row(answer: str, passag
         sample=sample, scores={"m": Score(metric="m", value=1.0, verdicts={"answer/contexts": (verdict,)})}
     )
     texts, passages = Texts(), Passages()
-    side = side_of(scored, sample, ["m"], texts, passages)
+    side = side_of(scored, sample, ["m"], Kept(texts, passages))
     ((_, ((_, _, _, subject, (found,)),)),) = side["v"]
     told = texts.take()
     wide = lambda text: text.encode("utf-16-le", "surrogatepass")  # noqa: E731
@@ -119,7 +119,7 @@ def test_a_span_that_lies_outside_of_its_text_and_a_quote_that_stands_elsewhere_
         sample=sample, scores={"m": Score(metric="m", value=1.0, verdicts={"answer/contexts": (verdict,)})}
     )
     texts = Texts()
-    ((_, ((_, _, _, subject, quotes),)),) = side_of(scored, sample, ["m"], texts, Passages())["v"]
+    ((_, ((_, _, _, subject, quotes),)),) = side_of(scored, sample, ["m"], Kept(texts))["v"]
     told = texts.take()
     assert (subject[0], told[subject[1]]) == ("t", "Far away.")
     assert [told[one] for one in quotes[0]] == ["xyz"]
@@ -129,7 +129,7 @@ def test_what_several_metrics_read_is_kept_once():
     verdict = Verdict(label="supported", claim=Claim(text="A.", span=Span(0, 2)))
     scores = {name: Score(metric=name, value=1.0, verdicts={"answer/contexts": (verdict,)}) for name in ("a", "b")}
     sample = Sample(question="Q?", answer="A.")
-    side = side_of(ScoredSample(sample=sample, scores=scores), sample, ["a", "b"], Texts(), Passages())
+    side = side_of(ScoredSample(sample=sample, scores=scores), sample, ["a", "b"], Kept())
     assert len(side["v"]) == 1
     assert [side["s"][n][2] for n in "01"] == [[0], [0]]
 

@@ -47,6 +47,7 @@ def decide(facts: Facts, top: int = TOP) -> Decision:
     early = _without_claims(facts)
     if early is not None:
         return early
+    facts = _without_contradiction(facts) if facts.unsure else facts
     facts = facts if _any_blamed(facts) else _all_blamed(facts)
     missing = _unread(facts)
     if missing:
@@ -82,6 +83,19 @@ def _without_claims(facts: Facts) -> Decision | None:
         said = "the answer is a refusal; without a reference nobody knows whether the passages hold the answer"
         return Decision("unexplained", said)
     return None
+
+
+def _without_contradiction(facts: Facts) -> Facts:
+    """With "not mentioned" in the place of "contradicted" by passages, where the judge does not tell the two apart."""
+
+    def softened(one: Seen) -> Seen:
+        cells = None if one.cells is None else tuple("not_mentioned" if c == "contradicted" else c for c in one.cells)
+        if one.passages != "contradicted":
+            return replace(one, cells=cells)
+        return replace(one, passages="not_mentioned", cells=cells, doubtful=True)
+
+    answer, reference = (side and tuple(map(softened, side)) for side in (facts.answer, facts.reference))
+    return replace(facts, answer=answer, reference=reference)
 
 
 def _any_blamed(facts: Facts) -> bool:
@@ -191,12 +205,25 @@ def _added(one: Seen, facts: Facts, top: int) -> Decision:
         said = f"the answer's {claim} is right by the reference, and none of the passages has it"
         return Decision("not retrieved", said)
     if one.passages == "contradicted":
-        against, with_it = _say("contradict", one.places("contradicted")), one.places("supported")
+        places, with_it = one.places("contradicted"), one.places("supported")
+        if one.cells is not None and not places:
+            return _alone(claim, with_it)
+        against = _say("contradict", places)
         if with_it:
             said = f"{_say('support', with_it)} the answer's {claim}, and {against} it"
             return Decision("contradicted by another passage", said)
         return Decision("ignored by the generator", f"the answer says {claim}, which {against}")
-    return Decision("unsupported addition", f"the answer says {claim}, which no passage mentions")
+    verb = "supports" if facts.unsure else "mentions"
+    doubt = "; the judge takes it for contradicted, which it is often wrong about" if one.doubtful else ""
+    return Decision("unsupported addition", f"the answer says {claim}, which no passage {verb}{doubt}")
+
+
+def _alone(claim: str, with_it: tuple[int, ...]) -> Decision:
+    """Where the passages read together are said to contradict a claim, and no passage alone does."""
+    if with_it:
+        said = f"{_say('support', with_it)} the answer's {claim}, and no passage alone contradicts it"
+        return Decision("unexplained", f"{said}: only all of them together were read so")
+    return Decision("unsupported addition", f"the answer says {claim}, which no passage alone supports or contradicts")
 
 
 def _by_usefulness(facts: Facts) -> Decision | None:

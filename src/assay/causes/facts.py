@@ -20,6 +20,8 @@ Side = Literal["answer", "reference"]
 #: agent's, stands in the place of passages.
 CONTEXTS = ("answer/contexts", "answer/conversation", "answer/tools", "reference/contexts")
 OTHERS = ("answer/reference", "reference/answer")
+#: How the fingerprints of judges begin whose "contradicted" is no evidence of one: docs/causes.md has figures.
+UNSURE = ("embedded/",)
 #: What a sample may say of itself in words.
 _NO = frozenset({"no", "false", "0", "unanswerable", "none", "n"})
 _YES = frozenset({"yes", "true", "1", "answerable", "y"})
@@ -34,6 +36,7 @@ class Seen:
     other     what the other text says of it: the reference of a claim of the answer, the answer of one of the reference
     blamed    whether a failed metric counted it as bad
     quoted    the numbers of the passages, from 1, that a verdict quotes
+    doubtful  whether "contradicted" was said of it by a judge whose word for that does not count: see `Facts.unsure`
     """
 
     text: str
@@ -43,6 +46,7 @@ class Seen:
     other: str | None = None
     blamed: bool = False
     quoted: tuple[int, ...] = ()
+    doubtful: bool = False
 
     def places(self, label: str) -> tuple[int, ...]:
         """The numbers of the passages, from 1, that alone say this of it; () where that was not read."""
@@ -59,6 +63,7 @@ class Facts:
     useful             which passages are useful, where a failed metric asked that
     abstained          whether the answer states nothing but that it is no answer; None: not known
     answerable         whether the question can be answered at all; None: not known
+    unsure             whether the judge does not tell what a passage contradicts from what it does not mention
     """
 
     answer: tuple[Seen, ...] | None = None
@@ -70,6 +75,7 @@ class Facts:
     answerable: bool | None = None
     has_reference: bool = False
     short_reference: bool = False
+    unsure: bool = False
     failed: Mapping[str, float] | None = None
 
     @property
@@ -83,7 +89,12 @@ class Facts:
 
 
 def facts_of(
-    sample: Sample, scores: Mapping[str, Score], failed: Mapping[str, float], answerable: str = "answerable"
+    sample: Sample,
+    scores: Mapping[str, Score],
+    failed: Mapping[str, float],
+    answerable: str = "answerable",
+    *,
+    unsure: bool = False,
 ) -> Facts:
     """The facts of a row, from all readings of its scores; those of `failed` metrics say which claims are blamed."""
     reference = (sample.reference or "").strip()
@@ -99,6 +110,7 @@ def facts_of(
         answerable=is_answerable(sample, answerable),
         has_reference=bool(reference),
         short_reference=short,
+        unsure=unsure,
         failed=failed,
     )
 

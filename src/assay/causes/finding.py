@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from assay.budgets.budget import Budget, check_budget, spending
 from assay.causes.answerability import Answerability
 from assay.causes.decide import TOP, Decision, decide
-from assay.causes.facts import Facts, facts_of
+from assay.causes.facts import UNSURE, Facts, facts_of
 from assay.causes.failed import failed_by, is_measured, thresholds_for
 from assay.causes.health import Health
 from assay.causes.reading import AT_ONCE, Unasked, inquiries_for, read
@@ -55,7 +55,8 @@ def find_causes(
     resolved = _judge_of(result, judge, read)
     if resolved is not None:
         check_budget(budget, resolved)
-    work = _Work(result, limits, answerable, top)
+    unsure = (result.judge or "").startswith(UNSURE) or (resolved is not None and not resolved.tells_contradiction)
+    work = _Work(result, limits, answerable, top, unsure)
     if resolved is None:
         for row in result.numbered():
             work.take(row)
@@ -84,6 +85,7 @@ class _Work:
     limits: Mapping[str, float]
     answerable: str
     top: int
+    unsure: bool
     found: dict[int, Cause] = field(default_factory=dict)
     rows: int = 0
     unmeasured: int = 0
@@ -99,7 +101,7 @@ class _Work:
         return failed_by(row.scored, self.limits)
 
     def facts(self, sample: Sample, scores: Mapping[str, Score], failed: Mapping[str, float]) -> Facts:
-        return facts_of(sample, scores, failed, self.answerable)
+        return facts_of(sample, scores, failed, self.answerable, unsure=self.unsure)
 
     def take(self, row: Row) -> None:
         """One row as its scores show it."""

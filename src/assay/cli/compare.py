@@ -7,25 +7,28 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from assay.cli.options import ClusterOption, JsonOption, StoreOption
+from assay.cli.held import run_held, scales_of
+from assay.cli.options import ClusterOption, JsonOption, ScaleOption, StoreOption
 from assay.cli.output import say, say_json, show
-from assay.cli.runs import opened
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.result import Result
     from assay.stats.classic import Method
 
 
 def compare(
-    first: Annotated[str | None, typer.Argument(help="The run that is the baseline; or mlflow:RUN.")] = None,
+    first: Annotated[str | None, typer.Argument(help="The baseline: a run, or mlflow:RUN, ragas:FILE.")] = None,
     second: Annotated[
-        str | None, typer.Argument(help="The run that is held against it; or mlflow:RUN.", show_default="last")
+        str | None,
+        typer.Argument(help="What is held against it: a run, or mlflow:RUN, ragas:FILE.", show_default="last"),
     ] = None,
     *,
     elsewhere: Annotated[
         list[str] | None,
-        typer.Option("--from", help="A run that another tool holds, as mlflow:RUN; twice for both runs."),
+        typer.Option(
+            "--from",
+            help="What another tool holds, as mlflow:RUN or ragas:FILE; twice for both runs.",
+        ),
     ] = None,
     metrics: Annotated[
         str | None, typer.Option("-m", "--metrics", help="Names, separated by commas; all that both have.")
@@ -43,6 +46,7 @@ def compare(
     test: Annotated[
         str, typer.Option(help="What p is of: sign-flip, or as others have it mcnemar, wilcoxon, mlflow.")
     ] = "sign-flip",
+    scale: ScaleOption = None,
     any_judge: Annotated[bool, typer.Option("--any-judge", help="Compare runs of different judges, too.")] = False,
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
@@ -57,15 +61,16 @@ def compare(
     if n < 0:
         raise InputError(f"-n: expected 0 or more, got {n}")
     one, other = _two([*(elsewhere or ()), *(run for run in (first, second) if run is not None)])
+    scales = scales_of(scale)
     names = None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
     linked = None
     if anchors is not None:
         from assay.linking import link
 
-        linked = link(_loaded(anchors[0], store), _loaded(anchors[1], store))
+        linked = link(run_held(anchors[0], store, scales), run_held(anchors[1], store, scales))
     found = compared(
-        _loaded(one, store),
-        _loaded(other, store),
+        run_held(one, store, scales),
+        run_held(other, store, scales),
         names,
         cluster=cluster,
         by=by or (),
@@ -94,25 +99,6 @@ def _two(runs: list[str]) -> tuple[str, str]:
     if not runs or len(runs) > 2:
         raise InputError(f"compare: expected two runs, FIRST and SECOND, got {len(runs)}")
     return runs[0], runs[1] if len(runs) > 1 else "last"
-
-
-def _loaded(run: str, folder: Path) -> Result:
-    """A run of the store, or of another tool, for which no store has to be there."""
-    from assay.data.named import is_named
-    from assay.result import Result
-
-    if is_named(run) and not _has(run, folder):
-        from assay.elsewhere import run_elsewhere
-
-        return run_elsewhere(run)
-    return Result.load(run, opened(folder))
-
-
-def _has(run: str, folder: Path) -> bool:
-    try:
-        return opened(folder).has_run(run)
-    except InputError:  # there is no store
-        return False
 
 
 def _method(test: str) -> Method:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.options import ClusterOption, JsonOption, StoreOption, opened
+from assay.cli.held import run_held, scales_of
+from assay.cli.options import ClusterOption, JsonOption, ScaleOption, StoreOption
 from assay.cli.output import say, say_json, show
 from assay.cli.runs import RunArgument
 from assay.cli.stakes import (
@@ -42,6 +43,7 @@ def gate(
         typer.Option(metavar="METRIC=MARGIN", help="Pass only where it is shown that it got worse by less than this."),
     ] = None,
     cluster: ClusterOption = None,
+    scale: ScaleOption = None,
     any_judge: Annotated[bool, typer.Option("--any-judge", help="Compare runs of different judges, too.")] = False,
     noise: NoiseOption = None,
     allow_inconclusive: Annotated[
@@ -63,7 +65,6 @@ def gate(
     """
     from assay.gates import check
     from assay.gates.rules import limits_of
-    from assay.result import Result
 
     if n < 0:
         raise InputError(f"-n: expected 0 or more, got {n}")
@@ -75,12 +76,12 @@ def gate(
         *limits_of("margin", margin or (), "--margin"),
     )
     meant = _with_options(gate_meant(given, required=True), cluster, any_judge, noise)
-    kept = opened(store)
-    result = Result.load(run, kept)
+    scales = scales_of(scale)
+    result = run_held(run, store, scales)
     against = baseline or (configured_baseline() if meant.relative else None)
     before = None
     if against is not None:
-        before = Result.load(against, kept if baseline_store is None else opened(baseline_store))
+        before = run_held(against, baseline_store or store, scales)
     decision = check(meant, result, before, witnesses=n)
     if as_json:
         say_json(decision.to_dict(), indent=2)

@@ -24,6 +24,13 @@ ColumnsOption = Annotated[
         "passages.",
     ),
 ]
+ScaleOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=WORST:BEST",
+        help="What the ends of a metric's scale are, where a result file of another system does not say; repeated.",
+    ),
+]
 StoreOption = Annotated[Path, typer.Option(help="Folder that keeps findings and runs.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON in place of tables.")]
 CsvOption = Annotated[

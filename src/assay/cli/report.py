@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from assay.cli.groups import grouped
-from assay.cli.options import ClusterOption, JudgeOptions, StoreOption
+from assay.cli.held import run_held, scales_of
+from assay.cli.options import ClusterOption, JudgeOptions, ScaleOption, StoreOption
 from assay.cli.output import say
-from assay.cli.runs import RunArgument, opened
+from assay.cli.runs import RunArgument
 from assay.errors import InputError
 
 
@@ -38,6 +39,7 @@ def report(
             help="In JUnit XML, a sample that is worse than this fails; repeated for several metrics.",
         ),
     ] = None,
+    scale: ScaleOption = None,
     any_judge: Annotated[bool, typer.Option("--any-judge", help="Compare runs of different judges, too.")] = False,
     judge: JudgeOptions,
     store: StoreOption = Path(".assay"),
@@ -51,18 +53,17 @@ def report(
     from assay.gates.rules import limits_of
     from assay.report.written import check_form, write_report
     from assay.reports import Options, report_of
-    from assay.result import Result
 
     suffix = check_form(out)
     least = {rule.metric: rule.limit for rule in limits_of("at_least", fail_under or [], "--fail-under")}
     if least and suffix != ".xml":
         raise InputError("--fail-under: goes with -o FILE.xml")
-    kept = opened(store)
+    scales = scales_of(scale)
     names = None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
-    result = Result.load(run, kept)
+    result = run_held(run, store, scales)
     found = report_of(
         result,
-        None if baseline is None else Result.load(baseline, kept),
+        None if baseline is None else run_held(baseline, store, scales),
         Options(names, tuple(slices or ()), cluster, any_judge, judge=lambda: judge.resolve_if(result.judge)),
     )
     write_report(found, out, least)

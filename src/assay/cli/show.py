@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay.cli.held import run_held
 from assay.cli.options import StoreOption
 from assay.cli.output import say, show
-from assay.cli.runs import RunArgument, opened
+from assay.cli.runs import RunArgument
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,16 +41,14 @@ def show_sample(
     """
     from assay.report.sample_view import sample_view
     from assay.reports import Options, report_of
-    from assay.result import Result
 
-    kept = opened(store)
-    result = Result.load(run, kept)
+    result = run_held(run, store)
     if metric is not None and metric not in result.metrics:
         raise InputError(f"--metric: {metric!r} is not in this run; it has {', '.join(result.metrics)}")
     if row is not None:
-        show(sample_view(kept.get_row(result.run, row), metric, full=full))
+        show(sample_view(result.store.get_row(result.run, row), metric, full=full))
         return
-    other = None if baseline is None else Result.load(baseline, kept)
+    other = None if baseline is None else run_held(baseline, store)
     _show_run(report_of(result, other, Options([metric] if metric else None, any_judge=any_judge, moved=MOVED)))
 
 
@@ -63,7 +62,8 @@ def _show_run(report: Report) -> None:
         for one in report.comparison.metrics.values():
             show(compared_in_colour(one), wrapped=False)
         for note in report.comparison.notes:
-            say(note)
+            if note not in report.result.notes:  # which stand below the run's own table
+                say(note)
         say("")
     show(as_rich(report.result))
     moved = None if report.comparison is None else moved_table(report.comparison, fallen=True)

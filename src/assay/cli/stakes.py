@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 import typer
 
 from assay.cli.configured import configuration_in_use
-from assay.cli.options import opened
+from assay.cli.held import run_held
 from assay.cli.output import say, show
 from assay.errors import InputError
 
@@ -107,7 +107,6 @@ class Stakes:
     ) -> Self | None:
         """What the options ask for; None where they ask for nothing. Raises InputError for rules that cannot hold."""
         from assay.gates import Gate
-        from assay.result import Result
 
         given = rules_given(fail_under, fail_over)
         if not given and not wanted:
@@ -121,7 +120,7 @@ class Stakes:
         against = baseline or (configured_baseline() if meant.relative else None)
         if meant.relative and against is None:
             raise InputError("--gate: some rules hold a run against another; name it with --baseline")
-        return cls(meant, None if against is None else Result.load(against, opened(store)))
+        return cls(meant, None if against is None else run_held(against, store))
 
     def settle(self, result: Result, summary: Path | None, *, aside: bool) -> int:
         """Hold the run against it, and say what was found. Gives the exit code: 0, 5 or 6."""

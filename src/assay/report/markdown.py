@@ -57,7 +57,8 @@ def _lines(report: Report) -> Iterator[str]:
         shares = sorted(report.causes.shares.items(), key=lambda item: -item[1])
         said = ", ".join(f"{escaped(label.replace('_', ' '))} {share:.0%}" for label, share in shares)
         yield f"\n**Root causes** of {report.causes.failed} failed rows: {said}"
-    for note in (*report.result.notes, *(report.comparison.notes if report.comparison is not None else ())):
+    compared = () if report.comparison is None else report.comparison.notes
+    for note in dict.fromkeys((*report.result.notes, *compared)):
         yield f"\n> {escaped_whole(note)}"
     if report.result.stopped:
         yield f"\n> The run was stopped before its data ended: {escaped_whole(report.result.stopped)}"

@@ -1,33 +1,39 @@
 """One row of a report as arrays: what `html/data.js` reads.
 
     side      {a: answer, r: reference, q: question, h: [[question, answer], ...],
-               c: [[passage, id, score, in prompt, picture, metadata], ...] or null, e: [passage, ...] of earlier turns,
-               t: [passage, ...] that tools gave back, m: metadata, v: [reading, ...], s: {metric number: score}}
+               c: [[passage, id, score, in prompt, picture, metadata, shown], ...] or null,
+               e: [passage, ...] of earlier turns, t: [passage, ...] that tools gave back,
+               m: metadata, v: [reading, ...], s: {metric number: score}}
     reading   [name, [verdict, ...]]
     verdict   [label, probability, reason, subject, [quote, ...], quotes not found, cells]
     subject   0, or ["c", start, end, text] for a claim, without its text where the span has it, or ["u", place] for a
               passage, ["u", place, start, end] for a piece of one, or ["t", text]
-    quote     [place, start, end], or [text] where it stands nowhere
+    quote     [place, start, end]; [text, place, left, top, right, bottom] on a picture, in thousandths of its size; or
+              [text] where it stands nowhere
     score     [value or null where the index has it, formula, [reading number, ...], {part: value}, gap, [more, ...]]
     gap       [cause, message, reply], or 0 where there is a value
     more      [name, [text, ...]]
 
-Texts and passages are references (`tables_of_texts`); -1 is no text, and -2 the one that the index has.
-A place is a number of `c`, then `e`, then `t`, counted on; -1 is the answer and -2 the reference. Starts and ends are
-units of UTF-16. What says nothing at the end of a list (none, -1, 0, empty) is left out.
+`shown` is a picture as a data URI, kept with the passages. Texts and passages are references (`tables_of_texts`); -1 is
+no text, and -2 the one that the index has. A place is a number of `c`, then `e`, then `t`, counted on; -1 is the answer
+and -2 the reference. Starts and ends are units of UTF-16. What says nothing at the end of a list (none, -1, 0, empty)
+is left out.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from assay.metrics.tool_calls import tool_evidence
+from assay.pictures import is_data_uri
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Verdict
 from assay.report.formulas import filled_in
 from assay.report.offsets import Offsets
 from assay.report.tables_of_texts import Passages, Texts
+from assay.report.thumbnails import Thumbnails
 from assay.wording import shortened, units_of
 
 ANSWER, REFERENCE = -1, -2
@@ -36,14 +42,24 @@ _SEARCHED = 200  # times its own texts that a row is searched through for the pi
 _LONGEST_NOTE = 2_000  # characters of metadata, and of a judge's reply, that are kept
 
 
-def side_of(scored: ScoredSample, index: Sample, metrics: Sequence[str], texts: Texts, passages: Passages) -> Any:
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where a report keeps what several rows may share."""
+
+    texts: Texts = field(default_factory=Texts)
+    passages: Passages = field(default_factory=Passages)
+    pictures: Thumbnails = field(default_factory=Thumbnails)
+
+
+def side_of(scored: ScoredSample, index: Sample, metrics: Sequence[str], kept: Kept) -> Any:
     """One run's half of a row; `index` is the sample whose question the index has."""
-    return _Side(scored.sample, index, texts, passages).packed(scored.scores, metrics)
+    return _Side(scored.sample, index, kept).packed(scored.scores, metrics)
 
 
 class _Side:
-    def __init__(self, sample: Sample, index: Sample, texts: Texts, passages: Passages) -> None:
-        self._sample, self._index, self._texts, self._passages = sample, index, texts, passages
+    def __init__(self, sample: Sample, index: Sample, kept: Kept) -> None:
+        self._sample, self._index = sample, index
+        self._texts, self._passages, self._pictures = kept.texts, kept.passages, kept.pictures
         self._earlier, self._tools = sample.earlier_passages, tool_evidence(sample)
         self._places: dict[int, str] = dict(enumerate((*sample.passages, *self._earlier, *self._tools)))
         self._places[ANSWER], self._places[REFERENCE] = sample.answer or "", sample.reference or ""
@@ -69,9 +85,15 @@ class _Side:
         }  # fmt: skip
 
     def _context(self, context: Context) -> list[Any]:
-        image = None if context.image is None else shortened(context.image[:200], 80)
+        image, shown = None, -1
+        if context.image is not None:
+            uri, why_not = self._pictures.of(context.image)
+            name = "in the row" if is_data_uri(context.image) else shortened(context.image[:200], 80)
+            image = name if why_not is None else f"{name} (not shown: {why_not})"
+            shown = -1 if uri is None else self._passages.number(uri)
         known = [self._texts.number(context.id), context.score, context.in_prompt, self._texts.number(image)]
-        return _trimmed([self._passages.number(context.text), *known, self._texts.number(_note(context.metadata))], 1)
+        note = self._texts.number(_note(context.metadata))
+        return _trimmed([self._passages.number(context.text), *known, note, shown], 1)
 
     def _score(self, score: Score) -> list[Any]:
         text = self._texts.number
@@ -137,6 +159,8 @@ class _Side:
         start, end = quote.span.start, quote.span.end
         if quote.text and self._places.get(place, "")[start:end] == quote.text:
             return self._at(place, start, end)
+        if quote.box is not None:
+            return [self._texts.number(quote.text), place, *(round(1000 * share) for share in quote.box)]
         return [self._texts.number(quote.text)]
 
     def _at(self, place: int, start: int, end: int) -> list[Any]:

@@ -12,12 +12,12 @@ import base64
 import gzip
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from assay.groups import NONE, value_in
-from assay.report.packed_row import rounded, side_of
-from assay.report.tables_of_texts import Passages, Texts
+from assay.report.packed_row import Kept, rounded, side_of
+from assay.report.tables_of_texts import Texts
 from assay.wording import shortened
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ class Piece:
 
 def pieces_of(report: Report) -> Iterator[Piece]:
     """All rows of a report in their order."""
-    passages = Passages()
-    rows, first = _Rows(report, passages), 0
+    kept = Kept()
+    rows, first = _Rows(report, kept), 0
     for row in report.result.numbered():
         rows.take(row)
         if rows.full:
             yield rows.piece(first)
-            rows, first = _Rows(report, passages), first + rows.count
+            rows, first = _Rows(report, replace(kept, texts=Texts())), first + rows.count
     if rows.count:
         yield rows.piece(first)
 
@@ -59,15 +59,14 @@ class _Rows:
     """The rows of one piece."""
 
     report: Report
-    passages: Passages
-    texts: Texts = field(default_factory=Texts)
+    kept: Kept
     columns: dict[str, list[Any]] = field(default_factory=dict)
     said: list[list[list[str]]] = field(default_factory=list)
     sides: list[list[Any]] = field(default_factory=list)
     passage: int = 0
 
     def __post_init__(self) -> None:
-        self.passage, self.passages.size = self.passages.count, 0
+        self.passage, self.kept.passages.size = self.kept.passages.count, 0
 
     @property
     def count(self) -> int:
@@ -75,7 +74,7 @@ class _Rows:
 
     @property
     def full(self) -> bool:
-        return self.count >= ROWS or self.texts.size + self.passages.size >= FULL
+        return self.count >= ROWS or self.kept.texts.size + self.kept.passages.size >= FULL
 
     def take(self, row: Row) -> None:
         report, sample, scores = self.report, row.scored.sample, row.scored.scores
@@ -97,8 +96,8 @@ class _Rows:
         for name, value in found.items():
             self.columns.setdefault(name, []).append(value)
         sides = [row.scored] if before is None else [row.scored, before]
-        self.sides.append([side_of(one, sample, report.metrics, self.texts, self.passages) for one in sides])
-        self.said.append([self.passages.take(), self.texts.take()])
+        self.sides.append([side_of(one, sample, report.metrics, self.kept) for one in sides])
+        self.said.append([self.kept.passages.take(), self.kept.texts.take()])
 
     def _before(self, number: int) -> ScoredSample | None:
         """The same row of the baseline."""

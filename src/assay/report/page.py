@@ -86,9 +86,9 @@ def source(name: str) -> str:
 
 
 def policy(style: str, script: str) -> str:
-    """What the page may do: its own style and its own script."""
+    """What the page may do: its own style and its own script, and pictures that stand in it."""
     allowed = (f"{kind}-src 'sha256-{_hash(text)}'" for kind, text in (("script", script), ("style", style)))
-    return "; ".join(["default-src 'none'", *allowed, "base-uri 'none'", "form-action 'none'"])
+    return "; ".join(["default-src 'none'", *allowed, "img-src data:", "base-uri 'none'", "form-action 'none'"])
 
 
 def _hash(text: str) -> str:

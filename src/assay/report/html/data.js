@@ -81,7 +81,7 @@ async function readRow(place) {
   const piece = pieceOf(meta.rows, place), at = place - meta.rows[piece];
   const read = await body(piece);
   const sides = read.sides[at], passages = new Map();
-  const references = sides.flatMap((side) => [...(side.c ?? []).map((one) => one[0]), ...side.e, ...side.t]);
+  const references = sides.flatMap((side) => [...(side.c ?? []).flatMap((one) => [one[0], one[6] ?? -1]), ...side.e, ...side.t]).filter((reference) => reference !== -1);
   for (const reference of new Set(references)) {
     const number = read.passage(at, reference), held = pieceOf(meta.passages, number);
     passages.set(reference, (await body(held)).passages[number - meta.passages[held]]);

@@ -4,7 +4,7 @@ let shown = null; // {place, metric}
 
 async function openSample(place, metric) {
   const row = await readRow(place);
-  const wanted = metric ?? shown?.metric ?? telling(row.sides[0]);
+  const wanted = metric ?? shown?.metric ?? mostTelling(row.sides[0]);
   shown = { place, metric: wanted };
   dialog.replaceChildren(topOf(row), bodyOf(row, wanted));
   if (!dialog.open) dialog.showModal();
@@ -13,7 +13,7 @@ async function openSample(place, metric) {
 }
 
 // The first metric that has verdicts on claims, else the first with any value.
-function telling(side) {
+function mostTelling(side) {
   const found = METRICS.findIndex((_, n) => (side.s[n]?.[2] ?? []).some((reading) => side.v[reading][1].some((verdict) => verdict[3])));
   return Math.max(0, found);
 }
@@ -122,7 +122,7 @@ function readingPart(row, side, [name, verdicts], { metric, which, r, mark }) {
     if (about === null) one.index = n + 1;
     const links = quotes.map((quote) => quotePart(row, side, quote, key, mark));
     return el("li", { "data-key": key, tabindex: -1 },
-      el("span", { class: `tag ${said}` }, words(said)), about === null ? null : data(about),
+      el("span", { class: `tag ${said}` }, words(said)), about === null ? null : data(brief(about, CLAIMED)),
       probability === null ? null : el("span", { class: "soft" }, ` ${chanceIn(said, probability)}`),
       cells.length > 1 ? el("span", { class: "soft" }, ` · ${cellsIn(cells)}`) : null,
       text(reason) === null ? null : el("p", { class: "reason data" }, text(reason)),
@@ -133,6 +133,11 @@ function readingPart(row, side, [name, verdicts], { metric, which, r, mark }) {
   const heading = AGAINST[against] ? `${words(of).replaceAll("+", " and ")} against ${AGAINST[against]}` : words(reading);
   return [el("p", { class: "soft" }, heading), el("ol", { class: "verdicts" }, items)];
 }
+
+// Characters of a quote and of a claim that a verdict shows: where they stand, they stand whole. A thousand claims that all
+// quote the same long passage would else show it a thousand times.
+const QUOTED = 300, CLAIMED = 2000;
+const brief = (text, most) => (text.length <= most ? text : `${text.slice(0, most / 2)} … ${text.slice(-most / 2)}`);
 
 // The probability is that of the favourable label, which is named where it is another.
 function chanceIn(label, probability) {
@@ -149,16 +154,24 @@ function cellsIn(cells) {
 
 function quotePart(row, side, quote, key, mark) {
   if (quote.length === 1) return el("q", {}, row.text(quote[0]));
+  if (quote.length > 3) {
+    const [said, at, ...box] = quote;
+    mark(at, { box, key });
+    return el("button", { type: "button", "data-goto": at, "data-for": key }, `“${brief(row.text(said), QUOTED)}” `, el("small", {}, titleOf(side, at)));
+  }
   const [place, start, end] = quote;
   mark(place, { start, end, key });
-  return el("button", { type: "button", "data-goto": place, "data-for": key }, `“${textAt(row, side, place).slice(start, end)}” `, el("small", {}, titleOf(side, place)));
+  return el("button", { type: "button", "data-goto": place, "data-for": key }, `“${brief(textAt(row, side, place).slice(start, end), QUOTED)}” `, el("small", {}, titleOf(side, place)));
 }
 
 function textAt(row, side, place) {
   if (place < 0) return row.text(place === -1 ? side.a : side.r) ?? "";
   return row.passages.get(passageAt(side, place)) ?? "";
 }
-const passageAt = (side, place) => [...(side.c ?? []).map((one) => one[0]), ...side.e, ...side.t][place];
+function passageAt(side, place) {
+  const own = side.c?.length ?? 0;
+  return place < own ? side.c[place][0] : place < own + side.e.length ? side.e[place - own] : side.t[place - own - side.e.length];
+}
 
 function titleOf(side, place) {
   if (place < 0) return place === -1 ? "answer" : "reference";
@@ -171,25 +184,36 @@ function passagesPart(row, side, pieces) {
   const { text } = row;
   const all = [...(side.c ?? []), ...side.e.map((n) => [n]), ...side.t.map((n) => [n])];
   if (side.c === null && !all.length) return [el("h3", {}, "Passages"), el("p", { class: "soft" }, "It is not known what was retrieved.")];
-  const cards = all.map(([passage, id = -1, score = null, inPrompt = null, image = -1, note = -1], place) => el("div", { class: "block passage", "data-place": place },
+  const cards = all.map(([passage, id = -1, score = null, inPrompt = null, image = -1, note = -1, drawn = -1], place) => el("div", { class: "block passage", "data-place": place },
     el("header", {}, el("b", {}, titleOf(side, place)),
       id === -1 ? null : data(text(id)),
       typeof score === "number" ? `retriever's score ${Number(score.toPrecision(4))}` : null,
       inPrompt === false ? "not in the prompt" : null,
       image === -1 ? null : ["picture ", data(text(image))],
       note === -1 ? null : data(text(note))),
-    painted(row.passages.get(passage), pieces.get(place) ?? [])));
+    drawn === -1 ? null : picturePart(row.passages.get(drawn), (pieces.get(place) ?? []).filter((piece) => piece.box), titleOf(side, place)),
+    painted(row.passages.get(passage), (pieces.get(place) ?? []).filter((piece) => !piece.box))));
   return [el("h3", {}, "Passages"), cards.length ? cards : el("p", { class: "soft" }, "Nothing was retrieved.")];
+}
+
+// A picture, and on it the boxes of what was quoted, in thousandths of its size.
+function picturePart(uri, boxes, title) {
+  const places = boxes.map(({ box: [left, top, right, bottom], key }) => {
+    const made = el("span", { class: "box", "data-box": key });
+    Object.assign(made.style, { left: `${left / 10}%`, top: `${top / 10}%`, width: `${(right - left) / 10}%`, height: `${(bottom - top) / 10}%` });
+    return made;
+  });
+  return el("div", { class: "picture" }, el("img", { src: uri, alt: `the picture of ${title}`, decoding: "async" }), places);
 }
 
 // A claim leads to its verdict and its quotes, a quote to its place in the passage.
 function follow(part) {
   const activate = (key, target) => {
     for (const one of part.querySelectorAll(".active")) one.classList.remove("active");
-    const marked = [...part.querySelectorAll("[data-keys]")].filter((one) => one.dataset.keys.split(" ").includes(key));
-    for (const one of marked) one.classList.add("active");
+    const found = [...part.querySelectorAll("p.text")].flatMap((shown) => markedWith(shown, key)).concat(...part.querySelectorAll(`[data-box="${key}"]`));
+    for (const one of found) one.classList.add("active");
     part.querySelector(`li[data-key="${key}"]`)?.classList.add("active");
-    const to = target === undefined ? part.querySelector(`li[data-key="${key}"]`) : marked.find((one) => one.closest("[data-place]").dataset.place === target);
+    const to = target === undefined ? part.querySelector(`li[data-key="${key}"]`) : found.find((one) => one.closest("[data-place]").dataset.place === target);
     to?.scrollIntoView({ block: "center", behavior: "auto" });
   };
   part.addEventListener("click", (event) => {
