@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from assay.errors import JudgeFailure
+from assay.errors import Cause, JudgeFailure
 from assay.judges.batch.state import Batch, Collected
 from assay.judges.batch.wire import Wire
 from assay.judges.endpoints.replies import failure_of, usage_of
-from assay.judges.endpoints.retries import PASSING
+from assay.judges.endpoints.retries import PASSING, Trouble
 from assay.records import Usage
 
 #: Bytes kept free in a file: what is written around each request is counted as this much.
@@ -85,7 +85,8 @@ def collected(
 ) -> list[Collected]:
     """The replies in the files of a batch's results: one for each request at most, whatever their order.
 
-    Lines that cannot be read, name no request of this batch, or name one a second time are passed over.
+    Lines that cannot be read, name no request of this batch, or name one a second time are passed over. Raises Trouble
+    where there are none but such lines.
     """
     found: dict[bytes, Collected] = {}
     for blob in blobs:
@@ -96,6 +97,9 @@ def collected(
                 continue
             reply = protocol.outcome(wire, model, line)
             found[key] = Collected(key, reply, _usage((reply or {}).get("body")))
+    if not found and any(blob.strip() for blob in blobs):  # an error page is no result: nothing is paid for again
+        message = f"{wire.name} sent results of the batch {batch.tag} in which none of its requests is found"
+        raise Trouble(JudgeFailure(Cause.CONNECTION, message))
     return list(found.values())
 
 
