@@ -32,6 +32,7 @@ _AGAIN = ("expired", "cancel", "server", "rate", "timeout", "overload", "unavail
 class FilesAndBatches:
     """OpenAI's protocol. Limits: 50,000 requests, 200 MB."""
 
+    path = "/batches"
     head, between, tail = b"", b"\n", b"\n"
 
     def __init__(self, *, azure: bool = False, most_requests: int = 50_000, most_bytes: int = 200_000_000) -> None:
@@ -64,7 +65,7 @@ class FilesAndBatches:
             "completion_window": "24h",
             "metadata": {"assay": batch.tag},
         }
-        return _seen(await wire.post_once("/batches", body), wire)
+        return _seen(await wire.post_once(self.path, body), wire)
 
     async def find(self, wire: Wire, batch: Batch, known: set[str]) -> Seen | Literal["later"] | None:
         """See `BatchProtocol`: by the tag in its metadata, or by the file that it is made of."""
@@ -72,7 +73,7 @@ class FilesAndBatches:
         for _ in range(_PAGES):
             params: dict[str, Any] = {"limit": 100} if after is None else {"limit": 100, "after": after}
             try:
-                page = await wire.get("/batches", params)
+                page = await wire.get(self.path, params)
             except JudgeFailure as failure:
                 if failure.detail.get("status") in NO_LIST:
                     raise CannotList(failure.message) from None
@@ -92,7 +93,7 @@ class FilesAndBatches:
 
     async def look(self, wire: Wire, name: str) -> Seen:
         """See `BatchProtocol`."""
-        return _seen(await wire.get(f"/batches/{part(name)}"), wire)
+        return _seen(await wire.get(f"{self.path}/{part(name)}"), wire)
 
     async def results(self, wire: Wire, seen: Seen) -> Sequence[bytes]:
         """See `BatchProtocol`."""

@@ -15,12 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from assay.errors import InputError
+from assay.errors import InputError, JudgeFailure
 from assay.inquiries import Inquiry
 from assay.judges.base import Host
 from assay.judges.batch.courier import VOTE, Pace
 from assay.judges.batch.endpoint import BatchEndpoint
-from assay.judges.batch.files import FilesAndBatches
+from assay.judges.batch.files import NO_LIST, FilesAndBatches
 from assay.judges.batch.messages import ANTHROPIC, VERSION, MessageBatches
 from assay.judges.batch.protocol import BatchProtocol
 from assay.judges.endpoints.client import Address
@@ -105,6 +105,19 @@ class OpenAIBatchJudge(OpenAIJudge):
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
         """Each alone: a request must be the same whatever came up beside it, to be found again after a crash."""
         return [[inquiry] for inquiry in inquiries]
+
+    async def probe(self) -> dict[str, Any]:
+        """What can be known without a batch: whether the endpoint is there, and whether it lists its batches.
+
+        Where it does not, nobody can know after a crash whether a batch was made. Never raises for what does not work.
+        """
+        report: dict[str, Any] = {"endpoint": self.endpoint.name, "model_name": self.model, "reachable": True}
+        try:
+            await self.batches.get(self.batches.protocol.path, {"limit": 1})
+            return {**report, "lists_batches": True}
+        except JudgeFailure as failure:
+            known = failure.detail.get("status") in NO_LIST
+            return {**report, "lists_batches": False} if known else {**report, "reachable": failure.message}
 
     def asked_by(self, run: Host) -> AbstractAsyncContextManager[None]:
         return self.batches.asked_by(run)

@@ -24,7 +24,6 @@ from assay.judges.endpoints.retries import Trouble
 ANTHROPIC = "https://api.anthropic.com/v1"
 VERSION = "2023-06-01"
 
-_PATH = "/messages/batches"
 _SLACK = 3600.0  # seconds that the provider's clock may differ from ours
 _PAGES = 50
 _ENDED = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "refusal"}
@@ -43,6 +42,7 @@ _OTHERWISE = frozenset({
 class MessageBatches:
     """Anthropic's protocol. Limits: 100,000 requests, 256 MB."""
 
+    path = "/messages/batches"
     head, between, tail = b'{"requests":[', b",\n", b"]}"
 
     def __init__(self, *, most_requests: int = 100_000, most_bytes: int = 256_000_000) -> None:
@@ -59,7 +59,7 @@ class MessageBatches:
 
     async def create(self, wire: Wire, batch: Batch, file: Path) -> Seen:
         """See `BatchProtocol`."""
-        return _seen(await wire.post_file_once(_PATH, file), wire)
+        return _seen(await wire.post_file_once(self.path, file), wire)
 
     async def find(self, wire: Wire, batch: Batch, known: set[str]) -> Seen | Literal["later"] | None:
         """See `BatchProtocol`: of as many requests, made since, and by the names in its results."""
@@ -76,11 +76,11 @@ class MessageBatches:
 
     async def look(self, wire: Wire, name: str) -> Seen:
         """See `BatchProtocol`."""
-        return _seen(await wire.get(f"{_PATH}/{part(name)}"), wire)
+        return _seen(await wire.get(f"{self.path}/{part(name)}"), wire)
 
     async def results(self, wire: Wire, seen: Seen) -> Sequence[bytes]:
         """See `BatchProtocol`. The address that the provider names for them is not followed: it would get the key."""
-        return [await wire.fetch(f"{_PATH}/{part(seen.id)}/results")] if seen.results else []
+        return [await wire.fetch(f"{self.path}/{part(seen.id)}/results")] if seen.results else []
 
     def outcome(self, wire: Wire, model: str, line: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """See `BatchProtocol`."""
@@ -104,7 +104,7 @@ class MessageBatches:
         for _ in range(_PAGES):
             params: dict[str, Any] = {"limit": 100} if after is None else {"limit": 100, "after_id": after}
             try:
-                page = await wire.get(_PATH, params)
+                page = await wire.get(self.path, params)
             except JudgeFailure as failure:
                 if failure.detail.get("status") in NO_LIST:
                     raise CannotList(failure.message) from None

@@ -45,10 +45,12 @@ class CannotList(Exception):
 class BatchProtocol(Protocol):
     """How one provider's batches are spoken to.
 
+    path                       where batches are made and listed
     most_requests, most_bytes  of one batch
     head, between, tail        what stands around the requests in a file
     """
 
+    path: str
     most_requests: int
     most_bytes: int
     head: bytes
