@@ -16,6 +16,7 @@ ROWS = 6
 def score(url: str, kind: str, folder: str, list_lag: str) -> None:
     """Score a few rows, and write what they got into a file once all are done."""
     options = {"base_url": url, "poll": 0.02, "list_lag": float(list_lag), "retry_base": 0.01, "discount": 0.5}
+    Path(folder, "begun").touch()
     make = OpenAIBatchJudge if kind == "openai" else AnthropicBatchJudge
     result = evaluate([row(n) for n in range(ROWS)], METRICS, make("fake", **options), store=folder, progress=False)
     found = {"values": [dict(scored.values) for scored in result], "calls": result.usage.calls}

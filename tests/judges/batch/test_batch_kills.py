@@ -58,7 +58,8 @@ def check(server: BatchServer, kind: str, folder: Path, expected: list[dict[str,
     assert finished(server, kind, folder)["values"] == expected
     assert len(server.submitted) == REQUESTS
     assert set(server.submitted.values()) == {1}
-    assert finished(server, kind, folder) == {"values": expected, "calls": 0}
+    score(server.base_url, kind, str(folder), "0.6")  # in this process
+    assert json.loads((folder / "out.json").read_text()) == {"values": expected, "calls": 0}
     assert set(server.submitted.values()) == {1}
 
 
@@ -96,14 +97,22 @@ def test_killed_at_each_state(kind, moment, nth, tmp_path, expected):
         check(server, kind, tmp_path, expected)
 
 
+def killed_at_random(server: BatchServer, kind: str, folder: Path, drawn: random.Random) -> None:
+    """Kill it somewhere: one in five before it has spoken to the server, the others in what comes after that."""
+    running = begun(server, kind, folder)
+    early = drawn.random() < 0.2
+    while not ((folder / "begun").exists() if early else server.asked):
+        time.sleep(0.002)
+    time.sleep(drawn.uniform(0.0, 0.8 if early else 0.5))
+    running.kill()
+    running.join(20)
+
+
 @pytest.mark.parametrize("seed", range(50))
 def test_killed_at_a_random_point(seed, tmp_path, expected):
     """One kill somewhere between the start and the end of the whole; the kinds take turns."""
     drawn = random.Random(seed)
     kind = ("openai", "anthropic")[seed % 2]
     with BatchServer(lag=LAG, takes=drawn.choice([0.0, 0.1, 0.2])) as server:
-        running = begun(server, kind, tmp_path)
-        time.sleep(drawn.uniform(0.0, 1.6))
-        running.kill()
-        running.join(20)
+        killed_at_random(server, kind, tmp_path, drawn)
         check(server, kind, tmp_path, expected)

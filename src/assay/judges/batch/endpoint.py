@@ -86,8 +86,11 @@ class BatchEndpoint(Wire):
         if not under_way and bill.wanted:
             bill.reserve(tokens_in(content.decode()), most(make()))
         try:
+            courier.start()
+            waiting = courier.gathering.ask(key, path, content)
+            del content  # it lies on disk, and thousands may wait
             with (deadline or Deadline()).stopped():
-                found = await self._waited(courier, key, path, content)
+                found = await courier.gathering.reply(key, waiting)
             answer = self._read(found, expected)
             bill.usage = usage_of(answer.get("usage"))
             return answer
@@ -96,10 +99,6 @@ class BatchEndpoint(Wire):
             raise
         finally:
             bill.settle()
-
-    async def _waited(self, courier: Courier, key: bytes, path: str, content: bytes) -> Reply:
-        courier.start()
-        return await courier.gathering.reply(key, path, content)
 
     def _read(self, found: Reply, expected: str) -> Body:
         body = found.get("body")

@@ -54,8 +54,8 @@ class Gathering:
         under_way, reply = self.state.known(key, None if self.host is None else self.host.name)
         return under_way or key in self.fresh, reply
 
-    async def reply(self, key: bytes, path: str, content: bytes) -> Reply:
-        """The reply to a request, whenever it comes."""
+    def ask(self, key: bytes, path: str, content: bytes) -> asyncio.Future[Reply]:
+        """Take a request in; `reply` waits for what comes. Nobody who waits needs to hold its content."""
         waiting: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(key, []).append(waiting)
         if not self.known(key)[0]:
@@ -65,6 +65,10 @@ class Gathering:
                 self.keep()
         self.asked += 1
         self.news.set()
+        return waiting
+
+    async def reply(self, key: bytes, waiting: asyncio.Future[Reply]) -> Reply:
+        """The reply to a request that was taken in, whenever it comes."""
         try:
             return await waiting
         finally:

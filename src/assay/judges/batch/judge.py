@@ -31,14 +31,14 @@ from assay.judges.writing.judge import Request
 from assay.judges.writing.openai import OpenAIJudge
 
 #: Rows whose requests fill batches together. Memory grows with them.
-ROWS = 5000
+ROWS = 2000
 HALF = 0.5
 
 
 class OpenAIBatchJudge(OpenAIJudge):
     """`OpenAIJudge` through `/files` and `/batches`: OpenAI itself, Azure, or whatever speaks that protocol.
 
-    rows_in_flight   rows that an evaluation holds while they wait: their requests fill the same batches (5,000)
+    rows_in_flight   rows that an evaluation holds while they wait: their requests fill the same batches (2,000)
     state            folder that keeps batches and replies until they are used; None: the folder of the run's store
     poll             seconds between two looks at batches under way (60)
     list_lag         seconds by which the provider's list may lag behind: after a crash, or a call without a reply, so

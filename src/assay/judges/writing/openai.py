@@ -225,9 +225,10 @@ class OpenAIJudge(TextJudge):
 
         def make() -> Body:
             # made when its turn has come: by then another call may have learned something
+            body = self._body(request, trial.now(), double)
             sent.clear()
-            sent.update(self._body(request, trial.now(), double))
-            return {**sent, **self.endpoint.settings.extra_body}
+            sent.update(body, messages=None)  # the texts need not be held until the reply is there
+            return {**body, **self.endpoint.settings.extra_body}
 
         for lesson in range(LESSONS):
             try:
