@@ -5,17 +5,22 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assay import Budget, InputError, OpenAIJudge, Prices, evaluate
-from assay.errors import Cause, Detached
+from assay.doctor import examine
+from assay.errors import Cause, Detached, StoreError
 from assay.inquiries import Similarity, Support
 from assay.judges import resolve_judge
 from assay.judges.batch.judge import AnthropicBatchJudge, OpenAIBatchJudge
 from assay.judges.batch.state import BatchState
+from assay.judges.calibrated import Calibration, ProbabilityMap, calibrated
+from assay.judges.cascade.judge import CascadeJudge
+from assay.judges.writing.judge import Request
 from assay.result import Result
 from tests.judges.conftest import PASSAGES, claims
 from tests.servers.batch_server import BatchServer
@@ -263,3 +268,64 @@ def test_two_runs_do_not_carry_the_same_batches(tmp_path: Path):
         assert isinstance(other, InputError)
         assert "another run is at work on those in" in str(other)
         assert set(server.submitted.values()) == {1}
+
+
+def test_in_a_cascade_the_rows_of_a_run_fill_its_batches(tmp_path):
+    with BatchServer() as server:
+        judge = CascadeJudge("embedded", judge_at(server), band=(0.0, 1.0))  # all is in doubt
+        result = evaluate([row(n) for n in range(4)], ["faithfulness"], judge, store=tmp_path, concurrency=1)
+        assert [len(batch.requests) for batch in server.batches.values()] == [4]
+    assert result.metrics["faithfulness"].scored == 4
+
+
+def test_a_calibrated_one_is_asked_like_any_other(tmp_path):
+    with BatchServer() as server:
+        judge = judge_at(server)
+        maps = {"support": ProbabilityMap(slope=1.0, intercept=0.0)}
+        kept = calibrated(judge, Calibration(judge=judge.fingerprint, made="2026-01-31", maps=maps))
+        result = evaluate([row(n) for n in range(4)], ["faithfulness"], kept, store=tmp_path, concurrency=1)
+        assert [len(batch.requests) for batch in server.batches.values()] == [4, 4]
+    assert result.metrics["faithfulness"].scored == 4
+    assert "at half the usual price" in str(result.notes)
+
+
+def test_where_nothing_can_be_written_down_nothing_is_sent(tmp_path, monkeypatch):
+    def full(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(BatchState, "ask", full)
+    with BatchServer() as server:
+        with pytest.raises(StoreError, match="the disk is full"):
+            evaluate([row(n) for n in range(4)], ["faithfulness"], judge_at(server), store=tmp_path)
+        assert not server.batches
+        monkeypatch.undo()
+        assert evaluate([row(1)], ["faithfulness"], judge_at(server), store=tmp_path).usage.calls == 2
+
+
+def test_votes_in_the_same_words_are_asked_each(tmp_path):
+    async def found(server: BatchServer, seed: int | None) -> int:
+        judge = judge_at(server, state=tmp_path, seed=seed)
+        inquiry = Support(claims("The bridge opened in 1889."), PASSAGES)
+        prompt = inquiry.asked
+        assert prompt is not None
+        replies = [judge.generate(Request(replace(prompt, vote=vote))) for vote in range(3)]
+        await asyncio.gather(*replies)
+        await judge.release()
+        bodies = [request["body"] for batch in server.batches.values() for request in batch.requests]
+        assert all("_vote" not in body for body in bodies)
+        return len(bodies)
+
+    with BatchServer() as server:
+        assert asyncio.run(found(server, None)) == 3
+        assert asyncio.run(found(server, 7)) == 6
+
+
+def test_the_doctor_asks_for_nothing_that_takes_a_day():
+    with BatchServer() as server:
+        checks = {check.name: (check.fine, check.text) for check in examine(judge_at(server))}
+        assert checks["reachable"] == (True, "yes")
+        assert checks["lists_batches"] == (None, "yes")
+        assert not server.batches
+    with BatchServer(lists=False) as server:
+        checks = {check.name: (check.fine, check.text) for check in examine(judge_at(server))}
+        assert checks["lists_batches"] == (None, "no")

@@ -1,53 +1,27 @@
 """Carries what was gathered to a provider and its replies back: the states of `state`, one step after the other.
 
-Whatever happens between two steps, the next process goes on from what is written. Only one call is not safe to
-repeat, the one that makes a batch: when nobody knows whether it arrived, the provider's list is asked, for as long as
-that list may lag behind.
+Whatever happens between two steps, the next process goes on from what is written.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
-import os
-import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from assay.database import Database
 from assay.errors import AssayError, Cause, Detached, InputError, JudgeFailure, StoreError
-from assay.judges.batch.gathering import PATIENCE, Gathering
-from assay.judges.batch.protocol import AROUND, BatchProtocol, CannotList, Seen, collected, name_of
+from assay.judges.batch.gathering import Gathering
+from assay.judges.batch.protocol import AROUND, BatchProtocol, Seen, collected
+from assay.judges.batch.sending import Pace, Sending
 from assay.judges.batch.state import OPEN, Batch, BatchState
 from assay.judges.batch.wire import Wire
-from assay.judges.endpoints.retries import RATE_ATTEMPTS, Trouble
-from assay.private import private_opener
+from assay.judges.endpoints.retries import Trouble
 
 log = logging.getLogger("assay.judges")
 
 LOCK_NAME = "batches.lock"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
-    """How long a courier waits, and how often it tries.
-
-    poll      seconds between two looks at batches under way
-    list_lag  seconds by which the provider's list may lag behind: so long a batch that may have been made is looked for
-    patience  seconds without a new request after which those that there are go, although some row does something else
-    tries     batches that one request goes into at most
-    failures  looks in a row that may fail
-    """
-
-    poll: float = 60.0
-    list_lag: float = 600.0
-    patience: float = PATIENCE
-    tries: int = 3
-    failures: int = 20
 
 
 class Courier:
@@ -70,7 +44,6 @@ class Courier:
         self.state: BatchState = gathering.state
         self.target = gathering.target
         self.stopped: Exception | None = None
-        self.files = 0
         self._say = say
         self._most = protocol.most_requests
         self._full = False
@@ -100,13 +73,17 @@ class Courier:
             self._own()
             await self._go()
         except Exception as error:
-            known = isinstance(error, AssayError)
-            self.stopped = error if known else JudgeFailure(Cause.BUG, f"batches: {type(error).__name__}: {error}")
-            log.debug("batches: stopped by %r", error)
-            if self.gathering.host is not None:
-                self.gathering.host.stop(self.stopped)
-            else:
-                self.gathering.fail(self.stopped)
+            self.stop(error)
+
+    def stop(self, error: Exception) -> None:
+        """Nothing more can be carried: the run ends, or everybody who waits gets the error."""
+        known = isinstance(error, AssayError)
+        self.stopped = error if known else JudgeFailure(Cause.BUG, f"batches: {type(error).__name__}: {error}")
+        log.debug("batches: stopped by %r", error)
+        if self.gathering.host is not None:
+            self.gathering.host.stop(self.stopped)
+        else:
+            self.gathering.fail(self.stopped)
 
     def _own(self) -> None:
         """No other process is to carry the same batches: it would make them twice. The lock ends with the process."""
@@ -121,12 +98,14 @@ class Courier:
             folder = str(self.state.folder)
             message = f"batches: another run is at work on those in {folder!r}; wait for it, or give state= a folder"
             raise InputError(message) from None
+        for left in self.state.folder.glob("batch-*.jsonl"):  # by a process that was killed
+            left.unlink(missing_ok=True)
 
     # ---- the round
 
     async def _go(self) -> None:
         for batch in self.state.batches(self.target):
-            await self._advance(batch)
+            await self._bring(batch)
         while True:
             await self.gathering.quiet()
             self.gathering.news.clear()
@@ -172,7 +151,10 @@ class Courier:
                 batch = self.state.intend(self.target, path, keys, run)
                 for key in keys:
                     self.gathering.fresh.pop(key, None)
-                await self._advance(batch)
+                await self._bring(batch)
+
+    async def _bring(self, batch: Batch) -> None:
+        await Sending(self.wire, self.protocol, self.state, self.pace, self._tell).bring(batch)
 
     def _files(self, requests: Sequence[tuple[bytes, int]]) -> list[list[bytes]]:
         files: list[list[bytes]] = []
@@ -185,83 +167,6 @@ class Courier:
             files[-1].append(key)
             room -= needed
         return files
-
-    # ---- one batch, until it is under way
-
-    async def _advance(self, batch: Batch) -> None:
-        """Bring a batch as far as the provider: from any state, in this process or after another one's end."""
-        refused, written = 0, False
-        file = self.state.folder / f"batch-{batch.tag}.jsonl"
-        try:
-            while batch.state != "running":
-                if not written:
-                    await asyncio.to_thread(self._write, batch, file)
-                    written = True
-                if batch.state == "intended":
-                    batch = self.state.move(batch, "uploaded", file=await self._uploaded(batch, file))
-                elif batch.state == "uploaded":
-                    batch, refused = await self._create(batch, file, refused)
-                else:
-                    seen = await self._found(batch)
-                    name = None if seen is None else seen.id
-                    batch = self.state.move(batch, "uploaded" if name is None else "running", id=name)
-        finally:
-            file.unlink(missing_ok=True)
-        self.files += 1
-        self._tell(f"batch {batch.tag}: {batch.requests:,} requests are at {self.wire.name}, as {batch.id}")
-
-    async def _uploaded(self, batch: Batch, file: Path) -> str | None:
-        try:
-            return await self.protocol.upload(self.wire, batch, file)
-        except JudgeFailure as failure:
-            if failure.cause in (Cause.TIMEOUT, Cause.CONNECTION, Cause.RATE_LIMITED):
-                raise  # the next run goes on from here
-            self.state.drop(batch, failure.message)
-            raise
-
-    async def _create(self, batch: Batch, file: Path, refused: int) -> tuple[Batch, int]:
-        batch = self.state.move(batch, "creating")
-        try:
-            seen = await self.protocol.create(self.wire, batch, file)
-        except Trouble as trouble:
-            if trouble.failure.cause is not Cause.RATE_LIMITED:
-                self._tell(f"batch {batch.tag}: {trouble.failure.message}; looking whether it was made")
-                return batch, refused
-            batch = self.state.move(batch, "uploaded")  # turned away: it was not made
-            if refused + 1 >= RATE_ATTEMPTS:
-                raise trouble.failure from None
-            await asyncio.sleep(self.wire.retries.pause(trouble.retry_after, refused + 1))
-            return batch, refused + 1
-        except JudgeFailure as failure:
-            self.state.drop(batch, failure.message)
-            raise
-        return self.state.move(batch, "running", id=seen.id), refused
-
-    async def _found(self, batch: Batch) -> Seen | None:
-        """The batch that may have been made; None where it was not. Raises JudgeFailure where that cannot be known."""
-        until = time.time() + self.pace.list_lag  # the call may have arrived as late as its connection ended
-        while True:
-            late = time.time() >= until
-            try:
-                seen = await self.protocol.find(self.wire, batch, self.state.ids())
-            except CannotList as error:
-                raise _may_exist(batch, self.wire.name, str(error)) from None
-            if isinstance(seen, Seen):
-                self._tell(f"batch {batch.tag}: found at {self.wire.name}, as {seen.id}")
-                return seen
-            if seen is None and late:
-                return None
-            await asyncio.sleep(min(self.pace.poll, max(0.05, until - time.time())))
-
-    def _write(self, batch: Batch, file: Path) -> None:
-        protocol = self.protocol
-        with open(file, "wb", opener=lambda path, flags: private_opener(path, flags | os.O_TRUNC)) as out:
-            out.write(protocol.head)
-            for n, (key, content) in enumerate(self.state.bodies(batch)):
-                body: dict[str, Any] = json.loads(content)
-                body.pop(VOTE, None)
-                out.write((protocol.between if n else b"") + protocol.line(name_of(batch, key), batch.path, body))
-            out.write(protocol.tail)
 
     # ---- batches under way
 
@@ -323,18 +228,3 @@ class Courier:
         log.info("%s", text)
         if self._say is not None:
             self._say(text)
-
-
-#: What tells votes apart that are asked in the same words; it is not sent.
-VOTE = "_vote"
-
-
-def _may_exist(batch: Batch, name: str, said: str) -> JudgeFailure:
-    at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(batch.at))
-    message = (
-        f"a batch of {batch.requests:,} requests may have been made at {at}, when a process ended or a connection "
-        f"broke, and {name} does not list its batches ({said}). Look there for one whose requests are named "
-        f"{batch.tag}-...: `assay batch adopt {batch.tag} ID` goes on with it; `assay batch resubmit {batch.tag}` "
-        "sends the requests again, and they may be paid twice"
-    )
-    return JudgeFailure(Cause.CONNECTION, message, detail={"final": True})

@@ -9,11 +9,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from assay.errors import Cause, InputError, JudgeFailure
+from assay.errors import Cause, InputError, JudgeFailure, StoreError
 from assay.judges.base import SPENDING, Host
-from assay.judges.batch.courier import Courier, Pace
+from assay.judges.batch.courier import Courier
 from assay.judges.batch.gathering import Gathering, Reply
 from assay.judges.batch.protocol import BatchProtocol
+from assay.judges.batch.sending import Pace
 from assay.judges.batch.state import BatchState
 from assay.judges.batch.told import saved
 from assay.judges.batch.wire import Wire
@@ -76,9 +77,22 @@ class BatchEndpoint(Wire):
         A request that is in a batch under way, or was answered in one, is not sent, nor taken from the budget, again.
         """
         courier = self._courier()
-        body = make()
-        key, content = courier.gathering.key(path, body)
-        del body
+        try:
+            return await self._called(courier, path, make, expected, most, deadline or Deadline())
+        except StoreError as error:  # without a place to write nothing may be sent
+            courier.stop(error)
+            raise JudgeFailure(Cause.INTERRUPTED, str(error)) from None
+
+    async def _called(
+        self,
+        courier: Courier,
+        path: str,
+        make: Callable[[], Body],
+        expected: str,
+        most: Callable[[Body], int],
+        deadline: Deadline,
+    ) -> Body:
+        key, content = courier.gathering.key(path, make())
         under_way, found = courier.gathering.known(key)
         if found is not None:
             return self._read(found, expected)
@@ -89,7 +103,7 @@ class BatchEndpoint(Wire):
             courier.start()
             waiting = courier.gathering.ask(key, path, content)
             del content  # it lies on disk, and thousands may wait
-            with (deadline or Deadline()).stopped():
+            with deadline.stopped():
                 found = await courier.gathering.reply(key, waiting)
             answer = self._read(found, expected)
             bill.usage = usage_of(answer.get("usage"))

@@ -18,11 +18,11 @@ from typing import Any
 from assay.errors import InputError, JudgeFailure
 from assay.inquiries import Inquiry
 from assay.judges.base import Host
-from assay.judges.batch.courier import VOTE, Pace
 from assay.judges.batch.endpoint import BatchEndpoint
 from assay.judges.batch.files import NO_LIST, FilesAndBatches
 from assay.judges.batch.messages import ANTHROPIC, VERSION, MessageBatches
 from assay.judges.batch.protocol import BatchProtocol
+from assay.judges.batch.sending import VOTE, Pace
 from assay.judges.endpoints.client import Address
 from assay.judges.endpoints.endpoint import Body, Endpoint
 from assay.judges.endpoints.options import Settings

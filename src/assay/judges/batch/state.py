@@ -31,7 +31,7 @@ SCHEMA_VERSION = 1
 SCHEMA = """
 CREATE TABLE requests (
     key BLOB PRIMARY KEY, batch INTEGER, tries INTEGER NOT NULL DEFAULT 0, size INTEGER, body BLOB, reply BLOB,
-    run TEXT, prompt INTEGER, completion INTEGER, cached INTEGER
+    run TEXT, prompt INTEGER, completion INTEGER, cached INTEGER, at REAL
 ) WITHOUT ROWID;;
 CREATE INDEX requests_by_batch ON requests (batch);;
 CREATE INDEX requests_by_run ON requests (run);;
@@ -43,6 +43,9 @@ CREATE TABLE jobs (run TEXT PRIMARY KEY, folder TEXT NOT NULL, arguments TEXT NO
 """
 
 State = Literal["intended", "uploaded", "creating", "running", "collected", "dropped"]
+#: Seconds that replies are kept which nobody has used.
+KEPT = 30 * 86_400.0
+
 OPEN: tuple[State, ...] = ("intended", "uploaded", "creating", "running")
 
 
@@ -148,10 +151,13 @@ class BatchState:
         return Usage(calls=count, prompt_tokens=sums[0], completion_tokens=sums[1], cached_tokens=sums[2])
 
     def forget(self, run: str) -> None:
-        """The run is over: its findings are in the store, and what failed is to be asked again by the next one."""
+        """The run is over: its findings are in the store, and what failed is to be asked again by the next one.
+
+        What other runs have left goes after 30 days.
+        """
         with self._writing() as db:
             db.execute("DELETE FROM requests WHERE run = ? AND reply IS NOT NULL", (run,))
-            db.execute("DELETE FROM requests WHERE batch IS NULL AND reply IS NULL")
+            db.execute("DELETE FROM requests WHERE batch IS NULL AND (reply IS NULL OR at < ?)", (time.time() - KEPT,))
 
     # ---- batches
 
@@ -214,22 +220,26 @@ class BatchState:
 
         What has no reply after `most_tries` batches gets a failure in its place.
         """
+        now = time.time()
         with self._writing() as db:
             for one in replies:
                 if one.reply is not None:
                     usage = one.usage or Usage()
                     sql = (
                         "UPDATE requests SET reply = ?, body = NULL, batch = NULL, prompt = ?, completion = ?, "
-                        "cached = ? WHERE key = ? AND batch = ?"
+                        "cached = ?, at = ? WHERE key = ? AND batch = ?"
                     )
                     counts = (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
-                    db.execute(sql, (pack(to_json(one.reply).encode()), *counts, one.key, batch.number))
+                    db.execute(sql, (pack(to_json(one.reply).encode()), *counts, now, one.key, batch.number))
             db.execute("UPDATE requests SET tries = tries + 1 WHERE batch = ?", (batch.number,))
             sql = "SELECT key, size, tries FROM requests WHERE batch = ?"
             again = db.execute(sql, (batch.number,)).fetchall()
             lost = pack(to_json(_lost(most_tries, said)).encode())
-            sql = "UPDATE requests SET reply = ?, body = NULL, batch = NULL WHERE key = ?"
-            db.executemany(sql, [(lost, key) for key, _, tries in again if tries >= most_tries])
+            sql = (
+                "UPDATE requests SET reply = ?, body = NULL, batch = NULL, prompt = 0, completion = 0, cached = 0, "
+                "at = ? WHERE key = ?"
+            )
+            db.executemany(sql, [(lost, now, key) for key, _, tries in again if tries >= most_tries])
             db.execute("UPDATE requests SET batch = NULL WHERE batch = ?", (batch.number,))
             sql = "UPDATE batches SET state = 'collected', at = ?, said = ? WHERE number = ?"
             db.execute(sql, (time.time(), said[:500], batch.number))

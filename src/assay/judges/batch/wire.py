@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -55,6 +57,9 @@ class Wire(Endpoint):
 
     async def post_file_once(self, path: str, file: Path) -> dict[str, Any]:
         """The same, with the content of a file as the body."""
+        if "content" not in signature(self._client().post).parameters:  # of earlier versions of the client
+            body = json.loads(await asyncio.to_thread(file.read_bytes))
+            return await self._object("POST", path, body=body, seconds=TRANSFER)
         size = await asyncio.to_thread(os.path.getsize, file)
         headers = {"Content-Type": "application/json", "Content-Length": str(size)}
         return await self._object("POST", path, content=_chunks(file), headers=headers, seconds=TRANSFER)
