@@ -175,6 +175,8 @@ class BatchServer(OpenAIServer):
         if anthropic:
             status = "ended" if over else "in_progress"
             counts = {"processing": 0 if over else total, "succeeded": total if over else 0, "errored": 0}
+            if batch.status == "cancelled":
+                counts = {"processing": 0, "succeeded": total // 2, "canceled": total - total // 2}
             at = datetime.fromtimestamp(batch.at, UTC).isoformat()
             shown = {"id": batch.id, "type": "message_batch", "processing_status": status, "created_at": at}
             return {**shown, "request_counts": counts, "results_url": "https://elsewhere.example/results"}
@@ -193,7 +195,9 @@ class BatchServer(OpenAIServer):
                     self.files[f"{kind}-{batch.id}"] = ("", "\n".join(found).encode())
                     shown[f"{kind}_file_id"] = f"{kind}-{batch.id}"
             expired = any("batch_expired" in line for line in lines)
-            shown["status"] = batch.status = "expired" if expired else "completed"
+            if batch.status == "in_progress":
+                batch.status = "expired" if expired else "completed"
+            shown["status"] = batch.status
         return shown
 
     def _outcomes(self, batch: Made, anthropic: bool) -> list[str]:

@@ -204,6 +204,43 @@ def test_a_batch_that_is_refused_as_a_whole_ends_the_run_by_name(tmp_path):
         assert set(server.submitted.values()) == {1}
 
 
+@KINDS
+def test_a_batch_that_was_cancelled_is_not_sent_again_by_itself(kind, tmp_path):
+    def cancel(moment: str, about: str) -> Say | None:
+        if moment == "create made" and about == "batch_0":
+            server.batches[about].status = "cancelled"
+        return None
+
+    with BatchServer(moment=cancel, expires=lambda n: 0.5 if n == 0 else 0.0) as server:
+        with pytest.raises(JudgeFailure, match=r"was cancelled at .*, with 3 requests unanswered; a rerun sends them"):
+            scored(server, tmp_path, kind)
+        assert len(server.batches) == 1
+        assert whole(scored(server, tmp_path, kind))
+        assert sum(server.submitted.values()) == 2 * (FIRST + SECOND) + 3  # what was answered is not asked again
+
+
+def test_a_status_that_nobody_knows_is_waited_for(tmp_path):
+    def paused(moment: str, about: str) -> Say | None:
+        if moment == "look asked" and server.asked.count(moment) < 4:
+            return Say(body={"id": about, "status": "paused"})
+        if moment == "look asked" and server.asked.count(moment) < 6:  # its files are not there yet
+            return Say(body={"id": about, "status": "completed", "request_counts": {"total": 6, "completed": 6}})
+        return None
+
+    with BatchServer(moment=paused) as server:
+        assert whole(scored(server, tmp_path))
+        assert set(server.submitted.values()) == {1}
+
+
+def test_what_nobody_wants_any_more_is_not_sent_after_a_crash(tmp_path):
+    with BatchServer(moment=Trouble("upload asked", *[_error(500, "away")] * 6)) as server:
+        with pytest.raises(JudgeFailure, match="HTTP 500: away"):
+            scored(server, tmp_path)
+        result = evaluate([row(7)], WRITTEN, judge_at(server), store=tmp_path)
+        assert sum(server.submitted.values()) == FIRST + SECOND
+    assert whole(result, 1)
+
+
 def test_a_queue_that_is_full_takes_smaller_batches_later(tmp_path):
     full = [{"code": "token_limit_exceeded", "message": "Enqueued token limit reached"}]
     with BatchServer(fails=lambda n: full if n < 2 else None) as server:

@@ -116,3 +116,15 @@ def test_killed_at_a_random_point(seed, tmp_path, expected):
     with BatchServer(lag=LAG, takes=drawn.choice([0.0, 0.1, 0.2])) as server:
         killed_at_random(server, kind, tmp_path, drawn)
         check(server, kind, tmp_path, expected)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_killed_again_and_again(seed, tmp_path, expected):
+    """Five kills in one run after the other, and it still ends with each request submitted once."""
+    drawn = random.Random(1000 + seed)
+    kind = ("openai", "anthropic")[seed % 2]
+    with BatchServer(lag=LAG, takes=0.1) as server:
+        for _ in range(5):
+            (tmp_path / "begun").unlink(missing_ok=True)
+            killed_at_random(server, kind, tmp_path, drawn)
+        check(server, kind, tmp_path, expected)

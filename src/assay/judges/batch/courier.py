@@ -49,6 +49,7 @@ class Courier:
         self._full = False
         self._failures = 0
         self._held = ExitStack()
+        self._sending = Sending(wire, protocol, self.state, pace, self._tell)
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -105,7 +106,7 @@ class Courier:
 
     async def _go(self) -> None:
         for batch in self.state.batches(self.target):
-            await self._bring(batch)
+            self.gathering.again(batch.path, await self._sending.take_up(batch))
         while True:
             await self.gathering.quiet()
             self.gathering.news.clear()
@@ -151,10 +152,7 @@ class Courier:
                 batch = self.state.intend(self.target, path, keys, run)
                 for key in keys:
                     self.gathering.fresh.pop(key, None)
-                await self._bring(batch)
-
-    async def _bring(self, batch: Batch) -> None:
-        await Sending(self.wire, self.protocol, self.state, self.pace, self._tell).bring(batch)
+                await self._sending.bring(batch)
 
     def _files(self, requests: Sequence[tuple[bytes, int]]) -> list[list[bytes]]:
         files: list[list[bytes]] = []
@@ -206,6 +204,10 @@ class Courier:
         self._full = False
         asked = f", {len(again):,} asked again" if again else ""
         self._tell(f"batch {batch.tag}: collected {len(keys) - len(again):,} of {len(keys):,} replies{asked}")
+        if seen.cancelled and again:  # whoever did that does not want it sent again by itself
+            message = f"batch {batch.tag} was cancelled at {self.wire.name}, with {len(again):,} requests unanswered"
+            failure = JudgeFailure(Cause.INTERRUPTED, f"{message}; a rerun sends them again", detail={"final": True})
+            raise failure
 
     def _collect(self, batch: Batch, seen: Seen, keys: set[bytes], blobs: Sequence[bytes]) -> list[tuple[bytes, int]]:
         replies = collected(self.protocol, self.wire, self.model, batch, keys, blobs)

@@ -18,8 +18,8 @@ from assay.judges.batch.state import Batch
 from assay.judges.batch.wire import Wire, part
 from assay.judges.endpoints.retries import Trouble
 
-#: Statuses of a batch that has not ended.
-_UNDER_WAY = frozenset({"validating", "in_progress", "finalizing", "cancelling", "queued", "created", "pending"})
+#: Statuses of a batch that has ended. Whatever else a server says, it is still under way.
+_ENDED = frozenset({"completed", "expired", "cancelled", "canceled", "failed"})
 #: Azure takes its time to look at a file.
 _NOT_READY = frozenset({"pending", "running"})
 #: Statuses of a response that say that there is no such list.
@@ -137,7 +137,9 @@ def _seen(found: Mapping[str, Any], wire: Wire) -> Seen:
     if isinstance(counts, dict) and counts.get("total"):
         said = f"{status}, {counts.get('completed', 0)} of {counts['total']} done, {counts.get('failed', 0)} failed"
     if status != "failed":
-        return Seen(name, said, status not in _UNDER_WAY, None, False, files)
+        late = isinstance(counts, dict) and counts.get("completed") and not found.get("output_file_id")
+        ended = status in _ENDED and not late
+        return Seen(name, said, ended, results=files, cancelled=status.startswith("cancel"))
     errors = found.get("errors")
     listed = errors.get("data") if isinstance(errors, dict) else None
     entries = [entry for entry in listed or [] if isinstance(entry, dict)]

@@ -204,7 +204,9 @@ def _seen(found: Mapping[str, Any], wire: Wire) -> Seen:
     ended = status == "ended"
     listed = counts.items() if isinstance(counts, dict) else ()
     told = ", ".join(f"{count} {word}" for word, count in listed if count)
-    return Seen(name, f"{status}: {told}" if told else status, ended, results=(name,) if ended else ())
+    said = f"{status}: {told}" if told else status
+    cancelled = isinstance(counts, dict) and bool(counts.get("canceled"))
+    return Seen(name, said, ended, results=(name,) if ended else (), cancelled=cancelled)
 
 
 def _requests(entry: Mapping[str, Any]) -> int | None:

@@ -28,6 +28,7 @@ class Seen:
     refused  why nothing of it was run; None: it was, or still is
     full     it was refused because too much waits already: later it will do
     results  where its results are
+    cancelled  somebody ended it there
     """
 
     id: str
@@ -36,6 +37,7 @@ class Seen:
     refused: str | None = None
     full: bool = False
     results: tuple[str, ...] = ()
+    cancelled: bool = False
 
 
 class CannotList(Exception):

@@ -1,4 +1,4 @@
-"""Brings one batch to its provider, from whatever state an earlier process left it in.
+"""Brings one batch to its provider, and takes up those that an earlier process left.
 
 Only one call is not safe to repeat, the one that makes a batch: when nobody knows whether it arrived, the provider's
 list is asked, for as long as that list may lag behind.
@@ -19,7 +19,7 @@ from assay.judges.batch.gathering import PATIENCE
 from assay.judges.batch.protocol import BatchProtocol, CannotList, Seen, name_of
 from assay.judges.batch.state import Batch, BatchState
 from assay.judges.batch.wire import Wire
-from assay.judges.endpoints.retries import RATE_ATTEMPTS, Trouble
+from assay.judges.endpoints.retries import LONGEST_PAUSE, RATE_ATTEMPTS, Trouble
 from assay.private import private_opener
 
 #: What tells votes apart that are asked in the same words; it is not sent.
@@ -54,23 +54,32 @@ class Sending:
     pace: Pace
     tell: Callable[[str], None]
 
+    async def take_up(self, batch: Batch) -> list[tuple[bytes, int]]:
+        """A batch of an earlier process: what was not made is given up, what may have been is looked for.
+
+        The requests that are free again, with their sizes.
+        """
+        seen = await self._found(batch) if batch.state == "creating" else None
+        if seen is not None:
+            self.state.move(batch, "running", id=seen.id)
+        elif batch.state != "running":
+            return self.state.drop(batch, "it was never made")
+        return []
+
     async def bring(self, batch: Batch) -> None:
-        """Bring a batch as far as the provider: from any state, in this process or after another one's end."""
-        refused, written = 0, False
+        """Bring a batch that was just intended to the provider. Raises JudgeFailure; it stays as far as it came."""
+        refused = 0
         file = self.state.folder / f"batch-{batch.tag}.jsonl"
         try:
+            await asyncio.to_thread(self._write, batch, file)
+            batch = self.state.move(batch, "uploaded", file=await self._uploaded(batch, file))
             while batch.state != "running":
-                if not written:
-                    await asyncio.to_thread(self._write, batch, file)
-                    written = True
-                if batch.state == "intended":
-                    batch = self.state.move(batch, "uploaded", file=await self._uploaded(batch, file))
-                elif batch.state == "uploaded":
+                if batch.state == "uploaded":
                     batch, refused = await self._create(batch, file, refused)
-                else:
-                    seen = await self._found(batch)
-                    name = None if seen is None else seen.id
-                    batch = self.state.move(batch, "uploaded" if name is None else "running", id=name)
+                    continue
+                seen = await self._found(batch)
+                name = None if seen is None else seen.id
+                batch = self.state.move(batch, "uploaded" if name is None else "running", id=name)
         finally:
             file.unlink(missing_ok=True)
         self.tell(f"batch {batch.tag}: {batch.requests:,} requests are at {self.wire.name}, as {batch.id}")
@@ -93,7 +102,7 @@ class Sending:
                 self.tell(f"batch {batch.tag}: {trouble.failure.message}; looking whether it was made")
                 return batch, refused
             batch = self.state.move(batch, "uploaded")  # turned away: it was not made
-            if refused + 1 >= RATE_ATTEMPTS:
+            if refused + 1 >= RATE_ATTEMPTS or (trouble.retry_after or 0.0) > LONGEST_PAUSE:
                 raise trouble.failure from None
             await asyncio.sleep(self.wire.retries.pause(trouble.retry_after, refused + 1))
             return batch, refused + 1
