@@ -60,6 +60,8 @@ NOT_READ = {
     "assay.inquiries.schemas:passage_sections": "puts titles before them",
     "assay.inquiries.schemas:question_section": "puts a title before it",
     "assay.inquiries.support:join_passages": "counts the passages",
+    "assay.judges.batch.messages:completion_of": "joins the texts of a message",
+    "assay.judges.batch.protocol:refusal": "hands it to `failure_of`",
     "assay.judges.deciding.wire:unfit": "makes a failure of it",
     "assay.judges.writing.openai:tokens_asked": "adds up `tokens_in`",
     "assay.metrics.answer_correctness:counts": "counts verdicts",

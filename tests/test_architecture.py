@@ -35,8 +35,9 @@ KNOWN = {
 }
 
 BELOW = {"records", "errors", "fields", "cleaning", "pictures", "text", "inquiries", "judges"}
-#: What the lowest rooms may use besides themselves: a text for a terminal, what to install, threads, what a fork does.
-THEIRS = BELOW | {"terminal", "installing", "threads", "forks"}
+#: What the lowest rooms may use besides themselves: a text for a terminal, what to install, threads, what a fork does,
+#: and the one way to keep something on disk.
+THEIRS = BELOW | {"terminal", "installing", "threads", "forks", "database", "packing", "private"}
 ABOVE = {"report", "cli", "evaluation", "running", "runs", "result", "cascades"}
 
 Edge = tuple[str, str]

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.servers.batch_server import BatchServer
+
 COOKBOOK = Path(__file__).parents[1] / "cookbook"
 
 #: The server that an example writes to: its address is the argument.
-SERVERS = {"live_service.py": "phoenix_url", "mlflow_evaluation.py": "mlflow_url"}
+SERVERS = {"live_service.py": "phoenix_url", "mlflow_evaluation.py": "mlflow_url", "nightly_batch.py": "batch_url"}
 MARKS = {
     "live_service.py": pytest.mark.needs(name="phoenix"),
     "mlflow_evaluation.py": pytest.mark.needs(name="mlflow"),
@@ -49,6 +52,11 @@ SHOWN = {
         "Not scored (no_context): nothing was retrieved",
         "'faithfulness/mean': 0.75",
     ),
+    "nightly_batch.py": (
+        "run nightly waits for 1 batch with",
+        "22/24",
+        "in 2 batches at half the usual price:",
+    ),
     "one_name_many_formulas.py": (
         "one answer, 0.50 to 1.00:",
         "counts: not contradicted",
@@ -58,6 +66,13 @@ SHOWN = {
     ),
     "production_traces.py": ("22/24", "no_context", "The least faithful one, trace-010", "numbers not found: 15, 1867"),
 }
+
+
+@pytest.fixture
+def batch_url() -> Iterator[str]:
+    with BatchServer(takes=0.5) as server:
+        yield server.base_url
+
 
 EXAMPLES = [pytest.param(name, marks=MARKS.get(name, pytest.mark.long)) for name in sorted(SHOWN)]
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.cascades import calibrate as calibrate
     from assay.errors import AssayError as AssayError
     from assay.errors import Cause as Cause
+    from assay.errors import Detached as Detached
     from assay.errors import InputError as InputError
     from assay.errors import JudgeFailure as JudgeFailure
     from assay.errors import MissingExtra as MissingExtra
@@ -34,6 +35,8 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.guarding.guards import guard as guard
     from assay.inquiries.ask import Ask as Ask
     from assay.judges.base import BaseJudge as BaseJudge
+    from assay.judges.batch.judge import AnthropicBatchJudge as AnthropicBatchJudge
+    from assay.judges.batch.judge import OpenAIBatchJudge as OpenAIBatchJudge
     from assay.judges.cascade.judge import CascadeJudge as CascadeJudge
     from assay.judges.deciding.judge import DecisionsJudge as DecisionsJudge
     from assay.judges.deciding.judge import SystemOneJudge as SystemOneJudge
@@ -71,12 +74,13 @@ _HOMES = {
     "assay.budgets.budget": "Budget Prices",
     "assay.capture.recording": "carry_context record_context",
     "assay.cascades": "calibrate",
-    "assay.errors": "AssayError Cause InputError JudgeFailure MissingExtra",
+    "assay.errors": "AssayError Cause Detached InputError JudgeFailure MissingExtra",
     "assay.evaluation": "EvaluationInterrupted aevaluate evaluate",
     "assay.guarding.decision": "GuardBlocked GuardDecision GuardHealth",
     "assay.guarding.guards": "Guard guard",
     "assay.inquiries.ask": "Ask",
     "assay.judges.base": "BaseJudge",
+    "assay.judges.batch.judge": "AnthropicBatchJudge OpenAIBatchJudge",
     "assay.judges.cascade.judge": "CascadeJudge",
     "assay.judges.deciding.judge": "DecisionsJudge SystemOneJudge",
     "assay.judges.embedded.judge": "EmbeddedJudge",

@@ -5,6 +5,7 @@ AssayError
 ├── MissingExtra      an optional dependency is not installed; also an ImportError
 ├── StoreError        the store cannot be opened, read or written, or was written by a newer assay
 ├── Undelivered       a sink could not hand over some scores; it names them
+├── Detached          a run was told to end where only waiting is left; nothing is lost, and the same run goes on
 ├── GuardBlocked      an answer was blocked and the guard has no fallback (in assay.guarding)
 ├── JudgeFailure      a judge could not answer one inquiry; becomes an unscored score, never a number
 └── EvaluationInterrupted (a KeyboardInterrupt too): Ctrl-C, with the partial result on `.result`
@@ -126,6 +127,19 @@ class JudgeFailure(AssayError):
         self.message = message
         self.raw = raw
         self.detail = detail or {}
+
+
+class Detached(AssayError):
+    """A run with `detach=True` ended because all that is left waits for a provider's batches: run it again later.
+
+    run      the run's name; what is scored so far is in it
+    batches  batches that are under way
+    """
+
+    def __init__(self, message: str, *, run: str, batches: int) -> None:
+        super().__init__(message)
+        self.run = run
+        self.batches = batches
 
 
 class BadReply(AssayError):

@@ -73,6 +73,7 @@ def evaluate(
     budget: Budget | None = None,
     stop_after: int | None = STOP_AFTER,
     reading: int = 1,
+    detach: bool = False,
 ) -> Result:
     """Score every row of `data`. See `aevaluate` for the arguments.
 
@@ -90,6 +91,7 @@ def evaluate(
         budget=budget,
         stop_after=stop_after,
         reading=reading,
+        detach=detach,
     )
     begun: list[Result] = []
 
@@ -130,6 +132,7 @@ async def aevaluate(
     budget: Budget | None = None,
     stop_after: int | None = STOP_AFTER,
     reading: int = 1,
+    detach: bool = False,
 ) -> Result:
     """Score every row of `data` with every metric.
 
@@ -143,8 +146,10 @@ async def aevaluate(
     language         ISO 639-1 code of the rows that do not say theirs; None: found out row by row, where the texts
                      leave no doubt, else English. What a judge does not read is unscored (language)
     limit            read at most this many rows
-    concurrency      samples in flight at the same time; memory grows with this, not with the number of rows
-    sample_deadline  seconds for one row; what is not measured by then is unscored (timeout)
+    concurrency      samples in flight at the same time; memory grows with this, not with the number of rows. A judge
+                     that answers in batches has its own number, `rows_in_flight`, and the larger one holds
+    sample_deadline  seconds for one row; what is not measured by then is unscored (timeout). Not with a judge that
+                     answers in batches
     deadline         seconds for the whole run; the result is then partial, and says so
     score_partial    also score answers that were abandoned, cancelled or failed
     progress         show a bar on stderr; None: if it is a terminal
@@ -157,6 +162,8 @@ async def aevaluate(
                      for it again
     stop_after       rows in a row without one usable reply of the judge after which the run ends; None: never
     reading          2 asks the judge anew what reading 1 has found, and keeps it apart: see `assay.readings`
+    detach           for a judge that answers in batches: submit them, and raise Detached in place of waiting for them.
+                     The same call later goes on, and either ends or raises it again
 
     Raises InputError before the judge is asked anything: for unknown metrics, for a run name that is taken, and for all
     missing columns together. Raises JudgeFailure when the endpoint refuses the key or does not know the model, and
@@ -174,6 +181,7 @@ async def aevaluate(
         budget=budget,
         stop_after=stop_after,
         reading=reading,
+        detach=detach,
     )
     await _check_sinks(options)
     named = (run, replace, note)
@@ -196,6 +204,8 @@ def _begin(
     source = open_data(data, column_map=column_map, limit=limit, language=language)
     chosen = _chosen(metrics, source, judge)
     check_budget(options.budget, judge)
+    if options.detach and judge.rows_in_flight is None:
+        raise InputError("detach: goes with a judge that answers in batches, for example judge='openai-batch:MODEL'")
     for name, value in {
         "concurrency": options.concurrency,
         "stop_after": options.stop_after,

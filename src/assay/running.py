@@ -9,11 +9,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from assay.budgets.budget import Budget
 from assay.data import Data, RowError
 from assay.errors import AssayError, Cause, JudgeFailure, StoreError
 from assay.judges import BaseJudge
+from assay.judges.base import WAITS, Waits
 from assay.judges.cache import FindingCache
 from assay.metrics import Metric
 from assay.progress import progress_for
@@ -47,6 +49,7 @@ class Options:
     budget: Budget | None
     stop_after: int | None
     reading: int = 1
+    detach: bool = False
 
 
 class Watch:
@@ -93,7 +96,7 @@ class Watch:
 
 
 class Running:
-    """One run under way."""
+    """One run under way. To its judge it is the `assay.judges.base.Host`."""
 
     def __init__(
         self, result: Result, metrics: Sequence[Metric], judge: BaseJudge, cache: FindingCache, options: Options
@@ -105,10 +108,50 @@ class Running:
         self.options = options
         self.writer = SinkWriter(options.sinks)
         result.deliveries = self.writer.deliveries
-        self.slots = asyncio.Semaphore(options.concurrency)
-        self.asking = asyncio.Semaphore(judge.samples_at_once or options.concurrency)
+        held = max(options.concurrency, judge.rows_in_flight or 0)
+        self.slots = asyncio.Semaphore(held)
+        self.asking = asyncio.Semaphore(judge.samples_at_once or held)
+        self.rows: dict[asyncio.Task[None], Waits] = {}
         self.watch = Watch(metrics, options.stop_after)
         self.fatal: BaseException | None = None
+
+    # -- what the judge is told
+
+    @property
+    def name(self) -> str:
+        """See `Host`."""
+        return self.result.run
+
+    @property
+    def folder(self) -> Path:
+        """See `Host`."""
+        return self.result.store.path.parent
+
+    @property
+    def reading(self) -> int:
+        """See `Host`."""
+        return self.options.reading
+
+    @property
+    def detach(self) -> bool:
+        """See `Host`."""
+        return self.options.detach
+
+    def all_wait(self) -> bool:
+        """See `Host`. Rows are begun until their number or the data end, without a turn of the loop in between."""
+        return all(waits.count for waits in self.rows.values())
+
+    def note(self, text: str) -> None:
+        """See `Host`."""
+        self.result.notes.append(text)
+
+    def stop(self, error: Exception) -> None:
+        """See `Host`."""
+        self.fatal = self.fatal or error
+        for task in self.rows:
+            task.cancel()
+
+    # -- the rows
 
     async def run(self, source: Data) -> None:
         """Score every row. Raises what ended the run before its time; `result.stopped` then says it as well."""
@@ -118,6 +161,7 @@ class Running:
             async with AsyncExitStack() as stack:
                 self.bar = stack.enter_context(progress_for(self.options.progress, source.total_for_estimates))
                 await stack.enter_async_context(asyncio.timeout(self.options.deadline))
+                await stack.enter_async_context(self.judge.asked_by(self))
                 await self._rows(source)
             self.result.stopped = None
         except TimeoutError:
@@ -143,15 +187,16 @@ class Running:
             await self.judge.release()
 
     async def _rows(self, source: Data) -> None:
-        tasks: set[asyncio.Task[None]] = set()
+        tasks = self.rows
         try:
             for number, row in source:
                 await self.slots.acquire()
                 if self.fatal is not None:
                     break
-                task = asyncio.create_task(self._row(number, row))
-                tasks.add(task)
-                task.add_done_callback(tasks.discard)
+                waits = Waits()
+                task = asyncio.create_task(self._row(number, row, waits))
+                tasks[task] = waits
+                task.add_done_callback(tasks.pop)
             while tasks:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
                 if self.fatal is not None:
@@ -164,7 +209,8 @@ class Running:
         if self.fatal is not None:
             raise self.fatal
 
-    async def _row(self, number: int, row: Sample | RowError) -> None:
+    async def _row(self, number: int, row: Sample | RowError, waits: Waits) -> None:
+        WAITS.set(waits)
         try:
             scored = self._unreadable(row) if isinstance(row, RowError) else await self._score(row)
             scored = self._record(number, scored)
@@ -175,7 +221,8 @@ class Running:
             self.slots.release()
 
     async def _score(self, sample: Sample) -> ScoredSample:
-        deadline, partial = self.options.sample_deadline, self.options.score_partial
+        partial = self.options.score_partial
+        deadline = None if self.judge.rows_in_flight is not None else self.options.sample_deadline
         async with self.asking:  # not while its scores are delivered, which may take long
             return await score_sample(sample, self.metrics, self.cache, deadline=deadline, score_partial=partial)
 

@@ -14,10 +14,10 @@ import pytest
 
 from integrations.opentelemetry.tests.receiver import receiver
 from tests.docs.pages import ROOT, name_of, pages, script_of
+from tests.servers.batch_server import BatchServer
 from tests.servers.decision_server import DecisionServer
 from tests.servers.langfuse_server import PUBLIC, SECRET, LangfuseServer
 from tests.servers.langsmith_server import KEY, LangSmithServer
-from tests.servers.openai_server import OpenAIServer
 
 PRELUDE = Path(__file__).with_name("prelude.py")
 
@@ -44,7 +44,7 @@ def around(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]
     """The environment of a page: servers on this machine in place of what is hosted elsewhere, and keys to them."""
     log = tmp_path_factory.mktemp("otlp") / "requests.jsonl"
     with (
-        OpenAIServer() as model,
+        BatchServer() as model,
         DecisionServer() as decisions,
         LangfuseServer() as langfuse,
         LangSmithServer() as langsmith,

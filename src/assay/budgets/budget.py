@@ -106,9 +106,12 @@ class Budget:
         other._free_at, other._refused = 0.0, 0
         return other
 
-    def reserve(self, prompt_tokens: int, completion_tokens: int) -> Taken:
-        """Set aside one request. Raises JudgeFailure (budget), with the limit and when it frees in the message."""
-        estimate = self._spend(prompt_tokens, completion_tokens)
+    def reserve(self, prompt_tokens: int, completion_tokens: int, share: float = 1.0) -> Taken:
+        """Set aside one request. Raises JudgeFailure (budget), with the limit and when it frees in the message.
+
+        `share`: of `prices`, for a request that costs less.
+        """
+        estimate = self._spend(prompt_tokens, completion_tokens, share=share)
         try:
             answer = self.ledger.take(estimate, tuple(self._limits.values()))
         except Exception as error:  # what cannot be counted is not spent
@@ -118,7 +121,7 @@ class Budget:
         if isinstance(answer, Refusal):
             self._refused += 1
             raise JudgeFailure(Cause.BUDGET, self._told(answer, estimate))
-        return Taken(self, answer, prompt_tokens, completion_tokens)
+        return Taken(self, answer, prompt_tokens, completion_tokens, share)
 
     def frees_in(self) -> float:
         """Seconds until the limit that refused last has room again; 0.0 when there is, or nothing was refused."""
@@ -133,9 +136,9 @@ class Budget:
         }
         return {**state, "refused": {"requests": float(self._refused), "frees_in": round(self.frees_in(), 1)}}
 
-    def _spend(self, prompt: int, completion: int, cached: int = 0, calls: int = 1) -> Spend:
+    def _spend(self, prompt: int, completion: int, cached: int = 0, calls: int = 1, *, share: float = 1.0) -> Spend:
         price = 0 if self.prices is None else self.prices.of(prompt, completion, cached)
-        return Spend(calls, prompt + completion, price)
+        return Spend(calls, prompt + completion, math.ceil(price * share))
 
     def _told(self, refusal: Refusal, estimate: Spend) -> str:
         limit = refusal.limit
@@ -152,13 +155,14 @@ class Budget:
 class Taken:
     """What was set aside for one request."""
 
-    __slots__ = ("_at", "_budget", "_completion", "_prompt", "_settled")
+    __slots__ = ("_at", "_budget", "_completion", "_prompt", "_settled", "_share")
 
-    def __init__(self, budget: Budget, at: float, prompt: int, completion: int) -> None:
+    def __init__(self, budget: Budget, at: float, prompt: int, completion: int, share: float = 1.0) -> None:
         self._budget = budget
         self._at = at
         self._prompt = prompt
         self._completion = completion
+        self._share = share
         self._settled = False
 
     def settle(self, usage: Usage) -> None:
@@ -169,8 +173,9 @@ class Taken:
         budget = self._budget
         prompt = self._prompt if usage.prompt_tokens is None else usage.prompt_tokens
         completion = self._completion if usage.completion_tokens is None else usage.completion_tokens
-        used = budget._spend(prompt, completion, usage.cached_tokens or 0, max(1, usage.calls))
-        change = used - budget._spend(self._prompt, self._completion)
+        calls, share = max(1, usage.calls), self._share
+        used = budget._spend(prompt, completion, usage.cached_tokens or 0, calls, share=share)
+        change = used - budget._spend(self._prompt, self._completion, share=share)
         if change == Spend():
             return
         try:

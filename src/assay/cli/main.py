@@ -1,9 +1,10 @@
 """The command line: score, explain, show, compare, causes, report, gate, plan, noise, align, label, probe, lens, runs,
-worst, failures, metrics, doctor, demo, worker, cascade, capture, ingest, bedrock, forget, init.
+worst, failures, metrics, doctor, demo, worker, cascade, capture, ingest, bedrock, forget, init, batch.
 
 Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input, or
 a file or store that cannot be read or written; 3 the judge cannot be used (missing extra, key refused, endpoint
-unreachable); 4 a fault in assay; 5 a gate failed; 6 a gate cannot tell; 130 interrupted.
+unreachable); 4 a fault in assay; 5 a gate failed; 6 a gate cannot tell; 7 batches
+are under way; 130 interrupted.
 Results go to stdout, everything else to stderr; an error is one line with the way out. `assay --debug COMMAND`, or
 ASSAY_DEBUG=1 in the environment, shows where it came from.
 """
@@ -21,6 +22,7 @@ import typer
 
 import assay
 from assay.cli.align import align
+from assay.cli.batch import batch
 from assay.cli.bedrock import bedrock
 from assay.cli.capture import capture
 from assay.cli.cascade import cascade
@@ -69,7 +71,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Score retrieval-augmented answers with located evidence.",
     epilog="Exit codes: 0 fine, 1 some judging or delivery failed, 2 wrong input, 3 judge unusable, 4 a fault "
-    "in assay, 5 a gate failed, 6 a gate cannot tell, 130 interrupted.",
+    "in assay, 5 a gate failed, 6 a gate cannot tell, 7 batches are under way, 130 interrupted.",
 )
 
 
@@ -135,6 +137,7 @@ for command in (metrics, capture, ingest, init):
     app.command()(command)
 app.command("show")(configured(show_sample))
 app.add_typer(runs, name="runs")
+app.add_typer(batch, name="batch")
 
 
 def _marked(check: Check) -> RenderableType:

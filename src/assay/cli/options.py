@@ -48,8 +48,9 @@ ClusterOption = Annotated[
 JudgeOption = Annotated[
     str,
     typer.Option(
-        help="'embedded' (offline, no key), 'openai:MODEL', 'decisions:MODEL', 'systemone:MODEL', 'cascade:PATH', a "
-        "plan of `assay cascade`, or 'local:PATH', a model on disk."
+        help="'embedded' (offline, no key), 'openai:MODEL', 'openai-batch:MODEL', 'anthropic-batch:MODEL', "
+        "'decisions:MODEL', 'systemone:MODEL', 'cascade:PATH', a plan of `assay cascade`, or 'local:PATH', a model on "
+        "disk."
     ),
 ]
 BaseUrlOption = Annotated[str | None, typer.Option(help="Address of the judge's endpoint, for example a local server.")]

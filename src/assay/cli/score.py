@@ -9,6 +9,7 @@ import typer
 
 from assay.cli.configured import budget_meant, configuration_in_use, metrics_meant
 from assay.cli.groups import grouped
+from assay.cli.jobs import check_detach, end_job, keep_job
 from assay.cli.options import (
     BedrockOption,
     ByOption,
@@ -23,7 +24,8 @@ from assay.cli.options import (
 )
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
 from assay.cli.stakes import BaselineOption, FailOverOption, FailUnderOption, Stakes, SummaryOption
-from assay.errors import SETTLED, Cause, InputError
+from assay.cli.words import for_the_command_line
+from assay.errors import SETTLED, Cause, Detached, InputError
 
 if TYPE_CHECKING:
     from assay.result import Result
@@ -74,6 +76,9 @@ def score(
     concurrency: Annotated[int, typer.Option(help="Rows in flight at the same time.")] = 16,
     deadline: Annotated[float | None, typer.Option(help="Seconds for the whole run.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Submit batches and end; `assay batch collect` goes on. Batch judges only.")
+    ] = False,
     fail_under: FailUnderOption = None,
     fail_over: FailOverOption = None,
     gate: Annotated[
@@ -97,6 +102,11 @@ def score(
     measured = metrics_meant(metrics)
     stakes = Stakes.of(fail_under, fail_over, gate, baseline, store, measured)
     chosen = judge.resolve()
+    batches = None if quiet else getattr(chosen, "batches", None)
+    if batches is not None:
+        batches.say = lambda text: say(f"assay: {text}", aside=True)
+    if detach:
+        check_detach(data)
     sinks = [resolve_sink(spec) for spec in sink or ()]
     named = data[0] if len(data) == 1 else [name if is_named(name) else Path(name) for name in data]
     try:
@@ -113,12 +123,18 @@ def score(
             note=note,
             progress=not quiet,
             budget=budget_meant(),
+            detach=detach,
         )
+    except Detached as detached:
+        keep_job(store, detached.run, run is not None)
+        say(f"assay: {for_the_command_line(str(detached))}", aside=True)
+        raise typer.Exit(OK) from None
     except EvaluationInterrupted as interrupted:
         print_result(interrupted.result, out, as_csv, as_json, by, bedrock, cluster)
         again = "with --replace " if run is not None and not replace else ""
         say(f"assay: interrupted; the rows above are complete. Run the same command {again}to go on.", aside=True)
         raise typer.Exit(INTERRUPTED) from None
+    end_job(store, result.run)
     print_result(result, out, as_csv, as_json, by, bedrock, cluster)
     if isinstance(chosen, CascadeJudge):
         say(chosen.report().text(), aside=True)

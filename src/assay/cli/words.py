@@ -14,6 +14,8 @@ _WORDS = (
     (re.compile(r"\bjudge='openai:MODEL'"), "--judge openai:MODEL"),
     (re.compile(r"\bbase_url\b=?"), "--base-url"),
     (re.compile(r"\breplace=True\b"), "--replace"),
+    (re.compile(r"\brun it again to go on\b"), "`assay batch collect` goes on"),
+    (re.compile(r"^detach: "), "--detach: "),
     (re.compile(r"\bformat= says"), "--format says"),
     (re.compile(r"""\bevaluate\(\.\.\., language="(\w+)"\)"""), r"--language \1"),
 )

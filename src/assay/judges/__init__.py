@@ -24,6 +24,8 @@ def resolve_judge(judge: JudgeSpec = None, *, guidance: GuidanceSpec | None = No
 
     None or "embedded"   the embedded judge: offline, on the CPU, free
     "openai:MODEL"       an OpenAI-compatible endpoint; `options` (base_url, api_key, ...) go to `OpenAIJudge`
+    "openai-batch:MODEL", "anthropic-batch:MODEL"    the same through a provider's batches, at half the price and within
+                         a day; `options` go to `OpenAIBatchJudge`, `AnthropicBatchJudge`
     "decisions:MODEL"    OpenAI's decision endpoint; `options` go to `DecisionsJudge`
     "systemone:MODEL"    an endpoint that speaks /v1/systemone; `options` go to `SystemOneJudge`
     "cascade:PATH"       the cascade whose plan is in this file; `options` go to its second judge
@@ -54,6 +56,10 @@ def _resolved(judge: JudgeSpec, options: Mapping[str, Any]) -> BaseJudge:
             from assay.judges.deciding.judge import DecisionsJudge, SystemOneJudge
 
             return (DecisionsJudge if scheme == "decisions" else SystemOneJudge)(name, **options)
+        if name and scheme in ("openai-batch", "anthropic-batch"):
+            from assay.judges.batch.judge import AnthropicBatchJudge, OpenAIBatchJudge
+
+            return (OpenAIBatchJudge if scheme == "openai-batch" else AnthropicBatchJudge)(name, **options)
         if name and scheme == "cascade":
             from assay.judges.cascade.judge import CascadeJudge
 
@@ -71,7 +77,8 @@ def _resolved(judge: JudgeSpec, options: Mapping[str, Any]) -> BaseJudge:
         if foreign is not None:
             return _resolved(foreign, options)
     expected = (
-        "'embedded', 'openai:MODEL', 'decisions:MODEL', 'systemone:MODEL', 'cascade:PATH', "
+        "'embedded', 'openai:MODEL', 'openai-batch:MODEL', 'anthropic-batch:MODEL', 'decisions:MODEL', "
+        "'systemone:MODEL', 'cascade:PATH', "
         "'local:PATH', a judge object, a LangChain chat model or a LlamaIndex LLM"
     )
     raise InputError(f"judge: expected {expected}, got {judge!r}")

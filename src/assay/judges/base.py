@@ -14,8 +14,10 @@ import copy
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
 from assay.errors import JudgeFailure
@@ -82,6 +84,48 @@ class Meter:
 METER: ContextVar[Meter | None] = ContextVar("assay_meter", default=None)
 
 
+class Waits:
+    """How many answers of a judge one row waits for at the moment."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+#: The row that is being scored, where its run wants to know whether it waits.
+WAITS: ContextVar[Waits | None] = ContextVar("assay_waits", default=None)
+
+
+class Host(Protocol):
+    """A run, as a judge sees that answers late: it holds many rows, and must know when all of them wait for it."""
+
+    @property
+    def name(self) -> str:
+        """The run's name."""
+
+    @property
+    def folder(self) -> Path:
+        """Where its store is, and where the judge may keep what it must not lose."""
+
+    @property
+    def reading(self) -> int:
+        """Which reading of the same texts it is: what one reading found is not known to another."""
+
+    @property
+    def detach(self) -> bool:
+        """Whether the run is to end, by `stop`, where nothing is left to do but wait."""
+
+    def all_wait(self) -> bool:
+        """Whether every row in flight waits for an answer, and no further row can begin."""
+
+    def note(self, text: str) -> None:
+        """A sentence for whoever reads the run's figures."""
+
+    def stop(self, error: Exception) -> None:
+        """End the run with this error. Rows that wait are not recorded."""
+
+
 class Reservation(Protocol):
     """What was set aside for one request."""
 
@@ -93,8 +137,11 @@ class Reservation(Protocol):
 class Spending(Protocol):
     """A budget, as judges see it."""
 
-    def reserve(self, prompt_tokens: int, completion_tokens: int) -> Reservation:
-        """Set aside one request and the tokens it may take at most. Raises JudgeFailure (budget) without room."""
+    def reserve(self, prompt_tokens: int, completion_tokens: int, share: float = 1.0) -> Reservation:
+        """Set aside one request and the tokens it may take at most. Raises JudgeFailure (budget) without room.
+
+        `share`: of the usual price, where the request is cheaper than others.
+        """
 
 
 #: True while a judge asks a model: what a framework tells our own handlers then is no answer of the application.
@@ -112,6 +159,10 @@ class BaseJudge(ABC):
 
     #: how many samples an evaluation asks this judge about at the same time; None: all that are in flight
     samples_at_once: int | None = None
+
+    #: rows that an evaluation holds while they wait for this judge, where it answers after hours; no row has a deadline
+    #: then. None: as many as the evaluation's `concurrency`
+    rows_in_flight: int | None = None
 
     #: what its user tells it about single kinds of inquiry; None: nothing
     guidance: Guidance | None = None
@@ -183,6 +234,10 @@ class BaseJudge(ABC):
         """Load what takes long, off the running event loop. Asked for before the first inquiry where a loop must not
         be held up, and perhaps again; without it a judge loads when it is first asked.
         """
+
+    def asked_by(self, run: Host) -> AbstractAsyncContextManager[None]:
+        """Within, this judge is asked by that run alone. Only a judge that answers late needs to know."""
+        return nullcontext()
 
     async def release(self) -> None:  # noqa: B027  most judges hold nothing
         """Close what belongs to the running event loop (clients, connections). The judge stays usable."""

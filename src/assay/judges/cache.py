@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from assay.errors import Cause, JudgeFailure, StoreError
 from assay.inquiries.base import Inquiry
 from assay.judges.asking import asked, bug
-from assay.judges.base import METER, Answer, BaseJudge, sees
+from assay.judges.base import METER, WAITS, Answer, BaseJudge, sees
 from assay.judges.fences import SECRET
 from assay.records import Usage
 
@@ -216,6 +216,7 @@ class FindingCache:
     async def _answer(self, batch: _Batch) -> None:
         try:
             SECRET.set(self._secret())  # in this task's own context
+            WAITS.set(None)  # it is of no one row
             answers = await asked(self.judge, [call.inquiry for call in batch.calls])
             for call, answer in zip(batch.calls, answers, strict=True):
                 self._end(call, answer)
@@ -251,11 +252,16 @@ class FindingCache:
     # ---- waiting
 
     async def _wait(self, call: _Call) -> Answer:
+        row = WAITS.get()
         call.waiters += 1
+        if row is not None:
+            row.count += 1
         try:
             return await asyncio.shield(call.answer)
         finally:
             call.waiters -= 1
+            if row is not None:
+                row.count -= 1
             if call.waiters == 0 and not call.answer.done():
                 self._abandon(call)
 

@@ -15,13 +15,14 @@ import json
 import math
 import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
 from assay.errors import InputError, JudgeFailure
 from assay.inquiries import Inquiry
-from assay.judges.base import METER, Answer, BaseJudge, JudgeSpec, Meter
+from assay.judges.base import METER, Answer, BaseJudge, Host, JudgeSpec, Meter
 from assay.judges.cache import FindingCache, FindingStore
 from assay.judges.cascade.items import kind_of
 from assay.records import Cell, Record, Verdict, fingerprint
@@ -147,6 +148,7 @@ class CalibratedJudge(BaseJudge):
         self._store = store
         self._beneath: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, FindingCache] = weakref.WeakKeyDictionary()
         self.budgeted, self.sees, self.samples_at_once = judge.budgeted, judge.sees, judge.samples_at_once
+        self.rows_in_flight = judge.rows_in_flight
         # with a store the findings are there under the name of the judge beneath
         self.durable = judge.durable and store is None
 
@@ -188,6 +190,9 @@ class CalibratedJudge(BaseJudge):
 
     async def prepare(self) -> None:
         await self.judge.prepare()
+
+    def asked_by(self, run: Host) -> AbstractAsyncContextManager[None]:
+        return self.judge.asked_by(run)
 
     async def release(self) -> None:
         await self.judge.release()

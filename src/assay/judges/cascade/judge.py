@@ -8,7 +8,8 @@ print(judge.report().text())
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -17,7 +18,7 @@ from assay.errors import Cause, InputError, JudgeFailure
 from assay.forks import own_lock
 from assay.inquiries import Inquiry
 from assay.judges.asking import asked
-from assay.judges.base import Answer, BaseJudge, JudgeSpec
+from assay.judges.base import Answer, BaseJudge, Host, JudgeSpec
 from assay.judges.cascade.items import NOTHING, Band, in_doubt, kind_of, may_escalate, route
 from assay.judges.cascade.plan import CascadePlan, name_of
 from assay.judges.cascade.report import CascadeReport
@@ -75,6 +76,8 @@ class CascadeJudge(BaseJudge):
         self.budgeted = self.first.budgeted and self.then.budgeted
         if self.plan is not None:
             self._check(self.plan)
+        held = [judge.rows_in_flight for judge in (self.first, self.then) if judge.rows_in_flight is not None]
+        self.rows_in_flight = max(held, default=None)
         self.sees = self.then.sees  # what the first cannot be shown goes to the second
         self._told = CascadeReport()
         self._lock = own_lock(self)
@@ -123,6 +126,14 @@ class CascadeJudge(BaseJudge):
     async def prepare(self) -> None:
         for judge in (self.first, self.then):
             await judge.prepare()
+
+    def asked_by(self, run: Host) -> AbstractAsyncContextManager[None]:
+        return self._asked_by(run)
+
+    @asynccontextmanager
+    async def _asked_by(self, run: Host) -> AsyncIterator[None]:
+        async with self.first.asked_by(run), self.then.asked_by(run):
+            yield
 
     async def release(self) -> None:
         await self.first.release()

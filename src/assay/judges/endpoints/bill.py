@@ -12,12 +12,13 @@ _UNREAD = frozenset({Cause.AUTH, Cause.NO_MODEL, Cause.RATE_LIMITED})
 
 
 class Bill:
-    """The bill of one attempt. `usage`: what it is known to have cost."""
+    """The bill of one attempt. `usage`: what it is known to have cost. `share`: of the usual price."""
 
-    __slots__ = ("_reservation", "usage")
+    __slots__ = ("_reservation", "_share", "usage")
 
-    def __init__(self) -> None:
+    def __init__(self, share: float = 1.0) -> None:
         self._reservation: Reservation | None = None
+        self._share = share
         self.usage: Usage = UNCOUNTED
 
     @property
@@ -29,7 +30,8 @@ class Bill:
         """Set aside what the attempt may take at most. Raises JudgeFailure (budget) without room."""
         budget = SPENDING.get()
         if budget is not None:
-            self._reservation = budget.reserve(prompt_tokens, completion_tokens)
+            discount = {} if self._share == 1.0 else {"share": self._share}
+            self._reservation = budget.reserve(prompt_tokens, completion_tokens, **discount)
 
     def refused(self, cause: Cause) -> None:
         """It failed for this."""

@@ -28,7 +28,8 @@ _NEEDED = frozenset(
 class Address:
     """Where an endpoint is, and what opens it.
 
-    `url` is up to the version, without user, password and query; `path_of` the path of a request there.
+    `url` is up to the version, without user, password and query; `path_of` the path of a request there. `key_header`:
+    what the key is sent in, where not as `Authorization: Bearer`.
     """
 
     url: str
@@ -36,6 +37,7 @@ class Address:
     query: tuple[tuple[str, str], ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
     azure: bool = False
+    key_header: str | None = None
 
     @classmethod
     def of(
@@ -61,7 +63,8 @@ class Address:
         host = _host(parts.hostname, parts.port)
         credentials = ((parts.username or "") + ":" + (parts.password or "") + "@") if parts.username else ""
         url = urlunsplit((parts.scheme, credentials + host, path, "", ""))
-        return cls(url, key, tuple(query), tuple(headers.items()), azure_endpoint is not None)
+        azure = azure_endpoint is not None
+        return cls(url, key, tuple(query), tuple(headers.items()), azure, "api-key" if azure else None)
 
     @cached_property
     def name(self) -> str:
@@ -82,21 +85,21 @@ class Address:
     def client(self, timeout: float) -> Any:
         """An `openai.AsyncOpenAI` for this address."""
         openai = _openai()
-        own = {name.lower() for name, _ in self.headers} | ({"api-key"} if self.azure else set())
+        own = {name.lower() for name, _ in self.headers} | ({self.key_header} if self.key_header else set())
 
         async def strip(request: Any) -> None:
             for name in [name for name in request.headers if name not in _NEEDED and name not in own]:
                 if not name.startswith("x-stainless"):
                     del request.headers[name]
-            if self.azure:
+            if self.key_header:
                 request.headers.pop("authorization", None)
             elif "authorization" not in own and not request.headers.get("authorization", "").startswith("Basic "):
                 request.headers["authorization"] = f"Bearer {self.key}"
 
-        headers = dict(self.headers) | ({"api-key": self.key} if self.azure else {})
+        headers = dict(self.headers) | ({self.key_header: self.key} if self.key_header else {})
         # it looks at every header, which takes a while: only where there is something to take away
         foreign = self.url != OPENAI and any(name.startswith("OPENAI_") for name in os.environ)
-        hooks = {"request": [strip]} if foreign or self.azure else {}
+        hooks = {"request": [strip]} if foreign or self.key_header else {}
         return openai.AsyncOpenAI(
             api_key=self.key,
             base_url=self.url,

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import Any, Protocol
+from inspect import signature
+from typing import Any, Literal, Protocol
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from assay.judges.endpoints.client import OPENAI, Address, http_library
@@ -88,13 +89,36 @@ class ClientTransport:
         self._client = client
 
     async def post(self, path: str, body: Mapping[str, Any], seconds: float) -> Response:
+        return await self.exchange("POST", path, seconds, body=body)
+
+    @property
+    def streams(self) -> bool:
+        """Whether `exchange` takes `content`; earlier versions of the client do not."""
+        return "content" in signature(self._client.post).parameters
+
+    async def exchange(
+        self,
+        method: Literal["GET", "POST"],
+        path: str,
+        seconds: float,
+        *,
+        params: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        **content: Any,
+    ) -> Response:
+        """As `post`, also what is no JSON; `content`: body, content or files."""
         import openai
 
-        options = {"max_retries": 0, "timeout": seconds, "follow_redirects": False}
+        options: dict[str, Any] = {"max_retries": 0, "timeout": seconds, "follow_redirects": False}
+        if params is not None:
+            options["params"] = dict(params)
+        if headers is not None:
+            options["headers"] = dict(headers)
         trouble: Exception
         try:
             # asked for the response class of its HTTP library, the client hands a response over as it is
-            came = await self._client.post(path, cast_to=http_library().Response, body=body, options=options)
+            asked = self._client.get if method == "GET" else self._client.post
+            came = await asked(path, cast_to=http_library().Response, options=options, **content)
             return Response(came.status_code, came.headers, came.content, came.charset_encoding)
         except openai.APITimeoutError:
             trouble = TimedOut()
@@ -182,10 +206,10 @@ def _headers(address: Address) -> dict[str, str]:
     if parts.username:
         credentials = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
         headers["Authorization"] = "Basic " + base64.b64encode(credentials.encode()).decode()
-    elif not address.azure:
+    elif not address.key_header:
         headers["Authorization"] = f"Bearer {address.key}"
-    if address.azure:
-        headers["api-key"] = address.key
+    if address.key_header:
+        headers[address.key_header] = address.key
     own = dict(address.headers)
     replaced = {name.lower() for name in own}
     return {name: value for name, value in headers.items() if name.lower() not in replaced} | own

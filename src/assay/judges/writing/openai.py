@@ -56,6 +56,7 @@ class OpenAIJudge(TextJudge):
     InputError for arguments that cannot work.
     """
 
+    kind = "openai"  # of its fingerprint
     reserves = True  # the endpoint does, for each attempt
 
     def __init__(
@@ -105,7 +106,7 @@ class OpenAIJudge(TextJudge):
         self.deadline = settings.deadline
         self.prefix_cache = prefix_cache
         self.mask = mask
-        self.endpoint = Endpoint(address, settings, client)
+        self.endpoint = self._reach(address, settings, client)
         self._structured = structured
         self._wants_logprobs = logprobs
         self._vision = vision
@@ -119,8 +120,12 @@ class OpenAIJudge(TextJudge):
         self.dialect = shared_dialect((self.endpoint.name, model, str(structured)), first)
         self._embedder = Embedder(self.endpoint, self.embedding_model, mask=mask) if self.embedding_model else None
 
+    def _reach(self, address: Address, settings: Settings, client: Any) -> Endpoint:
+        """How its requests are sent."""
+        return Endpoint(address, settings, client)
+
     def __repr__(self) -> str:
-        return f"OpenAIJudge({self.model!r}, base_url={self.endpoint.name!r})"
+        return f"{type(self).__name__}({self.model!r}, base_url={self.endpoint.name!r})"
 
     @property
     def fingerprint(self) -> str:
@@ -129,7 +134,7 @@ class OpenAIJudge(TextJudge):
             self.embedding_model if self.similarity is None else self.similarity.address,
             self.endpoint.identity,
         ]
-        return f"openai/{self.model}@{self.endpoint.title}#{fingerprint(parts)[:16]}"
+        return f"{self.kind}/{self.model}@{self.endpoint.title}#{fingerprint(parts)[:16]}"
 
     @property
     def sees(self) -> bool:  # type: ignore[override]
@@ -220,9 +225,10 @@ class OpenAIJudge(TextJudge):
 
         def make() -> Body:
             # made when its turn has come: by then another call may have learned something
+            body = self._body(request, trial.now(), double)
             sent.clear()
-            sent.update(self._body(request, trial.now(), double))
-            return {**sent, **self.endpoint.settings.extra_body}
+            sent.update(body, messages=None)  # the texts need not be held until the reply is there
+            return {**body, **self.endpoint.settings.extra_body}
 
         for lesson in range(LESSONS):
             try:

@@ -1,0 +1,158 @@
+"""LLM judges that answer through a provider's batches: half the price, within a day.
+
+    evaluate("answers.jsonl", judge="openai-batch:MODEL")
+    evaluate("answers.jsonl", judge="anthropic-batch:MODEL")
+
+Prompts, replies and retries are those of `OpenAIJudge`; only the road is another one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from assay.errors import InputError, JudgeFailure
+from assay.inquiries import Inquiry
+from assay.judges.base import Host
+from assay.judges.batch.endpoint import BatchEndpoint
+from assay.judges.batch.files import NO_LIST, FilesAndBatches
+from assay.judges.batch.messages import ANTHROPIC, VERSION, MessageBatches
+from assay.judges.batch.protocol import BatchProtocol
+from assay.judges.batch.sending import VOTE, Pace
+from assay.judges.endpoints.client import Address
+from assay.judges.endpoints.endpoint import Body, Endpoint
+from assay.judges.endpoints.options import Settings
+from assay.judges.writing.dialect import Dialect
+from assay.judges.writing.judge import Request
+from assay.judges.writing.openai import OpenAIJudge
+
+#: Rows whose requests fill batches together. Memory grows with them.
+ROWS = 2000
+HALF = 0.5
+
+
+class OpenAIBatchJudge(OpenAIJudge):
+    """`OpenAIJudge` through `/files` and `/batches`: OpenAI itself, Azure, or whatever speaks that protocol.
+
+    rows_in_flight   rows that an evaluation holds while they wait: their requests fill the same batches (2,000)
+    state            folder that keeps batches and replies until they are used; None: the folder of the run's store
+    poll             seconds between two looks at batches under way (60)
+    list_lag         seconds by which the provider's list may lag behind: after a crash, or a call without a reply, so
+                     long it is looked whether a batch was made, before it is made again (600)
+    discount         what is taken off the usual price, in [0, 1]: 0.5 at OpenAI, Azure and Anthropic; elsewhere None,
+                     not known, unless it is given
+    most_requests, most_bytes   of one batch, where the endpoint allows less than the provider's own limits
+
+    All other arguments are those of `OpenAIJudge`; findings are the same as its, and known under the same address.
+    Raises InputError for arguments that cannot work.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        rows_in_flight: int = ROWS,
+        state: str | Path | None = None,
+        poll: float = 60.0,
+        list_lag: float = 600.0,
+        discount: float | None = None,
+        most_requests: int | None = None,
+        most_bytes: int | None = None,
+        **options: Any,
+    ) -> None:
+        for name, count in (("rows_in_flight", rows_in_flight), ("most_requests", most_requests)):
+            if count is not None and count < 1:
+                raise InputError(f"{name}: expected at least 1, got {count!r}")
+        if not poll > 0 or not list_lag >= 0:
+            raise InputError(f"poll, list_lag: expected seconds, got {poll!r} and {list_lag!r}")
+        if discount is not None and not 0 <= discount <= 1:
+            raise InputError(f"discount: expected what is taken off, from 0 to 1, got {discount!r}")
+        self.rows_in_flight = rows_in_flight
+        self._folder = None if state is None else Path(state)
+        self._pace = Pace(poll=poll, list_lag=list_lag)
+        self._limits = {
+            name: limit
+            for name, limit in (("most_requests", most_requests), ("most_bytes", most_bytes))
+            if limit is not None
+        }
+        known = HALF if self._is_providers(options) else None
+        self._discount = known if discount is None else discount
+        super().__init__(model, **{"prefix_cache": False, **options})
+
+    def _is_providers(self, options: dict[str, Any]) -> bool:
+        return options.get("base_url") is None and options.get("client") is None
+
+    def _protocol(self, address: Address) -> BatchProtocol:
+        return FilesAndBatches(azure=address.azure, **self._limits)
+
+    def _reach(self, address: Address, settings: Settings, client: Any) -> Endpoint:
+        self.batches = BatchEndpoint(
+            address,
+            settings,
+            client,
+            model=self.model,
+            protocol=self._protocol(address),
+            pace=self._pace,
+            share=None if self._discount is None else 1.0 - self._discount,
+            folder=self._folder,
+        )
+        return self.batches
+
+    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+        """Each alone: a request must be the same whatever came up beside it, to be found again after a crash."""
+        return [[inquiry] for inquiry in inquiries]
+
+    async def probe(self) -> dict[str, Any]:
+        """What can be known without a batch: whether the endpoint is there, and whether it lists its batches.
+
+        Where it does not, nobody can know after a crash whether a batch was made. Never raises for what does not work.
+        """
+        report: dict[str, Any] = {"endpoint": self.endpoint.name, "model_name": self.model, "reachable": True}
+        try:
+            await self.batches.get(self.batches.protocol.path, {"limit": 1})
+            return {**report, "lists_batches": True}
+        except JudgeFailure as failure:
+            known = failure.detail.get("status") in NO_LIST
+            return {**report, "lists_batches": False} if known else {**report, "reachable": failure.message}
+
+    def asked_by(self, run: Host) -> AbstractAsyncContextManager[None]:
+        return self.batches.asked_by(run)
+
+    def _body(self, request: Request, dialect: Dialect, double: bool) -> Body:
+        body = super()._body(request, dialect, double)
+        return {**body, VOTE: request.prompt.vote} if request.prompt.vote else body
+
+
+class AnthropicBatchJudge(OpenAIBatchJudge):
+    """A judge through Anthropic's Message Batches: the arguments of `OpenAIBatchJudge`, where Anthropic has the word.
+
+    The key is `api_key`, or ANTHROPIC_API_KEY for Anthropic itself. There are no embeddings and no log-probabilities:
+    for similarity pass `similarity=EmbeddedJudge()`. The schema of a reply is enforced where the model takes one, and
+    else stands in the prompt.
+    """
+
+    kind = "anthropic"
+
+    def __init__(self, model: str, *, base_url: str | None = None, api_key: str | None = None, **options: Any) -> None:
+        for name in ("azure_endpoint", "api_version", "client", "embedding_model", "logprobs"):
+            if options.get(name) is not None:
+                raise InputError(f"{name}: goes with 'openai-batch:MODEL'; Anthropic has no such thing")
+        key = api_key or (os.environ.get("ANTHROPIC_API_KEY") if base_url is None else "none")
+        if not key:
+            raise InputError("no key: pass api_key=... or set ANTHROPIC_API_KEY")
+        if base_url is None and "discount" not in options:
+            options["discount"] = HALF
+        headers = {"anthropic-version": VERSION, **(options.pop("headers", None) or {})}
+        super().__init__(
+            model, base_url=base_url or ANTHROPIC, api_key=key, headers=headers, **{"logprobs": False, **options}
+        )
+
+    def _protocol(self, address: Address) -> BatchProtocol:
+        return MessageBatches(**self._limits)
+
+    def _reach(self, address: Address, settings: Settings, client: Any) -> Endpoint:
+        return super()._reach(replace(address, key_header="x-api-key"), settings, client)

@@ -1,0 +1,149 @@
+"""What a provider's batches have in common, as far as the courier needs to know it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from assay.errors import Cause, JudgeFailure
+from assay.judges.batch.state import Batch, Collected
+from assay.judges.batch.wire import Wire
+from assay.judges.endpoints.replies import failure_of, usage_of
+from assay.judges.endpoints.retries import PASSING, Trouble
+from assay.records import Usage
+
+#: Bytes kept free in a file: what is written around each request is counted as this much.
+AROUND = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a provider says of a batch.
+
+    said     in words
+    ended    no further results will come
+    refused  why nothing of it was run; None: it was, or still is
+    full     it was refused because too much waits already: later it will do
+    results  where its results are
+    cancelled  somebody ended it there
+    """
+
+    id: str
+    said: str
+    ended: bool = False
+    refused: str | None = None
+    full: bool = False
+    results: tuple[str, ...] = ()
+    cancelled: bool = False
+
+
+class CannotList(Exception):
+    """The endpoint does not tell which batches there are."""
+
+
+class BatchProtocol(Protocol):
+    """How one provider's batches are spoken to.
+
+    path                       where batches are made and listed
+    most_requests, most_bytes  of one batch
+    head, between, tail        what stands around the requests in a file
+    """
+
+    path: str
+    most_requests: int
+    most_bytes: int
+    head: bytes
+    between: bytes
+    tail: bytes
+
+    def line(self, name: str, path: str, body: Mapping[str, Any]) -> bytes:
+        """One request, under its name, as it stands in the file."""
+
+    async def upload(self, wire: Wire, batch: Batch, file: Path) -> str | None:
+        """Bring the file to the provider; what it is called there, where it is brought before the batch is made."""
+
+    async def create(self, wire: Wire, batch: Batch, file: Path) -> Seen:
+        """Make the batch: one attempt. Raises Trouble where nobody knows whether it arrived."""
+
+    async def find(self, wire: Wire, batch: Batch, known: set[str]) -> Seen | Literal["later"] | None:
+        """The batch, where the provider's list has it under its tag; "later": it may be one of those that still run.
+
+        `known`: batches that are others. Raises CannotList.
+        """
+
+    async def look(self, wire: Wire, name: str) -> Seen:
+        """What the provider says of the batch that it calls `name`."""
+
+    async def results(self, wire: Wire, seen: Seen) -> Sequence[bytes]:
+        """The files of its results."""
+
+    def outcome(self, wire: Wire, model: str, line: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The reply that a line of the results holds, as `body` or `failure`; None: it may be asked again."""
+
+
+def collected(
+    protocol: BatchProtocol, wire: Wire, model: str, batch: Batch, keys: set[bytes], blobs: Sequence[bytes]
+) -> list[Collected]:
+    """The replies in the files of a batch's results: one for each request at most, whatever their order.
+
+    Lines that cannot be read, name no request of this batch, or name one a second time are passed over. Raises Trouble
+    where there are none but such lines.
+    """
+    found: dict[bytes, Collected] = {}
+    for blob in blobs:
+        for raw in blob.splitlines():
+            line = _line(raw)
+            key = _key(line.get("custom_id"), batch)
+            if key not in keys or (key in found and found[key].reply is not None):
+                continue
+            reply = protocol.outcome(wire, model, line)
+            found[key] = Collected(key, reply, _usage((reply or {}).get("body")))
+    if not found and any(blob.strip() for blob in blobs):  # an error page is no result: nothing is paid for again
+        message = f"{wire.name} sent results of the batch {batch.tag} in which none of its requests is found"
+        raise Trouble(JudgeFailure(Cause.CONNECTION, message))
+    return list(found.values())
+
+
+def _usage(body: Any) -> Usage | None:
+    if not isinstance(body, dict):
+        return None
+    said = body.get("usage")
+    if "data" in body and isinstance(said, dict):  # of embeddings: nothing is written, and nothing cached
+        said = {"completion_tokens": 0, "cached_tokens": 0, **said}
+    return usage_of(said)
+
+
+def name_of(batch: Batch, key: bytes) -> str:
+    """What a request is called in its batch: 45 characters."""
+    return f"{batch.tag}-{key.hex()}"
+
+
+def refusal(wire: Wire, model: str, status: int, text: str) -> Mapping[str, Any] | None:
+    """The failure that one request's error stands for; None where it may pass."""
+    failure, quota = failure_of(wire.name, model, status, text, wire.scrub)
+    return None if status in PASSING and not quota else {"failure": packed_failure(failure)}
+
+
+def packed_failure(failure: JudgeFailure) -> dict[str, Any]:
+    """A failure as JSON."""
+    return {"cause": str(failure.cause), "message": failure.message, "raw": failure.raw, "detail": failure.detail}
+
+
+def _line(raw: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _key(name: Any, batch: Batch) -> bytes:
+    if not isinstance(name, str) or not name.startswith(batch.tag + "-"):
+        return b""
+    try:
+        return bytes.fromhex(name[len(batch.tag) + 1 :])
+    except ValueError:
+        return b""
