@@ -329,3 +329,14 @@ def test_the_doctor_asks_for_nothing_that_takes_a_day():
     with BatchServer(lists=False) as server:
         checks = {check.name: (check.fine, check.text) for check in examine(judge_at(server))}
         assert checks["lists_batches"] == (None, "no")
+
+
+def test_a_thousand_rows_with_the_default_metrics_take_two_files_a_round(tmp_path):
+    with BatchServer() as server:
+        judge = judge_at(server, embedding_model="embed")
+        result = evaluate((row(n) for n in range(1000)), None, judge, store=tmp_path)
+        sizes = [(batch.endpoint.rsplit("/", 1)[-1], len(batch.requests)) for batch in server.batches.values()]
+    # of each row: six chat calls and one for embeddings at once, then four chat calls and one that waited for them
+    assert sizes == [("completions", 6000), ("embeddings", 1000), ("completions", 4000), ("embeddings", 1000)]
+    assert result.rows == 1000
+    assert result.usage.calls == 12_000
