@@ -6,6 +6,7 @@ import asyncio
 import base64
 import gzip
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -289,7 +290,7 @@ async def test_what_the_environment_adds_for_openai_is_the_clients_to_add(
 
 
 def test_one_that_nobody_closes_says_nothing_to_the_host() -> None:
-    """Dropped while its loop runs, and after that has ended: no line in any log, no warning that is shown."""
+    """Dropped while its loop runs, after that has ended, and never: no line in any log, no warning that is shown."""
     code = """
 import asyncio, gc, logging, socket, sys, threading
 from assay.judges.endpoints.client import Address
@@ -298,17 +299,19 @@ logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
 logging.getLogger("asyncio").setLevel(logging.INFO)
 server = socket.create_server(("127.0.0.1", 0))
 closed = threading.Event()
-def serve():
-    for _ in range(2):
-        one, _ = server.accept()
-        while one.recv(65536):
-            one.sendall(b"HTTP/1.1 200 OK\\r\\ncontent-length: 2\\r\\n\\r\\n{}")
-        closed.set()
-threading.Thread(target=serve, daemon=True).start()
+def serve(one):
+    while one.recv(65536):
+        one.sendall(b"HTTP/1.1 200 OK\\r\\ncontent-length: 2\\r\\n\\r\\n{}")
+    closed.set()
+def accept():
+    while True:
+        threading.Thread(target=serve, args=(server.accept()[0],), daemon=True).start()
+threading.Thread(target=accept, daemon=True).start()
 async def main(keep):
     made = transport_to(Address.of(f"http://127.0.0.1:{server.getsockname()[1]}/v1", "k", {}), 5.0)
     assert isinstance(made, PlainTransport)
     assert (await made.post("/x", {"x": "y"}, 5.0)).content == b"{}"
+    made.itself = made  # a circle, which the collector finds
     if keep:
         return made
     del made
@@ -319,9 +322,48 @@ asyncio.run(main(False))
 kept = asyncio.run(main(True))
 del kept
 gc.collect()
+left = asyncio.run(main(True))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_leaves_the_connections_of_its_parent_alone() -> None:
+    """It ends, with all that ends with it; the parent's next request goes over the connection that is open."""
+    code = """
+import asyncio, gc, os, socket, sys, threading
+from assay.judges.endpoints.client import Address
+from assay.judges.endpoints.transports import transport_to
+server = socket.create_server(("127.0.0.1", 0))
+opened = []
+def serve(one):
+    while one.recv(65536):
+        one.sendall(b"HTTP/1.1 200 OK\\r\\ncontent-length: 2\\r\\n\\r\\n{}")
+def accept():
+    while True:
+        one, _ = server.accept()
+        opened.append(one)
+        threading.Thread(target=serve, args=(one,), daemon=True).start()
+threading.Thread(target=accept, daemon=True).start()
+made = transport = None
+async def main():
+    global made
+    made = transport_to(Address.of(f"http://127.0.0.1:{server.getsockname()[1]}/v1", "k", {}), 5.0)
+    await made.post("/x", {}, 5.0)
+    child = os.fork()
+    if child == 0:
+        made = None
+        gc.collect()
+        sys.exit(0)
+    os.waitpid(child, 0)
+    response = await made.post("/x", {}, 5.0)
+    await made.close()
+    return response.status
+print(asyncio.run(main()), len(opened))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout.splitlines()[-1:], done.stderr) == (0, ["200 1"], "")
 
 
 def test_a_judge_over_aiohttp_loads_no_client() -> None:

@@ -12,6 +12,7 @@ import json
 import os
 import ssl
 import urllib.request
+import weakref
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -143,10 +144,11 @@ class PlainTransport:
         parts = urlsplit(address.url)
         self._base = urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
         self._query = address.query
-        self._loop = asyncio.get_running_loop()
         trusted: ssl.SSLContext | bool = http_library().create_ssl_context() if parts.scheme == "https" else True
-        connector = aiohttp.TCPConnector(limit=_MOST_CONNECTIONS, keepalive_timeout=_KEPT, ssl=trusted)
+        connector = _connector_type()(limit=_MOST_CONNECTIONS, keepalive_timeout=_KEPT, ssl=trusted)
         self._session = aiohttp.ClientSession(connector=connector, headers=_headers(address))
+        # where nobody closes it, aiohttp would complain to the log of the host; this holds it until it is put away
+        weakref.finalize(self, _put_away, self._session, asyncio.get_running_loop(), os.getpid())
 
     async def post(self, path: str, body: Mapping[str, Any], seconds: float) -> Response:
         import aiohttp
@@ -169,19 +171,35 @@ class PlainTransport:
     async def close(self) -> None:
         await self._session.close()
 
-    def __del__(self) -> None:
-        # nobody closed it: aiohttp would complain to the log of the host, and leave the connections to the collector
-        with suppress(Exception):
-            connector = self._session.connector
-            if connector is None:
-                return
-            self._session.detach()
-            if self._loop.is_closed():
-                work = _closed(connector)
-                for _ in range(_STEPS):  # it has nothing to wait for any more
-                    work.send(None)
-            else:
-                self._loop.call_soon_threadsafe(_close, connector)
+
+def _put_away(session: Any, loop: asyncio.AbstractEventLoop, pid: int) -> None:
+    """Close the connections of a transport that is gone: on their loop, or, where that has ended, here."""
+    with suppress(Exception):
+        connector = session.connector
+        if connector is None:
+            return
+        session.detach()
+        if os.getpid() != pid:  # a forked child: the loop's selector is shared with the parent, which goes on
+            return
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_close, connector)
+            return
+        work = _closed(connector)
+        for _ in range(_STEPS):  # it has nothing to wait for any more
+            work.send(None)
+
+
+@cache
+def _connector_type() -> Any:
+    import aiohttp
+
+    class Connector(aiohttp.TCPConnector):
+        """Closes nothing by being collected: see `_put_away`."""
+
+        def __del__(self, _warnings: Any = None) -> None:
+            return
+
+    return Connector
 
 
 async def _closed(connector: Any) -> None:
