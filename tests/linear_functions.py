@@ -20,8 +20,8 @@ from assay.judges.writing.labels import Token
 from assay.judges.writing.loose_json import Broken
 from assay.judges.writing.replies import Found
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Verdict
+from assay.report.packed_row import Kept
 from assay.report.sample_view import Piece
-from assay.report.tables_of_texts import Passages, Texts
 from assay.store_rows import Row
 from tests.linear_patterns import ROOT
 
@@ -299,7 +299,7 @@ READ: dict[str, Call] = {
     "assay.report.explanation:Explanation": lambda f, t: f(Row(number=1, scored=scored(t))).text(),
     "assay.report.markdown:escaped": _first,
     "assay.report.markdown:escaped_whole": _first,
-    "assay.report.packed_row:side_of": lambda f, t: f(_quoted(t), scored("").sample, ["m"], Texts(), Passages()),
+    "assay.report.packed_row:side_of": lambda f, t: f(_quoted(t), scored("").sample, ["m"], Kept()),
     "assay.report.sample_view:painted": lambda f, t: f(t, [Piece(c.span.start, c.span.end, "red") for c in _claims(t)]),
     "assay.sinks.annotations:annotations_of": lambda f, t: f(scored(t)),
     "assay.sinks.masking:hash_text": _first,

@@ -10,11 +10,12 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from assay.comparison import compare
@@ -308,3 +309,35 @@ def test_scales_as_options() -> None:
 def test_whatever_a_cell_holds_it_is_a_number_or_a_sentence(value: object) -> None:
     found = number_of(value).value
     assert isinstance(found, str) or abs(found) < float("inf")
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just(10**400),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["name", "score", "text"]), inner),
+    max_leaves=6,
+)
+NESTED = ("deepeval", "ragchecker", "llamaindex", "bedrock", "openai-evals")
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Every place in a value of JSON: what holds it, and its key there."""
+    items = (
+        list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+    )
+    return [(value, key) for key, _ in items] + [place for _, inner in items for place in places(inner)]
+
+
+@pytest.mark.long
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data(), st.sampled_from(NESTED))
+def test_a_file_with_anything_in_any_place_is_a_run_or_an_input_error(
+    tmp_path: Path, data: st.DataObject, system: str
+) -> None:
+    write, name, *_ = WRITTEN[system]
+    lines = [json.loads(line) for line in write([True, False]).splitlines()]
+    for _ in range(data.draw(st.integers(1, 3))):
+        holder, key = data.draw(st.sampled_from(places(lines)))
+        holder[key] = data.draw(VALUES)
+    text = "\n".join(map(json.dumps, lines))
+    with suppress(InputError):
+        assert held(tmp_path, system, text, name).rows > 0
