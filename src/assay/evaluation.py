@@ -74,6 +74,7 @@ def evaluate(
     stop_after: int | None = STOP_AFTER,
     reading: int = 1,
     detach: bool = False,
+    until: Callable[[int, ScoredSample], str | None] | None = None,
 ) -> Result:
     """Score every row of `data`. See `aevaluate` for the arguments.
 
@@ -92,6 +93,7 @@ def evaluate(
         stop_after=stop_after,
         reading=reading,
         detach=detach,
+        until=until,
     )
     begun: list[Result] = []
 
@@ -133,6 +135,7 @@ async def aevaluate(
     stop_after: int | None = STOP_AFTER,
     reading: int = 1,
     detach: bool = False,
+    until: Callable[[int, ScoredSample], str | None] | None = None,
 ) -> Result:
     """Score every row of `data` with every metric.
 
@@ -164,6 +167,8 @@ async def aevaluate(
     reading          2 asks the judge anew what reading 1 has found, and keeps it apart: see `assay.readings`
     detach           for a judge that answers in batches: submit them, and raise Detached in place of waiting for them.
                      The same call later goes on, and either ends or raises it again
+    until            called with the number of each row and the row scored, in the order of the data; a text that it
+                     gives ends the run, and says in `Result.stopped` why
 
     Raises InputError before the judge is asked anything: for unknown metrics, for a run name that is taken, and for all
     missing columns together. Raises JudgeFailure when the endpoint refuses the key or does not know the model, and
@@ -182,6 +187,7 @@ async def aevaluate(
         stop_after=stop_after,
         reading=reading,
         detach=detach,
+        until=until,
     )
     await _check_sinks(options)
     named = (run, replace, note)

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import tee
 
 from assay.errors import InputError
 from assay.groups import NONE, value_in
@@ -14,7 +15,7 @@ from assay.result import Result
 from assay.store import Row
 
 #: What tells a row apart in a run, and the how many of that name it is.
-_Key = tuple[str, int]
+Key = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class PairedRow:
     values: tuple[str, ...] = ()
 
 
-Rows = dict[_Key, PairedRow]
+Rows = dict[Key, PairedRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def pairs_of(
 
 def shared_rows(
     first: Result, second: Result, names: Sequence[str], cluster: str | None, columns: Sequence[str] = ()
-) -> tuple[Rows, Rows, list[_Key]]:
+) -> tuple[Rows, Rows, list[Key]]:
     """The rows of each run, and the names of those that both have. Raises InputError where there are none.
 
     `columns`: their values in the first run are kept with the rows; one that no row has is an InputError.
@@ -125,13 +126,24 @@ def same_rows(first: Iterable[Row], second: Iterable[Row]) -> Iterator[tuple[int
             yield row.number, numbers[key]
 
 
-def _keyed(rows: Iterable[Row]) -> Iterator[tuple[_Key, Row]]:
-    """What is the same of a row in every run, and the row; of several with one name the second is another one."""
+def _keyed(rows: Iterable[Row]) -> Iterator[tuple[Key, Row]]:
+    """What is the same of a row in every run, and the row."""
+    ones, others = tee(rows)
+    return zip(keys_of(row.scored.sample for row in ones), others, strict=True)
+
+
+def keys_of(samples: Iterable[Sample]) -> Iterator[Key]:
+    """What is the same of each row in every run; of several with one name the second is another one."""
     seen: Counter[str] = Counter()
-    for row in rows:
-        name = _asked(row.scored.sample)
+    for sample in samples:
+        name = _asked(sample)
         seen[name] += 1
-        yield (name, seen[name]), row
+        yield name, seen[name]
+
+
+def scores_by_key(result: Result, metrics: Iterable[str]) -> dict[Key, Mapping[str, Score]]:
+    """The scores of every row of a run, by what is the same of it in every run."""
+    return {key: row.scores for key, row in _rows(result, metrics, None).items()}
 
 
 def _asked(sample: Sample) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import sqlite3
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
@@ -50,6 +51,7 @@ class Options:
     stop_after: int | None
     reading: int = 1
     detach: bool = False
+    until: Callable[[int, ScoredSample], str | None] | None = None
 
 
 class Watch:
@@ -114,6 +116,9 @@ class Running:
         self.rows: dict[asyncio.Task[None], Waits] = {}
         self.watch = Watch(metrics, options.stop_after)
         self.fatal: BaseException | None = None
+        self.ended: str | None = None  # why before all rows were scored, where that was wanted
+        self._order: deque[int] = deque()  # numbers of rows that `until` has not seen, as they were begun
+        self._seen_next: dict[int, ScoredSample] = {}
 
     # -- what the judge is told
 
@@ -163,7 +168,7 @@ class Running:
                 await stack.enter_async_context(asyncio.timeout(self.options.deadline))
                 await stack.enter_async_context(self.judge.asked_by(self))
                 await self._rows(source)
-            self.result.stopped = None
+            self.result.stopped = self.ended
         except TimeoutError:
             self.result.stopped = f"the deadline of {self.options.deadline} s passed"
         except AssayError as error:
@@ -191,15 +196,17 @@ class Running:
         try:
             for number, row in source:
                 await self.slots.acquire()
-                if self.fatal is not None:
+                if self.fatal is not None or self.ended is not None:
                     break
+                if self.options.until is not None:
+                    self._order.append(number)
                 waits = Waits()
                 task = asyncio.create_task(self._row(number, row, waits))
                 tasks[task] = waits
                 task.add_done_callback(tasks.pop)
             while tasks:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                if self.fatal is not None:
+                if self.fatal is not None or self.ended is not None:
                     break
         finally:
             pending = list(tasks)
@@ -237,7 +244,16 @@ class Running:
         if self.options.on_score is not None:
             self.options.on_score(scored)
         self.fatal = self.fatal or self.watch.look(scored)
+        if self.options.until is not None:
+            self._look(self.options.until, number, scored)
         return scored
+
+    def _look(self, until: Callable[[int, ScoredSample], str | None], number: int, scored: ScoredSample) -> None:
+        """Show rows to `until` as they were begun, whichever are done first: quick ones may be of a kind."""
+        self._seen_next[number] = scored
+        while self.ended is None and self._order and self._order[0] in self._seen_next:
+            first = self._order.popleft()
+            self.ended = until(first, self._seen_next.pop(first))
 
     def _keep(self, number: int, scored: ScoredSample) -> ScoredSample:
         """Put the row on disk. A score that cannot be written (a metric of the user's own) is unscored instead."""

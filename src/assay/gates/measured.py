@@ -60,7 +60,7 @@ class Rows:
 
 def rows_of(rule: Rule, result: Result, rows: Sequence[One]) -> Rows:
     """The rows of a rule about a run by itself."""
-    kept = [one for one in rows if _why(one.now) not in rule.leave_out]
+    kept = [one for one in rows if is_meant(rule, one)]
     return _made(rule, result, kept, len(rows) - len(kept))
 
 
@@ -74,13 +74,17 @@ def pairs_for(rule: Rule, result: Result, pairs: Sequence[Pair]) -> Rows:
     ones = [
         One(pair.name, pair.second_row, pair.second.get(metric), pair.first.get(metric), pair.cluster) for pair in pairs
     ]
-    kept = [
-        one
-        for one in ones
-        if not {_why(one.now), _why(one.before)} & set(rule.leave_out)
-        and not (_why(one.now) == _why(one.before) and _why(one.now) in SETTLED)
-    ]
+    kept = [one for one in ones if is_meant(rule, one)]
     return _made(rule, result, kept, len(ones) - len(kept))
+
+
+def is_meant(rule: Rule, one: One) -> bool:
+    """Whether a row is one of the rule's."""
+    if not rule.relative:
+        return _why(one.now) not in rule.leave_out
+    if {_why(one.now), _why(one.before)} & set(rule.leave_out):
+        return False
+    return not (_why(one.now) == _why(one.before) and _why(one.now) in SETTLED)
 
 
 def scores_of(result: Result, metrics: Iterable[str], cluster: str | None) -> dict[str, list[One]]:
