@@ -73,6 +73,13 @@ def score(
     limit: Annotated[int | None, typer.Option(help="Read at most this many rows.")] = None,
     concurrency: Annotated[int, typer.Option(help="Rows in flight at the same time.")] = 16,
     deadline: Annotated[float | None, typer.Option(help="Seconds for the whole run.")] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(help="Score files in this many processes, in pieces; a rerun goes on where the last one stopped."),
+    ] = None,
+    lean: Annotated[
+        bool, typer.Option("--lean", help="With --jobs: keep of each row id, values and causes, and no findings.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
     fail_under: FailUnderOption = None,
     fail_over: FailOverOption = None,
@@ -87,6 +94,7 @@ def score(
     from assay.data.named import is_named
     from assay.evaluation import EvaluationInterrupted, evaluate
     from assay.judges.cascade.judge import CascadeJudge
+    from assay.scale.job import evaluate_in_processes
     from assay.sinks.registry import resolve_sink
 
     data = _data(data)
@@ -99,20 +107,44 @@ def score(
     chosen = judge.resolve()
     sinks = [resolve_sink(spec) for spec in sink or ()]
     named = data[0] if len(data) == 1 else [name if is_named(name) else Path(name) for name in data]
+    if jobs is None and lean:
+        raise InputError("--lean: goes with --jobs")
+    if jobs is not None:
+        _check_jobs(data, {"--sink": sink, "--limit": limit, "--deadline": deadline})
     try:
-        result = evaluate(
-            open_data(named, column_map=column_map(columns), limit=limit, format=format, language=language),
-            measured,
-            chosen,
-            store=store,
-            concurrency=concurrency,
-            deadline=deadline,
-            sinks=sinks,
-            run=run,
-            replace=replace,
-            note=note,
-            progress=not quiet,
-            budget=budget_meant(),
+        result = (
+            evaluate_in_processes(
+                named,
+                measured,
+                judge.resolve,
+                jobs=jobs,
+                store=store,
+                lean=lean,
+                column_map=column_map(columns),
+                format=format,
+                language=language,
+                concurrency=concurrency,
+                run=run,
+                replace=replace,
+                note=note,
+                progress=not quiet,
+                budget=budget_meant(),
+            )
+            if jobs is not None
+            else evaluate(
+                open_data(named, column_map=column_map(columns), limit=limit, format=format, language=language),
+                measured,
+                chosen,
+                store=store,
+                concurrency=concurrency,
+                deadline=deadline,
+                sinks=sinks,
+                run=run,
+                replace=replace,
+                note=note,
+                progress=not quiet,
+                budget=budget_meant(),
+            )
         )
     except EvaluationInterrupted as interrupted:
         print_result(interrupted.result, out, as_csv, as_json, by, bedrock, cluster)
@@ -120,7 +152,7 @@ def score(
         say(f"assay: interrupted; the rows above are complete. Run the same command {again}to go on.", aside=True)
         raise typer.Exit(INTERRUPTED) from None
     print_result(result, out, as_csv, as_json, by, bedrock, cluster)
-    if isinstance(chosen, CascadeJudge):
+    if isinstance(chosen, CascadeJudge) and jobs is None:
         say(chosen.report().text(), aside=True)
     code = 0 if stakes is None else stakes.settle(result, summary, aside=as_json or as_csv == STDOUT)
     raise typer.Exit(code or _verdict(result))
@@ -133,6 +165,17 @@ def _data(given: list[str] | None) -> list[str]:
     if not found:
         raise InputError("data: name a file of answers, or one in the configuration (`assay init` writes one)")
     return found
+
+
+def _check_jobs(data: list[str], options: dict[str, object]) -> None:
+    """Raises InputError for what a job of several processes does not do."""
+    from assay.data.named import is_named
+
+    for option, given in options.items():
+        if given:
+            raise InputError(f"--jobs: does not go with {option}")
+    if any(is_named(name) for name in data):
+        raise InputError("--jobs: goes with files, not with sources of traces")
 
 
 def _check_outputs(data: list[str], out: Path | None, as_csv: str | None, as_json: bool) -> None:
