@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,14 +20,16 @@ import assay
 from assay.errors import InputError
 from assay.result import Result
 from assay.scale.job import evaluate_in_processes
-from tests.scale.work import always_deadly, deadly, judge, write
+from tests.scale.work import always_deadly, asking, deadly, judge, write
+from tests.servers.openai_server import OpenAIServer
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform == "win32", reason="no kill -9")]
 
 RUN = """
 import sys
 from assay.scale.job import evaluate_in_processes
-from tests.scale.work import judge
+from tests.scale.work import always_deadly, asking, deadly, judge, write
+from tests.servers.openai_server import OpenAIServer
 if __name__ == "__main__":
     data, store = sys.argv[1:]
     evaluate_in_processes(data, "faithfulness", judge, jobs=2, store=store, shard_rows=20, lean=True, progress=False)
@@ -114,8 +117,8 @@ def test_kills_of_workers_and_of_the_driver_lose_nothing(tmp_path: Path) -> None
     killed = 0
     for _ in range(3):
         driver = subprocess.Popen(command)
-        before, until = len(list(store.glob("jobs/*/done/*"))), time.monotonic() + 60
-        while len(list(store.glob("jobs/*/done/*"))) < before + 8 and time.monotonic() < until:
+        before, until = len(list(store.glob("jobs/*/done/*.json"))), time.monotonic() + 60
+        while len(list(store.glob("jobs/*/done/*.json"))) < before + 8 and time.monotonic() < until:
             time.sleep(0.02)
         for _ in range(3):
             time.sleep(draw.uniform(0.0, 0.3))
@@ -141,7 +144,7 @@ def test_ctrl_c_ends_cleanly_and_a_rerun_goes_on(tmp_path: Path) -> None:
     data, store = write(tmp_path / "a.jsonl", 4000), tmp_path / "s"
 
     def interrupt() -> None:
-        while len(list(store.glob("jobs/*/done/*"))) < 3:
+        while len(list(store.glob("jobs/*/done/*.json"))) < 3:
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -154,3 +157,41 @@ def test_ctrl_c_ends_cleanly_and_a_rerun_goes_on(tmp_path: Path) -> None:
     whole = evaluate_in_processes(data, "faithfulness", judge, jobs=2, store=store, shard_rows=20, lean=True)
     assert whole.rows == 4000
     assert whole.usage.calls == 2 * (4000 - part.rows)  # claims and support of each row that was left
+
+
+def test_one_budget_holds_for_all_workers_and_for_a_rerun(tmp_path: Path) -> None:
+    data = write(tmp_path / "a.jsonl", 150)
+    budget = assay.Budget(calls_per_day=100)
+    with OpenAIServer() as server:
+        how = {"jobs": 8, "store": tmp_path / "s", "shard_rows": 10, "budget": budget, "stop_after": None}
+        make = partial(asking, server.base_url)
+        found = evaluate_in_processes(data, "faithfulness", make, **how)  # type: ignore[arg-type]
+        # nobody was killed, so that what was set aside was sent: nothing is left unspent
+        assert len(server.calls) == 100
+        assert found.usage.calls == 100
+        assert found.metrics["faithfulness"].causes["budget"] > 0
+        evaluate_in_processes(data, "faithfulness", make, **how)  # type: ignore[arg-type]
+        assert len(server.calls) == 100
+
+
+def test_the_command_scores_in_processes_and_refuses_what_they_do_not_do(tmp_path: Path) -> None:
+    data = write(tmp_path / "a.jsonl", 12)
+    with OpenAIServer() as server:
+        judged = ["--judge", "openai:fake", "--base-url", server.base_url, "--metrics", "faithfulness"]
+        command = [sys.executable, "-m", "assay", "score", str(data), *judged, "--store", str(tmp_path / "s")]
+        env = {**os.environ, "OPENAI_API_KEY": "none"}
+        done = subprocess.run([*command, "--jobs", "2", "--json", "--quiet"], env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["metrics"]["faithfulness"]["total"] == 12
+        refused = subprocess.run([*command, "--jobs", "2", "--limit", "3"], env=env, capture_output=True, text=True)
+        assert refused.returncode == 2
+        assert "--jobs: does not go with --limit" in refused.stderr
+
+
+def test_a_script_without_a_guard_is_told_so(tmp_path: Path) -> None:
+    data, script = write(tmp_path / "a.jsonl", 3), tmp_path / "script.py"
+    script.write_text(RUN.replace('if __name__ == "__main__":', "if True:"), "utf-8")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([os.getcwd(), *sys.path])}
+    command = [sys.executable, str(script), str(data), str(tmp_path / "s")]
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert "the processes end before they begin" in done.stderr

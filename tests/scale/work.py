@@ -8,7 +8,7 @@ import signal
 from functools import partial
 from pathlib import Path
 
-from assay.judges import BaseJudge
+from assay.judges import BaseJudge, resolve_judge
 from assay.judges.scripted import ScriptedJudge
 
 
@@ -48,3 +48,8 @@ def deadly() -> BaseJudge:
 
 def always_deadly() -> BaseJudge:
     return ScriptedJudge(support=partial(_deadly, "Thing "))
+
+
+def asking(base_url: str) -> BaseJudge:
+    """An LLM judge over a server of the tests."""
+    return resolve_judge("openai:fake", base_url=base_url, api_key="none")

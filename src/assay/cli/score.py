@@ -116,7 +116,7 @@ def score(
             evaluate_in_processes(
                 named,
                 measured,
-                judge.resolve,
+                "embedded" if judge == JudgeOptions() else judge.resolve,  # by name it reads on one thread in each
                 jobs=jobs,
                 store=store,
                 lean=lean,

@@ -56,6 +56,7 @@ class Driver:
         self._recipe, self._jobs, self._merged, self._progress = recipe, jobs, merged, progress
         self._folder = Folder(recipe.out)
         self._again: deque[Task] = deque()
+        self._unborn = 0  # processes in sequence that died before they began
         self.set_aside: list[str] = []
         self.quarantined: list[str] = []
 
@@ -109,9 +110,24 @@ class Driver:
         if what == "done":
             worker.task = None
             self._merged.add(told, fresh=True)
+        elif what == "ready":
+            self._unborn = 0
         elif what == "died":
-            self._died(task, worker.row)
+            if worker.ready:
+                self._died(task, worker.row)
+            else:
+                self._never_began(task)
             crew.replace(worker)
+
+    def _never_began(self, task: Task) -> None:
+        """Raises InputError where no process begins."""
+        self._unborn += 1
+        if self._unborn > DEATHS * self._jobs:
+            raise InputError(
+                "jobs: the processes end before they begin. A script that starts a job does so below "
+                'if __name__ == "__main__":, since each process imports it'
+            )
+        self._again.append(task)
 
     def _died(self, task: Task, row: int | None) -> None:
         shard = task.shard

@@ -39,6 +39,7 @@ def work(recipe: Recipe, pipe: Connection) -> None:
     threading.Thread(target=_end_with_the_driver, daemon=True).start()
     try:
         scorer = ShardScorer(recipe)
+        pipe.send(("ready", None))
         while (task := pipe.recv()) is not None:
             alone = (lambda number: pipe.send(("row", number))) if task.alone else None
             pipe.send(("done", scorer.score(task.shard, task.guilty, alone)))
@@ -85,6 +86,7 @@ class Worker:
         theirs.close()
         self.task: Task | None = None
         self.row: int | None = None
+        self.ready = False  # it has begun: before, its death is no shard's fault
 
     def give(self, task: Task) -> None:
         """Set it to work. That it has died shows when it is heard."""
@@ -93,11 +95,12 @@ class Worker:
             self.pipe.send(task)
 
     def hear(self) -> tuple[str, Any]:
-        """What it says next: ("done", entry), ("failed", words), ("row", number); ("died", None) when it is dead."""
+        """What it says next: ready, row (with its number), done (entry), failed (words); died when it is dead."""
         try:
             said: tuple[str, Any] = self.pipe.recv()
         except (EOFError, OSError):
             return "died", None
+        self.ready = True
         if said[0] == "row":
             self.row = said[1]
         return said
