@@ -22,7 +22,7 @@ from assay.data.paths import STDIN, paths_of
 from assay.errors import InputError
 from assay.records import Sample, fingerprint
 
-ROWS = 1000
+ROWS = 100
 BYTES = 8 << 20  # of rows; a shard ends with the row that reaches it
 
 
