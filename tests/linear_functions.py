@@ -35,6 +35,7 @@ TEXTS = frozenset({
 
 #: These take a text, and only compare it as a whole, count it or hand it on.
 NOT_READ = {
+    "assay.scale.workers:error_of": "hands a message on",
     "assay.sizing:in_lines": "breaks sentences of ours, of a few numbers",
     "assay.data.rows:with_ids": "pairs passages and ids",
     "assay.systems.lexical:bleu": "sacrebleu reads it, in linear time",

@@ -208,7 +208,7 @@ def _begin(
     """Check everything, and start a run in the store. Asks the judge nothing."""
     judge = resolve_judge(judge)
     source = open_data(data, column_map=column_map, limit=limit, language=language)
-    chosen = _chosen(metrics, source, judge)
+    chosen = chosen_for(metrics, source, judge)
     check_budget(options.budget, judge)
     if options.detach and judge.rows_in_flight is None:
         raise InputError("detach: goes with a judge that answers in batches, for example judge='openai-batch:MODEL'")
@@ -257,7 +257,7 @@ async def _finish(running: Running, source: Data) -> Result:
     return running.result
 
 
-def _chosen(metrics: MetricSpec | None, source: Data, judge: BaseJudge) -> tuple[Metric, ...]:
+def chosen_for(metrics: MetricSpec | None, source: Data, judge: BaseJudge) -> tuple[Metric, ...]:
     """The metrics to run. Reports all that is missing at once, before any call."""
     if metrics is None:
         chosen = tuple(

@@ -280,6 +280,16 @@ class Store:
             put_row(db, run, number, clean(scored.sample.id), body)
             self._note_used(db, run)
 
+    def put_rows(self, run: str, rows: Iterable[tuple[int, ScoredSample]]) -> None:
+        """Keep several scored rows by their numbers, all or none."""
+        bodies = [
+            (number, clean(scored.sample.id), packed(scored.sample.to_dict(), scores_of(scored)))
+            for number, scored in rows
+        ]
+        with self._writing() as db:
+            for number, name, body in bodies:
+                put_row(db, run, number, name, body)
+
     def merge_row(self, run: str, scored: ScoredSample) -> int:
         """Keep one scored sample under its key: a new row at the end, or new scores on the row that it has already.
 

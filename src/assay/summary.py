@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 #: How sure the interval of a mean is.
 CONFIDENCE = 0.95
+#: What is kept of moments, in their order.
+_MOMENTS = ("n", "mean", "squares", "least", "most", "graded")
 
 
 @dataclass(slots=True)
@@ -53,13 +55,49 @@ class Summary:
             return
         assert score.value is not None  # Score holds a value or a reason
         self.scored += 1
-        total = self._sum + score.value
-        if abs(self._sum) >= abs(score.value):
-            self._lost += (self._sum - total) + score.value
-        else:
-            self._lost += (score.value - total) + self._sum
-        self._sum = total
+        self._plus(score.value)
         self._moments.add(score.value, score.low, score.high, cluster)
+
+    def _plus(self, value: float) -> None:
+        total = self._sum + value
+        if abs(self._sum) >= abs(value):
+            self._lost += (self._sum - total) + value
+        else:
+            self._lost += (value - total) + self._sum
+        self._sum = total
+
+    def merge(self, other: Summary) -> None:
+        """Take in all rows of another summary of the metric: as if each had been added here, but for rounding.
+
+        Counts are equal, means to 1e-12 of the range; the order of what is merged does not matter to either.
+        """
+        if other.total:
+            self.low, self.high, self.direction = other.low, other.high, other.direction
+        self.scored += other.scored
+        self.total += other.total
+        self.causes.update(other.causes)
+        self._plus(other._sum)
+        self._plus(other._lost)
+        self._moments.merge(other._moments)
+
+    def state(self) -> dict[str, Any]:
+        """All that `merge` needs of it, as plain JSON values: `from_state` reads them. Without clusters."""
+        return {
+            **{name: getattr(self, name) for name in ("low", "high", "direction", "scored", "total")},
+            "causes": dict(self.causes),
+            "sum": [self._sum, self._lost],
+            "moments": [getattr(self._moments, name) for name in _MOMENTS] if self._moments.n else None,
+        }
+
+    @classmethod
+    def from_state(cls, metric: str, state: Mapping[str, Any]) -> Self:
+        """What `state` told, digit by digit."""
+        found = cls(metric, *(state[name] for name in ("low", "high", "direction", "scored", "total")))
+        found.causes = Counter(state["causes"])
+        found._sum, found._lost = state["sum"]
+        if state["moments"] is not None:
+            found._moments = Moments(*state["moments"])
+        return found
 
     @property
     def sum(self) -> float:

@@ -182,6 +182,10 @@ class FileLedger:
         self._db.create()
         self._offset: float | None = None
 
+    def __reduce__(self) -> tuple[type[FileLedger], tuple[Path]]:
+        """In another process it is the same file."""
+        return FileLedger, (self._db.path,)
+
     def now(self) -> float:
         """Seconds on the clock of this ledger: near those since 1970. Raises sqlite3.Error at its first use."""
         if self._offset is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,7 +23,7 @@ from assay.cli.options import (
     column_map,
 )
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
-from assay.cli.stakes import BaselineOption, FailOverOption, FailUnderOption, Stakes, SummaryOption
+from assay.cli.stakes import BaselineOption, FailOverOption, FailUnderOption, Stakes, SummaryOption, watch
 from assay.cli.words import for_the_command_line
 from assay.errors import SETTLED, Cause, Detached, InputError
 
@@ -75,6 +75,13 @@ def score(
     limit: Annotated[int | None, typer.Option(help="Read at most this many rows.")] = None,
     concurrency: Annotated[int, typer.Option(help="Rows in flight at the same time.")] = 16,
     deadline: Annotated[float | None, typer.Option(help="Seconds for the whole run.")] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(help="Score files in this many processes, in pieces; a rerun goes on where the last one stopped."),
+    ] = None,
+    lean: Annotated[
+        bool, typer.Option("--lean", help="With --jobs: keep of each row id, values and causes, and no findings.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
     detach: Annotated[
         bool, typer.Option("--detach", help="Submit batches and end; `assay batch collect` goes on. Batch judges only.")
@@ -85,6 +92,9 @@ def score(
         bool, typer.Option("--gate", help="Hold the run against the gates of the configuration, as `assay gate` does.")
     ] = False,
     baseline: BaselineOption = None,
+    early: Annotated[
+        bool, typer.Option("--early", help="End as soon as the gate is decided; rows are read in an order by chance.")
+    ] = False,
     summary: SummaryOption = None,
 ) -> None:
     """Score files of answers and print the table of means. A rerun asks only for what is missing."""
@@ -92,6 +102,7 @@ def score(
     from assay.data.named import is_named
     from assay.evaluation import EvaluationInterrupted, evaluate
     from assay.judges.cascade.judge import CascadeJudge
+    from assay.scale.job import evaluate_in_processes
     from assay.sinks.registry import resolve_sink
 
     data = _data(data)
@@ -109,22 +120,31 @@ def score(
         check_detach(data)
     sinks = [resolve_sink(spec) for spec in sink or ()]
     named = data[0] if len(data) == 1 else [name if is_named(name) else Path(name) for name in data]
+    if jobs is None and lean:
+        raise InputError("--lean: goes with --jobs")
+    if jobs is not None:
+        _check_jobs(
+            data,
+            {"--sink": sink, "--limit": limit, "--deadline": deadline, "--detach": detach or None,
+             "--early": early or None},
+        )  # fmt: skip
+    how: dict[str, Any] = {
+        "store": store, "concurrency": concurrency, "run": run, "replace": replace, "note": note,
+        "progress": not quiet, "budget": budget_meant(),
+    }  # fmt: skip
+    reading: dict[str, Any] = {"column_map": column_map(columns), "format": format, "language": language}
+    watched = None
     try:
-        result = evaluate(
-            open_data(named, column_map=column_map(columns), limit=limit, format=format, language=language),
-            measured,
-            chosen,
-            store=store,
-            concurrency=concurrency,
-            deadline=deadline,
-            sinks=sinks,
-            run=run,
-            replace=replace,
-            note=note,
-            progress=not quiet,
-            budget=budget_meant(),
-            detach=detach,
-        )
+        if jobs is None:
+            rows = open_data(named, limit=limit, **reading)
+            if early:
+                rows, watched = watch(stakes, rows, measured, chosen)
+            until = None if watched is None else watched.take
+            result = evaluate(rows, measured, chosen, deadline=deadline, sinks=sinks, detach=detach, until=until, **how)
+        else:
+            # the embedded judge reads on one thread in each process where it is named
+            one = "embedded" if judge == JudgeOptions() else judge.resolve
+            result = evaluate_in_processes(named, measured, one, jobs=jobs, lean=lean, **reading, **how)
     except Detached as detached:
         keep_job(store, detached.run, run is not None)
         say(f"assay: {for_the_command_line(str(detached))}", aside=True)
@@ -136,10 +156,10 @@ def score(
         raise typer.Exit(INTERRUPTED) from None
     end_job(store, result.run)
     print_result(result, out, as_csv, as_json, by, bedrock, cluster)
-    if isinstance(chosen, CascadeJudge):
+    if isinstance(chosen, CascadeJudge) and jobs is None:
         say(chosen.report().text(), aside=True)
-    code = 0 if stakes is None else stakes.settle(result, summary, aside=as_json or as_csv == STDOUT)
-    raise typer.Exit(code or _verdict(result))
+    code = 0 if stakes is None else stakes.settle(result, summary, watched, aside=as_json or as_csv == STDOUT)
+    raise typer.Exit(code or (OK if watched is not None and watched.verdict else _verdict(result)))
 
 
 def _data(given: list[str] | None) -> list[str]:
@@ -149,6 +169,17 @@ def _data(given: list[str] | None) -> list[str]:
     if not found:
         raise InputError("data: name a file of answers, or one in the configuration (`assay init` writes one)")
     return found
+
+
+def _check_jobs(data: list[str], options: dict[str, object]) -> None:
+    """Raises InputError for what a job of several processes does not do."""
+    from assay.data.named import is_named
+
+    for option, given in options.items():
+        if given:
+            raise InputError(f"--jobs: does not go with {option}")
+    if any(is_named(name) for name in data):
+        raise InputError("--jobs: goes with files, not with sources of traces")
 
 
 def _check_outputs(data: list[str], out: Path | None, as_csv: str | None, as_json: bool) -> None:

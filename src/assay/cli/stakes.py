@@ -14,7 +14,10 @@ from assay.cli.output import say, show
 from assay.errors import InputError
 
 if TYPE_CHECKING:
+    from assay.data import Data
     from assay.gates import Decision, Gate, Rule
+    from assay.gates.early import Early
+    from assay.judges import JudgeSpec
     from assay.naming import MetricSpec
     from assay.result import Result
 
@@ -122,11 +125,11 @@ class Stakes:
             raise InputError("--gate: some rules hold a run against another; name it with --baseline")
         return cls(meant, None if against is None else run_held(against, store))
 
-    def settle(self, result: Result, summary: Path | None, *, aside: bool) -> int:
+    def settle(self, result: Result, summary: Path | None, early: Early | None = None, *, aside: bool) -> int:
         """Hold the run against it, and say what was found. Gives the exit code: 0, 5 or 6."""
         from assay.gates import check
 
-        decision = check(self.gate, result, self.baseline)
+        decision = check(self.gate, result, self.baseline) if early is None else early.decision(result)
         if aside:
             say(f"\n{decision}", aside=True)
         else:
@@ -136,6 +139,21 @@ class Stakes:
             show(as_rich(decision))
         write_decision(decision, summary, None)
         return decision.exit_code
+
+
+def watch(stakes: Stakes | None, rows: Data, metrics: MetricSpec | None, judge: JudgeSpec) -> tuple[Data, Early]:
+    """The rows in an order by chance, and what looks at each. Raises InputError where there is no gate."""
+    from assay.data.shuffled import Shuffled
+    from assay.evaluation import chosen_for
+    from assay.gates.early import Early
+    from assay.judges import resolve_judge
+
+    if stakes is None:
+        raise InputError("--early: goes with --gate, --fail-under and --fail-over")
+    resolved = resolve_judge(judge)
+    chosen = chosen_for(metrics, rows, resolved)
+    shuffled = Shuffled(rows)
+    return shuffled, Early(stakes.gate, chosen, shuffled.rows, resolved.fingerprint, stakes.baseline)
 
 
 def _check_rules(gate: Gate, metrics: MetricSpec | None) -> None:

@@ -98,12 +98,20 @@ class Data:
     def _read(self, rows: Iterator[object]) -> Iterator[tuple[int, Sample | RowError]]:
         number = 0
         for number, item in enumerate(islice(rows, self._limit), 1):
-            found = self._sample(item, number)
-            if self._language is not None and isinstance(found, Sample) and not found.language:
-                found = dataclasses.replace(found, language=self._language)
-            yield number, found
+            yield number, self.sample(item, number)
         if number == 0:
             raise InputError(f"{self._source.what} has no rows")
+
+    def items(self) -> Iterator[object]:
+        """The rows as the source has them, for who reads a part of them: `sample` makes samples of them."""
+        return self._source.open()
+
+    def sample(self, item: object, number: int) -> Sample | RowError:
+        """One of `items` as a sample, by the columns of the whole; `number` counts from 1."""
+        found = self._sample(item, number)
+        if self._language is not None and isinstance(found, Sample) and not found.language:
+            return dataclasses.replace(found, language=self._language)
+        return found
 
     def _sample(self, item: object, number: int) -> Sample | RowError:
         if isinstance(item, Bad):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -95,15 +95,23 @@ def numbered_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | Bad]]:
     number = 0
     with open_bytes(path) as file:
         try:
-            for number, line in enumerate(lines_of(file), 1):
-                if isinstance(line, TooLong):
-                    yield number, Bad(f"line {number} is {line}")
-                    continue
-                line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-                if not line.isspace():
-                    yield number, _json_row(line, number)
+            for number, row in rows_of_lines(lines_of(file)):
+                if row is not None:
+                    yield number, row
         except DAMAGED as error:
             yield number, Bad(f"after line {number} {_damage(path, error)}, and what follows is lost: {error}")
+
+
+def rows_of_lines(
+    lines: Iterable[bytes | TooLong], before: int = 0
+) -> Iterator[tuple[int, Mapping[str, Any] | Bad | None]]:
+    """What each line holds, with its number: None where it is blank. `before` lines went before them."""
+    for number, line in enumerate(lines, before + 1):
+        if isinstance(line, TooLong):
+            yield number, Bad(f"line {number} is {line}")
+            continue
+        line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+        yield number, None if line.isspace() else _json_row(line, number)
 
 
 def _damage(path: Path, error: BaseException) -> str:

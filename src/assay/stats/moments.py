@@ -41,6 +41,23 @@ class Moments:
             n, total = self.clusters.get(cluster, (0, 0.0))
             self.clusters[cluster] = n + 1, total + value
 
+    def merge(self, other: Moments) -> None:
+        """Take in all that another has (Chan, Golub and LeVeque, COMPSTAT 1982)."""
+        if other.n:
+            n, off = self.n + other.n, other.mean - self.mean
+            self.squares += other.squares + off * off * self.n * other.n / n
+            self.mean += off * other.n / n
+            self.n = n
+        self.least, self.most = min(self.least, other.least), max(self.most, other.most)
+        self.graded = self.graded or other.graded
+        if other.clusters is None:
+            return
+        if self.clusters is None:
+            self.clusters = {}
+        for cluster, (n, total) in other.clusters.items():
+            known, so_far = self.clusters.get(cluster, (0, 0.0))
+            self.clusters[cluster] = known + n, so_far + total
+
     @property
     def farthest(self) -> float:
         """The largest squared deviation from the mean."""
