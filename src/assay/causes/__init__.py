@@ -9,5 +9,5 @@ asked.
 
 from assay.causes.finding import find_causes as find_causes
 from assay.causes.records import LABELS as LABELS
-from assay.causes.records import Cause as Cause
 from assay.causes.records import Causes as Causes
+from assay.causes.records import RootCause as RootCause

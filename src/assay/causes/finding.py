@@ -13,7 +13,7 @@ from assay.causes.facts import UNSURE, Facts, facts_of
 from assay.causes.failed import failed_by, is_measured, thresholds_for
 from assay.causes.health import Health
 from assay.causes.reading import AT_ONCE, Unasked, inquiries_for, read
-from assay.causes.records import Cause, Causes
+from assay.causes.records import Causes, RootCause
 from assay.errors import InputError
 from assay.judges import BaseJudge, JudgeSpec, resolve_judge
 from assay.judges.cache import FindingCache
@@ -86,7 +86,7 @@ class _Work:
     answerable: str
     top: int
     unsure: bool
-    found: dict[int, Cause] = field(default_factory=dict)
+    found: dict[int, RootCause] = field(default_factory=dict)
     rows: int = 0
     unmeasured: int = 0
     answered: Answerability = field(default_factory=Answerability)
@@ -124,7 +124,7 @@ class _Work:
             because = f"{because}; the judge: {told}"
         elif reads:
             because += f" ({reads} {'inquiry' if reads == 1 else 'inquiries'})"
-        self.found[row.number] = Cause(
+        self.found[row.number] = RootCause(
             decision.label, because, row.number, row.scored.sample.id, dict(facts.failed or {}), reads
         )
 

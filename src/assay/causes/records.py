@@ -30,7 +30,7 @@ LABELS: tuple[Label, ...] = get_args(Label)
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class RootCause:
     """Why one sample failed.
 
     label    one of LABELS
@@ -75,7 +75,7 @@ class Causes:
     """
 
     run: str
-    per_row: Mapping[int, Cause] = field(default_factory=dict)
+    per_row: Mapping[int, RootCause] = field(default_factory=dict)
     rows: int = 0
     unmeasured: int = 0
     thresholds: Mapping[str, float] = field(default_factory=dict)

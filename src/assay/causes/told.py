@@ -11,7 +11,7 @@ from assay.causes.health import Health
 from assay.terminal import printable
 
 if TYPE_CHECKING:
-    from assay.causes.records import Cause, Causes
+    from assay.causes.records import Causes, RootCause
 
 _LONGEST = 300  # characters of an example
 
@@ -52,7 +52,7 @@ def _failures(causes: Causes, examples: int) -> Iterator[str]:
         )
 
 
-def _example(cause: Cause) -> str:
+def _example(cause: RootCause) -> str:
     named = "" if cause.id is None else f" ({cause.id[:40]})"
     because = " ".join(cause.because.split())
     return f"row {cause.row}{named}: {because if len(because) <= _LONGEST else because[: _LONGEST - 1] + '…'}"
