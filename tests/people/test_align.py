@@ -81,6 +81,16 @@ def test_no_mean_where_only_some_claims_of_a_row_are_labelled(result, labels):
     assert "answer/contexts" in align(result, labels[::2]).means
 
 
+def test_no_mean_where_a_few_labels_weigh_nearly_all(result, labels):
+    """20 labelled rows of weight 1, but three of 30: 107²/(17 + 3·900) = 4.2 rows would say as much; all alike say 20."""
+    first = labels[:40:2]  # one claim of each row
+    assert align(result, first).means["answer/contexts"].witnesses == pytest.approx(20)
+    heavy = [{**label, "weight": 30.0 if n < 3 else 1.0} for n, label in enumerate(first)]
+    assert "answer/contexts" not in align(result, heavy).means
+    light = [{**label, "weight": 2.0 if n < 3 else 1.0} for n, label in enumerate(first)]
+    assert align(result, light).means["answer/contexts"].witnesses == pytest.approx(23**2 / (17 + 3 * 4))
+
+
 def test_labels_of_samples_as_yes_or_no_and_as_grades(result, rows):
     people = {row["id"]: sum(rows[1][row["id"], k] for k in range(2)) / 2 for row in rows[0]}
     graded = align(result, [{"id": name, "faithfulness": value} for name, value in people.items()]).groups[

@@ -8,7 +8,7 @@ from assay.people.groups import Group, Pair
 from assay.people.items import Item, RunItems, by_row
 from assay.stats.ppi import Corrected, corrected_mean
 
-#: Labelled rows below which no mean is corrected: the interval would not hold (see docs/trust.md).
+#: Labelled rows, of one weight, below which no mean is corrected: the interval would not hold (see docs/trust.md).
 FEWEST = 15
 #: Metrics that are made of the labelled items themselves.
 AS_LABELLED = ("labelled_claims", "labelled_passages")
@@ -41,13 +41,14 @@ def _corrected(
     confidence: float,
 ) -> Corrected | None:
     """From (people's, the judge's, weight, row) of what is labelled, and (the judge's, row) of the rest."""
-    if len({row for *_, row in pairs}) < FEWEST or not all(low <= truth <= high for truth, *_ in pairs):
+    if not all(low <= truth <= high for truth, *_ in pairs):
         return None
-    return corrected_mean(
+    found = corrected_mean(
         [one[0] for one in pairs], [one[1] for one in pairs], [one[0] for one in rest], low, high,
         weights=[one[2] for one in pairs], clusters=[one[3] for one in pairs], rest_clusters=[one[1] for one in rest],
         confidence=confidence,
     )  # fmt: skip
+    return found if found is not None and found.witnesses >= FEWEST - 1e-9 else None
 
 
 def _of_metric(items: RunItems, group: Group, confidence: float) -> Corrected | None:

@@ -40,6 +40,7 @@ class Corrected:
     alone       the mean of the labels, with the interval that they alone give
     weight      how much the judge's scores count, in [0, 1]
     labelled    rows with a label and a score; `unlabelled` have a score only
+    witnesses   labelled clusters of one size and weight that would say as much (Kish)
     error       standard error of `mean`
     correlation of labels and judge, None where one of them never changes
     narrower    by which share the interval is narrower than that of the labels alone
@@ -57,6 +58,7 @@ class Corrected:
     unlabelled: int
     error: float
     correlation: float | None
+    witnesses: float
     confidence: float = 0.95
 
     @property
@@ -165,6 +167,7 @@ def corrected_mean(
         unlabelled=int(parts.rest.size),
         error=math.sqrt(parts.variance(w)),
         correlation=_correlation(parts),
+        witnesses=parts.witnesses,
         confidence=confidence,
     )
 
