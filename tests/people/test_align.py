@@ -82,7 +82,7 @@ def test_no_mean_where_only_some_claims_of_a_row_are_labelled(result, labels):
 
 
 def test_no_mean_where_a_few_labels_weigh_nearly_all(result, labels):
-    """20 labelled rows of weight 1, but three of 30: 107²/(17 + 3·900) = 4.2 rows would say as much; all alike say 20."""
+    """20 labelled rows, three of them of weight 30: 107²/(17 + 3·900) = 4.2 rows would say as much."""
     first = labels[:40:2]  # one claim of each row
     assert align(result, first).means["answer/contexts"].witnesses == pytest.approx(20)
     heavy = [{**label, "weight": 30.0 if n < 3 else 1.0} for n, label in enumerate(first)]
