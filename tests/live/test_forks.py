@@ -31,6 +31,7 @@ HARMLESS = {
     "src/assay/live/leases.py": "of a worker process",
     "src/assay/live/outbox.py": "of a worker process",
     "src/assay/live/worker.py": "of a worker process",
+    "src/assay/scale/workers.py": "of a worker process, which it ends with its driver",
     "src/assay/sync.py": "of one call, whose caller waits for it",
     "src/assay/sinks/writing.py": "of one evaluation, whose loop does not survive a fork either",
     "src/assay/forks.py": "the module that makes them anew",
