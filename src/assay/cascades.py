@@ -131,6 +131,7 @@ class _Both(BaseJudge):
         self._first, self._then = first, then
         self._first_cache, self._then_cache = FindingCache(first, store), FindingCache(then, store)
         self.budgeted = first.budgeted and then.budgeted
+        self.sees = then.sees  # as the cascade will
         self.rows: dict[str, set[str]] = {}
         self.compared: dict[str, list[tuple[str, float | None, bool]]] = {}
         self.asked: list[_Asked] = []
