@@ -1,4 +1,4 @@
-"""What stands around a judge is what that judge is: one that sees is shown pictures in a jury and a calibration, too."""
+"""What stands around a judge is what that judge is: one that sees is shown pictures in a jury, too."""
 
 from __future__ import annotations
 
