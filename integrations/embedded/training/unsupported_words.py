@@ -2,8 +2,8 @@
 
     python unsupported_words.py --data D
 
-Of claims that are not supported, stand in the answer as they were read, and in which people marked something, by letters
-and digits: how much of what is told is marked (precision), how much of what is marked is told (recall), and in how many
+Of claims that are not supported, stand in the answer as read, and in which people marked something, by letters and
+digits: how much of what is told is marked (precision), how much of what is marked is told (recall), and in how many
 claims both meet; beside telling the whole claim.
 """
 
