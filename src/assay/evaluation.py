@@ -16,6 +16,7 @@ from assay.data import ColumnMap, Data, Rows, missing_columns, open_data
 from assay.errors import Cause, InputError
 from assay.judges import BaseJudge, JudgeSpec, resolve_judge
 from assay.judges.cache import FindingCache
+from assay.judges.fusing import Asking
 from assay.metrics import Metric
 from assay.naming import MetricSpec, resolve
 from assay.records import ScoredSample
@@ -73,6 +74,7 @@ def evaluate(
     budget: Budget | None = None,
     stop_after: int | None = STOP_AFTER,
     reading: int = 1,
+    asking: Asking | None = None,
     detach: bool = False,
     until: Callable[[int, ScoredSample], str | None] | None = None,
 ) -> Result:
@@ -92,6 +94,7 @@ def evaluate(
         budget=budget,
         stop_after=stop_after,
         reading=reading,
+        asking=asking,
         detach=detach,
         until=until,
     )
@@ -134,6 +137,7 @@ async def aevaluate(
     budget: Budget | None = None,
     stop_after: int | None = STOP_AFTER,
     reading: int = 1,
+    asking: Asking | None = None,
     detach: bool = False,
     until: Callable[[int, ScoredSample], str | None] | None = None,
 ) -> Result:
@@ -165,6 +169,9 @@ async def aevaluate(
                      for it again
     stop_after       rows in a row without one usable reply of the judge after which the run ends; None: never
     reading          2 asks the judge anew what reading 1 has found, and keeps it apart: see `assay.readings`
+    asking           whether a judge that writes is asked in one request what belongs together: "fused", "separate", or
+                     "auto", where `assay fuse-check` found that it makes no difference. None: as the judge says, which
+                     is "auto"
     detach           for a judge that answers in batches: submit them, and raise Detached in place of waiting for them.
                      The same call later goes on, and either ends or raises it again
     until            called with the number of each row and the row scored, in the order of the data; a text that it
@@ -186,6 +193,7 @@ async def aevaluate(
         budget=budget,
         stop_after=stop_after,
         reading=reading,
+        asking=asking,
         detach=detach,
         until=until,
     )
@@ -207,6 +215,7 @@ def _begin(
 ) -> tuple[Running, Data]:
     """Check everything, and start a run in the store. Asks the judge nothing."""
     judge = resolve_judge(judge)
+    judge = judge if options.asking is None else judge.with_asking(options.asking)
     source = open_data(data, column_map=column_map, limit=limit, language=language)
     chosen = chosen_for(metrics, source, judge)
     check_budget(options.budget, judge)
@@ -242,6 +251,8 @@ def _begin(
     result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
     findings = kept.findings(result.run)
     cache = FindingCache(judge.kept_in(findings), findings, options.reading)
+    if cache.fused:
+        result.notes.append(f"asked in one request, by groups: {', '.join(sorted(cache.fused))}")
     return Running(result, chosen, judge, cache, options), source
 
 

@@ -18,6 +18,7 @@ from assay.errors import AssayError, Cause, JudgeFailure, StoreError
 from assay.judges import BaseJudge
 from assay.judges.base import WAITS, Waits
 from assay.judges.cache import FindingCache
+from assay.judges.fusing import Asking
 from assay.metrics import Metric
 from assay.progress import progress_for
 from assay.records import Sample, Score, ScoredSample
@@ -50,6 +51,7 @@ class Options:
     budget: Budget | None
     stop_after: int | None
     reading: int = 1
+    asking: Asking | None = None
     detach: bool = False
     until: Callable[[int, ScoredSample], str | None] | None = None
 

@@ -53,7 +53,9 @@ def read(body: dict[str, Any]) -> Reading:
     if schema is None:
         stated = "\n".join(m["content"] for m in body["messages"] if m["role"] != "assistant")
         schema = json.loads(stated[stated.index("\n{", stated.index("JSON schema:")) :].strip().splitlines()[0])
-    return Reading(kind_of(schema, [title for title, _ in sections]), sections, task, schema, user)
+    fused = "\nPART 1: " in f"\n{task}"
+    kind = "fused" if fused else kind_of(schema, [title for title, _ in sections])
+    return Reading(kind, sections, task, schema, user)
 
 
 def kind_of(schema: dict[str, Any], titles: list[str]) -> str:
@@ -80,6 +82,7 @@ def think(reading: Reading) -> dict[str, Any]:
     """An honest answer."""
     answer = {
         "support": _support,
+        "fused": _fused,
         "claims": _claims,
         "usefulness": _usefulness,
         "useful_sentences": _useful_sentences,
@@ -165,6 +168,31 @@ def _support(reading: Reading) -> dict[str, Any]:
         item = {"id": f"C{number}", "reason": f"{together:.2f} covered", "label": label, "quotes": cells}
         verdicts.append(item)
     return {"items": verdicts, "sentences": []}
+
+
+def parts(task: str) -> list[tuple[list[str], list[str]]]:
+    """Of each part of a fused task the ids that it asks for, and the passages that it is about alone."""
+    lines = re.findall(r"^PART \d+: (.*?)(?:, on (.*?) alone)?$", task, re.MULTILINE)
+    return [(ids.split(", "), places.split(", ") if places else []) for ids, places in lines]
+
+
+def _fused(reading: Reading) -> dict[str, Any]:
+    """Each part as it would be answered alone, with the numbers of the whole."""
+    passages = {title.removeprefix("PASSAGE "): text for title, text in reading.sections if title.startswith("PASSAGE")}
+    claims = {title.split(",")[0].removeprefix("CLAIM "): text for title, text in reading.sections
+              if title.startswith("CLAIM")}  # fmt: skip
+    rest = [(title, text) for title, text in reading.sections if not title.startswith(("PASSAGE", "CLAIM"))]
+    items = []
+    for ids, alone in parts(reading.task):
+        places = alone or list(passages)
+        own = [(f"PASSAGE P{n}", passages[place]) for n, place in enumerate(places, 1)]
+        own += [(f"CLAIM C{n}", claims[name]) for n, name in enumerate(ids, 1) if name in claims]
+        ask = _support if ids[0] in claims else _usefulness
+        found = ask(Reading("", own + rest, reading.task, reading.schema, reading.user))["items"]
+        for name, item in zip(ids, found, strict=True):
+            quotes = [{**quote, "passage": places[int(quote["passage"][1:]) - 1]} for quote in item["quotes"]]
+            items.append({**item, "id": name, "quotes": quotes})
+    return {"items": items, "sentences": []}
 
 
 def _claims(reading: Reading) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from assay.inquiries.claims import Claims
 from assay.inquiries.criterion import Checklist, Criterion
 from assay.inquiries.directness import Directness
 from assay.inquiries.entities import Entities
+from assay.inquiries.fused import Fused
 from assay.inquiries.key_questions import KeyQuestions
 from assay.inquiries.listing import Listing
 from assay.inquiries.rating import Rated, Rating
@@ -30,6 +31,7 @@ __all__ = [
     "Distance",
     "Division",
     "Entities",
+    "Fused",
     "Inquiry",
     "KeyQuestions",
     "Listing",

@@ -13,7 +13,7 @@ from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from assay.errors import InputError
 from assay.pictures import Picture
@@ -157,6 +157,11 @@ class Inquiry(ABC, Generic[F]):
             raise InputError(f"{self.name}: images: there is no section {next(iter(left))!r}")
         return replace(prompt, material=material)
 
+    def told(self, notes: Mapping[str, str]) -> Self:
+        """This inquiry with what the user of a judge says of its kind, by the names of inquiries."""
+        note = notes.get(self.name)
+        return self if note is None or self.guidance == note else replace(self, guidance=note)
+
     # ---- asked as decisions
 
     def questions(self) -> tuple[Question, ...]:
@@ -182,6 +187,11 @@ class Inquiry(ABC, Generic[F]):
     def items(self) -> int:
         """How many answers it takes."""
         return 1
+
+    @property
+    def too_many(self) -> bool:
+        """Whether it asks for more than one request should."""
+        return self.items() > self.most_items
 
     def labels(self) -> tuple[str, ...]:
         """The closed set of labels of its verdicts, the affirmative one first; () where it has none."""

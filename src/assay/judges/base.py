@@ -20,12 +20,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
-from assay.errors import JudgeFailure
+from assay.errors import InputError, JudgeFailure
 from assay.records import Usage
 
 if TYPE_CHECKING:
     from assay.inquiries.base import Inquiry
     from assay.judges.cache import FindingStore
+    from assay.judges.fusing import Asking, Group
     from assay.judges.guidance import Guidance, GuidanceSpec
 
 F = TypeVar("F")
@@ -68,6 +69,12 @@ def sees(judge: Judge) -> bool:
     return bool(getattr(judge, "sees", False))
 
 
+def fused_of(judge: Judge) -> frozenset[Group]:
+    """The groups of inquiries that a judge is asked together: see `assay.metrics.fused`."""
+    groups: frozenset[Group] = getattr(judge, "fused", frozenset())
+    return groups
+
+
 class Around:
     """A judge around another one, as metrics see it: it is what that one is, and finds in a way of its own.
 
@@ -92,6 +99,10 @@ class Around:
     @property
     def sees(self) -> bool:
         return sees(self.judge)
+
+    @property
+    def fused(self) -> frozenset[Group]:
+        return fused_of(self.judge)
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         return self.judge.cannot(inquiry, language)
@@ -183,6 +194,9 @@ SPENDING: ContextVar[Spending | None] = ContextVar("assay_spending", default=Non
 class BaseJudge(ABC):
     """A judge: subclass it, give it a `fingerprint` and an `answer`."""
 
+    #: how it is asked what belongs together, see `assay.judges.fusing`; None: one by one, it cannot be asked otherwise
+    asking: Asking | None = None
+
     #: False for judges whose findings need not be kept on disk (scripts, tests)
     durable: bool = True
 
@@ -239,6 +253,21 @@ class BaseJudge(ABC):
         twin.guidance = Guidance.of(guidance)
         return twin
 
+    def with_asking(self, asking: Asking) -> Self:
+        """This judge, asked what belongs together as `asking` says: see `assay.judges.fusing`.
+
+        Raises InputError for what is no way of asking, and from judges that do not write: they are asked one by one.
+        """
+        from assay.judges.fusing import checked_asking
+
+        checked = checked_asking(asking)
+        if self.asking is None and checked == "fused":
+            raise InputError("asking: 'fused' goes with a judge that writes, for example judge='openai:MODEL'")
+        twin = copy.copy(self)
+        twin.__dict__.pop("_caches", None)
+        twin.asking = None if self.asking is None else checked
+        return twin
+
     def guided(self, inquiry: Inquiry[F]) -> Inquiry[F]:
         """The inquiry as this judge is to be asked it: with what its user says of such inquiries."""
         return inquiry if self.guidance is None else self.guidance.added_to(inquiry)
@@ -270,6 +299,13 @@ class BaseJudge(ABC):
 
     async def release(self) -> None:  # noqa: B027  most judges hold nothing
         """Close what belongs to the running event loop (clients, connections). The judge stays usable."""
+
+    @property
+    def fused(self) -> frozenset[Group]:
+        """See `fused_of`; without a store nothing is known to agree."""
+        from assay.judges.fusing import fused_groups
+
+        return fused_groups(self, None)
 
     async def find(self, inquiry: Inquiry[F]) -> F:
         """The finding, remembered for as long as the running event loop lives."""

@@ -16,6 +16,7 @@ from assay.inquiries.base import Inquiry
 from assay.judges.asking import asked, bug
 from assay.judges.base import METER, WAITS, Answer, Around, BaseJudge
 from assay.judges.fences import SECRET
+from assay.judges.fusing import Group, fused_groups
 from assay.records import Usage
 
 F = TypeVar("F")
@@ -76,9 +77,21 @@ class FindingCache(Around):
     store_error: StoreError | None = None
     _address: str | None = None
     _maker: str | None = None
+    _fused: frozenset[Group] | None = None
     _memory: OrderedDict[str, Answer] = field(default_factory=OrderedDict)
     _calls: dict[str, _Call] = field(default_factory=dict)
     _waiting: list[_Call] = field(default_factory=list)
+
+    @property
+    def fused(self) -> frozenset[Group]:
+        """See `assay.judges.base.fused_of`; looked up once, so that one run is asked in one way."""
+        if self._fused is None:
+            try:
+                self._fused = fused_groups(self.judge, self.store)
+            except Exception as error:  # a store that cannot be read; what is not known to agree is asked one by one
+                self._failed(error)
+                self._fused = frozenset()
+        return self._fused
 
     async def find(self, inquiry: Inquiry[F]) -> F:
         """The finding on this inquiry. Raises JudgeFailure."""

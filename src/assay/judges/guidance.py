@@ -23,7 +23,7 @@ import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -75,8 +75,7 @@ class Guidance:
 
     def added_to(self, inquiry: Inquiry[F]) -> Inquiry[F]:
         """The inquiry with what is said of its kind."""
-        note = self.notes.get(inquiry.name)
-        return inquiry if note is None or inquiry.guidance == note else replace(inquiry, guidance=note)
+        return inquiry.told(self.notes)
 
 
 def _from_file(path: Path) -> Mapping[str, Any]:

@@ -25,6 +25,7 @@ from assay.judges.asking import bug, together
 from assay.judges.base import SPENDING, Answer, BaseJudge
 from assay.judges.endpoints.deadlines import Deadline, within
 from assay.judges.endpoints.replies import UNCOUNTED
+from assay.judges.fusing import Asking
 from assay.judges.planning import Need, ask_in_parts, chars_for, reading
 from assay.judges.writing.labels import Token, attach_probabilities
 from assay.judges.writing.prefixes import Prefixes
@@ -82,6 +83,8 @@ class TextJudge(BaseJudge):
     mask                applied to all judged text before `generate` sees it. Quotes of what it changed can no longer
                         be found in the passages, and so are no evidence; claims and reasons speak of masked text
     prefix_cache        let the first of several requests that begin alike go ahead, so that the model's cache serves
+    asking              whether what belongs together is asked in one request: "auto", "fused" or "separate"; see
+                        `assay.judges.fusing`
     reserves            True where `generate` takes each request that it sends from the budget (`SPENDING`) itself;
                         otherwise each `generate` is taken from it as one call
     """
@@ -93,6 +96,7 @@ class TextJudge(BaseJudge):
     prefix_cache: bool = False
     reserves: bool = False
     budgeted = True
+    asking: Asking | None = "auto"
 
     @property
     def address(self) -> str:
@@ -257,7 +261,7 @@ class WritingRoom:
         )
         over = fixed + reading(prompt.material) - self.window
         half = max(1, self.window // 2 - _REPLY_SLACK)  # a reply may take half of the window; the rest is for reading
-        split = inquiry.items() > inquiry.most_items or prompt.output_tokens > min(half, self.output or half)
+        split = inquiry.too_many or prompt.output_tokens > min(half, self.output or half)
         if over <= 0:
             return Need(over, chars=0, split=split)
         room = self.window - fixed - reading([replace(section, text="") for section in prompt.material])
