@@ -1,5 +1,5 @@
-"""The command line: score, explain, show, compare, causes, report, gate, plan, noise, align, label, probe, lens, runs,
-worst, failures, metrics, doctor, demo, worker, cascade, capture, ingest, bedrock, forget, init, batch.
+"""The command line: score, explain, show, compare, causes, report, gate, plan, noise, fuse-check, align, label, probe,
+lens, runs, worst, failures, metrics, doctor, demo, worker, cascade, capture, ingest, bedrock, forget, init, batch.
 
 Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input, or
 a file or store that cannot be read or written; 3 the judge cannot be used (missing extra, key refused, endpoint
@@ -30,6 +30,7 @@ from assay.cli.causes import causes
 from assay.cli.compare import compare
 from assay.cli.configured import configured
 from assay.cli.forget import forget
+from assay.cli.fuse_check import fuse_check
 from assay.cli.gate import gate
 from assay.cli.groups import grouped
 from assay.cli.ingest import ingest
@@ -135,6 +136,7 @@ for command in (
     app.command()(configured(command))
 for command in (metrics, capture, ingest, init):
     app.command()(command)
+app.command("fuse-check")(configured(fuse_check))
 app.command("show")(configured(show_sample))
 app.add_typer(runs, name="runs")
 app.add_typer(batch, name="batch")

@@ -64,6 +64,14 @@ GuidanceOption = Annotated[
     Path | None, typer.Option(help="TOML or JSON: what to tell the judge of single kinds of inquiry, with examples.")
 ]
 
+AskingOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Whether a judge that writes is asked in one request what belongs together: 'fused', 'separate', or 'auto', "
+        "where `assay fuse-check` found that it finds the same."
+    ),
+]
+
 CalibrationOption = Annotated[
     Path | None,
     typer.Option(help="A file that `assay align --write` made for this judge: its probabilities and thresholds."),
@@ -80,12 +88,14 @@ class JudgeOptions:
     embedding_model: EmbeddingOption = None
     window_tokens: WindowOption = None
     guidance: GuidanceOption = None
+    asking: AskingOption = None
     calibration: CalibrationOption = None
 
     def resolve(self) -> BaseJudge:
         """The judge that they mean. Raises InputError for options that do not go together."""
         judge = judge_of(self.judge, self.base_url, self.api_key_env, self.embedding_model, self.window_tokens)
         judge = judge if self.guidance is None else judge.with_guidance(self.guidance)
+        judge = judge if self.asking is None else judge.with_asking(self.asking)  # type: ignore[arg-type]  # it checks
         if self.calibration is None:
             return judge
         from assay.judges.calibrated import calibrated

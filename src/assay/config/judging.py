@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from assay.budgets.budget import Budget, Prices
 from assay.config.section import Section, near
 from assay.errors import AssayError
+from assay.judges.fusing import Asking, checked_asking
 from assay.metrics.base import Metric
 from assay.metrics.called import Called
 from assay.metrics.functions import FunctionMetric
@@ -34,6 +35,7 @@ class JudgeSettings:
     embedding_model: str | None = None
     window_tokens: int | None = None
     guidance: Path | None = None
+    asking: Asking | None = None
 
 
 def judge_in(section: Section, folder: Path) -> JudgeSettings:
@@ -59,7 +61,16 @@ def judge_in(section: Section, folder: Path) -> JudgeSettings:
         embedding_model=section.text("embedding_model"),
         window_tokens=section.whole("window_tokens"),
         guidance=None if guidance is None else folder / guidance,
+        asking=_asking(section),
     )
+
+
+def _asking(section: Section) -> Asking | None:
+    said = section.text("asking")
+    try:
+        return None if said is None else checked_asking(said)
+    except AssayError as error:
+        raise section.error("asking", str(error).removeprefix("asking: ")) from None
 
 
 def _check_address(section: Section, address: str) -> None:

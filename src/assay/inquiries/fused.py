@@ -29,7 +29,8 @@ Rows = tuple[Verdict, ...]
 
 TASK = """\
 One reply answers all parts of this task ({count}). "items" holds one entry for each id that a part lists, and
-no other. Judge each by itself: neither what is asked beside it nor the EXPECTED ANSWER is evidence for or against it."""
+no other. Judge each by itself: neither what is asked beside it nor the EXPECTED ANSWER is evidence for it or against
+it."""
 
 
 @dataclass(frozen=True)
@@ -199,9 +200,7 @@ class _Layout:
         if self._useful(number):
             found = [(f"P{n + 1}", items[f"P{shown}"]) for shown, n in self._own(number).items()]
         else:
-            found = [
-                (f"C{n + 1}", items[f"C{shown}"]) for shown, (of, n) in enumerate(self.claims, 1) if of == number
-            ]
+            found = [(f"C{n + 1}", items[f"C{shown}"]) for shown, (of, n) in enumerate(self.claims, 1) if of == number]
         if self._useful(number):  # a passage is quoted for itself
             return [{**item, "id": name} for name, item in found]
         return [{**item, "id": name, "quotes": self._quotes(number, item.get("quotes"))} for name, item in found]

@@ -14,8 +14,8 @@ import json
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from assay.errors import InputError
-from assay.inquiries import support, usefulness
 from assay.inquiries import fused as fused_inquiry
+from assay.inquiries import support, usefulness
 from assay.judges import fences
 from assay.records import fingerprint
 

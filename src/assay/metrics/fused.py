@@ -76,7 +76,8 @@ def may_hold(sample: Sample, group: Group, inquiry: Inquiry[F]) -> bool:
         return group != "both_ways" and inquiry == _useful(sample, reference if group == "reference" else answer)
     if not isinstance(inquiry, Support):
         return False
-    return inquiry.passages in ((reference,), (answer,)) if group == "both_ways" else inquiry.passages == sample.passages
+    texts = ((reference,), (answer,)) if group == "both_ways" else (sample.passages,)
+    return inquiry.passages in texts
 
 
 async def members_of(sample: Sample, group: Group, judge: Judge) -> tuple[Member, ...]:

@@ -1,0 +1,54 @@
+"""The command `assay fuse-check`: whether a judge finds the same when it is asked several things in one request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli.configured import budget_meant
+from assay.cli.groups import grouped
+from assay.cli.options import ColumnsOption, JsonOption, JudgeOptions, StoreOption, column_map
+from assay.cli.output import say, say_json
+
+
+@grouped
+def fuse_check(
+    data: Annotated[Path, typer.Argument(help="JSONL, JSON, CSV, TSV or Parquet: rows as they will be scored.")],
+    *,
+    judge: JudgeOptions,
+    margin: Annotated[float, typer.Option(help="Points, of 100, that verdicts may differ by.")] = 2.0,
+    limit: Annotated[int | None, typer.Option(help="Read at most this many rows.")] = None,
+    columns: ColumnsOption = None,
+    language: Annotated[
+        str | None,
+        typer.Option(help="Code of the rows that do not say theirs, as 'en'. Default: found out row by row."),
+    ] = None,
+    concurrency: Annotated[int, typer.Option(help="Rows in flight at the same time.")] = 16,
+    store: StoreOption = Path(".assay"),
+    as_json: JsonOption = False,
+) -> None:
+    """Say whether a judge finds the same when it is asked in one request what is otherwise asked in several.
+
+    Each row is asked together, and twice one by one. Groups: both_ways (claims of answer and reference, each against
+    the other), answer and reference (the claims of the text against the contexts, and which contexts help to give it).
+    Groups that agree are asked together from then on, by this judge over this store, unless --asking says otherwise.
+    """
+    from assay.fuse_check import fuse_check as check
+
+    found = check(
+        data,
+        judge.resolve(),
+        store=store,
+        margin=margin,
+        column_map=column_map(columns),
+        language=language,
+        limit=limit,
+        concurrency=concurrency,
+        budget=budget_meant(),
+    )
+    if as_json:
+        say_json(found.to_dict(), indent=2)
+    else:
+        say(found)
