@@ -15,7 +15,7 @@ those of single findings.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -26,6 +26,7 @@ from assay.judges.base import Around, Judge
 from assay.judges.fusing import Group
 from assay.metrics.readings import ask, claims_of
 from assay.records import Claim, Sample
+from assay.text import split_sentences
 
 F = TypeVar("F")
 
@@ -76,8 +77,16 @@ def may_hold(sample: Sample, group: Group, inquiry: Inquiry[F]) -> bool:
         return group != "both_ways" and inquiry == _useful(sample, reference if group == "reference" else answer)
     if not isinstance(inquiry, Support):
         return False
-    texts = ((reference,), (answer,)) if group == "both_ways" else (sample.passages,)
-    return inquiry.passages in texts
+    if group == "both_ways":
+        return inquiry.passages in ((reference,), (answer,))
+    return inquiry.passages == sample.passages and _may_make(
+        reference if group == "reference" else answer, inquiry.claims, sample.spoken
+    )
+
+
+def _may_make(text: str, claims: Sequence[Claim], language: str) -> bool:
+    """Whether these can be claims of the text, by the sentences that they stand in."""
+    return {claim.span for claim in claims} <= set(split_sentences(text, language))
 
 
 async def members_of(sample: Sample, group: Group, judge: Judge) -> tuple[Member, ...]:

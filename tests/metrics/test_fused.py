@@ -1,0 +1,209 @@
+"""What of a sample is asked together: fixed groups, the same scores, and failures that stay where they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay import evaluate
+from assay.errors import Cause, InputError, JudgeFailure
+from assay.inquiries import fused as fused_inquiry
+from assay.inquiries.base import Prompt
+from assay.judges import fusing
+from assay.judges.cache import FindingCache
+from assay.judges.scripted import ScriptedJudge
+from assay.judges.writing.judge import Reply, Request
+from assay.metrics.fused import members_of
+from assay.naming import resolve
+from assay.records import Context, Sample
+from assay.scoring import score_sample
+from assay.store import Store
+from tests.judges.plain import Plain, kind
+
+METRICS = "faithfulness,context_utilization,context_precision,context_recall,noise_sensitivity_relevant"
+TEXT = {"question": "What is red?", "contexts": ["It is red. It is big.", "It is blue.", "Nothing here"]}
+ROW = {**TEXT, "answer": "It is red. It is very tall.", "reference": "It is red. It is blue."}
+SAMPLE = Sample(
+    question=ROW["question"], contexts=tuple(Context(text=text) for text in ROW["contexts"]),
+    answer=ROW["answer"], reference=ROW["reference"],
+)  # fmt: skip
+
+
+async def scores(judge: Any, metrics: str = METRICS, sample: Sample = SAMPLE) -> dict[str, Any]:
+    scored = await score_sample(sample, resolve(metrics.split(",")), judge)
+    return {name: (score.value, score.unscored and score.unscored.cause) for name, score in scored.scores.items()}
+
+
+async def test_scores_are_those_of_single_readings_for_fewer_calls() -> None:
+    """Two texts into claims; then 3 groups, where alone it is 3 readings of claims and 2 of usefulness."""
+    alone, together = Plain(), Plain().with_asking("fused")
+    assert await scores(together) == await scores(alone.with_asking("separate"))
+    assert together.kinds() == ["claims", "claims", "fused", "fused", "fused"]
+    # twins share the list of what was asked
+    assert alone.kinds().count("alone") == 5 and "fused" not in alone.kinds()
+
+
+@pytest.mark.parametrize("name", METRICS.split(","))
+async def test_what_a_metric_finds_depends_on_no_other(name: str) -> None:
+    """All that a group needs is asked even where one metric needs one member."""
+    def marks(prompt: Prompt, reply: dict[str, Any]) -> dict[str, Any]:
+        for item in reply.get("items", ()):
+            item["reason"] = str(hash(prompt.material))
+        return reply
+
+    together = await score_sample(SAMPLE, resolve(METRICS.split(",")), Plain(marks).with_asking("fused"))
+    alone = await score_sample(SAMPLE, resolve(name), Plain(marks).with_asking("fused"))
+    assert alone.scores[name].verdicts == together.scores[name].verdicts
+
+
+async def test_without_anything_said_or_stored_it_is_asked_one_by_one() -> None:
+    judge = Plain()
+    assert judge.asking == "auto"
+    await scores(judge)
+    assert "fused" not in judge.kinds()
+
+
+async def test_findings_of_both_ways_of_asking_never_mix(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    for asking, times in (("fused", 1), ("separate", 1), ("fused", 2), ("separate", 2)):
+        judge = Plain()
+        evaluate([ROW], METRICS.split(","), judge, store=store, asking=asking)  # type: ignore[arg-type]
+        readings = [what for what in judge.kinds() if what != "claims"]
+        assert readings == ([] if times == 2 else ["fused"] * 3 if asking == "fused" else ["alone"] * 5)
+
+
+def lacks(which: str) -> Any:
+    """A judge that leaves out of fused replies the items that begin so."""
+    def spoil(prompt: Prompt, reply: dict[str, Any]) -> dict[str, Any]:
+        if kind(prompt) == "fused":
+            reply["items"] = [item for item in reply["items"] if not item["id"].startswith(which)]
+        return reply
+
+    return spoil
+
+
+@pytest.mark.parametrize("which", ["P", "C", "C1"])
+async def test_a_judge_that_answers_a_part_is_asked_one_by_one(which: str) -> None:
+    judge = Plain(lacks(which)).with_asking("fused")
+    assert await scores(judge, "context_recall,context_precision") == await scores(
+        Plain(), "context_recall,context_precision"
+    )
+    # claims; the group, three times; then each alone
+    assert judge.kinds() == ["claims", *["fused"] * 3, "alone", "alone"]
+
+
+async def test_a_failure_is_that_of_its_own_inquiry() -> None:
+    """Neither together nor alone does this judge say what is useful: what it says of claims stays."""
+    def spoil(prompt: Prompt, reply: dict[str, Any]) -> dict[str, Any]:
+        reply["items"] = [item for item in reply.get("items", ()) if not item["id"].startswith("P")]
+        return reply if "claims" not in prompt.required else {"claims": reply["claims"]}
+
+    found = await scores(Plain(spoil).with_asking("fused"), "context_recall,context_precision")
+    assert found["context_recall"] == (1.0, None)
+    assert found["context_precision"] == (None, Cause.PARSE)
+
+
+@pytest.mark.parametrize("cause", [Cause.REFUSED, Cause.TRUNCATED, Cause.CONTENT_FILTER])
+async def test_what_is_too_much_together_is_asked_alone(cause: Cause) -> None:
+    class Refuses(Plain):
+        async def generate(self, request: Request) -> Reply:
+            if kind(request.prompt) == "fused":
+                self.asked.append(request.prompt)
+                raise JudgeFailure(cause, "no")
+            return await super().generate(request)
+
+    assert await scores(Refuses().with_asking("fused")) == await scores(Plain())
+
+
+async def test_a_broken_connection_is_not_asked_around() -> None:
+    class Breaks(Plain):
+        async def generate(self, request: Request) -> Reply:
+            if kind(request.prompt) == "fused":
+                self.asked.append(request.prompt)
+                raise JudgeFailure(Cause.CONNECTION, "gone")
+            return await super().generate(request)
+
+    judge = Breaks().with_asking("fused")
+    assert await scores(judge, "context_recall") == {"context_recall": (None, Cause.CONNECTION)}
+    assert judge.kinds() == ["claims", "fused"]
+
+
+async def test_a_text_that_claims_nothing_belongs_to_no_group() -> None:
+    def none(prompt: Prompt, reply: dict[str, Any]) -> dict[str, Any]:
+        return {"claims": []} if "claims" in prompt.required else reply
+
+    judge = Plain(none).with_asking("fused")
+    found = await scores(judge, "context_precision,context_recall")
+    assert found["context_precision"][0] is not None and found["context_recall"] == (None, Cause.NO_CLAIMS)
+    assert judge.kinds() == ["claims", "alone"]
+
+
+@pytest.mark.parametrize("changes", [{"answer": ""}, {"reference": " "}, {"contexts": ()}, {"question": None},
+                                     {"contexts": (Context(text=""),)}])  # fmt: skip
+async def test_texts_that_are_not_there_change_nothing(changes: dict[str, Any]) -> None:
+    from dataclasses import replace
+
+    sample = replace(SAMPLE, **changes)
+    assert await scores(Plain().with_asking("fused"), sample=sample) == await scores(Plain(), sample=sample)
+
+
+async def test_texts_that_are_the_same_are_told_apart_by_their_place() -> None:
+    """One passage twice, that is the reference and the answer too."""
+    from dataclasses import replace
+
+    text = "It is red."
+    sample = replace(SAMPLE, answer=text, reference=text, contexts=(Context(text=text),) * 2)
+    assert await scores(Plain().with_asking("fused"), sample=sample) == await scores(Plain(), sample=sample)
+
+
+async def test_members_follow_from_the_sample() -> None:
+    judge = FindingCache(Plain())
+    names = {group: [m.name for m in await members_of(SAMPLE, group, judge)] for group in fusing.GROUPS}
+    assert names == {
+        "both_ways": ["support", "support"], "answer": ["support", "usefulness"], "reference": ["support", "usefulness"],
+    }  # fmt: skip
+
+
+def test_auto_obeys_what_is_stored_for_this_wording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, judge = Store(tmp_path), Plain()
+    assert fusing.fused_groups(judge, store) == frozenset()
+    fusing.keep(judge, store, "answer", {"verdict": "agrees"})
+    fusing.keep(judge, store, "reference", {"verdict": "differs"})
+    assert fusing.fused_groups(judge, store) == {"answer"}
+    assert fusing.fused_groups(judge.with_asking("separate"), store) == frozenset()
+    assert fusing.fused_groups(judge.with_asking("fused"), store) == set(fusing.GROUPS)
+    assert fusing.fused_groups(judge.with_guidance({"support": "Prices count."}), store) == frozenset()
+    fusing.keep(judge, store, "answer", {"verdict": "cannot tell"})
+    assert fusing.fused_groups(judge, store) == frozenset()
+    fusing.keep(judge, store, "answer", {"verdict": "agrees"})
+    monkeypatch.setattr(fused_inquiry, "TASK", fused_inquiry.TASK + " Be quick.")
+    assert fusing.fused_groups(judge, store) == frozenset()
+
+
+def test_a_run_says_what_it_asked_together(tmp_path: Path) -> None:
+    store, judge = Store(tmp_path), Plain()
+    fusing.keep(judge, store, "answer", {"verdict": "agrees"})
+    result = evaluate([ROW], METRICS.split(","), judge, store=store)
+    assert result.notes == ["asked in one request, by groups: answer"]
+    assert judge.kinds().count("fused") == 1
+    with pytest.raises(InputError, match="asking: expected 'auto', 'fused', 'separate', got 'both'"):
+        evaluate([ROW], METRICS.split(","), judge, store=store, asking="both")  # type: ignore[arg-type]
+
+
+def test_judges_that_do_not_write_are_asked_one_by_one() -> None:
+    judge = ScriptedJudge(support=lambda claim, passage: "supported", usefulness=lambda question, passage: True)
+    assert judge.with_asking("auto").fused == judge.with_asking("separate").fused == frozenset()
+    with pytest.raises(InputError, match="goes with a judge that writes"):
+        judge.with_asking("fused")
+
+
+def test_a_store_that_cannot_be_read_asks_one_by_one(tmp_path: Path) -> None:
+    class Broken(Store):
+        def get_finding(self, key: str) -> bytes | None:
+            raise OSError("gone")
+
+    cache = FindingCache(Plain(), Broken(tmp_path))
+    assert cache.fused == frozenset()
+    assert cache.store_error is not None
