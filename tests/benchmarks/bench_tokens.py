@@ -75,8 +75,11 @@ def served(prompts: list[list[str]]) -> int:
     return total
 
 
-def measure(metrics: Any = None) -> dict[str, float]:
-    """Per sample: calls, prompt and completion tokens, and the share of prompt tokens that is served."""
+def measure(metrics: Any = None, asking: Any = None) -> dict[str, float]:
+    """Per sample: calls, prompt and completion tokens, and the share of prompt tokens that is served.
+
+    `asking` as in `evaluate`: "fused" asks in one request what belongs together.
+    """
     from assay import OpenAIJudge, evaluate
 
     read = written = cached = calls = 0
@@ -85,7 +88,7 @@ def measure(metrics: Any = None) -> dict[str, float]:
         with OpenAIServer(plan=reply) as server:
             judge = OpenAIJudge("fake", base_url=server.base_url, embedding_model="e", max_concurrency=1)
             with tempfile.TemporaryDirectory() as folder:
-                evaluate([row], metrics, judge, store=folder)
+                evaluate([row], metrics, judge, store=folder, asking=asking)
             prompts = [prompt_of(call) for call in server.chats]
             calls += len(prompts)
             read += sum(map(len, prompts))
@@ -105,8 +108,10 @@ def measure(metrics: Any = None) -> dict[str, float]:
 
 
 def main() -> None:
-    for name, figure in measure().items():
-        print(f"{name:<28} {figure:10.2f}" if figure <= 1 else f"{name:<28} {figure:10.1f}")
+    for asking in ("separate", "fused"):
+        print(asking)
+        for name, figure in measure(asking=asking).items():
+            print(f"  {name:<28} {figure:10.2f}" if figure <= 1 else f"  {name:<28} {figure:10.1f}")
 
 
 if __name__ == "__main__":

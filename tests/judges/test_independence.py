@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from assay import evaluate
+from assay.judges.fusing import Asking
 from assay.judges.writing.judge import Reply, Request, TextJudge
 from assay.metrics.registry import METRICS
 from assay.naming import resolve
@@ -50,11 +51,12 @@ def evidence(score: Any) -> Any:
     return score.value, score.verdicts, score.parts, score.texts
 
 
-async def test_every_metric_finds_the_same_alone_and_among_all_others() -> None:
+@pytest.mark.parametrize("asking", ["auto", "fused", "separate"])
+async def test_every_metric_finds_the_same_alone_and_among_all_others(asking: Asking) -> None:
     assert len(WRITTEN) >= 15
-    together = (await score_sample(SAMPLE, resolve(WRITTEN), Echo())).scores
+    together = (await score_sample(SAMPLE, resolve(WRITTEN), Echo().with_asking(asking))).scores
     for name in WRITTEN:
-        alone = (await score_sample(SAMPLE, resolve(name), Echo())).scores[name]
+        alone = (await score_sample(SAMPLE, resolve(name), Echo().with_asking(asking))).scores[name]
         assert evidence(alone) == evidence(together[name]), name
 
 
