@@ -18,6 +18,7 @@ from assay.inquiries import (
     Directness,
     Distance,
     Entities,
+    Fused,
     Inquiry,
     KeyQuestions,
     Listing,
@@ -160,6 +161,22 @@ INQUIRIES: dict[type[Inquiry[Any]], list[Asked]] = {
             lambda text: [text[:9]],
         ),
         Asked(lambda t: Entities(_many(t)), lambda t: [{"entities": ["a", "Dr."]}], lambda text: [text[:9]]),
+    ],
+    Fused: [
+        Asked(
+            lambda t: Fused((Support((Claim(text=t, span=Span(0, len(t))),), _many(t)), Usefulness("?", _many(t), t))),
+            lambda t: _items(t, ["C1", *(f"P{n}" for n in _numbers(t))], "supported"),
+            lambda *about: "supported",
+        ),
+        Asked(
+            lambda t: Fused((Support((Claim(text=t, span=Span(0, len(t))),), (t,)), Usefulness("", (t,), t))),
+            lambda t: [
+                {"items": [*one["items"], {"id": "P1", "label": "useful", "quotes": [{"passage": "P1", "quote": t}]}]}
+                for one in _items(t, ["C1"], "supported")
+                if isinstance(one["items"], list)
+            ],
+            lambda *about: "supported",
+        ),
     ],
     KeyQuestions: [Asked(lambda t: KeyQuestions(t), lambda t: [{"questions": [t] * 5}], lambda text: ["?"])],
     Listing: [

@@ -42,12 +42,14 @@ async def test_scores_are_those_of_single_readings_for_fewer_calls() -> None:
     assert await scores(together) == await scores(alone.with_asking("separate"))
     assert together.kinds() == ["claims", "claims", "fused", "fused", "fused"]
     # twins share the list of what was asked
-    assert alone.kinds().count("alone") == 5 and "fused" not in alone.kinds()
+    assert alone.kinds().count("alone") == 5
+    assert "fused" not in alone.kinds()
 
 
 @pytest.mark.parametrize("name", METRICS.split(","))
 async def test_what_a_metric_finds_depends_on_no_other(name: str) -> None:
     """All that a group needs is asked even where one metric needs one member."""
+
     def marks(prompt: Prompt, reply: dict[str, Any]) -> dict[str, Any]:
         for item in reply.get("items", ()):
             item["reason"] = str(hash(prompt.material))
@@ -76,6 +78,7 @@ async def test_findings_of_both_ways_of_asking_never_mix(tmp_path: Path) -> None
 
 def lacks(which: str) -> Any:
     """A judge that leaves out of fused replies the items that begin so."""
+
     def spoil(prompt: Prompt, reply: dict[str, Any]) -> dict[str, Any]:
         if kind(prompt) == "fused":
             reply["items"] = [item for item in reply["items"] if not item["id"].startswith(which)]
@@ -96,6 +99,7 @@ async def test_a_judge_that_answers_a_part_is_asked_one_by_one(which: str) -> No
 
 async def test_a_failure_is_that_of_its_own_inquiry() -> None:
     """Neither together nor alone does this judge say what is useful: what it says of claims stays."""
+
     def spoil(prompt: Prompt, reply: dict[str, Any]) -> dict[str, Any]:
         reply["items"] = [item for item in reply.get("items", ()) if not item["id"].startswith("P")]
         return reply if "claims" not in prompt.required else {"claims": reply["claims"]}
@@ -136,7 +140,8 @@ async def test_a_text_that_claims_nothing_belongs_to_no_group() -> None:
 
     judge = Plain(none).with_asking("fused")
     found = await scores(judge, "context_precision,context_recall")
-    assert found["context_precision"][0] is not None and found["context_recall"] == (None, Cause.NO_CLAIMS)
+    assert found["context_precision"][0] is not None
+    assert found["context_recall"] == (None, Cause.NO_CLAIMS)
     assert judge.kinds() == ["claims", "alone"]
 
 
@@ -162,7 +167,8 @@ async def test_members_follow_from_the_sample() -> None:
     judge = FindingCache(Plain())
     names = {group: [m.name for m in await members_of(SAMPLE, group, judge)] for group in fusing.GROUPS}
     assert names == {
-        "both_ways": ["support", "support"], "answer": ["support", "usefulness"], "reference": ["support", "usefulness"],
+        "both_ways": ["support", "support"], "answer": ["support", "usefulness"],
+        "reference": ["support", "usefulness"],
     }  # fmt: skip
 
 

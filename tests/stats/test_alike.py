@@ -46,7 +46,8 @@ def test_verdicts_of_one_row_are_one_witness() -> None:
     same = [YES, NO] * 500
     apart = alike(same, same, same, YES, rows=range(1000))
     few = alike(same, same, same, YES, rows=[n // 100 for n in range(1000)])
-    assert apart is not None and few is not None
+    assert apart is not None
+    assert few is not None
     assert (apart.verdict, few.verdict) == ("agrees", "cannot tell")
 
 
@@ -54,26 +55,26 @@ def test_nothing_says_nothing() -> None:
     assert alike([], [], [], YES, rows=[]) is None
     with pytest.raises(InputError, match="margin"):
         alike([YES], [YES], [YES], YES, rows=[1], margin=0.0)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="longer"):
         alike([YES], [YES, NO], [YES], YES, rows=[1])
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("rows", [60, 150, 300])
+@pytest.mark.parametrize("rows", [60, 250])
 @pytest.mark.parametrize("bias", [[0.05], [0.0] * 5 + [0.05]])
 def test_a_bias_of_5_points_is_hardly_ever_said_to_agree(rows: int, bias: list[float]) -> None:
     """The judge's own flips 3 %, margin 2 points, alone and as one of six parts."""
-    assert shares(400 if len(bias) == 1 else 150, rows, 4, bias)["agrees"] <= 0.05
+    assert shares(300 if len(bias) == 1 else 100, rows, 4, bias)["agrees"] <= 0.05
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("rows", [60, 150, 300])
+@pytest.mark.parametrize("rows", [60, 250])
 @pytest.mark.parametrize("parts", [1, 6])
 def test_where_there_is_no_bias_it_is_hardly_ever_said_to_differ(rows: int, parts: int) -> None:
-    assert shares(400 if parts == 1 else 150, rows, 4, [0.0] * parts)["differs"] <= 0.05
+    assert shares(300 if parts == 1 else 100, rows, 4, [0.0] * parts)["differs"] <= 0.05
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("rows", [400, 800])
+@pytest.mark.parametrize("rows", [500])
 def test_a_bias_as_large_as_the_margin_agrees_in_at_most_1_of_20(rows: int) -> None:
     assert shares(500, rows, 4, [0.02])["agrees"] <= 0.07  # 0.05, and two standard errors of 500 simulations

@@ -67,8 +67,8 @@ GuidanceOption = Annotated[
 AskingOption = Annotated[
     str | None,
     typer.Option(
-        help="Whether a judge that writes is asked in one request what belongs together: 'fused', 'separate', or 'auto', "
-        "where `assay fuse-check` found that it finds the same."
+        help="Whether a judge that writes is asked in one request what belongs together: 'fused', 'separate', or "
+        "'auto', where `assay fuse-check` found that it finds the same."
     ),
 ]
 

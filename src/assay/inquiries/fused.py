@@ -146,11 +146,13 @@ class _Layout:
 
     passages  of each passage shown, by member, its number there; members with the same passages share them
     claims    of each claim shown its member and its number there
+    own       of each member, by the number of a passage shown, its number there
     """
 
     members: tuple[Member, ...]
     passages: tuple[Mapping[int, int], ...]
     claims: tuple[tuple[int, int], ...]
+    own: tuple[Mapping[int, int], ...]
 
     @classmethod
     def of(cls, members: tuple[Member, ...]) -> _Layout:
@@ -162,7 +164,12 @@ class _Layout:
         seed = _digest([members[0].question or "", *texts])
         claims = [(number, n) for number, n, _ in _claims(members)]
         of_claims = _digest([seed, *(text for *_, text in _claims(members))])
-        return cls(members, tuple(_permuted(shown, seed)), tuple(_permuted(claims, of_claims)))
+        passages = tuple(_permuted(shown, seed))
+        own: list[dict[int, int]] = [{} for _ in members]
+        for place, owners in enumerate(passages, 1):
+            for number, n in owners.items():
+                own[number][place] = n
+        return cls(members, passages, tuple(_permuted(claims, of_claims)), tuple(own))
 
     @property
     def ids(self) -> list[str]:
@@ -182,12 +189,12 @@ class _Layout:
 
     def title(self, shown: int) -> str:
         """The title of a claim, which says what it is compared with where that is not all."""
-        places = self._places(self.claims[shown - 1][0])
-        return f"CLAIM C{shown}" + ("" if len(places) == len(self.passages) else f", AGAINST {_named('P', places)}")
+        places = self.own[self.claims[shown - 1][0]]
+        return f"CLAIM C{shown}" + ("" if len(places) == len(self.passages) else f", AGAINST {_named('P', [*places])}")
 
     def part(self, number: int) -> str:
         """What is asked for a member: its own task, under the ids that are meant."""
-        member, places = self.members[number], self._places(number)
+        member, places = self.members[number], [*self.own[number]]
         ids = places if self._useful(number) else [n for n, (of, _) in enumerate(self.claims, 1) if of == number]
         about = _named("P" if self._useful(number) else "C", ids)
         only = "" if len(places) == len(self.passages) else f", on {_named('P', places)} alone"
@@ -198,7 +205,7 @@ class _Layout:
     def own_items(self, number: int, items: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
         """The items of a reply that are a member's, with its own numbers."""
         if self._useful(number):
-            found = [(f"P{n + 1}", items[f"P{shown}"]) for shown, n in self._own(number).items()]
+            found = [(f"P{n + 1}", items[f"P{shown}"]) for shown, n in self.own[number].items()]
         else:
             found = [(f"C{n + 1}", items[f"C{shown}"]) for shown, (of, n) in enumerate(self.claims, 1) if of == number]
         if self._useful(number):  # a passage is quoted for itself
@@ -208,7 +215,7 @@ class _Layout:
     def _quotes(self, number: int, quotes: Any) -> Any:
         if not isinstance(quotes, list):
             return quotes
-        own, moved = self._own(number), []
+        own, moved = self.own[number], []
         for quote in quotes:
             shown = passage_index(quote, len(self.passages)) + 1
             if shown not in own:
@@ -216,12 +223,6 @@ class _Layout:
                 raise BadReply(f"P{shown} is quoted for what is compared with {only} alone.")
             moved.append({**quote, "passage": f"P{own[shown] + 1}"})
         return moved
-
-    def _own(self, number: int) -> dict[int, int]:
-        return {shown: owners[number] for shown, owners in enumerate(self.passages, 1) if number in owners}
-
-    def _places(self, number: int) -> list[int]:
-        return sorted(self._own(number))
 
     def _useful(self, number: int) -> bool:
         return isinstance(self.members[number], Usefulness)

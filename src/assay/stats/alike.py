@@ -76,13 +76,13 @@ def alike(
         )
         return [side for side in found if side is not None] or None
 
-    plain, strict = sides(alpha), sides(alpha / (SIDES * looks))
-    if plain is None or strict is None:
+    plain = sides(alpha)
+    if plain is None:
         return None
     verdict: Likeness = "cannot tell"
     if all(side.verdict == "pass" for side in plain):
         verdict = "agrees"
-    elif any(side.verdict == "fail" for side in strict):
+    elif any(side.verdict == "fail" for side in sides(alpha / (SIDES * looks)) or ()):
         verdict = "differs"
     worse, shift, _ = (side.estimate for side in plain)
     return Alike(verdict, len(own), len(set(rows)), _mean(own), _mean(off), _turned(worse), shift)
