@@ -258,6 +258,26 @@ def test_a_store_of_version_1_is_brought_to_this_one_in_place(tmp_path):
             assert not any(name.startswith("old_") for name in tables)
 
 
+def test_a_store_of_version_2_learns_when_rows_are_written(tmp_path):
+    with filled(tmp_path) as store:
+        started = store.run_started("run")
+    spoil(tmp_path, "CREATE TABLE loose AS SELECT place, run, number, id, body FROM rows")
+    spoil(tmp_path, "DROP TABLE rows")
+    spoil(tmp_path, "ALTER TABLE loose RENAME TO rows")
+    spoil(tmp_path, "CREATE UNIQUE INDEX rows_by_number ON rows (run, number)")
+    spoil(tmp_path, "UPDATE meta SET value = '2' WHERE key = 'version'")
+    spoil(tmp_path, "PRAGMA user_version = 2")
+    for _ in range(2):
+        with Store(tmp_path) as store:
+            assert store.get_row("run", 1).scored == scored(1)
+            assert store.get_finding("k") == b'["a"]'
+            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("3",)]
+    with Store(tmp_path) as store:
+        store.put_row("run", 2, scored(2))
+        ((first,), (second,)) = store.query("SELECT at FROM rows ORDER BY number")
+        assert (first, second >= started) == (None, True)
+
+
 def test_a_migration_that_fails_leaves_the_store_as_it_was(tmp_path, monkeypatch):
     write_version_1(tmp_path / "old")
     before = content(tmp_path / "old")
