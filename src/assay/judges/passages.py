@@ -9,9 +9,9 @@ from assay.inquiries import Support, SupportCells
 from assay.judges.sentence_claims.plain import has_verb, plain
 from assay.judges.sentence_claims.statements import asks
 from assay.records import Cell, Claim, Evidence, Span, SupportLabel, Verdict
+from assay.terminal import shortened
 from assay.text.short_answers import BETWEEN as BETWEEN_SPELLINGS
 from assay.text.short_answers import aliases
-from assay.wording import shortened
 
 _FEW = 15  # words of a text that is no passage
 LONGEST_QUESTION = 300  # characters of one that an answer of a few words is read with
