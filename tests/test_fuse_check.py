@@ -175,3 +175,16 @@ def test_the_command(tmp_path: Path) -> None:
 
 def test_a_report_in_words_cannot_steer_a_terminal() -> None:
     assert "\x1b" not in str(FuseReport("judge\x1b[2J", 2.0, "cannot tell", 0))
+
+
+def test_a_configuration_says_how_it_is_asked(tmp_path: Path) -> None:
+    from assay.config import configuration
+
+    file = tmp_path / "assay.toml"
+    file.write_text('[judge]\nname = "openai:m"\nasking = "fused"\n')
+    found = configuration(file)
+    assert found is not None
+    assert found.judge.asking == "fused"
+    file.write_text('[judge]\nname = "openai:m"\nasking = "sometimes"\n')
+    with pytest.raises(InputError, match=r"asking.*expected 'auto', 'fused', 'separate', got 'sometimes'"):
+        configuration(file)
