@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.budgets.budget import Budget, check_budget, spending, waits_for_budget
-from assay.budgets.ledger import FileLedger, MemoryLedger
+from assay.budgets.in_file import FileLedger
+from assay.budgets.ledger import MemoryLedger
 from assay.counting import Errors, log
 from assay.errors import Cause, InputError, StoreError
 from assay.judges.base import JudgeSpec

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.budgets.budget import Budget, check_budget
-from assay.budgets.ledger import FileLedger, MemoryLedger
+from assay.budgets.in_file import FileLedger
+from assay.budgets.ledger import MemoryLedger
+from assay.budgets.purse import Purse
 from assay.data import ColumnMap, open_data
 from assay.errors import AssayError, InputError
 from assay.evaluation import IN_FLIGHT, SAMPLE_DEADLINE, STOP_AFTER, EvaluationInterrupted, chosen_for
@@ -209,8 +211,7 @@ def evaluate_in_processes(
     named = [str(path.resolve()) for path in files.paths]
     folder = Path(out) if out is not None else kept.path.parent / "jobs" / fingerprint([question, named])[:16]
     Folder(folder).begin(question)
-    if budget is not None and isinstance(budget.ledger, MemoryLedger):
-        budget = budget.on(FileLedger(Folder(folder).spending))
+    budget = _shared(budget, Folder(folder))
     result = Result(
         run="", store=kept, judge=resolved.fingerprint, note=note, started=time.time(), data=source.name,
         parameters={metric.label: repr(metric) for metric in chosen},
@@ -224,6 +225,14 @@ def evaluate_in_processes(
     )  # fmt: skip
     driver = Driver(recipe, jobs, Merged(result), progress)
     return _driven(driver, recipe, result)
+
+
+def _shared(budget: Budget | None, folder: Folder) -> Budget | None:
+    """The budget as all processes and reruns keep to it, each in pieces."""
+    if budget is None or not isinstance(budget.ledger, (MemoryLedger, FileLedger)):
+        return budget
+    ledger = budget.ledger if isinstance(budget.ledger, FileLedger) else FileLedger(folder.spending)
+    return budget.on(Purse(ledger))
 
 
 def _empty(result: Result, names: list[str]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from assay.budgets.budget import Budget, spending
+from assay.budgets.purse import Purse
 from assay.data import RowError
 from assay.errors import SETTLED, Cause, JudgeFailure
 from assay.judges import BaseJudge, JudgeSpec, resolve_judge
@@ -86,8 +87,13 @@ class ShardScorer:
 
         Raises JudgeFailure where there is no use in going on, InputError for a file that changed, StoreError.
         """
-        with spending(self._recipe.budget):
-            return asyncio.run(self._score(shard, guilty, alone))
+        budget = self._recipe.budget
+        try:
+            with spending(budget):
+                return asyncio.run(self._score(shard, guilty, alone))
+        finally:
+            if budget is not None and isinstance(budget.ledger, Purse):
+                budget.ledger.give_back()
 
     async def _score(
         self, shard: Shard, guilty: Collection[int], alone: Callable[[int], None] | None
