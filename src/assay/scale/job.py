@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from assay.progress import progress_for
 from assay.records import ScoredSample, Usage, fingerprint
 from assay.result import Result
 from assay.runs import start_run
-from assay.scale.manifest import Folder
+from assay.scale.manifest import Folder, Plan
 from assay.scale.scoring import JudgeMaker, Recipe, made
 from assay.scale.shards import ROWS, Files, Shard
 from assay.scale.workers import Crew, Task, Worker, error_of
@@ -57,6 +58,7 @@ class Driver:
     def __init__(self, recipe: Recipe, jobs: int, merged: Merged, progress: bool | None) -> None:
         self._recipe, self._jobs, self._merged, self._progress = recipe, jobs, merged, progress
         self._folder = Folder(recipe.out)
+        self.plan = Plan(self._folder)
         self._again: deque[Task] = deque()
         self._unborn = 0  # processes in sequence that died before they began
         self.set_aside: list[str] = []
@@ -68,11 +70,10 @@ class Driver:
         crew = None
         try:
             with progress_for(self._progress, lambda: None) as bar:
-                first = next(todo, None)
-                if first is None:
+                self._again.extend(islice(todo, self._jobs))
+                if not self._again:
                     return
-                self._again.append(first)
-                crew = Crew(self._recipe, self._jobs)
+                crew = Crew(self._recipe.among(len(self._again)), len(self._again))
                 while self._feed(crew, todo):
                     for worker, what, told in crew.heard():
                         self._take(crew, worker, what, told)
@@ -85,7 +86,7 @@ class Driver:
 
     def _todo(self) -> Iterator[Task]:
         """The shards that are not done, as tasks; what is done already is merged on the way."""
-        for shard in self._recipe.files.plan():
+        for shard in self.plan.noting(self._recipe.files.plan()):
             entry = self._folder.entry(shard)
             if entry is not None and not entry["waiting"]:
                 self._merged.add(entry, fresh=False)
@@ -177,7 +178,7 @@ def evaluate_in_processes(
 
     data        the path of a file, a pattern, or a list of them
     judge       the name of a judge, a function of a module that makes one, or a judge that can be pickled. The embedded
-                one reads on one thread in each process
+                one, by its name, reads on as many threads in each process as there are cores for it
     out         folder of the job, in which a rerun goes on; None: one in the store's folder, by data, metrics and judge
     lean        keep of each row id, values and causes: no texts, no evidence, and no findings
     shard_rows  rows of a shard at most
@@ -221,7 +222,7 @@ def evaluate_in_processes(
     recipe = Recipe(
         files=files, metrics=chosen, judge=judge, out=folder, store=None if lean else kept.path, run=result.run,
         concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial, lean=lean,
-        budget=budget, stop_after=stop_after, threads=1,
+        budget=budget, stop_after=stop_after,
     )  # fmt: skip
     driver = Driver(recipe, jobs, Merged(result), progress)
     return _driven(driver, recipe, result)
@@ -256,21 +257,24 @@ def _driven(driver: Driver, recipe: Recipe, result: Result) -> Result:
             result.stopped = result.stopped or said
         if driver.quarantined:
             result.notes.append(f"in quarantine, since workers died over them: {', '.join(driver.quarantined)}")
-        take_over(recipe, result)
+        take_over(recipe, driver.plan, result)
         result.seconds = time.perf_counter() - began
         result.store.put_run(result.run, result.info())
     return result
 
 
-def take_over(recipe: Recipe, result: Result) -> None:
-    """Put the rows of all shards that are done into the result's run, numbered over the whole data."""
+def take_over(recipe: Recipe, shards: Iterable[Shard], result: Result) -> None:
+    """Put the rows of those of these shards that are done into the result's run, numbered over the whole data.
+
+    shards  of the recipe's files, in the order of the data
+    """
     folder, names = Folder(recipe.out), list(result.metrics)
     before, file, in_file = 0, 0, 0
     usage, reused = result.usage, result.reused
     _empty(result, names)
     result.rows = 0
     merged = Merged(result)
-    for shard in recipe.files.plan():
+    for shard in shards:
         if shard.file != file:
             before, file, in_file = before + in_file, shard.file, 0
         in_file = shard.first + shard.rows

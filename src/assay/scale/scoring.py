@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -52,6 +53,15 @@ class Recipe:
     budget: Budget | None
     stop_after: int | None
     threads: int | None = None
+
+    def among(self, processes: int) -> Recipe:
+        """The same for so many processes on this machine: each has its part of the cores."""
+        return dataclasses.replace(self, threads=max(1, cores() // processes))
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def made(judge: JudgeMaker, threads: int | None = None) -> BaseJudge:
