@@ -196,6 +196,11 @@ def evaluate_in_processes(
     files = Files.of(data, column_map=column_map, format=format, language=language, rows=shard_rows)
     source = open_data(list(files.paths), column_map=column_map, format=format, language=language)
     resolved = made(judge, 1)
+    if resolved.rows_in_flight is not None:
+        raise InputError(
+            f"jobs: {type(resolved).__name__} answers in batches, which one process sends and fetches for all rows: "
+            "leave it out"
+        )
     check_budget(budget, resolved)
     chosen = chosen_for(metrics, source, resolved)
     kept = Store(store)
