@@ -55,8 +55,8 @@ class Merged:
 class Driver:
     """Hands shards to a crew until all are done or set aside."""
 
-    def __init__(self, recipe: Recipe, jobs: int, merged: Merged, progress: bool | None) -> None:
-        self._recipe, self._jobs, self._merged, self._progress = recipe, jobs, merged, progress
+    def __init__(self, recipe: Recipe, crew: Crew, merged: Merged, progress: bool | None) -> None:
+        self._recipe, self._crew, self._merged, self._progress = recipe, crew, merged, progress
         self._folder = Folder(recipe.out)
         self.plan = Plan(self._folder)
         self._again: deque[Task] = deque()
@@ -66,23 +66,18 @@ class Driver:
 
     def run(self) -> None:
         """Raises what ended the job: JudgeFailure, InputError, StoreError, KeyboardInterrupt."""
-        todo = self._todo()
-        crew = None
-        try:
-            with progress_for(self._progress, lambda: None) as bar:
-                self._again.extend(islice(todo, self._jobs))
-                if not self._again:
-                    return
-                crew = Crew(self._recipe.among(len(self._again)), len(self._again))
-                while self._feed(crew, todo):
-                    for worker, what, told in crew.heard():
-                        self._take(crew, worker, what, told)
-                    bar.update(self._merged.result)
-            crew.end()
-            crew = None
-        finally:
-            if crew is not None:
-                crew.end(now=True)
+        crew, todo = self._crew, self._todo()
+        first = next(todo, None)
+        if first is None:
+            return
+        self._again.append(first)
+        crew.begin(self._recipe.among(len(crew.workers)))
+        with progress_for(self._progress, lambda: None) as bar:
+            while self._feed(todo):
+                for worker, what, told in crew.heard():
+                    self._take(worker, what, told)
+                bar.update(self._merged.result)
+        crew.end()
 
     def _todo(self) -> Iterator[Task]:
         """The shards that are not done, as tasks; what is done already is merged on the way."""
@@ -96,16 +91,16 @@ class Driver:
                 deaths.set_aside, deaths.count, deaths.row = False, 0, None
             yield Task(shard, tuple(deaths.guilty), alone=deaths.count > 0)
 
-    def _feed(self, crew: Crew, todo: Iterator[Task]) -> bool:
+    def _feed(self, todo: Iterator[Task]) -> bool:
         """Give every idle worker a task; whether any is at work."""
-        for worker in crew.idle():
+        for worker in self._crew.idle():
             task = self._again.popleft() if self._again else next(todo, None)
             if task is None:
                 break
             worker.give(task)
-        return any(worker.task is not None for worker in crew.workers)
+        return any(worker.task is not None for worker in self._crew.workers)
 
-    def _take(self, crew: Crew, worker: Worker, what: str, told: Any) -> None:
+    def _take(self, worker: Worker, what: str, told: Any) -> None:
         task = worker.task
         assert task is not None  # only those at work are heard
         if what == "failed":
@@ -120,12 +115,12 @@ class Driver:
                 self._died(task, worker.row)
             else:
                 self._never_began(task)
-            crew.replace(worker)
+            self._crew.replace(worker)
 
     def _never_began(self, task: Task) -> None:
         """Raises InputError where no process begins."""
         self._unborn += 1
-        if self._unborn > DEATHS * self._jobs:
+        if self._unborn > DEATHS * len(self._crew.workers):
             raise InputError(
                 "jobs: the processes end before they begin. A script that starts a job does so below "
                 'if __name__ == "__main__":, since each process imports it'
@@ -194,43 +189,43 @@ def evaluate_in_processes(
         if value is not None and value < 1:
             raise InputError(f"{name}: expected at least 1, got {value}")
     files = Files.of(data, column_map=column_map, format=format, language=language, rows=shard_rows)
-    source = open_data(list(files.paths), column_map=column_map, format=format, language=language)
-    resolved = made(judge, 1)
-    if resolved.rows_in_flight is not None:
-        raise InputError(
-            f"jobs: {type(resolved).__name__} answers in batches, which one process sends and fetches for all rows: "
-            "leave it out"
-        )
-    check_budget(budget, resolved)
-    chosen = chosen_for(metrics, source, resolved)
-    kept = Store(store)
-    question = {
-        "metrics": {metric.label: repr(metric) for metric in chosen},
-        "judge": resolved.fingerprint,
-        "lean": lean,
-        "columns": column_map,
-        "language": language,
-        "format": format,
-        "score_partial": score_partial,
-        "shard_rows": shard_rows,
-    }
-    named = [str(path.resolve()) for path in files.paths]
-    folder = Path(out) if out is not None else kept.path.parent / "jobs" / fingerprint([question, named])[:16]
-    Folder(folder).begin(question)
-    budget = _shared(budget, Folder(folder))
-    result = Result(
-        run="", store=kept, judge=resolved.fingerprint, note=note, started=time.time(), data=source.name,
-        parameters={metric.label: repr(metric) for metric in chosen},
-    )  # fmt: skip
-    _empty(result, [metric.label for metric in chosen])
-    result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
-    recipe = Recipe(
-        files=files, metrics=chosen, judge=judge, out=folder, store=None if lean else kept.path, run=result.run,
-        concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial, lean=lean,
-        budget=budget, stop_after=stop_after,
-    )  # fmt: skip
-    driver = Driver(recipe, jobs, Merged(result), progress)
-    return _driven(driver, recipe, result)
+    with Crew(sum(1 for _ in islice(files.plan(), jobs))) as crew:  # which start while the rest is looked at
+        source = open_data(list(files.paths), column_map=column_map, format=format, language=language)
+        resolved = made(judge, 1)
+        if resolved.rows_in_flight is not None:
+            raise InputError(
+                f"jobs: {type(resolved).__name__} answers in batches, which one process sends and fetches for all "
+                "rows: leave it out"
+            )
+        check_budget(budget, resolved)
+        chosen = chosen_for(metrics, source, resolved)
+        kept = Store(store)
+        question = {
+            "metrics": {metric.label: repr(metric) for metric in chosen},
+            "judge": resolved.fingerprint,
+            "lean": lean,
+            "columns": column_map,
+            "language": language,
+            "format": format,
+            "score_partial": score_partial,
+            "shard_rows": shard_rows,
+        }
+        named = [str(path.resolve()) for path in files.paths]
+        folder = Path(out) if out is not None else kept.path.parent / "jobs" / fingerprint([question, named])[:16]
+        Folder(folder).begin(question)
+        budget = _shared(budget, Folder(folder))
+        result = Result(
+            run="", store=kept, judge=resolved.fingerprint, note=note, started=time.time(), data=source.name,
+            parameters={metric.label: repr(metric) for metric in chosen},
+        )  # fmt: skip
+        _empty(result, [metric.label for metric in chosen])
+        result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
+        recipe = Recipe(
+            files=files, metrics=chosen, judge=judge, out=folder, store=None if lean else kept.path, run=result.run,
+            concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial, lean=lean,
+            budget=budget, stop_after=stop_after,
+        )  # fmt: skip
+        return _driven(Driver(recipe, crew, Merged(result), progress), recipe, result)
 
 
 def _shared(budget: Budget | None, folder: Folder) -> Budget | None:
