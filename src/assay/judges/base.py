@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 
-from assay.errors import JudgeFailure
+from assay.errors import InputError, JudgeFailure
 from assay.records import Usage
 
 if TYPE_CHECKING:
@@ -178,6 +178,15 @@ JUDGING: ContextVar[bool] = ContextVar("assay_judging", default=False)
 
 #: The budget that every request sent from this context is taken from, if there is one.
 SPENDING: ContextVar[Spending | None] = ContextVar("assay_spending", default=None)
+
+
+def check_at_once(judge: BaseJudge, who: str) -> None:
+    """Raise InputError for a judge that answers in batches, within a day: `who` needs its answers sooner."""
+    if judge.rows_in_flight is not None:
+        raise InputError(
+            f"judge: {type(judge).__name__} answers in batches, which may take a day, and {who} cannot wait for that; "
+            "name one that answers at once, 'openai:MODEL', or score later: assay score --judge openai-batch:MODEL"
+        )
 
 
 class BaseJudge(ABC):

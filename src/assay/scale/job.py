@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from assay.budgets.budget import Budget, check_budget
-from assay.budgets.ledger import FileLedger, MemoryLedger
+from assay.budgets.in_file import FileLedger
+from assay.budgets.ledger import MemoryLedger
+from assay.budgets.purse import Purse
 from assay.data import ColumnMap, open_data
 from assay.errors import AssayError, InputError
 from assay.evaluation import IN_FLIGHT, SAMPLE_DEADLINE, STOP_AFTER, EvaluationInterrupted, chosen_for
@@ -22,7 +25,7 @@ from assay.progress import progress_for
 from assay.records import ScoredSample, Usage, fingerprint
 from assay.result import Result
 from assay.runs import start_run
-from assay.scale.manifest import Folder
+from assay.scale.manifest import Folder, Plan
 from assay.scale.scoring import JudgeMaker, Recipe, made
 from assay.scale.shards import ROWS, Files, Shard
 from assay.scale.workers import Crew, Task, Worker, error_of
@@ -52,9 +55,10 @@ class Merged:
 class Driver:
     """Hands shards to a crew until all are done or set aside."""
 
-    def __init__(self, recipe: Recipe, jobs: int, merged: Merged, progress: bool | None) -> None:
-        self._recipe, self._jobs, self._merged, self._progress = recipe, jobs, merged, progress
+    def __init__(self, recipe: Recipe, crew: Crew, merged: Merged, progress: bool | None) -> None:
+        self._recipe, self._crew, self._merged, self._progress = recipe, crew, merged, progress
         self._folder = Folder(recipe.out)
+        self.plan = Plan(self._folder)
         self._again: deque[Task] = deque()
         self._unborn = 0  # processes in sequence that died before they began
         self.set_aside: list[str] = []
@@ -62,28 +66,22 @@ class Driver:
 
     def run(self) -> None:
         """Raises what ended the job: JudgeFailure, InputError, StoreError, KeyboardInterrupt."""
-        todo = self._todo()
-        crew = None
-        try:
-            with progress_for(self._progress, lambda: None) as bar:
-                first = next(todo, None)
-                if first is None:
-                    return
-                self._again.append(first)
-                crew = Crew(self._recipe, self._jobs)
-                while self._feed(crew, todo):
-                    for worker, what, told in crew.heard():
-                        self._take(crew, worker, what, told)
-                    bar.update(self._merged.result)
-            crew.end()
-            crew = None
-        finally:
-            if crew is not None:
-                crew.end(now=True)
+        crew, todo = self._crew, self._todo()
+        first = next(todo, None)
+        if first is None:
+            return
+        self._again.append(first)
+        crew.begin(self._recipe.among(len(crew.workers)))
+        with progress_for(self._progress, lambda: None) as bar:
+            while self._feed(todo):
+                for worker, what, told in crew.heard():
+                    self._take(worker, what, told)
+                bar.update(self._merged.result)
+        crew.end()
 
     def _todo(self) -> Iterator[Task]:
         """The shards that are not done, as tasks; what is done already is merged on the way."""
-        for shard in self._recipe.files.plan():
+        for shard in self.plan.noting(self._recipe.files.plan()):
             entry = self._folder.entry(shard)
             if entry is not None and not entry["waiting"]:
                 self._merged.add(entry, fresh=False)
@@ -93,16 +91,16 @@ class Driver:
                 deaths.set_aside, deaths.count, deaths.row = False, 0, None
             yield Task(shard, tuple(deaths.guilty), alone=deaths.count > 0)
 
-    def _feed(self, crew: Crew, todo: Iterator[Task]) -> bool:
+    def _feed(self, todo: Iterator[Task]) -> bool:
         """Give every idle worker a task; whether any is at work."""
-        for worker in crew.idle():
+        for worker in self._crew.idle():
             task = self._again.popleft() if self._again else next(todo, None)
             if task is None:
                 break
             worker.give(task)
-        return any(worker.task is not None for worker in crew.workers)
+        return any(worker.task is not None for worker in self._crew.workers)
 
-    def _take(self, crew: Crew, worker: Worker, what: str, told: Any) -> None:
+    def _take(self, worker: Worker, what: str, told: Any) -> None:
         task = worker.task
         assert task is not None  # only those at work are heard
         if what == "failed":
@@ -117,12 +115,12 @@ class Driver:
                 self._died(task, worker.row)
             else:
                 self._never_began(task)
-            crew.replace(worker)
+            self._crew.replace(worker)
 
     def _never_began(self, task: Task) -> None:
         """Raises InputError where no process begins."""
         self._unborn += 1
-        if self._unborn > DEATHS * self._jobs:
+        if self._unborn > DEATHS * len(self._crew.workers):
             raise InputError(
                 "jobs: the processes end before they begin. A script that starts a job does so below "
                 'if __name__ == "__main__":, since each process imports it'
@@ -175,7 +173,7 @@ def evaluate_in_processes(
 
     data        the path of a file, a pattern, or a list of them
     judge       the name of a judge, a function of a module that makes one, or a judge that can be pickled. The embedded
-                one reads on one thread in each process
+                one, by its name, reads on as many threads in each process as there are cores for it
     out         folder of the job, in which a rerun goes on; None: one in the store's folder, by data, metrics and judge
     lean        keep of each row id, values and causes: no texts, no evidence, and no findings
     shard_rows  rows of a shard at most
@@ -191,39 +189,51 @@ def evaluate_in_processes(
         if value is not None and value < 1:
             raise InputError(f"{name}: expected at least 1, got {value}")
     files = Files.of(data, column_map=column_map, format=format, language=language, rows=shard_rows)
-    source = open_data(list(files.paths), column_map=column_map, format=format, language=language)
-    resolved = made(judge, 1)
-    check_budget(budget, resolved)
-    chosen = chosen_for(metrics, source, resolved)
-    kept = Store(store)
-    question = {
-        "metrics": {metric.label: repr(metric) for metric in chosen},
-        "judge": resolved.fingerprint,
-        "lean": lean,
-        "columns": column_map,
-        "language": language,
-        "format": format,
-        "score_partial": score_partial,
-        "shard_rows": shard_rows,
-    }
-    named = [str(path.resolve()) for path in files.paths]
-    folder = Path(out) if out is not None else kept.path.parent / "jobs" / fingerprint([question, named])[:16]
-    Folder(folder).begin(question)
-    if budget is not None and isinstance(budget.ledger, MemoryLedger):
-        budget = budget.on(FileLedger(Folder(folder).spending))
-    result = Result(
-        run="", store=kept, judge=resolved.fingerprint, note=note, started=time.time(), data=source.name,
-        parameters={metric.label: repr(metric) for metric in chosen},
-    )  # fmt: skip
-    _empty(result, [metric.label for metric in chosen])
-    result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
-    recipe = Recipe(
-        files=files, metrics=chosen, judge=judge, out=folder, store=None if lean else kept.path, run=result.run,
-        concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial, lean=lean,
-        budget=budget, stop_after=stop_after, threads=1,
-    )  # fmt: skip
-    driver = Driver(recipe, jobs, Merged(result), progress)
-    return _driven(driver, recipe, result)
+    with Crew(sum(1 for _ in islice(files.plan(), jobs))) as crew:  # which start while the rest is looked at
+        source = open_data(list(files.paths), column_map=column_map, format=format, language=language)
+        resolved = made(judge, 1)
+        if resolved.rows_in_flight is not None:
+            raise InputError(
+                f"jobs: {type(resolved).__name__} answers in batches, which one process sends and fetches for all "
+                "rows: leave it out"
+            )
+        check_budget(budget, resolved)
+        chosen = chosen_for(metrics, source, resolved)
+        kept = Store(store)
+        question = {
+            "metrics": {metric.label: repr(metric) for metric in chosen},
+            "judge": resolved.fingerprint,
+            "lean": lean,
+            "columns": column_map,
+            "language": language,
+            "format": format,
+            "score_partial": score_partial,
+            "shard_rows": shard_rows,
+        }
+        named = [str(path.resolve()) for path in files.paths]
+        folder = Path(out) if out is not None else kept.path.parent / "jobs" / fingerprint([question, named])[:16]
+        Folder(folder).begin(question)
+        budget = _shared(budget, Folder(folder))
+        result = Result(
+            run="", store=kept, judge=resolved.fingerprint, note=note, started=time.time(), data=source.name,
+            parameters={metric.label: repr(metric) for metric in chosen},
+        )  # fmt: skip
+        _empty(result, [metric.label for metric in chosen])
+        result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
+        recipe = Recipe(
+            files=files, metrics=chosen, judge=judge, out=folder, store=None if lean else kept.path, run=result.run,
+            concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial, lean=lean,
+            budget=budget, stop_after=stop_after,
+        )  # fmt: skip
+        return _driven(Driver(recipe, crew, Merged(result), progress), recipe, result)
+
+
+def _shared(budget: Budget | None, folder: Folder) -> Budget | None:
+    """The budget as all processes and reruns keep to it, each in pieces."""
+    if budget is None or not isinstance(budget.ledger, (MemoryLedger, FileLedger)):
+        return budget
+    ledger = budget.ledger if isinstance(budget.ledger, FileLedger) else FileLedger(folder.spending)
+    return budget.on(Purse(ledger))
 
 
 def _empty(result: Result, names: list[str]) -> None:
@@ -247,21 +257,24 @@ def _driven(driver: Driver, recipe: Recipe, result: Result) -> Result:
             result.stopped = result.stopped or said
         if driver.quarantined:
             result.notes.append(f"in quarantine, since workers died over them: {', '.join(driver.quarantined)}")
-        take_over(recipe, result)
+        take_over(recipe, driver.plan, result)
         result.seconds = time.perf_counter() - began
         result.store.put_run(result.run, result.info())
     return result
 
 
-def take_over(recipe: Recipe, result: Result) -> None:
-    """Put the rows of all shards that are done into the result's run, numbered over the whole data."""
+def take_over(recipe: Recipe, shards: Iterable[Shard], result: Result) -> None:
+    """Put the rows of those of these shards that are done into the result's run, numbered over the whole data.
+
+    shards  of the recipe's files, in the order of the data
+    """
     folder, names = Folder(recipe.out), list(result.metrics)
     before, file, in_file = 0, 0, 0
     usage, reused = result.usage, result.reused
     _empty(result, names)
     result.rows = 0
     merged = Merged(result)
-    for shard in recipe.files.plan():
+    for shard in shards:
         if shard.file != file:
             before, file, in_file = before + in_file, shard.file, 0
         in_file = shard.first + shard.rows

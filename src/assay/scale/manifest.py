@@ -12,11 +12,13 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from assay.database import as_store_error
 from assay.errors import InputError, StoreError
 from assay.packing import to_json
 from assay.private import private_folder, private_opener
@@ -103,3 +105,31 @@ class Folder:
             part.replace(path)
         except OSError as error:
             raise StoreError(f"{str(path)!r} cannot be written: {error}") from error
+
+
+class Plan:
+    """The shards of a job as they were cut, so that data is read once for it. In a file that ends with its process."""
+
+    def __init__(self, folder: Folder) -> None:
+        with as_store_error(f"{str(folder.path)!r} cannot be written"):
+            self._file = tempfile.TemporaryFile("w+", encoding="utf-8", dir=folder.path)  # noqa: SIM115
+        self._said = f"the plan in {str(folder.path)!r} cannot be kept"
+
+    def noting(self, shards: Iterable[Shard]) -> Iterator[Shard]:
+        """The same shards, each noted before it is given. Raises StoreError."""
+        for shard in shards:
+            with as_store_error(self._said):
+                self._file.write(to_json(shard.to_dict()) + "\n")
+            yield shard
+
+    def __iter__(self) -> Iterator[Shard]:
+        """Those that were noted, in their order. Raises StoreError."""
+        with as_store_error(self._said):
+            self._file.seek(0)
+            lines = iter(self._file)
+        while True:
+            with as_store_error(self._said):
+                line = next(lines, None)
+            if line is None:
+                return
+            yield Shard.from_dict(json.loads(line))

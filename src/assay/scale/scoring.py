@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from assay.budgets.budget import Budget, spending
+from assay.budgets.purse import Purse
 from assay.data import RowError
 from assay.errors import SETTLED, Cause, JudgeFailure
 from assay.judges import BaseJudge, JudgeSpec, resolve_judge
@@ -52,6 +54,15 @@ class Recipe:
     stop_after: int | None
     threads: int | None = None
 
+    def among(self, processes: int) -> Recipe:
+        """The same for so many processes on this machine: each has its part of the cores."""
+        return dataclasses.replace(self, threads=max(1, cores() // processes))
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
 
 def made(judge: JudgeMaker, threads: int | None = None) -> BaseJudge:
     """The judge that is meant. `threads` goes to the embedded one. Raises InputError."""
@@ -86,8 +97,13 @@ class ShardScorer:
 
         Raises JudgeFailure where there is no use in going on, InputError for a file that changed, StoreError.
         """
-        with spending(self._recipe.budget):
-            return asyncio.run(self._score(shard, guilty, alone))
+        budget = self._recipe.budget
+        try:
+            with spending(budget):
+                return asyncio.run(self._score(shard, guilty, alone))
+        finally:
+            if budget is not None and isinstance(budget.ledger, Purse):
+                budget.ledger.give_back()
 
     async def _score(
         self, shard: Shard, guilty: Collection[int], alone: Callable[[int], None] | None

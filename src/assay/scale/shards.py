@@ -1,7 +1,9 @@
 """Shards: pieces of files, told apart by what they hold. The same data gives the same shards on every machine.
 
 A shard is named by its file's name, where in it its rows begin, and a hash of their content. What is appended to a file
-changes its last shard and adds others. Nothing is held in memory but the shard that is being cut.
+changes its last shard and adds others. How many rows a shard has depends on nothing but its place in its file: the
+first ones are small, so that small data is enough for several processes, and the last one is not waited for long.
+Nothing is held in memory but the shard that is being cut.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from assay.errors import InputError
 from assay.records import Sample, fingerprint
 
 ROWS = 100
+FEWEST = 8  # rows of a file's first shards
+PART = 16  # a shard is at most one part in so many of the rows before it, until it is as large as shards get
 BYTES = 8 << 20  # of rows; a shard ends with the row that reaches it
 
 
@@ -64,6 +68,8 @@ class Shard:
 class Files:
     """Files that are read in shards, and how; `rows` is how many a shard has at most.
 
+    A file's first shards have 8 rows, later ones a sixteenth of the rows before them, until that is `rows`.
+
     Can be pickled: planners and workers, wherever they run, make it of the same arguments.
     """
 
@@ -104,6 +110,10 @@ class Files:
         kind = self.format or (kind_of(self.paths[file]) or "").removeprefix(".")
         return kind in ("jsonl", "ndjson") and self.paths[file].suffix.lower() != ".gz"
 
+    def size(self, first: int) -> int:
+        """How many rows a shard has at most that begins after so many rows of its file."""
+        return min(self.rows, max(FEWEST, first // PART))
+
     def plan(self) -> Iterator[Shard]:
         """The shards, in the order of the data. Reads every file once. Raises InputError where one cannot be read."""
         for file, name in enumerate(self.names()):
@@ -119,7 +129,7 @@ class Files:
                     digest.update(_TOO_LONG if isinstance(found, TooLong) else found)
                     lines, rows = lines + 1, rows + (long or not found.isspace())  # type: ignore[union-attr]
                     stop = opened.tell()
-                    if rows >= self.rows or stop - start >= BYTES:
+                    if rows >= self.size(first) or stop - start >= BYTES:
                         yield Shard(
                             file=file, name=name, first=first, rows=rows, hash=digest.hexdigest(),
                             start=start, stop=stop, line=line,
@@ -141,7 +151,7 @@ class Files:
             content = content_of(item)
             digest.update(content)
             rows, size = rows + 1, size + len(content)
-            if rows >= self.rows or size >= BYTES:
+            if rows >= self.size(first) or size >= BYTES:
                 yield Shard(file=file, name=name, first=first, rows=rows, hash=digest.hexdigest())
                 first, rows, size, digest = first + rows, 0, 0, hashlib.sha256()
         if rows:
