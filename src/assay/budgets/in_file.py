@@ -52,6 +52,11 @@ class FileLedger:
         """In another process it is the same file."""
         return FileLedger, (self._db.path,)
 
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._db.path
+
     def now(self) -> float:
         """Seconds on the clock of this ledger: near those since 1970. Raises sqlite3.Error at its first use."""
         if self._offset is None:

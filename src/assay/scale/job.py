@@ -1,7 +1,6 @@
-"""A data set scored by several processes of this machine, shard by shard; a rerun goes on where the last one stopped.
+"""A data set scored by many workers, shard by shard; a rerun goes on where the last one stopped, on whatever engine.
 
-`evaluate_in_processes` is the driver. Other engines use the same pieces: `Files.plan`, `ShardScorer.score`,
-`Folder` and `Merged`.
+`evaluate_in_shards` is the driver, and an `Engine` says where the workers run.
 """
 
 from __future__ import annotations
@@ -9,26 +8,24 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from assay.budgets.budget import Budget, check_budget
-from assay.budgets.in_file import FileLedger
-from assay.budgets.ledger import MemoryLedger
-from assay.budgets.purse import Purse
-from assay.data import ColumnMap, open_data
+from assay.data import ColumnMap
 from assay.errors import AssayError, InputError
 from assay.evaluation import IN_FLIGHT, SAMPLE_DEADLINE, STOP_AFTER, EvaluationInterrupted, chosen_for
 from assay.naming import MetricSpec
+from assay.private import private_folder
 from assay.progress import progress_for
 from assay.records import ScoredSample, Usage, fingerprint
 from assay.result import Result
 from assay.runs import start_run
+from assay.scale.engines import Engine, Hand, Processes, Team, may_be_shared
 from assay.scale.manifest import Folder, Plan
 from assay.scale.scoring import JudgeMaker, Recipe, made
-from assay.scale.shards import ROWS, Files, Shard
-from assay.scale.workers import Crew, Task, Worker, error_of
+from assay.scale.shards import ROWS, Shard
+from assay.scale.workers import Task, error_of
 from assay.store import Store
 from assay.summary import Summary
 
@@ -55,7 +52,7 @@ class Merged:
 class Driver:
     """Hands shards to a crew until all are done or set aside."""
 
-    def __init__(self, recipe: Recipe, crew: Crew, merged: Merged, progress: bool | None) -> None:
+    def __init__(self, recipe: Recipe, crew: Team, merged: Merged, progress: bool | None) -> None:
         self._recipe, self._crew, self._merged, self._progress = recipe, crew, merged, progress
         self._folder = Folder(recipe.out)
         self.plan = Plan(self._folder)
@@ -71,7 +68,7 @@ class Driver:
         if first is None:
             return
         self._again.append(first)
-        crew.begin(self._recipe.among(len(crew.workers)))
+        crew.begin(self._recipe)
         with progress_for(self._progress, lambda: None) as bar:
             while self._feed(todo):
                 for worker, what, told in crew.heard():
@@ -100,7 +97,7 @@ class Driver:
             worker.give(task)
         return any(worker.task is not None for worker in self._crew.workers)
 
-    def _take(self, worker: Worker, what: str, told: Any) -> None:
+    def _take(self, worker: Hand, what: str, told: Any) -> None:
         task = worker.task
         assert task is not None  # only those at work are heard
         if what == "failed":
@@ -110,6 +107,9 @@ class Driver:
             self._merged.add(told, fresh=True)
         elif what == "ready":
             self._unborn = 0
+        elif what == "lost":
+            self._again.append(task)
+            self._crew.replace(worker)
         elif what == "died":
             if worker.ready:
                 self._died(task, worker.row)
@@ -121,10 +121,7 @@ class Driver:
         """Raises InputError where no process begins."""
         self._unborn += 1
         if self._unborn > DEATHS * len(self._crew.workers):
-            raise InputError(
-                "jobs: the processes end before they begin. A script that starts a job does so below "
-                'if __name__ == "__main__":, since each process imports it'
-            )
+            raise InputError(self._crew.unborn)
         self._again.append(task)
 
     def _died(self, task: Task, row: int | None) -> None:
@@ -146,12 +143,43 @@ class Driver:
             self._again.append(Task(shard, tuple(deaths.guilty), alone=deaths.count > 0))
 
 
+class How(TypedDict, total=False):
+    """What may be said of a job, whatever its engine: see `evaluate_in_shards`."""
+
+    store: str | Path
+    out: str | Path | None
+    lean: bool
+    column_map: ColumnMap | None
+    format: str | None
+    language: str | None
+    shard_rows: int
+    concurrency: int
+    sample_deadline: float | None
+    score_partial: bool
+    progress: bool | None
+    run: str | None
+    replace: bool
+    note: str | None
+    budget: Budget | None
+    stop_after: int | None
+
+
 def evaluate_in_processes(
+    data: object, metrics: MetricSpec | None = None, judge: JudgeMaker = None, *, jobs: int, **how: Unpack[How]
+) -> Result:
+    """Score the rows of files in `jobs` processes; the result is a run of the store like others.
+
+    The rest is that of `evaluate_in_shards`.
+    """
+    return evaluate_in_shards(data, metrics, judge, engine=Processes(jobs), **how)
+
+
+def evaluate_in_shards(
     data: object,
     metrics: MetricSpec | None = None,
     judge: JudgeMaker = None,
     *,
-    jobs: int,
+    engine: Engine,
     store: str | Path = ".assay",
     out: str | Path | None = None,
     lean: bool = False,
@@ -169,33 +197,35 @@ def evaluate_in_processes(
     budget: Budget | None = None,
     stop_after: int | None = STOP_AFTER,
 ) -> Result:
-    """Score the rows of files in `jobs` processes; the result is a run of the store like others.
+    """Score the rows of files by the workers of an engine; the result is a run of the store like others.
 
-    data        the path of a file, a pattern, or a list of them
+    data        the path of a file, a pattern, or a list of them; what else an engine reads
     judge       the name of a judge, a function of a module that makes one, or a judge that can be pickled. The embedded
                 one, by its name, reads on as many threads in each process as there are cores for it
-    out         folder of the job, in which a rerun goes on; None: one in the store's folder, by data, metrics and judge
+    engine      where the workers run: `Processes(8)`. What one has begun another goes on with
+    out         folder of the job, in which a rerun goes on, or an address in an object store, `s3://BUCKET/PREFIX`;
+                None: a folder in the store's, by data, metrics and judge
     lean        keep of each row id, values and causes: no texts, no evidence, and no findings
     shard_rows  rows of a shard at most
-    concurrency  samples in flight in each process
+    concurrency  samples in flight in each worker
 
-    Other arguments are those of `evaluate`. A budget in memory is kept in the job's folder and holds for all processes
-    and all reruns. A row over which two workers die while it is read alone is put in quarantine: unscored (bug), and
-    the notes name it. A shard that costs three workers without such a row, or has more than three
-    of them, is set aside: the run is not `complete` then.
+    Other arguments are those of `evaluate`. A budget in memory is kept in the job's folder (where that is an address,
+    in the store's) and holds for all workers and all reruns. A row over which two workers die while it is read alone
+    is put in quarantine: unscored (bug), and the notes name it. A shard that costs three workers without such a row,
+    or has more than three of them, is set aside: the run is not `complete` then.
     Raises InputError, JudgeFailure and StoreError as `evaluate` does, and EvaluationInterrupted at Ctrl-C.
     """
-    for name, value in {"jobs": jobs, "concurrency": concurrency, "stop_after": stop_after}.items():
+    for name, value in {"concurrency": concurrency, "stop_after": stop_after}.items():
         if value is not None and value < 1:
             raise InputError(f"{name}: expected at least 1, got {value}")
-    files = Files.of(data, column_map=column_map, format=format, language=language, rows=shard_rows)
-    with Crew(sum(1 for _ in islice(files.plan(), jobs))) as crew:  # which start while the rest is looked at
-        source = open_data(list(files.paths), column_map=column_map, format=format, language=language)
+    cut = engine.cut(data, column_map=column_map, format=format, language=language, rows=shard_rows)
+    with engine.crew(cut) as crew:
+        source = cut.data()
         resolved = made(judge, 1)
         if resolved.rows_in_flight is not None:
             raise InputError(
-                f"jobs: {type(resolved).__name__} answers in batches, which one process sends and fetches for all "
-                "rows: leave it out"
+                f"{engine.argument}: {type(resolved).__name__} answers in batches, which one process sends and fetches "
+                "for all rows: leave it out"
             )
         check_budget(budget, resolved)
         chosen = chosen_for(metrics, source, resolved)
@@ -210,10 +240,11 @@ def evaluate_in_processes(
             "score_partial": score_partial,
             "shard_rows": shard_rows,
         }
-        named = [str(path.resolve()) for path in files.paths]
-        folder = Path(out) if out is not None else kept.path.parent / "jobs" / fingerprint([question, named])[:16]
-        Folder(folder).begin(question)
-        budget = _shared(budget, Folder(folder))
+        own = kept.path.parent / "jobs" / fingerprint([question, list(cut.named)])[:16]
+        folder = Folder(own if out is None else out)
+        folder.begin(question)
+        if budget is not None and may_be_shared(budget):
+            budget = engine.shared(budget, _spending(folder, own))
         result = Result(
             run="", store=kept, judge=resolved.fingerprint, note=note, started=time.time(), data=source.name,
             parameters={metric.label: repr(metric) for metric in chosen},
@@ -221,19 +252,18 @@ def evaluate_in_processes(
         _empty(result, [metric.label for metric in chosen])
         result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
         recipe = Recipe(
-            files=files, metrics=chosen, judge=judge, out=folder, store=None if lean else kept.path, run=result.run,
+            files=cut, metrics=chosen, judge=judge, out=folder.path, store=None if lean else kept.path, run=result.run,
             concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial, lean=lean,
             budget=budget, stop_after=stop_after,
         )  # fmt: skip
         return _driven(Driver(recipe, crew, Merged(result), progress), recipe, result)
 
 
-def _shared(budget: Budget | None, folder: Folder) -> Budget | None:
-    """The budget as all processes and reruns keep to it, each in pieces."""
-    if budget is None or not isinstance(budget.ledger, (MemoryLedger, FileLedger)):
-        return budget
-    ledger = budget.ledger if isinstance(budget.ledger, FileLedger) else FileLedger(folder.spending)
-    return budget.on(Purse(ledger))
+def _spending(folder: Folder, own: Path) -> Path:
+    """Where the job's spending is added up: on a disk, also where its results are not."""
+    beside = folder.scratch or own
+    private_folder(beside)
+    return beside / "spending.db"
 
 
 def _empty(result: Result, names: list[str]) -> None:

@@ -22,7 +22,7 @@ from assay.metrics import Metric
 from assay.records import Sample, Score, ScoredSample
 from assay.running import Watch
 from assay.scale.manifest import Folder
-from assay.scale.shards import Files, Reader, Shard
+from assay.scale.shards import Cut, Shard
 from assay.scoring import score_sample, storable, unscored_sample
 from assay.store import Store
 from assay.summary import Summary
@@ -40,10 +40,10 @@ class Recipe:
     threads  of the embedded judge
     """
 
-    files: Files
+    files: Cut
     metrics: Sequence[Metric]
     judge: JudgeMaker
-    out: Path
+    out: str | Path
     store: Path | None
     run: str
     concurrency: int
@@ -82,8 +82,9 @@ class ShardScorer:
     def __init__(self, recipe: Recipe) -> None:
         self._recipe = recipe
         self._judge = made(recipe.judge, recipe.threads)
-        self._reader = Reader(recipe.files)
+        self._reader = recipe.files.reader()
         self._folder = Folder(recipe.out)
+        self._folder.check()
         self._store = None if recipe.store is None else Store(recipe.store)
         self._watch = Watch(recipe.metrics, recipe.stop_after)
 
@@ -147,8 +148,7 @@ class ShardScorer:
             raise fatal[0]
         entry = entry_of(shard, scored, cache)
         lines = ({"row": number, **found.to_dict()} for (number, _), found in zip(rows, scored, strict=True))
-        self._folder.finish(shard, lines, entry)
-        return entry
+        return dict(self._folder.finish(shard, lines, entry))
 
 
 def entry_of(shard: Shard, scored: Sequence[ScoredSample], cache: FindingCache) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def work(pipe: Connection) -> None:
         return
     except BaseException as error:
         with contextlib.suppress(OSError):
-            pipe.send(("failed", _words(error)))
+            pipe.send(("failed", words_of(error)))
 
 
 def _end_with_the_driver() -> None:
@@ -61,7 +61,7 @@ def _end_with_the_driver() -> None:
 _KNOWN = {kind.__name__: kind for kind in (InputError, MissingExtra, StoreError)}
 
 
-def _words(error: BaseException) -> tuple[str, str, str | None]:
+def words_of(error: BaseException) -> tuple[str, str, str | None]:
     """An error as it is sent: kind, message, and the cause of a judge's failure. Not every error can be pickled."""
     if isinstance(error, JudgeFailure):
         return "JudgeFailure", error.message, error.cause.value
@@ -130,6 +130,11 @@ class Worker:
 class Crew:
     """Some workers, started before it is known what they do. One that dies is replaced; none is left in the end."""
 
+    unborn = (
+        "jobs: the processes end before they begin. A script that starts a job does so below "
+        'if __name__ == "__main__":, since each process imports it'
+    )
+
     def __init__(self, jobs: int) -> None:
         self._recipe: bytes | None = None
         self.workers: list[Worker] = []
@@ -149,7 +154,7 @@ class Crew:
     def begin(self, recipe: Recipe) -> None:
         """Tell all what to do. Raises InputError for what cannot be sent."""
         try:
-            self._recipe = pickle.dumps(recipe)
+            self._recipe = pickle.dumps(recipe.among(len(self.workers)))
         except Exception as error:
             raise InputError(
                 f"judge, metrics: they cannot be sent to other processes ({error}); name them, or give a function of a "
