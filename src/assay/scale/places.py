@@ -13,8 +13,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from assay.errors import InputError, MissingExtra, StoreError
-from assay.installing import install_extra
+from assay.installing import install_package
 from assay.private import private_folder, private_opener
+
+
+#: What fsspec needs for the stores that are met most often.
+PACKAGES = {"s3": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}
 
 
 class Place(Protocol):
@@ -77,7 +81,7 @@ class Disk:
 
 
 class Objects:
-    """Objects under an address that fsspec knows: `s3://BUCKET/PREFIX` (extra `s3`), or that of another store.
+    """Objects under an address that fsspec knows: `s3://BUCKET/PREFIX` (package s3fs), or that of another store.
 
     Keys, endpoint and region are those of the environment, as the store's own tools read them. `create` is a
     conditional put, so that of two workers that finish the same shard one is told that it came second.
@@ -127,7 +131,8 @@ def _opened(url: str) -> tuple[Any, str]:
 
         files, path = url_to_fs(url, use_listings_cache=False, skip_instance_cache=True)
     except ImportError as error:
-        raise MissingExtra(f"{url!r} needs a package ({error}): {install_extra('s3')}") from None
+        package = PACKAGES.get(url.partition(":")[0], "fsspec")
+        raise MissingExtra(f"{url!r} needs a package ({error}): {install_package(package)}") from None
     except Exception as error:  # an address that nothing serves
         raise StoreError(f"{url!r} cannot be opened: {_words(error)}") from None
     return files, str(path).rstrip("/")
