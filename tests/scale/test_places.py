@@ -106,5 +106,5 @@ def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> 
         raise ImportError("Install s3fs to access S3")
 
     monkeypatch.setattr("fsspec.core.url_to_fs", gone)
-    with pytest.raises(MissingExtra, match="pip install .*s3fs"):
+    with pytest.raises(MissingExtra, match=r"pip install .*s3fs"):
         place_of("s3://bucket/job")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import assay_ray
 import pytest
 import ray
+from assay_ray.datasets import DatasetRows
 
 import assay
-import assay_ray
 from assay.errors import InputError
-from assay_ray.datasets import DatasetRows
 from tests.scale.work import judge
 
 pytestmark = [pytest.mark.usefixtures("cluster"), pytest.mark.timeout(600)]
@@ -86,11 +86,11 @@ def test_a_dataset_that_fails_while_it_is_read_is_an_error(tmp_path: Path) -> No
         raise ValueError("the seventh seal")
 
     data = ray.data.from_items(rows(5)).map(fail)
-    with pytest.raises(InputError, match="Ray cannot read it: .*the seventh seal"):
+    with pytest.raises(InputError, match=r"Ray cannot read it: .*the seventh seal"):
         assay_ray.score(data, "faithfulness", judge, workers=1, store=tmp_path / "s")
 
 
 def test_an_empty_dataset_is_an_error(tmp_path: Path) -> None:
     data = ray.data.from_items(rows(5)).filter(lambda row: False)
-    with pytest.raises(InputError, match="has no rows|no column is known"):
+    with pytest.raises(InputError, match="the Dataset has no rows"):
         assay_ray.score(data, "faithfulness", judge, workers=1, store=tmp_path / "s")

@@ -11,11 +11,11 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
+import assay_ray
 import pytest
 import ray
 
 import assay
-import assay_ray
 from assay.errors import InputError
 from assay.result import Result
 from assay.scale.job import evaluate_in_processes

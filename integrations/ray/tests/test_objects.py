@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import assay_ray
 import pytest
 import s3fs
 
 import assay
-import assay_ray
 from assay.errors import InputError, StoreError
 from assay.scale.job import evaluate_in_processes
 from assay.scale.manifest import Folder
@@ -46,7 +46,13 @@ def test_results_in_a_bucket_are_gone_on_with_by_another_engine(tmp_path: Path, 
     assert sorted(json.loads(line)["row"] for line in lines) == list(range(1, 41))
     bucket.rm(bucket.ls("traces/one/done")[0])  # one shard is not done
     again = evaluate_in_processes(
-        data, "faithfulness", judge, jobs=1, store=tmp_path / "other", lean=False, **how  # type: ignore[arg-type]
+        data,
+        "faithfulness",
+        judge,
+        jobs=1,
+        store=tmp_path / "other",
+        lean=False,
+        **how,  # type: ignore[arg-type]
     )
     assert (again.rows, again.complete) == (40, True)
     assert 0 < again.usage.calls <= 20  # of one shard, two calls a row
@@ -90,7 +96,12 @@ def test_files_of_a_bucket_are_read_by_ray_and_scored_as_here(tmp_path: Path, bu
     assert (again.rows, again.usage.calls) == (38 + broken, 0)
     if kind != "jsonl":  # of files of lines the shards are cut by bytes here, and by rows there: other names
         here = evaluate_in_processes(
-            [*local], "faithfulness", judge, jobs=1, out=f"{s3}/out-{kind}", **how  # type: ignore[arg-type]
+            [*local],
+            "faithfulness",
+            judge,
+            jobs=1,
+            out=f"{s3}/out-{kind}",
+            **how,  # type: ignore[arg-type]
         )
         assert (here.rows, here.usage.calls) == (38 + broken, 0)
 

@@ -16,7 +16,6 @@ from assay.errors import InputError, MissingExtra, StoreError
 from assay.installing import install_package
 from assay.private import private_folder, private_opener
 
-
 #: What fsspec needs for the stores that are met most often.
 PACKAGES = {"s3": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "adlfs", "abfs": "adlfs"}
 

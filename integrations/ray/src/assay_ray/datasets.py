@@ -107,15 +107,16 @@ class DatasetRows:
         paths = tuple(path for one in _listed(data) for path in found_at(str(one)))
         kinds = {format or PurePosixPath(path.removesuffix(".gz")).suffix.lower()[1:] for path in paths}
         if kinds == {"parquet"}:
-            read = ray.data.read_parquet(list(paths), include_paths=True, partitioning=None)
+            read = partial(ray.data.read_parquet, list(paths), include_paths=True, partitioning=None)
         elif kinds <= set(LINES):
-            read = ray.data.read_text(list(paths), include_paths=True, drop_empty_lines=False)
+            read = partial(ray.data.read_text, list(paths), include_paths=True, drop_empty_lines=False)
         else:
             raise InputError(
                 f"data: expected addresses that all end in .parquet, or all in .jsonl, got {', '.join(sorted(kinds))}; "
                 "give a ray.data.Dataset of what Ray reads"
             )
-        return cls(read, paths, kinds != {"parquet"}, rows, column_map, language)
+        with _told():
+            return cls(read(), paths, kinds != {"parquet"}, rows, column_map, language)
 
     def __getstate__(self) -> dict[str, Any]:
         """Workers read what they are handed."""
@@ -140,7 +141,7 @@ class DatasetRows:
         return known
 
     def plan(self) -> Iterator[Shard]:
-        """See `Cut.plan`. Each shard comes with its rows. Raises InputError where Ray cannot read them."""
+        """See `Cut.plan`. Each shard comes with its rows. Raises InputError where Ray cannot, or there are none."""
         seen: Counter[str] = Counter()
         for file, (path, items) in enumerate(groupby(self._items(), itemgetter(0))):
             name = PurePosixPath(path).name or NAME
@@ -150,6 +151,8 @@ class DatasetRows:
             rows = (item for _, item in items)
             for shard, held in cut(rows, file, name, partial(size_after, most=self.most)):
                 yield HandedShard(**shard.to_dict(), handed=ray.put(held), path=shown)
+        if not seen:
+            raise self._no_rows()
 
     def _names(self) -> tuple[str, ...]:
         """The columns: by the schema, or of JSON lines by the first rows."""
@@ -159,27 +162,32 @@ class DatasetRows:
         with _told(), _in_order(self.dataset):
             schema = self.dataset.schema()
         if schema is None:
-            raise InputError(f"data: {', '.join(self.paths) or 'the Dataset'} has no rows")
+            raise self._no_rows()
         return tuple(name for name in schema.names if not self._is_extra(name))
+
+    def _no_rows(self) -> InputError:
+        return InputError(f"data: {', '.join(self.paths) or 'the Dataset'} has no rows")
 
     def _is_extra(self, name: str) -> bool:
         return name.startswith("__index_level_") or (bool(self.paths) and name == PATH)
 
     def _items(self) -> Iterator[tuple[str, object]]:
         """Rows in their order, each with its path."""
+        return _rows_of_texts(self._read()) if self.lines else self._read()
+
+    def _read(self) -> Iterator[tuple[str, object]]:
         with _told(), _in_order(self.dataset):
             for batch in self.dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
                 paths = batch.column(PATH).to_pylist() if self.paths else [""] * batch.num_rows
-                if self.lines:
-                    yield from _lines(paths, batch.column("text").to_pylist())
-                else:
-                    kept = batch.select([name for name in batch.column_names if not self._is_extra(name)])
-                    yield from zip(paths, (row for part in kept.to_batches() for row in listed(part)), strict=True)
+                kept = batch.select([name for name in batch.column_names if not self._is_extra(name)])
+                yield from zip(paths, (row for part in kept.to_batches() for row in listed(part)), strict=True)
 
 
-def _lines(paths: list[str], texts: list[str]) -> Iterator[tuple[str, object]]:
-    found = rows_of_lines((text + "\n").encode() for text in texts)
-    return ((path, row) for path, (_, row) in zip(paths, found, strict=True) if row is not None)
+def _rows_of_texts(texts: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, object]]:
+    """The rows in lines of text, as `assay.data` reads them from a disk."""
+    for path, group in groupby(texts, itemgetter(0)):
+        lines = ((item["text"] + "\n").encode() for _, item in group)
+        yield from ((path, row) for _, row in rows_of_lines(lines) if row is not None)
 
 
 @contextmanager
@@ -200,7 +208,8 @@ def _told() -> Iterator[None]:
         yield
     except (RayError, OSError, ValueError) as error:
         said = str(error).strip().splitlines() or [type(error).__name__]
-        raise InputError(f"data: Ray cannot read it: {said[-1]}") from error
+        named = [line for line in said if "Error" in line.partition(":")[0]]  # of tracebacks, what was raised
+        raise InputError(f"data: Ray cannot read it: {(named or said)[-1].strip()}") from error
 
 
 def is_read_by_ray(data: object) -> bool:
