@@ -20,7 +20,7 @@ from assay.evaluation import DEFAULT_METRICS, IN_FLIGHT, aevaluate
 from assay.inquiries import Inquiry
 from assay.judges import BaseJudge, Judge, JudgeSpec, resolve_judge
 from assay.judges.asking import together
-from assay.judges.base import METER, Answer, Meter
+from assay.judges.base import METER, Answer, Around, Meter
 from assay.judges.cache import FindingCache, FindingStore
 from assay.judges.cascade.agreement import Point, choose_band, clusters
 from assay.judges.cascade.items import affirms, in_doubt, kind_of, route
@@ -131,6 +131,7 @@ class _Both(BaseJudge):
         self._first, self._then = first, then
         self._first_cache, self._then_cache = FindingCache(first, store), FindingCache(then, store)
         self.budgeted = first.budgeted and then.budgeted
+        self.sees = then.sees  # as the cascade will
         self.rows: dict[str, set[str]] = {}
         self.compared: dict[str, list[tuple[str, float | None, bool]]] = {}
         self.asked: list[_Asked] = []
@@ -214,24 +215,13 @@ _ROWS = "rows"
 
 
 @dataclass(frozen=True, slots=True)
-class _RowsJudge:
+class _RowsJudge(Around):
     """A judge as the metrics of one row see it: it notes that the row asked. What a batch of many rows holds, and what
     two rows ask at once and is answered once, has its rows all the same."""
 
     judge: Judge
     row: str
     rows: dict[str, set[str]]
-
-    @property
-    def fingerprint(self) -> str:
-        return self.judge.fingerprint
-
-    @property
-    def tells_contradiction(self) -> bool:
-        return self.judge.tells_contradiction
-
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        return self.judge.cannot(inquiry, language)
 
     async def find(self, inquiry: Inquiry[F]) -> F:
         self.rows.setdefault(inquiry.key(_ROWS), set()).add(self.row)

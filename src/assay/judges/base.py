@@ -68,6 +68,35 @@ def sees(judge: Judge) -> bool:
     return bool(getattr(judge, "sees", False))
 
 
+class Around:
+    """A judge around another one, as metrics see it: it is what that one is, and finds in a way of its own.
+
+    Whoever stands around a judge has it as `judge`, and a `find`.
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # a dataclass would take it for the default of its field
+
+        @property
+        def judge(self) -> Judge: ...
+
+    @property
+    def fingerprint(self) -> str:
+        return self.judge.fingerprint
+
+    @property
+    def tells_contradiction(self) -> bool:
+        return self.judge.tells_contradiction
+
+    @property
+    def sees(self) -> bool:
+        return sees(self.judge)
+
+    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        return self.judge.cannot(inquiry, language)
+
+
 class Meter:
     """Adds up what the findings asked for in one context (one metric on one sample) cost."""
 

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 from assay.errors import Cause, JudgeFailure, StoreError
 from assay.inquiries.base import Inquiry
 from assay.judges.asking import asked, bug
-from assay.judges.base import METER, WAITS, Answer, BaseJudge, sees
+from assay.judges.base import METER, WAITS, Answer, Around, BaseJudge
 from assay.judges.fences import SECRET
 from assay.records import Usage
 
@@ -60,7 +60,7 @@ class _Batch:
 
 
 @dataclass(slots=True)
-class FindingCache:
+class FindingCache(Around):
     """Serves the `Judge` protocol over one judge, within one event loop.
 
     reading      which reading of the same texts this is: what one reading found is not known to another
@@ -79,21 +79,6 @@ class FindingCache:
     _memory: OrderedDict[str, Answer] = field(default_factory=OrderedDict)
     _calls: dict[str, _Call] = field(default_factory=dict)
     _waiting: list[_Call] = field(default_factory=list)
-
-    @property
-    def fingerprint(self) -> str:
-        return self.judge.fingerprint
-
-    @property
-    def tells_contradiction(self) -> bool:
-        return self.judge.tells_contradiction
-
-    @property
-    def sees(self) -> bool:
-        return sees(self.judge)
-
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        return self.judge.cannot(inquiry, language)
 
     async def find(self, inquiry: Inquiry[F]) -> F:
         """The finding on this inquiry. Raises JudgeFailure."""

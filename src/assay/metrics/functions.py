@@ -16,12 +16,12 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, ParamSpec, TypeVar, cast, get_args, overload
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Ask, Inquiry, Support
-from assay.judges.base import Judge
+from assay.judges.base import Around, Judge
 from assay.metrics.base import Metric
 from assay.metrics.returned import as_score
 from assay.records import Context, Direction, Sample, Score, Verdict
@@ -101,26 +101,15 @@ class FunctionMetric(Metric, Generic[P, R]):
         return {name: value for name, value in values.items() if value is not None or name not in self.optional}
 
 
-class _Heard:
+@dataclass(slots=True)
+class _Heard(Around):
     """The judge as a function sees it, and the labels of the questions that it put."""
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
-        self._answers: list[tuple[Verdict, tuple[str, ...]]] = []
-
-    @property
-    def fingerprint(self) -> str:
-        return self._judge.fingerprint
-
-    @property
-    def tells_contradiction(self) -> bool:
-        return self._judge.tells_contradiction
-
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        return self._judge.cannot(inquiry, language)
+    judge: Judge
+    _answers: list[tuple[Verdict, tuple[str, ...]]] = field(default_factory=list)
 
     async def find(self, inquiry: Inquiry[Any]) -> Any:
-        finding = await self._judge.find(inquiry)
+        finding = await self.judge.find(inquiry)
         if isinstance(inquiry, Ask):
             self._answers.append((finding, inquiry.labels()))
         return finding

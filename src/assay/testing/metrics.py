@@ -187,6 +187,7 @@ class _Wrapped(BaseJudge):
 
     def __init__(self, judge: BaseJudge) -> None:
         self._judge = judge
+        self.sees = judge.sees
         self.inquiries: list[Inquiry[Any]] = []
 
     @property

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
 from assay.inquiries import Inquiry
 from assay.installing import install_extra
-from assay.judges.base import Judge, sees
+from assay.judges.base import Around, Judge, sees
 from assay.ocr import Page, available, page_of
 from assay.pictures import Picture, load
 from assay.records import Context, Evidence, Sample, Score, Span, Unscored, Verdict
@@ -164,7 +164,7 @@ async def read_page(picture: Picture, where: str, reading: Reading = "ocr") -> P
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Around):
     """A judge that is shown the pictures of one sample with whatever it is asked about these passages."""
 
     judge: Judge
@@ -172,24 +172,9 @@ class Shown:
     images: Mapping[str, Picture]
 
     @property
-    def fingerprint(self) -> str:
-        return self.judge.fingerprint
-
-    @property
-    def tells_contradiction(self) -> bool:
-        return self.judge.tells_contradiction
-
-    @property
-    def sees(self) -> bool:
-        return sees(self.judge)
-
-    @property
     def pictured(self) -> frozenset[int]:
         """The indexes of the passages that are shown."""
         return frozenset(n for n in range(len(self.passages)) if f"PASSAGE P{n + 1}" in self.images)
-
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        return self.judge.cannot(inquiry, language)
 
     async def find(self, inquiry: Inquiry[F]) -> F:
         return await self.judge.find(self._with_images(inquiry))

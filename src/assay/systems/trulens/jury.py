@@ -32,7 +32,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from assay.errors import InputError, JudgeFailure
 from assay.inquiries import Inquiry
 from assay.judges import resolve_judge
-from assay.judges.base import METER, BaseJudge, Judge, JudgeSpec
+from assay.judges.base import METER, Around, BaseJudge, Judge, JudgeSpec
 from assay.metrics.base import Metric
 from assay.metrics.readings import together
 from assay.records import Direction, Sample, Score, Unscored
@@ -190,22 +190,11 @@ class Jury(Metric):
 
 
 @dataclass(frozen=True, slots=True)
-class Voting:
+class Voting(Around):
     """One vote of a judge: what can be asked for a sample is asked for this one of them."""
 
     judge: Judge
     vote: int
-
-    @property
-    def fingerprint(self) -> str:
-        return self.judge.fingerprint
-
-    @property
-    def tells_contradiction(self) -> bool:
-        return self.judge.tells_contradiction
-
-    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        return self.judge.cannot(inquiry, language)
 
     async def find(self, inquiry: Inquiry[F]) -> F:
         sampled = any(one.name == "vote" for one in fields(inquiry))
