@@ -26,7 +26,7 @@ from typing import Any
 
 METRICS = ["faithfulness", "context_utilization"]
 ROUNDS = 3
-LARGE, SMALL = 600, 132
+LARGE, SMALL = 400, 132
 LOOPED, MANY = 20_000, 100_000
 #: What is measured, with what `Ways` calls it.
 ALONE, ALL_CORES, TWO = "one process, one thread", "one process, all cores", "--jobs 2, one thread each"

@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 
 import assay
+from assay.budgets.in_file import FileLedger
+from assay.budgets.ledger import DAY, Limit
 from assay.errors import InputError
 from assay.result import Result
 from assay.scale.job import evaluate_in_processes
@@ -172,6 +174,30 @@ def test_one_budget_holds_for_all_workers_and_for_a_rerun(tmp_path: Path) -> Non
         assert found.metrics["faithfulness"].causes["budget"] > 0
         evaluate_in_processes(data, "faithfulness", make, **how)  # type: ignore[arg-type]
         assert len(server.calls) == 100
+
+
+def test_a_budget_in_pieces_is_never_exceeded_and_a_killed_worker_loses_one_piece_at_most(tmp_path: Path) -> None:
+    limit, workers, kills = 5000, 8, 3
+    data = write(tmp_path / "a.jsonl", 2700)  # two calls each: 5,400
+    with OpenAIServer() as server:
+
+        def kill() -> None:
+            draw = random.Random(3)
+            for n in range(kills):
+                while len(server.calls) < 1000 * (n + 1):
+                    time.sleep(0.01)
+                os.kill(draw.choice(workers_of(os.getpid())), signal.SIGKILL)
+
+        threading.Thread(target=kill, daemon=True).start()
+        how = {"jobs": workers, "store": tmp_path / "s", "stop_after": None, "lean": True, "progress": False}
+        budget = assay.Budget(calls_per_day=limit)
+        make = partial(asking, server.base_url)
+        found = evaluate_in_processes(data, "faithfulness", make, budget=budget, **how)  # type: ignore[arg-type]
+        assert limit - kills * 50 <= len(server.calls) <= limit  # a piece is 50 calls at most
+        assert found.metrics["faithfulness"].causes["budget"] > 0
+        (ledger,) = tmp_path.glob("s/jobs/*/spending.db")
+        (spent,) = FileLedger(ledger).spent([Limit("calls", DAY, limit)])
+        assert len(server.calls) <= spent <= limit
 
 
 def test_the_command_scores_in_processes_and_refuses_what_they_do_not_do(tmp_path: Path) -> None:
