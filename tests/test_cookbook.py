@@ -92,6 +92,7 @@ socket.socket.connect = only_here
 ELSEWHERE = {
     "export_openai_evals.py": "data/test_openai_export.py",
     "last_months_traces_on_ray.py": "../integrations/ray/tests/test_cookbook.py",
+    "traces_on_spark.py": "test_on_spark.py",
 }
 
 
