@@ -26,9 +26,10 @@ JUDGE = None  # the embedded one. "openai:MODEL" names an LLM: then cpus=0.25, s
 def a_month(folder: Path) -> str:
     """Files of days, as an export leaves them."""
     rows = [json.loads(line) for line in TRACES.read_text("utf-8").splitlines()]
+    names = dict.fromkeys(name for row in rows for name in row)  # pyarrow takes the columns of the first row alone
     for day in range(3):
-        some = [{**row, "trace_id": f"{row['trace_id']}-{day}"} for row in rows[day::3]]
-        parquet.write_table(pa.Table.from_pylist(some), folder / f"2026-10-{day + 1:02}.parquet")
+        some = pa.Table.from_pylist([{name: row.get(name) for name in names} for row in rows[day::3]])
+        parquet.write_table(some, folder / f"2026-10-{day + 1:02}.parquet")
     return str(folder / "2026-10-*.parquet")
 
 
