@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -31,6 +34,7 @@ from assay.summary import Summary
 
 DEATHS = 3  # of workers over one shard, and it is set aside
 GUILTY = 3  # rows of one shard that may be put in quarantine
+AHEAD = 64  # shards that the driver reads ahead, to give the largest ones first
 
 
 class Merged:
@@ -57,6 +61,8 @@ class Driver:
         self._folder = Folder(recipe.out)
         self.plan = Plan(self._folder)
         self._again: deque[Task] = deque()
+        self._ahead: list[tuple[int, int, Task]] = []  # a heap: what is to be given first, in the order of the plan
+        self._read = 0  # shards put into it
         self._unborn = 0  # processes in sequence that died before they began
         self.set_aside: list[str] = []
         self.quarantined: list[str] = []
@@ -91,11 +97,24 @@ class Driver:
     def _feed(self, todo: Iterator[Task]) -> bool:
         """Give every idle worker a task; whether any is at work."""
         for worker in self._crew.idle():
-            task = self._again.popleft() if self._again else next(todo, None)
+            task = self._next(todo)
             if task is None:
                 break
             worker.give(task)
         return any(worker.task is not None for worker in self._crew.workers)
+
+    def _next(self, todo: Iterator[Task]) -> Task | None:
+        """The largest shard of those that come next: small ones are left for the end, when nobody shall wait long.
+
+        Where rows are found by counting they keep their order, since going back is reading anew.
+        """
+        if self._again:
+            return self._again.popleft()
+        for task in islice(todo, AHEAD - len(self._ahead)):
+            self._read += 1
+            counted = not task.shard.stop
+            heappush(self._ahead, (-sys.maxsize if counted else -task.shard.rows, self._read, task))
+        return heappop(self._ahead)[2] if self._ahead else None
 
     def _take(self, worker: Hand, what: str, told: Any) -> None:
         task = worker.task
