@@ -114,6 +114,8 @@ class Driver:
             self._read += 1
             counted = not task.shard.stop
             heappush(self._ahead, (-sys.maxsize if counted else -task.shard.rows, self._read, task))
+            if counted:  # nothing to choose from
+                break
         return heappop(self._ahead)[2] if self._ahead else None
 
     def _take(self, worker: Hand, what: str, told: Any) -> None:
@@ -259,7 +261,7 @@ def evaluate_in_shards(
             "score_partial": score_partial,
             "shard_rows": shard_rows,
         }
-        own = kept.path.parent / "jobs" / fingerprint([question, list(cut.named)])[:16]
+        own = kept.folder / "jobs" / fingerprint([question, list(cut.named)])[:16]
         folder = Folder(own if out is None else out)
         folder.begin(question)
         if budget is not None and may_be_shared(budget):
@@ -271,8 +273,8 @@ def evaluate_in_shards(
         _empty(result, [metric.label for metric in chosen])
         result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
         recipe = Recipe(
-            files=cut, metrics=chosen, judge=judge, out=folder.path, store=None if lean else kept.path, run=result.run,
-            concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial, lean=lean,
+            files=cut, metrics=chosen, judge=judge, out=folder.path, store=None if lean else kept.address,
+            run=result.run, concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial, lean=lean,
             budget=budget, stop_after=stop_after,
         )  # fmt: skip
         return _driven(Driver(recipe, crew, Merged(result), progress), recipe, result)

@@ -11,6 +11,7 @@ import ray
 
 from assay.budgets.in_file import FileLedger
 from assay.budgets.ledger import Advance, Limit, Refusal, Spend
+from assay.scale.places import is_address
 from assay.scale.scoring import Recipe, ShardScorer
 from assay.scale.workers import Task, words_of
 
@@ -77,7 +78,7 @@ class Scorer:
 
     def begin(self, recipe: Recipe) -> tuple[str, Any]:
         """Make the judge: `ready`, or `failed` with the words of the error."""
-        if recipe.store is not None and not Path(recipe.store).exists():
+        if recipe.store is not None and not is_address(str(recipe.store)) and not Path(recipe.store).exists():
             recipe = dataclasses.replace(recipe, store=None)  # another machine, which does not share it
         try:
             self._scorer = ShardScorer(recipe)
