@@ -274,8 +274,8 @@ def evaluate_in_shards(
         result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
         recipe = Recipe(
             files=cut, metrics=chosen, judge=judge, out=folder.path, store=None if lean else kept.address,
-            run=result.run, concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial, lean=lean,
-            budget=budget, stop_after=stop_after,
+            run=result.run, concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial,
+            lean=lean, budget=budget, stop_after=stop_after,
         )  # fmt: skip
         return _driven(Driver(recipe, crew, Merged(result), progress), recipe, result)
 
