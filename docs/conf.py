@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 
 project = "assay"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
@@ -10,6 +12,9 @@ source_suffix = {".md": "markdown"}
 exclude_patterns = ["site", "_build"]
 html_theme = "furo"
 html_title = "assay"
+# what is not installed with the rest, since half a gigabyte comes with it
+sys.path.insert(0, str(Path(__file__).parents[1] / "integrations" / "ray" / "src"))
+autodoc_mock_imports = ["ray"]
 myst_heading_anchors = 3
 default_role = "code"
 autodoc_typehints = "signature"

@@ -54,6 +54,7 @@ NOT_READ = {
     "assay.capture.ways:way_of": "puts both texts into messages as they are",
     "assay.capture.contexts:found_in": "the same",
     "assay.budgets.ledger:oldest": "a window of time, not of text",
+    "assay.scale.estimate:estimate": "looks whose judge a name is",
     "assay.capture.answering:mark_prompted": "asks whether passages stand in prompts, by `Prompt.holds`",
     "assay.capture.contexts:each_once": "compares them as a whole",
     "assay.capture.messages:role_of": "looks a role up",

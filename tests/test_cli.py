@@ -162,6 +162,12 @@ def test_demo_shows_the_table_the_worst_answer_and_what_decided_it(assay):
         (("score", "{data}", "--metrics", "faithfullness"), 2, "faithfulness"),
         (("score", "{data}", "--metrics", "context_recall"), 2, "context_recall needs reference"),
         (("score", "{data}", "--judge", "gpt"), 2, "openai:MODEL"),
+        (("score", "{data}", "--judge", "openai:m", "--rows-in-flight", "9"), 2, "--rows-in-flight: goes with --judge"),
+        (
+            ("score", "{data}", "--poll", "9"),
+            2,
+            "--poll: goes with --judge openai-batch:MODEL or anthropic",
+        ),
         (("score", "{data}", "--map", "question"), 2, "FIELD=COLUMN"),
         (("score", "{data}", "--base-url", "http://127.0.0.1:1/v1"), 2, "--judge openai:MODEL"),
         (("score", "{data}", "--judge", "openai:m", "--api-key-env", "NO_SUCH_KEY"), 2, "NO_SUCH_KEY"),

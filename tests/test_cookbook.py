@@ -89,7 +89,11 @@ socket.socket.connect = only_here
 
 
 #: What needs a server of its own, and has a test of its own.
-ELSEWHERE = {"export_openai_evals.py": "data/test_openai_export.py"}
+ELSEWHERE = {
+    "export_openai_evals.py": "data/test_openai_export.py",
+    "last_months_traces_on_ray.py": "../integrations/ray/tests/test_cookbook.py",
+    "traces_on_spark.py": "test_on_spark.py",
+}
 
 
 def test_the_cookbook_is_complete():

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -37,6 +37,7 @@ class Versions:
     requirements: tuple[str, ...]
     options: tuple[str, ...] = ()
     overrides: tuple[str, ...] = ()
+    members: tuple[str, ...] = field(default=MEMBERS, repr=False)  # folders of this project
 
 
 OLDEST = Versions(
@@ -65,7 +66,7 @@ def environment(versions: Versions) -> Path:
     python = folder / "bin" / "python"
     if not python.exists():
         _run([uv, "venv", "-q", "--python", sys.executable, str(folder)])
-    members = [part for member in MEMBERS for part in ("-e", str(ROOT / member))]
+    members = [part for member in versions.members for part in ("-e", str(ROOT / member))]
     with tempfile.TemporaryDirectory() as name:
         overrides = Path(name) / "overrides.txt"
         overrides.write_text("\n".join(versions.overrides))

@@ -29,6 +29,7 @@ PARTS = {
     "opentelemetry": "opentelemetry",
     "phoenix": "phoenix",
     "pytest": "pytest",
+    "ray": "ray",
 }
 
 

@@ -1,4 +1,4 @@
-"""Sources and sinks that packages add by entry points, and which extra of assay brings which."""
+"""Sources, sinks and engines that packages add by entry points, and which extra of assay brings which."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ EXTRAS: Mapping[str, str] = {
     "mlflow": "mlflow",
     "langsmith": "langsmith",
     "langfuse": "langfuse",
+    "ray": "ray",
 }
 
 
 def load(kind: str, name: str, points: Mapping[str, EntryPoint]) -> Any:
-    """What the entry point `name` means; None where nobody has it. `kind` is for messages: "source", "sink".
+    """What the entry point `name` means; None where nobody has it. `kind` is for messages: "source", "sink", "engine".
 
     Raises MissingExtra where a package known to assay is missing, or cannot be imported.
     """

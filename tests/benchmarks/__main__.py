@@ -18,6 +18,7 @@ BENCHMARKS = {
     "An application whose judge is dead, slow or lying": "bench_judge_endpoints",
     "The spool and its workers": "bench_spool",
     "The store": "bench_store",
+    "Jobs of several processes": "bench_jobs",
     "The embedded judge": "bench_embedded",
     "The embedded judge: CPU of a row": "bench_embedded_rows",
     "The demo: all but scoring, and the first score": "bench_demo",

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from assay.budgets.budget import is_final
-from assay.budgets.ledger import FileLedger
+from assay.budgets.in_file import FileLedger
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.evaluation import evaluate
 from assay.inquiries.base import Inquiry

@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 
 import assay
+from assay.budgets.in_file import FileLedger
+from assay.budgets.ledger import DAY, Limit
 from assay.errors import InputError
 from assay.result import Result
 from assay.scale.job import evaluate_in_processes
@@ -74,6 +76,17 @@ def test_the_result_is_that_of_one_process_and_a_rerun_asks_nothing(tmp_path: Pa
     assert (again.rows, again.usage.calls, again.complete) == (58, 0, True)
     loaded = Result.load(again.run, tmp_path / "s")
     assert loaded.metrics["faithfulness"].mean == pytest.approx(other.mean, abs=1e-12)
+
+
+def test_small_shards_are_left_for_the_end(tmp_path: Path) -> None:
+    data = write(tmp_path / "a.jsonl", 300)
+    evaluate_in_processes(data, "faithfulness", judge, jobs=1, store=tmp_path / "s", lean=True, progress=False)
+    done = sorted(tmp_path.glob("s/jobs/*/done/*.json"), key=lambda path: path.stat().st_mtime_ns)
+    sizes = [json.loads(path.read_text("utf-8"))["rows"] for path in done]
+    assert sum(sizes) == 300
+    # the first was given before the others were read
+    assert sizes[1:] == sorted(sizes[1:], reverse=True)
+    assert sizes[1] > sizes[-1]
 
 
 def test_a_row_that_kills_is_put_in_quarantine_by_name_and_the_others_are_scored(tmp_path: Path) -> None:
@@ -152,7 +165,7 @@ def test_ctrl_c_ends_cleanly_and_a_rerun_goes_on(tmp_path: Path) -> None:
     with pytest.raises(assay.EvaluationInterrupted) as stopped:
         evaluate_in_processes(data, "faithfulness", judge, jobs=2, store=store, shard_rows=20, lean=True)
     part = stopped.value.result
-    assert 60 <= part.rows < 4000
+    assert 24 <= part.rows < 4000  # three shards of 8 rows at least
     assert part.stopped == "interrupted"
     whole = evaluate_in_processes(data, "faithfulness", judge, jobs=2, store=store, shard_rows=20, lean=True)
     assert whole.rows == 4000
@@ -172,6 +185,30 @@ def test_one_budget_holds_for_all_workers_and_for_a_rerun(tmp_path: Path) -> Non
         assert found.metrics["faithfulness"].causes["budget"] > 0
         evaluate_in_processes(data, "faithfulness", make, **how)  # type: ignore[arg-type]
         assert len(server.calls) == 100
+
+
+def test_a_budget_in_pieces_is_never_exceeded_and_a_killed_worker_loses_one_piece_at_most(tmp_path: Path) -> None:
+    limit, workers, kills = 5000, 8, 3
+    data = write(tmp_path / "a.jsonl", 2700)  # two calls each: 5,400
+    with OpenAIServer() as server:
+
+        def kill() -> None:
+            draw = random.Random(3)
+            for n in range(kills):
+                while len(server.calls) < 1000 * (n + 1):
+                    time.sleep(0.01)
+                os.kill(draw.choice(workers_of(os.getpid())), signal.SIGKILL)
+
+        threading.Thread(target=kill, daemon=True).start()
+        how = {"jobs": workers, "store": tmp_path / "s", "stop_after": None, "lean": True, "progress": False}
+        budget = assay.Budget(calls_per_day=limit)
+        make = partial(asking, server.base_url)
+        found = evaluate_in_processes(data, "faithfulness", make, budget=budget, **how)  # type: ignore[arg-type]
+        assert limit - kills * 50 <= len(server.calls) <= limit  # a piece is 50 calls at most
+        assert found.metrics["faithfulness"].causes["budget"] > 0
+        (ledger,) = tmp_path.glob("s/jobs/*/spending.db")
+        (spent,) = FileLedger(ledger).spent([Limit("calls", DAY, limit)])
+        assert len(server.calls) <= spent <= limit
 
 
 def test_the_command_scores_in_processes_and_refuses_what_they_do_not_do(tmp_path: Path) -> None:

@@ -25,9 +25,9 @@ def test_an_appended_file_changes_its_last_shard_alone(tmp_path: Path) -> None:
     before = [shard.key for shard in files.plan()]
     write(path, 10, start=25)
     after = list(files.plan())
-    assert [shard.rows for shard in after] == [10, 10, 10, 5]  # 25 were 10, 10, 5; 35 are one more
-    assert [shard.key for shard in after][:2] == before[:2]
-    assert before[2] not in {shard.key for shard in after}
+    assert [shard.rows for shard in after] == [8, 8, 8, 8, 3]  # 25 were 8, 8, 8, 1
+    assert [shard.key for shard in after][:3] == before[:3]
+    assert before[3] not in {shard.key for shard in after}
 
 
 def test_the_same_data_elsewhere_has_the_same_shards(tmp_path: Path) -> None:
@@ -44,7 +44,18 @@ def test_a_changed_row_is_another_shard(tmp_path: Path) -> None:
     before = [shard.key for shard in Files.of(path, rows=10).plan()]
     path.write_text(path.read_text("utf-8").replace("thing 12?", "thing 13?"), "utf-8")
     after = [shard.key for shard in Files.of(path, rows=10).plan()]
-    assert [one == other for one, other in zip(before, after, strict=True)] == [True, False, True]
+    assert [one == other for one, other in zip(before, after, strict=True)] == [True, False, True, True]
+
+
+def test_small_data_has_shards_for_several_processes_and_large_data_large_ones(tmp_path: Path) -> None:
+    files = Files.of(write(tmp_path / "a.jsonl", 3000))
+    sizes = [shard.rows for shard in files.plan()]
+    assert sizes[:17] == [8] * 17  # a sixteenth of the 136 rows of 17 shards is still 8, of 144 it is 9
+    assert sizes[17:20] == [8, 9, 9]
+    firsts = list(itertools.accumulate(sizes, initial=0))
+    assert all(size <= max(8, first // 16) for size, first in zip(sizes, firsts, strict=False))
+    assert sizes[-5:-1] == [100] * 4
+    assert len(sizes) < 3000 // 100 + 60
 
 
 LINES = st.lists(

@@ -1,26 +1,26 @@
-"""Ledgers: what was spent in the last minute and the last day, in memory or in a SQLite file that processes share.
+"""Ledgers: what was spent in the last minute and the last day; here in memory, in `in_file` for many processes.
 
 Spending is added up in buckets of a second (for minutes) and of a minute (for days). A bucket counts until all of it
 has left the window, so that no window, wherever it begins, holds more than its limit.
+
+An advance is a piece of the budget that somebody may spend without asking again, until it ends. It is added up at once,
+under the time at which it ends: whatever is spent of it, and whenever, counts for as long as it must.
 """
 
 from __future__ import annotations
 
-import math
 import os
-import sqlite3
 import threading
 import time
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, Protocol
-
-from assay.database import Database
 
 MINUTE, DAY = 60, 86_400
 BUCKETS: Mapping[int, int] = {MINUTE: 1, DAY: 60}
+LONGEST = 60.0  # seconds that an advance may last
+SHARE = 100  # an advance is at most one part in so many of what is left
 
 Unit = Literal["calls", "tokens", "nanodollars"]
 
@@ -38,6 +38,9 @@ class Spend:
 
     def __sub__(self, other: Spend) -> Spend:
         return Spend(self.calls - other.calls, self.tokens - other.tokens, self.nanodollars - other.nanodollars)
+
+    def __mul__(self, times: int) -> Spend:
+        return Spend(self.calls * times, self.tokens * times, self.nanodollars * times)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,14 @@ class Refusal:
     wait: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """A piece of a budget: what may be spent, and the time of the ledger's clock at which it ends."""
+
+    spend: Spend
+    at: float
+
+
 class Ledger(Protocol):
     """Adds up spending. Safe for threads."""
 
@@ -69,6 +80,28 @@ class Ledger(Protocol):
 
     def spent(self, limits: Sequence[Limit]) -> list[int]:
         """What counts against each limit now."""
+
+
+class Authority(Protocol):
+    """Gives advances on one budget to many processes. `Purse` is what stands in each of them. Safe for threads.
+
+    What crosses from one process to another is these four calls with their arguments, all of which can be pickled.
+    """
+
+    def advance(self, spend: Spend, limits: Sequence[Limit], most: int = 1, lasts: float = 0.0) -> Advance | Refusal:
+        """Take out of the budget, in one step, up to `most` times `spend`: once, and more of it as long as that is no
+        more than a hundredth of what is left of every limit. It may be spent for `lasts` seconds, at most 60, and
+        counts as spent afterwards.
+        """
+
+    def settle(self, advance: Advance, used: Spend) -> float:
+        """Put what was used of an advance in its place; the rest is back. The time under which it stands now."""
+
+    def correct(self, at: float, change: Spend) -> None:
+        """See `Ledger.correct`."""
+
+    def spent(self, limits: Sequence[Limit]) -> list[int]:
+        """What counts against each limit now, all of every advance included."""
 
 
 #: Spending by bucket, oldest first.
@@ -101,8 +134,19 @@ def refusal(spend: Spend, limits: Sequence[Limit], rows: Mapping[int, Rows], now
     return max(found, key=lambda one: one.wait or 0.0, default=None)
 
 
+def times(spend: Spend, limits: Sequence[Limit], rows: Mapping[int, Rows], most: int) -> int:
+    """How many times `spend` an advance is; at least once."""
+    found = most
+    for limit in limits:
+        wanted = getattr(spend, limit.unit)
+        if wanted > 0:
+            spent = sum(getattr(taken, limit.unit) for _, taken in rows[limit.window])
+            found = min(found, (limit.amount - spent) // (SHARE * wanted))
+    return max(1, found)
+
+
 class MemoryLedger:
-    """A ledger of one process. A forked child goes on with a copy."""
+    """A ledger of one process, and an authority for others that can call it. A forked child goes on with a copy."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -115,13 +159,28 @@ class MemoryLedger:
 
     def take(self, spend: Spend, limits: Sequence[Limit]) -> float | Refusal:
         """See `Ledger.take`."""
+        found = self.advance(spend, limits)
+        return found.at if isinstance(found, Advance) else found
+
+    def advance(self, spend: Spend, limits: Sequence[Limit], most: int = 1, lasts: float = 0.0) -> Advance | Refusal:
+        """See `Authority.advance`."""
         with self._lock:
             now = self.now()
-            refused = refusal(spend, limits, self._current(now), now)
+            rows = self._current(now)
+            refused = refusal(spend, limits, rows, now)
             if refused is not None:
                 return refused
-            self._add(now, spend)
-            return now
+            advance = Advance(spend * times(spend, limits, rows, most), now + min(lasts, LONGEST))
+            self._add(advance.at, advance.spend)
+            return advance
+
+    def settle(self, advance: Advance, used: Spend) -> float:
+        """See `Authority.settle`."""
+        with self._lock:
+            at = min(advance.at, self.now())
+            self._add(advance.at, Spend() - advance.spend)
+            self._add(at, used)
+            return at
 
     def correct(self, at: float, change: Spend) -> None:
         """See `Ledger.correct`."""
@@ -156,119 +215,3 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
-
-_SCHEMA = """
-CREATE TABLE spending (
-    "window" INTEGER NOT NULL, bucket INTEGER NOT NULL,
-    calls INTEGER NOT NULL, tokens INTEGER NOT NULL, nanodollars INTEGER NOT NULL, PRIMARY KEY ("window", bucket)
-) WITHOUT ROWID
-"""
-
-
-#: One row: the clock of the ledger is the machine's steady one plus `offset`, for as long as it runs (`boot`).
-_CLOCK = "CREATE TABLE IF NOT EXISTS clock (one INTEGER PRIMARY KEY CHECK (one = 1), boot TEXT NOT NULL, offset REAL)"
-
-
-class FileLedger:
-    """A ledger in a SQLite file (made if needed): every process that names the file shares it, and it outlives them.
-
-    Goes by a clock that nobody sets: the seconds since the machine was started, counted on from the time of day at
-    their first use. A clock that is set ahead or back loses no spending and frees none; after a restart of the machine
-    the time of day is believed again, except where it is behind what was counted before.
-    """
-
-    def __init__(self, path: str | Path) -> None:
-        self._db = Database(Path(path), _SCHEMA, "spending")
-        self._db.create()
-        self._offset: float | None = None
-
-    def __reduce__(self) -> tuple[type[FileLedger], tuple[Path]]:
-        """In another process it is the same file."""
-        return FileLedger, (self._db.path,)
-
-    def now(self) -> float:
-        """Seconds on the clock of this ledger: near those since 1970. Raises sqlite3.Error at its first use."""
-        if self._offset is None:
-            with self._db.write() as db:
-                self._offset = _offset(db)
-        return self._offset + steady()
-
-    def take(self, spend: Spend, limits: Sequence[Limit]) -> float | Refusal:
-        """See `Ledger.take`."""
-        self.now()  # where it is read for the first time, that is a transaction of its own
-        with self._db.write() as db:
-            now = self.now()
-            rows: dict[int, Rows] = {}
-            for window in {limit.window for limit in limits}:
-                sql = 'SELECT bucket, calls, tokens, nanodollars FROM spending WHERE "window" = ? AND bucket >= ?'
-                found = db.execute(sql + " ORDER BY bucket", (window, oldest(window, now))).fetchall()
-                rows[window] = [(bucket, Spend(*amounts)) for bucket, *amounts in found]
-            refused = refusal(spend, limits, rows, now)
-            if refused is not None:
-                return refused
-            for window, size in BUCKETS.items():
-                db.execute('DELETE FROM spending WHERE "window" = ? AND bucket < ?', (window, oldest(window, now)))
-                values = (window, int(now // size), spend.calls, spend.tokens, spend.nanodollars)
-                db.execute(
-                    'INSERT INTO spending VALUES (?, ?, ?, ?, ?) ON CONFLICT ("window", bucket) DO UPDATE SET '
-                    "calls = calls + excluded.calls, tokens = tokens + excluded.tokens, "
-                    "nanodollars = nanodollars + excluded.nanodollars",
-                    values,
-                )
-            return now
-
-    def correct(self, at: float, change: Spend) -> None:
-        """See `Ledger.correct`."""
-        with self._db.write() as db:
-            for window, size in BUCKETS.items():
-                db.execute(
-                    "UPDATE spending SET calls = calls + ?, tokens = tokens + ?, nanodollars = nanodollars + ? "
-                    'WHERE "window" = ? AND bucket = ?',
-                    (change.calls, change.tokens, change.nanodollars, window, int(at // size)),
-                )
-
-    def spent(self, limits: Sequence[Limit]) -> list[int]:
-        """See `Ledger.spent`."""
-        now = self.now()
-        return [
-            self._db.rows(
-                f'SELECT COALESCE(SUM({limit.unit}), 0) FROM spending WHERE "window" = ? AND bucket >= ?',
-                limit.window,
-                oldest(limit.window, now),
-            )[0][0]
-            for limit in limits
-        ]
-
-    def close(self) -> None:
-        """Let go of the file; the next use opens it again."""
-        self._db.close()
-
-
-def steady() -> float:
-    """Seconds on a clock that no one sets and all processes of this machine share, asleep or not where it tells."""
-    return time.clock_gettime(_BOOT_CLOCK) if _BOOT_CLOCK is not None else time.monotonic()
-
-
-_BOOT_CLOCK: int | None = getattr(time, "CLOCK_BOOTTIME", None)
-
-
-def boot_id() -> str:
-    """What tells this run of the machine from others; empty where the system does not say."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-    except (OSError, ValueError):
-        return ""
-
-
-def _offset(db: sqlite3.Connection) -> float:
-    """What is added to the steady clock, as all processes agree since the machine was started."""
-    db.execute(_CLOCK)
-    (latest,) = db.execute(f'SELECT MAX(bucket) FROM spending WHERE "window" = {MINUTE}').fetchone()
-    latest = -math.inf if latest is None else float(latest * BUCKETS[MINUTE])
-    boot, now = boot_id(), steady()
-    found = db.execute("SELECT offset FROM clock WHERE boot = ?", (boot,)).fetchone()
-    if found is not None and (boot or found[0] + now >= latest):  # without a name, a restart shows by its low count
-        return float(found[0])
-    offset = max(time.time(), latest) - now
-    db.execute("INSERT OR REPLACE INTO clock VALUES (1, ?, ?)", (boot, offset))
-    return offset

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 #: context is not the one that the package click knows.)
 _IN_USE: ContextVar[tuple[typer.Context, Config | None] | None] = ContextVar("configuration", default=None)
 #: Options of the judge: a file's go with the file's judge alone.
-_JUDGE = ("base_url", "api_key_env", "embedding_model", "window_tokens", "guidance", "asking")
+_JUDGE = (
+    *("base_url", "api_key_env", "embedding_model", "window_tokens", "guidance", "asking"),
+    *("discount", "poll", "rows_in_flight"),
+)
 #: Options that a file speaks of, by their annotation: others have these names too.
 _ANNOTATED = {"metrics": MetricsOption, "columns": ColumnsOption, "judge": JudgeOption}
 _NAMED = ("store", "language")

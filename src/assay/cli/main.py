@@ -1,6 +1,6 @@
-"""The command line: score, explain, show, compare, causes, report, gate, plan, noise, fuse-check, align, label, probe,
-lens, runs, worst, failures, metrics, doctor, demo, worker, cascade, capture, ingest, bedrock, forget, init, batch,
-store.
+"""The command line: score, explain, show, compare, causes, report, gate, plan, size, noise, fuse-check, align, label,
+probe, lens, runs, worst, failures, metrics, doctor, demo, worker, cascade, capture, ingest, bedrock, forget, init,
+batch, store.
 
 Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input, or
 a file or store that cannot be read or written; 3 the judge cannot be used (missing extra, key refused, endpoint
@@ -49,6 +49,7 @@ from assay.cli.report import report
 from assay.cli.runs import explain, failures, runs, worst
 from assay.cli.score import score
 from assay.cli.show import show_sample
+from assay.cli.size import size
 from assay.cli.store import store
 from assay.cli.words import for_the_command_line
 from assay.errors import AssayError, InputError, JudgeFailure, MissingExtra, StoreError
@@ -132,8 +133,8 @@ def demo(store: StoreOption = Path(".assay")) -> None:
 
 # the commands that have files of their own
 for command in (
-    score, explain, compare, causes, report, gate, plan, noise, align, label, probe, lens, worst, failures, worker,
-    cascade, bedrock, forget,
+    score, explain, compare, causes, report, gate, plan, size, noise, align, label, probe, lens, worst, failures,
+    worker, cascade, bedrock, forget,
 ):  # fmt: skip
     app.command()(configured(command))
 for command in (metrics, capture, ingest, init):

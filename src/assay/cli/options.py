@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -75,6 +76,13 @@ AskingOption = Annotated[
     ),
 ]
 
+DiscountOption = Annotated[
+    float | None, typer.Option(help="Batch judges: what the endpoint takes off the usual price, 0.5 for half.")
+]
+PollOption = Annotated[float | None, typer.Option(help="Batch judges: seconds between two looks at what is under way.")]
+RowsInFlightOption = Annotated[
+    int | None, typer.Option(help="Batch judges: rows held while they wait; more fill larger batches and take memory.")
+]
 CalibrationOption = Annotated[
     Path | None,
     typer.Option(help="A file that `assay align --write` made for this judge: its probabilities and thresholds."),
@@ -92,11 +100,15 @@ class JudgeOptions:
     window_tokens: WindowOption = None
     guidance: GuidanceOption = None
     asking: AskingOption = None
+    discount: DiscountOption = None
+    poll: PollOption = None
+    rows_in_flight: RowsInFlightOption = None
     calibration: CalibrationOption = None
 
     def resolve(self) -> BaseJudge:
         """The judge that they mean. Raises InputError for options that do not go together."""
-        judge = judge_of(self.judge, self.base_url, self.api_key_env, self.embedding_model, self.window_tokens)
+        batch = {"discount": self.discount, "poll": self.poll, "rows_in_flight": self.rows_in_flight}
+        judge = judge_of(self.judge, self.base_url, self.api_key_env, self.embedding_model, self.window_tokens, batch)
         judge = judge if self.guidance is None else judge.with_guidance(self.guidance)
         judge = judge if self.asking is None else judge.with_asking(self.asking)  # type: ignore[arg-type]  # it checks
         if self.calibration is None:
@@ -117,12 +129,22 @@ class JudgeOptions:
 
 
 def judge_of(
-    judge: str, base_url: str | None, api_key_env: str | None, embedding_model: str | None, window_tokens: int | None
+    judge: str,
+    base_url: str | None,
+    api_key_env: str | None,
+    embedding_model: str | None,
+    window_tokens: int | None,
+    batch: Mapping[str, Any] | None = None,
 ) -> BaseJudge:
-    """The judge that these options mean. Raises InputError for options that do not go together."""
+    """The judge that these options mean, `batch`: those of batch judges. InputError where they do not go together."""
     from assay.judges import resolve_judge
 
-    resolved = resolve_judge(judge, **options_of(judge, base_url, api_key_env, embedding_model, window_tokens))
+    given = {name: value for name, value in (batch or {}).items() if value is not None}
+    if given and not judge.startswith(("openai-batch:", "anthropic-batch:")):
+        named = ", ".join("--" + name.replace("_", "-") for name in given)
+        raise InputError(f"{named}: goes with --judge openai-batch:MODEL or anthropic-batch:MODEL")
+    options = options_of(judge, base_url, api_key_env, embedding_model, window_tokens)
+    resolved = resolve_judge(judge, **options, **given)
     if api_key_env is not None and judge.startswith("cascade:"):
         from assay.cli.output import say
         from assay.judges.cascade.plan import host_of

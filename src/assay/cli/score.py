@@ -79,8 +79,19 @@ def score(
         int | None,
         typer.Option(help="Score files in this many processes, in pieces; a rerun goes on where the last one stopped."),
     ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(help="Where the pieces are scored: processes, or ray, a cluster; --jobs is then its workers."),
+    ] = None,
+    job_folder: Annotated[
+        str | None,
+        typer.Option(help="Folder of the pieces, or s3://BUCKET/PREFIX. Default: one in the store's folder."),
+    ] = None,
     lean: Annotated[
-        bool, typer.Option("--lean", help="With --jobs: keep of each row id, values and causes, and no findings.")
+        bool,
+        typer.Option(
+            "--lean", help="With --jobs or --engine: keep of each row id, values and causes, and no findings."
+        ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
     detach: Annotated[
@@ -102,7 +113,9 @@ def score(
     from assay.data.named import is_named
     from assay.evaluation import EvaluationInterrupted, evaluate
     from assay.judges.cascade.judge import CascadeJudge
-    from assay.scale.job import evaluate_in_processes
+    from assay.scale.engines import engine_named
+    from assay.scale.job import evaluate_in_shards
+    from assay.scale.places import is_address
     from assay.sinks.registry import resolve_sink
 
     data = _data(data)
@@ -119,15 +132,18 @@ def score(
     if detach:
         check_detach(data)
     sinks = [resolve_sink(spec) for spec in sink or ()]
-    named = data[0] if len(data) == 1 else [name if is_named(name) else Path(name) for name in data]
-    if jobs is None and lean:
-        raise InputError("--lean: goes with --jobs")
-    if jobs is not None:
+    named = data[0] if len(data) == 1 else [name if is_named(name) or is_address(name) else Path(name) for name in data]
+    where = None
+    if engine is not None or jobs is not None:
+        where = engine_named(engine or "processes", jobs)
         _check_jobs(
+            "--jobs" if engine is None else f"--engine {engine}",
             data,
             {"--sink": sink, "--limit": limit, "--deadline": deadline, "--detach": detach or None,
              "--early": early or None},
         )  # fmt: skip
+    elif lean or job_folder is not None:
+        raise InputError(f"{'--lean' if lean else '--job-folder'}: goes with --jobs and --engine")
     how: dict[str, Any] = {
         "store": store, "concurrency": concurrency, "run": run, "replace": replace, "note": note,
         "progress": not quiet, "budget": budget_meant(),
@@ -135,7 +151,7 @@ def score(
     reading: dict[str, Any] = {"column_map": column_map(columns), "format": format, "language": language}
     watched = None
     try:
-        if jobs is None:
+        if where is None:
             rows = open_data(named, limit=limit, **reading)
             if early:
                 rows, watched = watch(stakes, rows, measured, chosen)
@@ -144,7 +160,7 @@ def score(
         else:
             # the embedded judge reads on one thread in each process where it is named
             one = "embedded" if judge == JudgeOptions() else judge.resolve
-            result = evaluate_in_processes(named, measured, one, jobs=jobs, lean=lean, **reading, **how)
+            result = evaluate_in_shards(named, measured, one, engine=where, lean=lean, out=job_folder, **reading, **how)
     except Detached as detached:
         keep_job(store, detached.run, run is not None)
         say(f"assay: {for_the_command_line(str(detached))}", aside=True)
@@ -156,7 +172,7 @@ def score(
         raise typer.Exit(INTERRUPTED) from None
     end_job(store, result.run)
     print_result(result, out, as_csv, as_json, by, bedrock, cluster)
-    if isinstance(chosen, CascadeJudge) and jobs is None:
+    if isinstance(chosen, CascadeJudge) and where is None:
         say(chosen.report().text(), aside=True)
     code = 0 if stakes is None else stakes.settle(result, summary, watched, aside=as_json or as_csv == STDOUT)
     raise typer.Exit(code or (OK if watched is not None and watched.verdict else _verdict(result)))
@@ -171,15 +187,15 @@ def _data(given: list[str] | None) -> list[str]:
     return found
 
 
-def _check_jobs(data: list[str], options: dict[str, object]) -> None:
-    """Raises InputError for what a job of several processes does not do."""
+def _check_jobs(how: str, data: list[str], options: dict[str, object]) -> None:
+    """Raises InputError for what a job of many workers does not do."""
     from assay.data.named import is_named
 
     for option, given in options.items():
         if given:
-            raise InputError(f"--jobs: does not go with {option}")
+            raise InputError(f"{how}: does not go with {option}")
     if any(is_named(name) for name in data):
-        raise InputError("--jobs: goes with files, not with sources of traces")
+        raise InputError(f"{how}: goes with files, not with sources of traces")
 
 
 def _check_outputs(data: list[str], out: Path | None, as_csv: str | None, as_json: bool) -> None:

@@ -36,6 +36,9 @@ class JudgeSettings:
     window_tokens: int | None = None
     guidance: Path | None = None
     asking: Asking | None = None
+    discount: float | None = None
+    poll: float | None = None
+    rows_in_flight: int | None = None
 
 
 def judge_in(section: Section, folder: Path) -> JudgeSettings:
@@ -54,6 +57,14 @@ def judge_in(section: Section, folder: Path) -> JudgeSettings:
     for key in ("base_url", "api_key_env", "embedding_model", "window_tokens"):
         if key in section.values and name in (None, "embedded"):
             raise section.error(key, "goes with a judge that has an address: name = 'openai:MODEL'")
+    discount, poll = section.number("discount"), section.number("poll")
+    for key in ("discount", "poll", "rows_in_flight"):
+        if key in section.values and not (name or "").startswith(("openai-batch:", "anthropic-batch:")):
+            raise section.error(key, "goes with a judge that answers in batches: name = 'openai-batch:MODEL'")
+    if discount is not None and not 0 <= discount <= 1:
+        raise section.error("discount", f"expected what is taken off the price, from 0 to 1, got {discount}")
+    if poll is not None and not poll > 0:
+        raise section.error("poll", f"expected seconds above 0, got {poll}")
     return JudgeSettings(
         name=name,
         base_url=base_url,
@@ -62,6 +73,9 @@ def judge_in(section: Section, folder: Path) -> JudgeSettings:
         window_tokens=section.whole("window_tokens"),
         guidance=None if guidance is None else folder / guidance,
         asking=_asking(section),
+        discount=discount,
+        poll=poll,
+        rows_in_flight=section.whole("rows_in_flight"),
     )
 
 

@@ -18,7 +18,7 @@ from assay.guarding.decision import GuardBlocked, GuardDecision, GuardHealth, Ta
 from assay.guarding.verdict import Otherwise, failure_in_words, in_words, outcome_of, thresholds_of
 from assay.guarding.worker import END_GRACE, Job, Worker
 from assay.judges import resolve_judge
-from assay.judges.base import JudgeSpec
+from assay.judges.base import JudgeSpec, check_at_once
 from assay.metrics.base import Metric
 from assay.naming import MetricSpec, resolve
 from assay.records import Context, Sample, Score, ScoredSample
@@ -94,6 +94,7 @@ class Guard:
         self._otherwise = otherwise({"on_timeout": on_timeout, "on_error": on_error, "on_unscored": on_unscored})
         check_functions(fallback, on_decision)
         self.judge = resolve_judge(judge)
+        check_at_once(self.judge, "a guard")
         for metric in self.metrics:
             reason = metric.cannot(self.judge)
             if reason is not None:  # every answer would be unscored, and most guards let that pass

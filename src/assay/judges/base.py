@@ -191,6 +191,15 @@ JUDGING: ContextVar[bool] = ContextVar("assay_judging", default=False)
 SPENDING: ContextVar[Spending | None] = ContextVar("assay_spending", default=None)
 
 
+def check_at_once(judge: BaseJudge, who: str) -> None:
+    """Raise InputError for a judge that answers in batches, within a day: `who` needs its answers sooner."""
+    if judge.rows_in_flight is not None:
+        raise InputError(
+            f"judge: {type(judge).__name__} answers in batches, which may take a day, and {who} cannot wait for that; "
+            "name one that answers at once, 'openai:MODEL', or score later: assay score --judge openai-batch:MODEL"
+        )
+
+
 class BaseJudge(ABC):
     """A judge: subclass it, give it a `fingerprint` and an `answer`."""
 

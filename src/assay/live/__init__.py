@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from assay.budgets.budget import Budget as Budget
     from assay.budgets.budget import Prices as Prices
-    from assay.budgets.ledger import FileLedger as FileLedger
+    from assay.budgets.in_file import FileLedger as FileLedger
     from assay.live.health import Health as Health
     from assay.live.intake import Intake as Intake
     from assay.live.intake import LiveOptions as LiveOptions
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Budget": "assay.budgets.budget",
-    "FileLedger": "assay.budgets.ledger",
+    "FileLedger": "assay.budgets.in_file",
     "Health": "assay.live.health",
     "Intake": "assay.live.intake",
     "LiveOptions": "assay.live.intake",

@@ -20,7 +20,7 @@ from assay.budgets.budget import Budget, check_budget, spending, waits_for_budge
 from assay.counting import log
 from assay.errors import InputError
 from assay.forks import keep
-from assay.judges.base import JudgeSpec
+from assay.judges.base import JudgeSpec, check_at_once
 from assay.judges.cache import FindingCache
 from assay.live.base import BaseIntake
 from assay.live.delivery import Delivery
@@ -105,6 +105,7 @@ class LiveScorer(BaseIntake):
 
         self.metrics = resolve(LIVE_METRICS if metrics is None else metrics)
         self.judge = environment.judge_or(judge)
+        check_at_once(self.judge, "live scoring")
         check_budget(budget, self.judge)
         self._budget = budget
         self._waits = when_spent == "wait"

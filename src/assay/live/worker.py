@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.budgets.budget import Budget, check_budget, spending, waits_for_budget
-from assay.budgets.ledger import FileLedger, MemoryLedger
+from assay.budgets.in_file import FileLedger
+from assay.budgets.ledger import MemoryLedger
 from assay.counting import Errors, log
 from assay.errors import Cause, InputError, StoreError
-from assay.judges.base import JudgeSpec
+from assay.judges.base import JudgeSpec, check_at_once
 from assay.judges.cache import FindingCache
 from assay.live.findings import KeptFindings
 from assay.live.leases import POLL, Leases
@@ -106,6 +107,7 @@ class Worker:
         self.path = spool.path if isinstance(spool, Spool) else Path(spool)
         self.metrics = resolve(LIVE_METRICS if metrics is None else metrics)
         self.judge = resolve_judge(judge)
+        check_at_once(self.judge, "a worker")
         check_budget(budget, self.judge)
         self.name = process_name("worker")
         self._file = SpoolFile(self.path)

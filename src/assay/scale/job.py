@@ -1,36 +1,40 @@
-"""A data set scored by several processes of this machine, shard by shard; a rerun goes on where the last one stopped.
+"""A data set scored by many workers, shard by shard; a rerun goes on where the last one stopped, on whatever engine.
 
-`evaluate_in_processes` is the driver. Other engines use the same pieces: `Files.plan`, `ShardScorer.score`,
-`Folder` and `Merged`.
+`evaluate_in_shards` is the driver, and an `Engine` says where the workers run.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from assay.budgets.budget import Budget, check_budget
-from assay.budgets.ledger import FileLedger, MemoryLedger
-from assay.data import ColumnMap, open_data
+from assay.data import ColumnMap
 from assay.errors import AssayError, InputError
 from assay.evaluation import IN_FLIGHT, SAMPLE_DEADLINE, STOP_AFTER, EvaluationInterrupted, chosen_for
 from assay.naming import MetricSpec
+from assay.private import private_folder
 from assay.progress import progress_for
 from assay.records import ScoredSample, Usage, fingerprint
 from assay.result import Result
 from assay.runs import start_run
-from assay.scale.manifest import Folder
+from assay.scale.engines import Engine, Hand, Processes, Team, may_be_shared
+from assay.scale.manifest import Folder, Plan
 from assay.scale.scoring import JudgeMaker, Recipe, made
-from assay.scale.shards import ROWS, Files, Shard
-from assay.scale.workers import Crew, Task, Worker, error_of
+from assay.scale.shards import ROWS, Shard
+from assay.scale.workers import Task, error_of
 from assay.store import Store
 from assay.summary import Summary
 
 DEATHS = 3  # of workers over one shard, and it is set aside
 GUILTY = 3  # rows of one shard that may be put in quarantine
+AHEAD = 64  # shards that the driver reads ahead, to give the largest ones first
 
 
 class Merged:
@@ -52,38 +56,35 @@ class Merged:
 class Driver:
     """Hands shards to a crew until all are done or set aside."""
 
-    def __init__(self, recipe: Recipe, jobs: int, merged: Merged, progress: bool | None) -> None:
-        self._recipe, self._jobs, self._merged, self._progress = recipe, jobs, merged, progress
+    def __init__(self, recipe: Recipe, crew: Team, merged: Merged, progress: bool | None) -> None:
+        self._recipe, self._crew, self._merged, self._progress = recipe, crew, merged, progress
         self._folder = Folder(recipe.out)
+        self.plan = Plan(self._folder)
         self._again: deque[Task] = deque()
+        self._ahead: list[tuple[int, int, Task]] = []  # a heap: what is to be given first, in the order of the plan
+        self._read = 0  # shards put into it
         self._unborn = 0  # processes in sequence that died before they began
         self.set_aside: list[str] = []
         self.quarantined: list[str] = []
 
     def run(self) -> None:
         """Raises what ended the job: JudgeFailure, InputError, StoreError, KeyboardInterrupt."""
-        todo = self._todo()
-        crew = None
-        try:
-            with progress_for(self._progress, lambda: None) as bar:
-                first = next(todo, None)
-                if first is None:
-                    return
-                self._again.append(first)
-                crew = Crew(self._recipe, self._jobs)
-                while self._feed(crew, todo):
-                    for worker, what, told in crew.heard():
-                        self._take(crew, worker, what, told)
-                    bar.update(self._merged.result)
-            crew.end()
-            crew = None
-        finally:
-            if crew is not None:
-                crew.end(now=True)
+        crew, todo = self._crew, self._todo()
+        first = next(todo, None)
+        if first is None:
+            return
+        self._again.append(first)
+        crew.begin(self._recipe)
+        with progress_for(self._progress, lambda: None) as bar:
+            while self._feed(todo):
+                for worker, what, told in crew.heard():
+                    self._take(worker, what, told)
+                bar.update(self._merged.result)
+        crew.end()
 
     def _todo(self) -> Iterator[Task]:
         """The shards that are not done, as tasks; what is done already is merged on the way."""
-        for shard in self._recipe.files.plan():
+        for shard in self.plan.noting(self._recipe.files.plan()):
             entry = self._folder.entry(shard)
             if entry is not None and not entry["waiting"]:
                 self._merged.add(entry, fresh=False)
@@ -93,16 +94,31 @@ class Driver:
                 deaths.set_aside, deaths.count, deaths.row = False, 0, None
             yield Task(shard, tuple(deaths.guilty), alone=deaths.count > 0)
 
-    def _feed(self, crew: Crew, todo: Iterator[Task]) -> bool:
+    def _feed(self, todo: Iterator[Task]) -> bool:
         """Give every idle worker a task; whether any is at work."""
-        for worker in crew.idle():
-            task = self._again.popleft() if self._again else next(todo, None)
+        for worker in self._crew.idle():
+            task = self._next(todo)
             if task is None:
                 break
             worker.give(task)
-        return any(worker.task is not None for worker in crew.workers)
+        return any(worker.task is not None for worker in self._crew.workers)
 
-    def _take(self, crew: Crew, worker: Worker, what: str, told: Any) -> None:
+    def _next(self, todo: Iterator[Task]) -> Task | None:
+        """The largest shard of those that come next: small ones are left for the end, when nobody shall wait long.
+
+        Where rows are found by counting they keep their order, since going back is reading anew.
+        """
+        if self._again:
+            return self._again.popleft()
+        for task in islice(todo, AHEAD - len(self._ahead)):
+            self._read += 1
+            counted = not task.shard.stop
+            heappush(self._ahead, (-sys.maxsize if counted else -task.shard.rows, self._read, task))
+            if counted:  # nothing to choose from
+                break
+        return heappop(self._ahead)[2] if self._ahead else None
+
+    def _take(self, worker: Hand, what: str, told: Any) -> None:
         task = worker.task
         assert task is not None  # only those at work are heard
         if what == "failed":
@@ -112,21 +128,21 @@ class Driver:
             self._merged.add(told, fresh=True)
         elif what == "ready":
             self._unborn = 0
+        elif what == "lost":
+            self._again.append(task)
+            self._crew.replace(worker)
         elif what == "died":
             if worker.ready:
                 self._died(task, worker.row)
             else:
                 self._never_began(task)
-            crew.replace(worker)
+            self._crew.replace(worker)
 
     def _never_began(self, task: Task) -> None:
         """Raises InputError where no process begins."""
         self._unborn += 1
-        if self._unborn > DEATHS * self._jobs:
-            raise InputError(
-                "jobs: the processes end before they begin. A script that starts a job does so below "
-                'if __name__ == "__main__":, since each process imports it'
-            )
+        if self._unborn > DEATHS * len(self._crew.workers):
+            raise InputError(self._crew.unborn)
         self._again.append(task)
 
     def _died(self, task: Task, row: int | None) -> None:
@@ -148,12 +164,43 @@ class Driver:
             self._again.append(Task(shard, tuple(deaths.guilty), alone=deaths.count > 0))
 
 
+class How(TypedDict, total=False):
+    """What may be said of a job, whatever its engine: see `evaluate_in_shards`."""
+
+    store: str | Path
+    out: str | Path | None
+    lean: bool
+    column_map: ColumnMap | None
+    format: str | None
+    language: str | None
+    shard_rows: int
+    concurrency: int
+    sample_deadline: float | None
+    score_partial: bool
+    progress: bool | None
+    run: str | None
+    replace: bool
+    note: str | None
+    budget: Budget | None
+    stop_after: int | None
+
+
 def evaluate_in_processes(
+    data: object, metrics: MetricSpec | None = None, judge: JudgeMaker = None, *, jobs: int, **how: Unpack[How]
+) -> Result:
+    """Score the rows of files in `jobs` processes; the result is a run of the store like others.
+
+    The rest is that of `evaluate_in_shards`.
+    """
+    return evaluate_in_shards(data, metrics, judge, engine=Processes(jobs), **how)
+
+
+def evaluate_in_shards(
     data: object,
     metrics: MetricSpec | None = None,
     judge: JudgeMaker = None,
     *,
-    jobs: int,
+    engine: Engine,
     store: str | Path = ".assay",
     out: str | Path | None = None,
     lean: bool = False,
@@ -171,59 +218,73 @@ def evaluate_in_processes(
     budget: Budget | None = None,
     stop_after: int | None = STOP_AFTER,
 ) -> Result:
-    """Score the rows of files in `jobs` processes; the result is a run of the store like others.
+    """Score the rows of files by the workers of an engine; the result is a run of the store like others.
 
-    data        the path of a file, a pattern, or a list of them
+    data        the path of a file, a pattern, or a list of them; what else an engine reads
     judge       the name of a judge, a function of a module that makes one, or a judge that can be pickled. The embedded
-                one reads on one thread in each process
-    out         folder of the job, in which a rerun goes on; None: one in the store's folder, by data, metrics and judge
+                one, by its name, reads on as many threads in each process as there are cores for it
+    engine      where the workers run: `Processes(8)`. What one has begun another goes on with
+    out         folder of the job, in which a rerun goes on, or an address in an object store, `s3://BUCKET/PREFIX`;
+                None: a folder in the store's, by data, metrics and judge
     lean        keep of each row id, values and causes: no texts, no evidence, and no findings
     shard_rows  rows of a shard at most
-    concurrency  samples in flight in each process
+    concurrency  samples in flight in each worker
 
-    Other arguments are those of `evaluate`. A budget in memory is kept in the job's folder and holds for all processes
-    and all reruns. A row over which two workers die while it is read alone is put in quarantine: unscored (bug), and
-    the notes name it. A shard that costs three workers without such a row, or has more than three
-    of them, is set aside: the run is not `complete` then.
+    Other arguments are those of `evaluate`. A budget in memory is kept in the job's folder (where that is an address,
+    in the store's) and holds for all workers and all reruns. A row over which two workers die while it is read alone
+    is put in quarantine: unscored (bug), and the notes name it. A shard that costs three workers without such a row,
+    or has more than three of them, is set aside: the run is not `complete` then.
     Raises InputError, JudgeFailure and StoreError as `evaluate` does, and EvaluationInterrupted at Ctrl-C.
     """
-    for name, value in {"jobs": jobs, "concurrency": concurrency, "stop_after": stop_after}.items():
+    for name, value in {"concurrency": concurrency, "stop_after": stop_after}.items():
         if value is not None and value < 1:
             raise InputError(f"{name}: expected at least 1, got {value}")
-    files = Files.of(data, column_map=column_map, format=format, language=language, rows=shard_rows)
-    source = open_data(list(files.paths), column_map=column_map, format=format, language=language)
-    resolved = made(judge, 1)
-    check_budget(budget, resolved)
-    chosen = chosen_for(metrics, source, resolved)
-    kept = Store(store)
-    question = {
-        "metrics": {metric.label: repr(metric) for metric in chosen},
-        "judge": resolved.fingerprint,
-        "lean": lean,
-        "columns": column_map,
-        "language": language,
-        "format": format,
-        "score_partial": score_partial,
-        "shard_rows": shard_rows,
-    }
-    named = [str(path.resolve()) for path in files.paths]
-    folder = Path(out) if out is not None else kept.folder / "jobs" / fingerprint([question, named])[:16]
-    Folder(folder).begin(question)
-    if budget is not None and isinstance(budget.ledger, MemoryLedger):
-        budget = budget.on(FileLedger(Folder(folder).spending))
-    result = Result(
-        run="", store=kept, judge=resolved.fingerprint, note=note, started=time.time(), data=source.name,
-        parameters={metric.label: repr(metric) for metric in chosen},
-    )  # fmt: skip
-    _empty(result, [metric.label for metric in chosen])
-    result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
-    recipe = Recipe(
-        files=files, metrics=chosen, judge=judge, out=folder, store=None if lean else kept.address, run=result.run,
-        concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial, lean=lean,
-        budget=budget, stop_after=stop_after, threads=1,
-    )  # fmt: skip
-    driver = Driver(recipe, jobs, Merged(result), progress)
-    return _driven(driver, recipe, result)
+    cut = engine.cut(data, column_map=column_map, format=format, language=language, rows=shard_rows)
+    with engine.crew(cut) as crew:
+        source = cut.data()
+        resolved = made(judge, 1)
+        if resolved.rows_in_flight is not None:
+            raise InputError(
+                f"{engine.argument}: {type(resolved).__name__} answers in batches, which one process sends and fetches "
+                "for all rows: leave it out"
+            )
+        check_budget(budget, resolved)
+        chosen = chosen_for(metrics, source, resolved)
+        kept = Store(store)
+        question = {
+            "metrics": {metric.label: repr(metric) for metric in chosen},
+            "judge": resolved.fingerprint,
+            "lean": lean,
+            "columns": column_map,
+            "language": language,
+            "format": format,
+            "score_partial": score_partial,
+            "shard_rows": shard_rows,
+        }
+        own = kept.folder / "jobs" / fingerprint([question, list(cut.named)])[:16]
+        folder = Folder(own if out is None else out)
+        folder.begin(question)
+        if budget is not None and may_be_shared(budget):
+            budget = engine.shared(budget, _spending(folder, own))
+        result = Result(
+            run="", store=kept, judge=resolved.fingerprint, note=note, started=time.time(), data=source.name,
+            parameters={metric.label: repr(metric) for metric in chosen},
+        )  # fmt: skip
+        _empty(result, [metric.label for metric in chosen])
+        result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
+        recipe = Recipe(
+            files=cut, metrics=chosen, judge=judge, out=folder.path, store=None if lean else kept.address,
+            run=result.run, concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial,
+            lean=lean, budget=budget, stop_after=stop_after,
+        )  # fmt: skip
+        return _driven(Driver(recipe, crew, Merged(result), progress), recipe, result)
+
+
+def _spending(folder: Folder, own: Path) -> Path:
+    """Where the job's spending is added up: on a disk, also where its results are not."""
+    beside = folder.scratch or own
+    private_folder(beside)
+    return beside / "spending.db"
 
 
 def _empty(result: Result, names: list[str]) -> None:
@@ -247,21 +308,24 @@ def _driven(driver: Driver, recipe: Recipe, result: Result) -> Result:
             result.stopped = result.stopped or said
         if driver.quarantined:
             result.notes.append(f"in quarantine, since workers died over them: {', '.join(driver.quarantined)}")
-        take_over(recipe, result)
+        take_over(recipe, driver.plan, result)
         result.seconds = time.perf_counter() - began
         result.store.put_run(result.run, result.info())
     return result
 
 
-def take_over(recipe: Recipe, result: Result) -> None:
-    """Put the rows of all shards that are done into the result's run, numbered over the whole data."""
+def take_over(recipe: Recipe, shards: Iterable[Shard], result: Result) -> None:
+    """Put the rows of those of these shards that are done into the result's run, numbered over the whole data.
+
+    shards  of the recipe's files, in the order of the data
+    """
     folder, names = Folder(recipe.out), list(result.metrics)
     before, file, in_file = 0, 0, 0
     usage, reused = result.usage, result.reused
     _empty(result, names)
     result.rows = 0
     merged = Merged(result)
-    for shard in recipe.files.plan():
+    for shard in shards:
         if shard.file != file:
             before, file, in_file = before + in_file, shard.file, 0
         in_file = shard.first + shard.rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from assay.budgets.budget import Budget, spending
+from assay.budgets.purse import Purse
 from assay.data import RowError
 from assay.errors import SETTLED, Cause, JudgeFailure
 from assay.judges import BaseJudge, JudgeSpec, resolve_judge
@@ -20,7 +22,7 @@ from assay.metrics import Metric
 from assay.records import Sample, Score, ScoredSample
 from assay.running import Watch
 from assay.scale.manifest import Folder
-from assay.scale.shards import Files, Reader, Shard
+from assay.scale.shards import Cut, Shard
 from assay.scoring import score_sample, storable, unscored_sample
 from assay.store import Store
 from assay.summary import Summary
@@ -38,10 +40,10 @@ class Recipe:
     threads  of the embedded judge
     """
 
-    files: Files
+    files: Cut
     metrics: Sequence[Metric]
     judge: JudgeMaker
-    out: Path
+    out: str | Path
     store: str | Path | None
     run: str
     concurrency: int
@@ -51,6 +53,15 @@ class Recipe:
     budget: Budget | None
     stop_after: int | None
     threads: int | None = None
+
+    def among(self, processes: int) -> Recipe:
+        """The same for so many processes on this machine: each has its part of the cores."""
+        return dataclasses.replace(self, threads=max(1, cores() // processes))
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def made(judge: JudgeMaker, threads: int | None = None) -> BaseJudge:
@@ -71,8 +82,9 @@ class ShardScorer:
     def __init__(self, recipe: Recipe) -> None:
         self._recipe = recipe
         self._judge = made(recipe.judge, recipe.threads)
-        self._reader = Reader(recipe.files)
+        self._reader = recipe.files.reader()
         self._folder = Folder(recipe.out)
+        self._folder.check()
         self._store = None if recipe.store is None else Store(recipe.store)
         self._watch = Watch(recipe.metrics, recipe.stop_after)
 
@@ -86,8 +98,13 @@ class ShardScorer:
 
         Raises JudgeFailure where there is no use in going on, InputError for a file that changed, StoreError.
         """
-        with spending(self._recipe.budget):
-            return asyncio.run(self._score(shard, guilty, alone))
+        budget = self._recipe.budget
+        try:
+            with spending(budget):
+                return asyncio.run(self._score(shard, guilty, alone))
+        finally:
+            if budget is not None and isinstance(budget.ledger, Purse):
+                budget.ledger.give_back()
 
     async def _score(
         self, shard: Shard, guilty: Collection[int], alone: Callable[[int], None] | None
@@ -131,8 +148,7 @@ class ShardScorer:
             raise fatal[0]
         entry = entry_of(shard, scored, cache)
         lines = ({"row": number, **found.to_dict()} for (number, _), found in zip(rows, scored, strict=True))
-        self._folder.finish(shard, lines, entry)
-        return entry
+        return dict(self._folder.finish(shard, lines, entry))
 
 
 def entry_of(shard: Shard, scored: Sequence[ScoredSample], cache: FindingCache) -> dict[str, Any]:

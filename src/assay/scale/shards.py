@@ -1,7 +1,9 @@
 """Shards: pieces of files, told apart by what they hold. The same data gives the same shards on every machine.
 
 A shard is named by its file's name, where in it its rows begin, and a hash of their content. What is appended to a file
-changes its last shard and adds others. Nothing is held in memory but the shard that is being cut.
+changes its last shard and adds others. How many rows a shard has depends on nothing but its place in its file: the
+first ones are small, so that small data is enough for several processes, and the last one is not waited for long.
+Nothing is held in memory but the shard that is being cut.
 """
 
 from __future__ import annotations
@@ -10,10 +12,10 @@ import hashlib
 import io
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from assay.data import ColumnMap, Data, RowError, open_data
 from assay.data.files import kind_of, rows_of_lines
@@ -23,6 +25,8 @@ from assay.errors import InputError
 from assay.records import Sample, fingerprint
 
 ROWS = 100
+FEWEST = 8  # rows of a file's first shards
+PART = 16  # a shard is at most one part in so many of the rows before it, until it is as large as shards get
 BYTES = 8 << 20  # of rows; a shard ends with the row that reaches it
 
 
@@ -60,9 +64,42 @@ class Shard:
         return cls(**data)
 
 
+def size_after(first: int, most: int) -> int:
+    """How many rows a shard has, of `most`, that begins after so many rows of its file."""
+    return min(most, max(FEWEST, first // PART))
+
+
+class Rows(Protocol):
+    """Reads shards, in a worker."""
+
+    def rows(self, shard: Shard) -> list[tuple[int, Sample | RowError]]:
+        """The rows with their numbers in the file. Raises InputError where it holds others than when planned."""
+
+
+class Cut(Protocol):
+    """The data of a job, as it is cut into shards. Workers get a copy, by pickle.
+
+    named  what tells this data from other data, for the folder of its job
+    """
+
+    @property
+    def named(self) -> Sequence[str]: ...
+
+    def data(self) -> Data:
+        """All of it, to learn what columns there are."""
+
+    def plan(self) -> Iterator[Shard]:
+        """The shards, in the order of the data."""
+
+    def reader(self) -> Rows:
+        """What a worker reads them with."""
+
+
 @dataclass(frozen=True)
 class Files:
     """Files that are read in shards, and how; `rows` is how many a shard has at most.
+
+    A file's first shards have 8 rows, later ones a sixteenth of the rows before them, until that is `rows`.
 
     Can be pickled: planners and workers, wherever they run, make it of the same arguments.
     """
@@ -94,6 +131,19 @@ class Files:
             names.append(path.name if seen[path.name] == 1 else f"{path.name} ({seen[path.name]})")
         return names
 
+    @property
+    def named(self) -> list[str]:
+        """Where the files are."""
+        return [str(path.resolve()) for path in self.paths]
+
+    def data(self) -> Data:
+        """The rows of all files. Raises InputError."""
+        return open_data(list(self.paths), column_map=self.column_map, format=self.format, language=self.language)
+
+    def reader(self) -> Reader:
+        """What reads shards of them."""
+        return Reader(self)
+
     def open(self, file: int) -> Data:
         """The rows of one file. Raises InputError."""
         how = {"column_map": self.column_map, "format": self.format, "language": self.language}
@@ -103,6 +153,10 @@ class Files:
         """Whether rows of the file are found by their bytes."""
         kind = self.format or (kind_of(self.paths[file]) or "").removeprefix(".")
         return kind in ("jsonl", "ndjson") and self.paths[file].suffix.lower() != ".gz"
+
+    def size(self, first: int) -> int:
+        """How many rows a shard has at most that begins after so many rows of its file."""
+        return size_after(first, self.rows)
 
     def plan(self) -> Iterator[Shard]:
         """The shards, in the order of the data. Reads every file once. Raises InputError where one cannot be read."""
@@ -119,7 +173,7 @@ class Files:
                     digest.update(_TOO_LONG if isinstance(found, TooLong) else found)
                     lines, rows = lines + 1, rows + (long or not found.isspace())  # type: ignore[union-attr]
                     stop = opened.tell()
-                    if rows >= self.rows or stop - start >= BYTES:
+                    if rows >= self.size(first) or stop - start >= BYTES:
                         yield Shard(
                             file=file, name=name, first=first, rows=rows, hash=digest.hexdigest(),
                             start=start, stop=stop, line=line,
@@ -135,17 +189,7 @@ class Files:
                 raise InputError(f"{self.paths[file].name!r} cannot be read: {error}") from None
 
     def _by_rows(self, file: int, name: str) -> Iterator[Shard]:
-        first = rows = size = 0
-        digest = hashlib.sha256()
-        for item in self.open(file).items():
-            content = content_of(item)
-            digest.update(content)
-            rows, size = rows + 1, size + len(content)
-            if rows >= self.rows or size >= BYTES:
-                yield Shard(file=file, name=name, first=first, rows=rows, hash=digest.hexdigest())
-                first, rows, size, digest = first + rows, 0, 0, hashlib.sha256()
-        if rows:
-            yield Shard(file=file, name=name, first=first, rows=rows, hash=digest.hexdigest())
+        return (shard for shard, _ in cut(self.open(file).items(), file, name, self.size))
 
 
 _TOO_LONG = b"(too long)\n"
@@ -154,6 +198,23 @@ _TOO_LONG = b"(too long)\n"
 def content_of(item: object) -> bytes:
     """What a row holds, as bytes that are equal where the rows are."""
     return json.dumps(item, default=repr, separators=(",", ":")).encode() + b"\n"
+
+
+def cut(
+    items: Iterable[object], file: int, name: str, size: Callable[[int], int]
+) -> Iterator[tuple[Shard, list[object]]]:
+    """The rows of one file in shards, each with its rows; `size`: see `Files.size`."""
+    first, held, amount, digest = 0, list[object](), 0, hashlib.sha256()
+    for item in items:
+        content = content_of(item)
+        digest.update(content)
+        held.append(item)
+        amount += len(content)
+        if len(held) >= size(first) or amount >= BYTES:
+            yield Shard(file=file, name=name, first=first, rows=len(held), hash=digest.hexdigest()), held
+            first, held, amount, digest = first + len(held), [], 0, hashlib.sha256()
+    if held:
+        yield Shard(file=file, name=name, first=first, rows=len(held), hash=digest.hexdigest()), held
 
 
 class Reader:

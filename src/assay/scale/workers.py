@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Any, Self
 
 from assay.errors import AssayError, Cause, InputError, JudgeFailure, MissingExtra, StoreError
 from assay.scale.scoring import Recipe, ShardScorer
@@ -32,13 +32,13 @@ class Task:
     alone: bool = False
 
 
-def work(recipe: Recipe, pipe: Connection) -> None:
-    """A worker's life. Ends with the driver, however that ends."""
+def work(pipe: Connection) -> None:
+    """A worker's life: what it is to do comes first, then task by task. Ends with the driver, however that ends."""
     with contextlib.suppress(ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's
     threading.Thread(target=_end_with_the_driver, daemon=True).start()
     try:
-        scorer = ShardScorer(recipe)
+        scorer = ShardScorer(pipe.recv())
         pipe.send(("ready", None))
         while (task := pipe.recv()) is not None:
             alone = (lambda number: pipe.send(("row", number))) if task.alone else None
@@ -47,7 +47,7 @@ def work(recipe: Recipe, pipe: Connection) -> None:
         return
     except BaseException as error:
         with contextlib.suppress(OSError):
-            pipe.send(("failed", _words(error)))
+            pipe.send(("failed", words_of(error)))
 
 
 def _end_with_the_driver() -> None:
@@ -61,7 +61,7 @@ def _end_with_the_driver() -> None:
 _KNOWN = {kind.__name__: kind for kind in (InputError, MissingExtra, StoreError)}
 
 
-def _words(error: BaseException) -> tuple[str, str, str | None]:
+def words_of(error: BaseException) -> tuple[str, str, str | None]:
     """An error as it is sent: kind, message, and the cause of a judge's failure. Not every error can be pickled."""
     if isinstance(error, JudgeFailure):
         return "JudgeFailure", error.message, error.cause.value
@@ -77,16 +77,21 @@ def error_of(kind: str, message: str, cause: str | None) -> AssayError:
 
 
 class Worker:
-    """One process as the driver sees it."""
+    """One process as the driver sees it. It starts at once, and waits for a recipe."""
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self) -> None:
         self.pipe, theirs = _CONTEXT.Pipe()
-        self.process: BaseProcess = _CONTEXT.Process(target=work, args=(recipe, theirs), daemon=True)
+        self.process: BaseProcess = _CONTEXT.Process(target=work, args=(theirs,), daemon=True)
         self.process.start()
         theirs.close()
         self.task: Task | None = None
         self.row: int | None = None
         self.ready = False  # it has begun: before, its death is no shard's fault
+
+    def begin(self, recipe: bytes) -> None:
+        """Tell it what to do with its tasks."""
+        with contextlib.suppress(OSError):
+            self.pipe.send_bytes(recipe)  # pickled once for all
 
     def give(self, task: Task) -> None:
         """Set it to work. That it has died shows when it is heard."""
@@ -105,13 +110,16 @@ class Worker:
             self.row = said[1]
         return said
 
-    def end(self, *, now: bool = False) -> None:
-        """Let it go; `now` without waiting for what it does."""
+    def let_go(self, *, now: bool = False) -> None:
+        """Tell it to end; `now` without waiting for what it does."""
         if now:
             self.process.kill()
         else:
             with contextlib.suppress(OSError):
                 self.pipe.send(None)
+
+    def end(self) -> None:
+        """Wait until it has ended, by force if need be."""
         self.process.join(PATIENCE)
         if self.process.is_alive():
             self.process.kill()
@@ -120,24 +128,40 @@ class Worker:
 
 
 class Crew:
-    """Some workers over one recipe. One that dies is replaced."""
+    """Some workers, started before it is known what they do. One that dies is replaced; none is left in the end."""
 
-    def __init__(self, recipe: Recipe, jobs: int) -> None:
+    unborn = (
+        "jobs: the processes end before they begin. A script that starts a job does so below "
+        'if __name__ == "__main__":, since each process imports it'
+    )
+
+    def __init__(self, jobs: int) -> None:
+        self._recipe: bytes | None = None
+        self.workers: list[Worker] = []
         try:
-            pickle.dumps(recipe)  # every start does it again; here the error can be told apart
+            for _ in range(jobs):
+                self.workers.append(Worker())
+        except BaseException:
+            self.end(now=True)
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end(now=True)
+
+    def begin(self, recipe: Recipe) -> None:
+        """Tell all what to do. Raises InputError for what cannot be sent."""
+        try:
+            self._recipe = pickle.dumps(recipe.among(len(self.workers)))
         except Exception as error:
             raise InputError(
                 f"judge, metrics: they cannot be sent to other processes ({error}); name them, or give a function of a "
                 "module that makes the judge"
             ) from None
-        self._recipe = recipe
-        self.workers: list[Worker] = []
-        try:
-            for _ in range(jobs):
-                self.workers.append(Worker(self._recipe))
-        except BaseException:
-            self.end(now=True)
-            raise
+        for worker in self.workers:
+            worker.begin(self._recipe)
 
     def idle(self) -> list[Worker]:
         return [worker for worker in self.workers if worker.task is None]
@@ -151,13 +175,15 @@ class Crew:
 
     def replace(self, dead: Worker) -> None:
         """Another one in the place of one that died."""
-        dead.end(now=True)
-        self.workers[self.workers.index(dead)] = Worker(self._recipe)
+        assert self._recipe is not None  # only those that have begun are heard
+        dead.let_go(now=True)
+        dead.end()
+        new = self.workers[self.workers.index(dead)] = Worker()
+        new.begin(self._recipe)
 
     def end(self, *, now: bool = False) -> None:
-        """Let all go."""
+        """Let all go; a second time does nothing."""
         for worker in self.workers:
-            if now:
-                worker.process.kill()
-        for worker in self.workers:
-            worker.end(now=now)
+            worker.let_go(now=now)
+        while self.workers:
+            self.workers.pop().end()

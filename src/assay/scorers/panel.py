@@ -12,7 +12,7 @@ from typing import Any, Self, TypedDict
 from assay.budgets.budget import Budget, check_budget
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.fields import well_formed
-from assay.judges.base import JudgeSpec
+from assay.judges.base import JudgeSpec, check_at_once
 from assay.judges.cache import FindingCache
 from assay.loops import LoopThread
 from assay.metrics.base import Metric
@@ -72,6 +72,7 @@ class Panel:
         self._options = {"store": store, "budget": budget, "deadline": deadline, "mask": mask, "texts": texts}
         self.metrics = resolve(metrics)
         self.judge = shared_judge(judge)
+        check_at_once(self.judge, "another tool's evaluation")
         check_budget(budget, self.judge)
         for metric in self.metrics:
             reason = metric.cannot(self.judge)

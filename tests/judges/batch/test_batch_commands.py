@@ -43,7 +43,7 @@ def score(server: BatchServer, *more: str) -> list[str]:
 
 def test_a_detached_run_goes_on_by_collecting(assay, tmp_path):
     with BatchServer(takes=1.0) as server:
-        begun = assay(*score(server, "--detach"))
+        begun = assay(*score(server, "--detach", "--discount", "0.5", "--poll", "1", "--rows-in-flight", "50"))
         assert begun.returncode == 0
         assert "4 requests are at" in begun.stderr
         assert "waits for 1 batch with 4 requests; `assay batch collect` goes on" in begun.stderr
@@ -60,7 +60,7 @@ def test_a_detached_run_goes_on_by_collecting(assay, tmp_path):
         ended = middle if middle.returncode == 0 else assay("batch", "collect", "--wait")
         assert ended.returncode == 0
         assert "faithfulness" in ended.stdout
-        assert "8 requests in 2 batches" in " ".join(ended.stdout.split())
+        assert "8 requests in 2 batches at half the usual price" in " ".join(ended.stdout.split())
         assert set(server.submitted.values()) == {1}
     runs = json.loads(assay("runs", "--json").stdout)
     assert [(one["rows"], one["stopped"]) for one in runs] == [(2, None)]  # one run, however often it went on

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import assay
 from assay import Budget, InputError, OpenAIJudge, Prices, evaluate
 from assay.doctor import examine
 from assay.errors import Cause, Detached, StoreError
@@ -21,7 +22,10 @@ from assay.judges.batch.state import BatchState
 from assay.judges.calibrated import Calibration, ProbabilityMap, calibrated
 from assay.judges.cascade.judge import CascadeJudge
 from assay.judges.writing.judge import Request
+from assay.live import LiveScorer, Spool, Worker
 from assay.result import Result
+from assay.scale.job import evaluate_in_processes
+from assay.scorers import Panel
 from tests.judges.conftest import PASSAGES, claims
 from tests.servers.batch_server import BatchServer
 from tests.servers.openai_server import OpenAIServer
@@ -253,6 +257,25 @@ def test_what_anthropic_has_not_is_said(monkeypatch):
 def test_only_batches_can_be_left(tmp_path):
     with pytest.raises(InputError, match="detach: goes with a judge that answers in batches"):
         evaluate([row(1)], ["faithfulness"], OpenAIJudge("fake", base_url="http://127.0.0.1:1/v1"), detach=True)
+
+
+def test_whoever_cannot_wait_for_a_day_refuses_such_a_judge(tmp_path: Path):
+    judge = resolve_judge("openai-batch:fake", base_url="http://127.0.0.1:1/v1")
+    spool = Spool(tmp_path / "spool.db")
+    how = {"on_timeout": "block", "on_error": "block", "on_unscored": "block", "fallback": "-"}
+    refusing = {
+        "live scoring": lambda: LiveScorer("faithfulness", judge),
+        "a worker": lambda: Worker(spool, "faithfulness", judge),
+        "a guard": lambda: assay.guard("faithfulness", judge, **how),
+        "another tool's evaluation": lambda: Panel("faithfulness", judge),
+    }
+    for who, make in refusing.items():
+        with pytest.raises(InputError, match=f"OpenAIBatchJudge answers in batches.* and {who} cannot wait"):
+            make()
+    data = tmp_path / "a.jsonl"
+    data.write_text(json.dumps(row(1)), "utf-8")
+    with pytest.raises(InputError, match="jobs: OpenAIBatchJudge answers in batches"):
+        evaluate_in_processes(data, "faithfulness", judge, jobs=2, store=tmp_path / "s")
 
 
 def test_two_runs_do_not_carry_the_same_batches(tmp_path: Path):

@@ -1,0 +1,72 @@
+"""How do I score traces that live in Spark?
+
+    pip install pyspark "assay-rag[embedded,parquet]"        # Spark 4 needs Java 17 or newer
+    python traces_on_spark.py                                 # the traces of data/, this machine
+    python traces_on_spark.py s3a://BUCKET/traces s3a://BUCKET/scores
+
+`mapInArrow` hands each executor batches of rows; what comes back is one row for each score, with its cause where there
+is no value, so that no table of them mixes "0" with "not measured". Spark tries a failed task again as a whole. Shards
+that outlive a job, quarantine and one budget for all workers are what `assay score --jobs` and assay-ray have.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import avg, count
+
+TRACES = Path(__file__).parent / "data" / "traces.jsonl"
+METRICS = ["faithfulness", "context_utilization"]
+SCORES = pa.schema([("id", pa.string()), ("metric", pa.string()), ("value", pa.float64()), ("cause", pa.string())])
+
+
+def scored(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Runs on the executors, once for each task: the judge is made once, and reads on the core that the task has."""
+    from assay import evaluate
+    from assay.judges import resolve_judge
+
+    judge = resolve_judge("embedded", threads=1)
+    for batch in batches:
+        rows = batch.to_pylist()
+        result = evaluate(rows, METRICS, judge, column_map={"id": "trace_id"}, store=None, progress=False)
+        found = [
+            {
+                "id": row.scored.sample.id,
+                "metric": name,
+                "value": score.value,
+                "cause": None if score.unscored is None else score.unscored.cause.value,
+            }
+            for row in result.numbered()
+            for name, score in row.scored.scores.items()
+        ]
+        yield pa.RecordBatch.from_pylist(found, schema=SCORES)
+
+
+def score(traces: DataFrame) -> DataFrame:
+    return traces.mapInArrow(scored, "id string, metric string, value double, cause string")
+
+
+def main() -> None:
+    spark = (
+        SparkSession.builder.appName("assay")
+        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "1000")  # rows that an executor holds
+        .getOrCreate()
+    )
+    with TemporaryDirectory() as folder:
+        traces = spark.read.parquet(sys.argv[1]) if len(sys.argv) > 1 else spark.read.json(str(TRACES))
+        out = sys.argv[2] if len(sys.argv) > 2 else f"{folder}/scores"
+        score(traces).write.mode("overwrite").parquet(out)
+        scores = spark.read.parquet(out)
+        means = scores.groupBy("metric").agg(avg("value"), count("value"), count("id")).orderBy("metric")
+        for metric, mean, measured, total in means.collect():
+            print(f"{metric}: {mean:.3f}, {measured}/{total} scored")
+        for cause, rows in scores.where("cause is not null").groupBy("cause").agg(count("id")).collect():
+            print(f"not scored: {cause}, {rows}")
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
