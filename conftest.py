@@ -11,19 +11,23 @@ A test `needs` what it asks for: by one of the fixtures below, or by the mark `@
 
 from __future__ import annotations
 
+import itertools
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
 
-from tests.servers import stores
+from tests.servers import postgres_server, stores
 from tests.servers.needed import INSTALL
 
 #: Seconds that a long test may take, on a busy machine, if it does not say so itself.
 LONG = 900
 
 #: What a test needs that asks for one of these fixtures.
-NEEDED_BY_FIXTURE = {"phoenix_url": "phoenix", "mlflow_url": "mlflow", "mlflow_packages": "mlflow"}
+NEEDED_BY_FIXTURE = {"phoenix_url": "phoenix", "mlflow_url": "mlflow", "mlflow_packages": "mlflow",
+                     "postgresql": "postgresql"}  # fmt: skip
 
 # a machine may be busy with something else: time is held where a test measures it, not by hypothesis per example
 hypothesis.settings.register_profile(
@@ -74,3 +78,22 @@ def mlflow_url() -> str:
 def mlflow_packages() -> Path:
     """The folder with the packages of MLflow whole, its database included."""
     return stores.packages(stores.MLFLOW.requirement)
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[postgres_server.Server]:
+    """A real PostgreSQL server."""
+    with postgres_server.server() as running:
+        yield running
+
+
+_NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(params=["folder", pytest.param("database", marks=pytest.mark.needs(name="postgresql"))])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where there is no store yet: a folder, and in another test a PostgreSQL database."""
+    if request.param == "folder":
+        return str(tmp_path / "store")
+    running: postgres_server.Server = request.getfixturevalue("postgresql")
+    return running.url(f"contract_{os.getpid()}_{next(_NUMBERS)}")

@@ -353,7 +353,7 @@ READ: dict[str, Call] = {
     "assay.causes.duplicates:near_duplicates": lambda f, t: (f([t, t[1:], "x" + t]), f(t.split()[:2000])),
     "assay.causes.duplicates:shingles": _first,
     "assay.wording:score_in_words": lambda f, t: f(scored(t).scores["m"], scored(t).sample),
-    "assay.wording:shortened": _first,
+    "assay.terminal:shortened": _first,
 }
 
 

@@ -54,7 +54,7 @@ def test_explain_shows_what_decided(assay, data):
     assay("score", data, "--metrics", "faithfulness")
     code, out, _ = assay("explain", "last", "b")
     assert code == 0
-    assert "numbers not found" in out
+    assert "of its words are in the passages" in out
     assert "1982" in out
     code, out, _ = assay("explain", "last", "1", "--json")
     assert json.loads(out)["sample"]["id"] == "a"

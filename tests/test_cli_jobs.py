@@ -135,7 +135,7 @@ def test_worst_shows_rows_with_their_reasons(scored: Run) -> None:
     code, out, _ = scored("worst", "faithfulness", "-n", "1")
     assert code == 0
     assert out.startswith("row 2 (id b)")
-    assert "numbers not found" in " ".join(out.split())
+    assert "of its words are in the passages" in " ".join(out.split())
     assert "row 1" not in out
     found = json.loads(scored("worst", "faithfulness", "-n", "5", "--run", "nightly", "--json")[1])
     assert [one["row"] for one in found] == [2, 1]

@@ -64,7 +64,7 @@ SHOWN = {
         "deepeval:faithfulness@original = 1.000 by convention",
         "ragchecker:faithfulness@original = 0.000 by convention",
     ),
-    "production_traces.py": ("22/24", "no_context", "The least faithful one, trace-010", "numbers not found: 15, 1867"),
+    "production_traces.py": ("22/24", "no_context", "The least faithful one, trace-010", "not “born on May 15, 1867”"),
 }
 
 

@@ -551,7 +551,7 @@ def test_worst_follows_the_direction_of_the_metric(judge, tmp_path):
 def test_temporary_store_leaves_nothing_behind(judge, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = evaluate(ROWS, "faithfulness", judge, store=None)
-    folder = result.store.path.parent
+    folder = result.store.folder
     assert folder.exists()
     result.store.close()
     assert not folder.exists()

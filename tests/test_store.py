@@ -7,15 +7,12 @@ import multiprocessing
 import os
 import random
 import sqlite3
-import threading
 import zlib
 from contextlib import closing
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from assay import Context, InputError, Sample, Score, ScoredSample, Store
+from assay import Context, Sample, Score, ScoredSample, Store
 from assay.database import Database
 from assay.errors import StoreError
 
@@ -23,87 +20,6 @@ from assay.errors import StoreError
 def scored(number: int) -> ScoredSample:
     sample = Sample(id=f"r{number}", question="¿Qué?", contexts=(Context(text="猫は眠る。"),), answer="Ünïcode 🐈")
     return ScoredSample(sample=sample, scores={"m": Score(metric="m", value=number % 11 / 10)})
-
-
-def test_findings_and_rows_survive_closing(tmp_path):
-    with Store(tmp_path) as store:
-        store.put_finding("k", "claims", "judge", b'["a"]')
-        store.put_run("run", {"judge": "j"})
-        store.put_row("run", 1, scored(1))
-    with Store(tmp_path) as again:
-        assert again.get_finding("k") == b'["a"]'
-        assert again.get_finding("other") is None
-        (row,) = again.rows("run")
-        assert (row.number, row.scored) == (1, scored(1))
-
-
-def test_rows_come_in_the_order_of_the_data_page_by_page(tmp_path):
-    with Store(tmp_path) as store:
-        for number in (3, 1, 1201, 2, 700):
-            store.put_row("run", number, scored(5))
-        for number in range(1000, 1100):
-            store.put_row("run", number, scored(5))
-        store.put_row("other", 1, scored(9))
-        numbers = [row.number for row in store.rows("run")]
-    assert numbers == [1, 2, 3, 700, *range(1000, 1100), 1201]
-
-
-def test_a_row_is_found_by_id_and_by_number(tmp_path):
-    with Store(tmp_path) as store:
-        store.put_row("run", 1, scored(1))
-        store.put_row("run", 2, ScoredSample(sample=Sample(id="1", answer="named like a number"), scores={}))
-        assert store.get_row("run", "r1").number == 1
-        assert store.get_row("run", 2).number == 2
-        assert store.get_row("run", "1").number == 2  # an id wins over a number
-        with pytest.raises(InputError, match=r"row '9'.*2 rows, numbered up to 2"):
-            store.get_row("run", "9")
-
-
-def test_last_is_the_run_started_last(tmp_path):
-    with Store(tmp_path) as store:
-        with pytest.raises(InputError, match="no runs yet"):
-            store.run_id("last")
-        store.put_run("first", {})
-        store.put_run("second", {})
-        store.put_run("first", {"updated": True})  # an update is not a start
-        assert store.run_id("last") == "second"
-        assert store.get_run("first") == {"updated": True}
-        with pytest.raises(InputError, match="second, first"):
-            store.run_id("third")
-
-
-def test_threads_may_share_a_store(tmp_path):
-    with Store(tmp_path) as store:
-
-        def work(n: int) -> None:
-            for i in range(50):
-                store.put_finding(f"{n}/{i}", "claims", "j", b"1")
-                assert store.get_finding(f"{n}/{i}") == b"1"
-
-        threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert all(store.get_finding(f"{n}/{i}") for n in range(8) for i in range(50))
-
-
-def write_many(path: str, n: int) -> None:
-    with Store(path) as store:
-        for i in range(50):
-            store.put_finding(f"{n}/{i}", "claims", "j", b"1")
-
-
-@pytest.mark.long
-def test_processes_may_share_a_store(tmp_path):
-    context = multiprocessing.get_context("spawn")
-    workers = [context.Process(target=write_many, args=(str(tmp_path), n)) for n in range(3)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    with Store(tmp_path) as store:
-        assert all(store.get_finding(f"{n}/{i}") for n in range(3) for i in range(50))
 
 
 def test_what_is_no_store_is_an_error_that_names_it(tmp_path):
@@ -216,7 +132,7 @@ def test_a_full_disk_is_a_store_error_and_what_is_there_stays(tmp_path, monkeypa
 
 def test_a_store_that_is_locked_for_long_says_so(tmp_path):
     store = filled(tmp_path)
-    store._file._timeout = 0.01
+    store._tables._file._timeout = 0.01
     with closing(sqlite3.connect(tmp_path / "assay.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="locked by another process"):
@@ -256,18 +172,6 @@ def test_a_row_that_cannot_be_read_leaves_the_others(tmp_path, body, caplog):
         assert store.get_row("run", "r3").scored == scored(3)
         with pytest.raises(StoreError, match=r"assay\.db': run 'run', row 2 cannot be read"):
             store.get_row("run", "r2")
-
-
-def test_half_an_emoji_is_kept(tmp_path):
-    sample = Sample(id="a", question="q")
-    object.__setattr__(sample, "question", "half \ud83d")  # however it came there
-    object.__setattr__(sample, "id", "id \ud83d")
-    with Store(tmp_path) as store:
-        store.put_row("run", 1, ScoredSample(sample=sample, scores={}))
-        assert store.merge_row("run", ScoredSample(sample=sample, scores={})) == 1
-        assert store.get_row("run", "id \ud83d").number == 1
-        store.put_finding("key \ud83d", "claims", "j", b"1")
-        assert store.get_finding("key \ud83d") == b"1"
 
 
 # ---- whose eyes
@@ -350,8 +254,28 @@ def test_a_store_of_version_1_is_brought_to_this_one_in_place(tmp_path):
             assert {row.number: row.scored for row in store.rows("b-first")} == {1: scored(1), 3: scored(3)}
             assert store.unreadable("b-first") == [2]
             assert store.forget(inquiry="claims", dry_run=True) == 1
-            tables = {name for (name,) in store._file.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            tables = {name for (name,) in store._tables.rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
             assert not any(name.startswith("old_") for name in tables)
+
+
+def test_a_store_of_version_2_learns_when_rows_are_written(tmp_path):
+    with filled(tmp_path) as store:
+        started = store.run_started("run")
+    spoil(tmp_path, "CREATE TABLE loose AS SELECT place, run, number, id, body FROM rows")
+    spoil(tmp_path, "DROP TABLE rows")
+    spoil(tmp_path, "ALTER TABLE loose RENAME TO rows")
+    spoil(tmp_path, "CREATE UNIQUE INDEX rows_by_number ON rows (run, number)")
+    spoil(tmp_path, "UPDATE meta SET value = '2' WHERE key = 'version'")
+    spoil(tmp_path, "PRAGMA user_version = 2")
+    for _ in range(2):
+        with Store(tmp_path) as store:
+            assert store.get_row("run", 1).scored == scored(1)
+            assert store.get_finding("k") == b'["a"]'
+            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("3",)]
+    with Store(tmp_path) as store:
+        store.put_row("run", 2, scored(2))
+        ((first,), (second,)) = store.query("SELECT at FROM rows ORDER BY number")
+        assert (first, second >= started) == (None, True)
 
 
 def test_a_migration_that_fails_leaves_the_store_as_it_was(tmp_path, monkeypatch):
@@ -369,6 +293,12 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(tmp_path, monkeypatch
 def content(path) -> list[str]:
     with closing(sqlite3.connect(path / "assay.db")) as db:
         return list(db.iterdump())
+
+
+def write_many(path: str, n: int) -> None:
+    with Store(path) as store:
+        for i in range(50):
+            store.put_finding(f"{n}/{i}", "claims", "j", b"1")
 
 
 @pytest.mark.long
@@ -395,132 +325,4 @@ def test_assay_of_version_1_says_that_this_store_is_newer(tmp_path):
 # ---- runs
 
 
-def test_a_run_is_created_once(tmp_path):
-    with filled(tmp_path) as store:
-        assert (store.has_run("run"), store.has_run("other")) == (True, False)
-        with pytest.raises(InputError, match=r"run: 'run' is in the store .* already; .*delete_run"):
-            store.create_run("run", {"judge": "another"})
-        assert store.get_run("run") == {}
-        assert store.delete_run("run") == 1
-        assert not store.has_run("run")
-        assert list(store.rows("run")) == []
-        store.create_run("run", {"judge": "another"})
-        with pytest.raises(InputError, match="run 'other' is not in the store"):
-            store.delete_run("other")
-
-
-def test_last_is_the_newest_run_whatever_the_clock_says(tmp_path, monkeypatch):
-    with Store(tmp_path) as store:
-        store.create_run("first", {})
-        monkeypatch.setattr("assay.store.time.time", lambda: 1000.0)  # the clock was set back
-        store.create_run("second", {})
-        assert store.run_id("last") == "second"
-
-
 # ---- forgetting
-
-
-@pytest.fixture
-def shared(tmp_path):
-    """Findings of two judges; run `one` made the first three, `two` made the others and used c as well."""
-    with Store(tmp_path) as store:
-        store.create_run("one", {})
-        store.create_run("two", {})
-        one, two = store.findings("one"), store.findings("two")
-        one.put_findings([("a", "claims", "openai/m@http://h/v1#1", b"1"), ("b", "support", "openai/m@x#2", b"1")])
-        one.put_finding("c", "support", "openai/mini@http://h/v1#3", b"1")
-        assert two.get_finding("c") == b"1"
-        assert two.get_finding("z") is None
-        two.put_finding("d", "support", "embedded/4", b"1")
-        store.put_finding("e", "claims", "embedded/4", b"1")
-        store.put_row("two", 1, scored(1))
-        yield store
-
-
-@pytest.mark.parametrize(
-    ("what", "left"),
-    [
-        ({"inquiry": "claims"}, "bcd"),
-        ({"inquiry": "claim"}, "abcde"),
-        ({"judge": "openai/m"}, "cde"),
-        ({"judge": "openai/m@http://h/v1"}, "bcde"),
-        ({"judge": "openai/m@http://h/v1#1"}, "bcde"),
-        ({"judge": "openai"}, "abcde"),
-        ({"judge": "embedded/4", "inquiry": "support"}, "abce"),
-        ({"run": "one"}, "de"),
-        ({"run": "two"}, "abe"),
-        ({"run": "last", "inquiry": "support", "judge": "embedded/4"}, "abce"),
-        ({"key": "b"}, "acde"),
-        ({"before": 0.0}, "abcde"),
-        ({"before": 9e12}, ""),
-    ],
-)
-def test_what_is_forgotten(shared, what, left):
-    count = shared.forget(**what, dry_run=True)
-    assert "".join(key for key in "abcde" if shared.get_finding(key)) == "abcde"
-    assert shared.forget(**what) == count == 5 - len(left)
-    assert "".join(key for key in "abcde" if shared.get_finding(key)) == left
-    assert shared.forget(**what) == 0
-    assert [row.number for row in shared.rows("two")] == [1]
-
-
-def test_forgetting_nothing_in_particular_is_refused(shared):
-    with pytest.raises(InputError, match="forget: say what"):
-        shared.forget()
-    with pytest.raises(InputError, match="run 'three' is not in the store"):
-        shared.forget(run="three")
-
-
-def test_a_run_forgets_only_what_it_used_itself(shared):
-    shared.forget(key="c")
-    shared.put_finding("new", "claims", "embedded/4", b"1")
-    assert shared.forget(run="one") == 2
-    assert shared.get_finding("new") == b"1"
-
-
-def test_the_judges_are_counted(shared):
-    assert shared.judges() == {
-        "embedded/4": 2,
-        "openai/m@http://h/v1#1": 1,
-        "openai/m@x#2": 1,
-        "openai/mini@http://h/v1#3": 1,
-    }
-
-
-def test_findings_of_one_batch_are_kept_together_or_not_at_all(tmp_path):
-    with Store(tmp_path) as store:
-        with pytest.raises(TypeError):
-            store.put_findings([("a", "claims", "j", b"1"), ("b", "claims", "j", None)])
-        assert store.get_finding("a") is None
-        store.put_findings([("a", "claims", "j", b"1"), ("a", "claims", "k", b"2")])
-        assert (store.get_finding("a"), store.judges()) == (b"2", {"k": 1})
-        store.put_findings([])
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.lists(st.tuples(st.text(max_size=5), st.binary(max_size=400)), max_size=12))
-def test_what_is_put_is_got(tmp_path_factory, findings):
-    with Store(tmp_path_factory.mktemp("store")) as store:
-        for number, (key, finding) in enumerate(findings):
-            if number % 2:
-                store.put_finding(key, "claims", "j", finding)
-            else:
-                store.put_findings([(key, "claims", "j", finding)])
-        assert {key: store.get_finding(key) for key, _ in findings} == dict(findings)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_both_sides_of_a_fork_use_the_store(tmp_path):
-    with filled(tmp_path) as store:
-        store.get_finding("k")
-        child = os.fork()
-        if child == 0:
-            for n in range(30):
-                store.put_finding(f"child {n}", "claims", "j", b"1")
-            os._exit(0)
-        for n in range(30):
-            store.put_finding(f"parent {n}", "claims", "j", b"1")
-        assert os.waitpid(child, 0)[1] == 0
-        assert store.judges() == {"j": 60, "judge": 1}
-        assert store._file.rows("PRAGMA integrity_check") == [("ok",)]

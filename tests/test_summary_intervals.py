@@ -131,7 +131,7 @@ def test_a_column_that_is_not_there_is_named(result: Result) -> None:
 
 def test_it_is_kept_with_the_run_and_shown_by_the_command_line(result: Result) -> None:
     assert result.store.get_run("one")["summaries"]["faithfulness"]["interval"] is not None
-    folder = str(result.store.path.parent)
+    folder = str(result.store.folder)
     done = CliRunner().invoke(app, ["runs", "show", "one", "--store", folder, "--cluster", "doc", "--json"])
     found = json.loads(done.stdout)
     assert (found["cluster"], found["metrics"]["faithfulness"]["clusters"]) == ("doc", 5)

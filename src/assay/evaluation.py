@@ -47,7 +47,7 @@ class EvaluationInterrupted(KeyboardInterrupt):
     """Ctrl-C during `evaluate`. What was scored until then is complete, on disk, and in `result`."""
 
     def __init__(self, result: Result) -> None:
-        super().__init__(f"interrupted after {result.rows} rows; they are in run {result.run} of {result.store.path}")
+        super().__init__(f"interrupted after {result.rows} rows; they are in run {result.run} of {result.store.name}")
         self.result = result
 
 

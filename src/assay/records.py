@@ -317,6 +317,7 @@ class Verdict(Record):
     passage      index of the passage judged, for usefulness verdicts
     cells        one per passage, in order: the row of the claim x passage matrix
     evidence     located quotes; `unlocated` counts quotes that are not in the passages, and so are no evidence
+    unsupported  of a claim that is not supported the parts of `claim.text` by which it is not, where the judge tells
     """
 
     label: str
@@ -327,6 +328,7 @@ class Verdict(Record):
     cells: tuple[Cell, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     unlocated: int = 0
+    unsupported: tuple[Span, ...] = ()
 
     def __repr__(self) -> str:
         p = "" if self.probability is None else f" (p={self.probability:.2f})"

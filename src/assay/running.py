@@ -130,7 +130,7 @@ class Running:
     @property
     def folder(self) -> Path:
         """See `Host`."""
-        return self.result.store.path.parent
+        return self.result.store.folder
 
     @property
     def reading(self) -> int:
@@ -271,8 +271,8 @@ class Running:
         try:
             yield
         except (StoreError, sqlite3.Error, OSError) as error:
-            path, kept = self.result.store.path, self.result.rows
-            said = str(error) if str(path) in str(error) else f"store {str(path)!r}: {error}"
+            name, kept = self.result.store.name, self.result.rows
+            said = str(error) if name in str(error) else f"store {name!r}: {error}"
             message = f"{said}; the {kept} rows scored before are in run {self.result.run}, and a rerun goes on"
             raise StoreError(message) from error
 

@@ -77,7 +77,7 @@ def start_run(store: Store, name: str | None, info: Mapping[str, Any], *, replac
     if store.has_run(name):
         if not replace:
             raise InputError(
-                f"run: {name!r} is in the store {str(store.path)!r} already; give another name, or replace=True to "
+                f"run: {name!r} is in the store {store.name!r} already; give another name, or replace=True to "
                 "score anew under this one (findings stay, so nothing is asked twice)"
             )
         store.delete_run(name)
@@ -93,7 +93,7 @@ def _started_anew(store: Store, info: Mapping[str, Any]) -> str:
         except InputError:  # somebody drew the same bits in the same second
             continue
         return name
-    raise StoreError(f"store {str(store.path)!r}: ten new run names were all taken")
+    raise StoreError(f"store {store.name!r}: ten new run names were all taken")
 
 
 def new_name() -> str:

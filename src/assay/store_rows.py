@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import sqlite3
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from assay.packing import pack, to_json, unpack
 from assay.records import Sample, Score, ScoredSample
+from assay.store_tables import Statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +27,11 @@ class Row:
         return f"<Row {self.number}: {self.scored!r}>"
 
 
-def put_row(db: sqlite3.Connection, run: str, number: int, name: str | None, body: bytes) -> None:
+def put_row(db: Statements, run: str, number: int, name: str | None, body: bytes) -> None:
     db.execute(
-        "INSERT INTO rows (run, number, id, body) VALUES (?, ?, ?, ?) "
-        "ON CONFLICT (run, number) DO UPDATE SET id = excluded.id, body = excluded.body",
-        (run, number, name, body),
+        "INSERT INTO rows (run, number, id, body, at) VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT (run, number) DO UPDATE SET id = excluded.id, body = excluded.body, at = excluded.at",
+        (run, number, name, body, time.time()),
     )
 
 
@@ -39,7 +40,7 @@ def scores_of(scored: ScoredSample) -> dict[str, Any]:
 
 
 def clean(text: str | None) -> str | None:
-    """A text that SQLite can hold: no UTF-8 has lone surrogates."""
+    """A text that a store can hold: no UTF-8 has lone surrogates."""
     return None if text is None else text.encode("utf-8", "replace").decode()
 
 

@@ -1,16 +1,26 @@
 """The tables of a store, and how those of an earlier version become these.
 
 Version 2 keeps findings and rows compressed, under keys of 16 bytes, away from the indices; it counts runs in the order
-in which they began, and knows which findings a run used.
+in which they began, and knows which findings a run used. Version 3 knows when a row was written.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, TypeVar
 
+from assay.database import Database, as_store_error
 from assay.packing import key_hash, pack
+from assay.store_tables import Statements
 
-SCHEMA_VERSION = 2
+T = TypeVar("T")
+
+_SIZES = ("page_count", "freelist_count", "page_size")
+
+SCHEMA_VERSION = 3
 MARKER = "findings"
 
 #: Version 1 knows tables by these names, and looks at `meta` for the version only after it has made its own.
@@ -31,7 +41,8 @@ CREATE TABLE runs (
 );;
 CREATE TABLE used (run INTEGER NOT NULL, finding INTEGER NOT NULL, PRIMARY KEY (run, finding)) WITHOUT ROWID;;
 CREATE TABLE rows (
-    place INTEGER PRIMARY KEY, run TEXT NOT NULL, number INTEGER NOT NULL, id TEXT, body BLOB NOT NULL
+    place INTEGER PRIMARY KEY, run TEXT NOT NULL, number INTEGER NOT NULL, id TEXT, body BLOB NOT NULL,
+    at REAL
 );;
 CREATE UNIQUE INDEX rows_by_number ON rows (run, number);;
 CREATE INDEX rows_by_id ON rows (run, id)
@@ -49,6 +60,10 @@ def version_of(db: sqlite3.Connection) -> int:
 
 def migrate(db: sqlite3.Connection, version: int) -> None:
     """Bring a store of an earlier version to this one, whole, in the transaction that is open."""
+    if version == 2:
+        db.execute("ALTER TABLE rows ADD COLUMN at REAL")
+        db.execute("UPDATE meta SET value = ? WHERE key = 'version'", (str(SCHEMA_VERSION),))
+        return
     tables = ("findings", "runs", "rows")
     there = [name for name in tables if db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone()]
     db.execute("DROP INDEX IF EXISTS rows_by_id")
@@ -61,12 +76,13 @@ def migrate(db: sqlite3.Connection, version: int) -> None:
         db.execute(f"DROP TABLE old_{name}")
 
 
-def maker(db: sqlite3.Connection, inquiry: str, judge: str) -> int:
+def maker(db: Statements, inquiry: str, judge: str) -> int:
     """The number under which an inquiry and the judge that answered it stand."""
     sql = "SELECT number FROM makers WHERE inquiry = ? AND judge = ?"
     found = db.execute(sql, (inquiry, judge)).fetchone()
     if found is None:
-        return int(db.execute("INSERT INTO makers (inquiry, judge) VALUES (?, ?)", (inquiry, judge)).lastrowid or 0)
+        db.execute("INSERT INTO makers (inquiry, judge) VALUES (?, ?) ON CONFLICT DO NOTHING", (inquiry, judge))
+        found = db.execute(sql, (inquiry, judge)).fetchone()
     return int(found[0])
 
 
@@ -95,3 +111,48 @@ def _bytes(value: str | bytes) -> bytes:
 
 
 _MOVES = {"findings": _move_findings, "runs": _move_runs, "rows": _move_rows}
+
+
+class FileTables:
+    """The tables in a SQLite file. See `assay.store_tables.Tables`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = Database(
+            path, SCHEMA, MARKER, version=SCHEMA_VERSION, timeout=30, migrate=migrate, version_of=version_of
+        )
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    @property
+    def folder(self) -> Path:
+        return self.path.parent
+
+    def create(self) -> None:
+        self._file.create("store ")
+
+    def transact(self, work: Callable[[Statements], T]) -> T:
+        with self._file.write() as db:
+            return work(db)
+
+    def alone(self, db: Statements, name: str) -> None:
+        """Whoever writes is alone in the file."""
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        return self._file.rows(sql, *values)
+
+    def size(self) -> int:
+        pages, free, size = (int(self.rows(f"PRAGMA {name}")[0][0]) for name in _SIZES)
+        return (pages - free) * size
+
+    def shrink(self) -> None:
+        self._file.rows("VACUUM")
+        self._file.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        self._file.close()
+
+    def saying(self, what: str) -> AbstractContextManager[None]:
+        return as_store_error(f"store {self.name!r} cannot be {what}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.records import Evidence, Sample, Score, Verdict
+from assay.terminal import shortened as shortened
 
 _AGAINST = {"contexts": "passage", "reference": "reference", "answer": "answer", "tools": "tool output"}
 _FAVOURABLE = {
@@ -88,9 +89,3 @@ def place_in_words(quote: Evidence, against: str, own: int) -> str:
         left, top, right, bottom = (f"{100 * share:.0f}" for share in quote.box)
         return f"{place}, picture, box {left},{top}–{right},{bottom} % of its width and height"
     return f"{place}, characters {quote.span.start}–{quote.span.end}"
-
-
-def shortened(text: str, most: int = 240) -> str:
-    """The text on one line of at most `most` characters."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= most else flat[: most - 1] + "…"

@@ -76,7 +76,7 @@ def sizes(folder: Path, data: list[Sample]) -> dict[str, float]:
         result = evaluate(data, METRICS, judge, store=folder)
     assert all(summary.scored == len(data) for summary in result.metrics.values()), str(result)
     result.store.close()
-    path = result.store.path
+    path = Path(result.store.address)
     with contextlib.closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         with contextlib.suppress(sqlite3.OperationalError):  # not every SQLite tells

@@ -115,8 +115,9 @@ def test_a_model_that_labels_tokens_names_the_words(tmp_path: Path) -> None:
     # unknown words have logits 0, 0; the least supported token decides: 1/2, and 1 / (1 + e^2)
     assert [v.probability for v in found] == pytest.approx([0.5, 1 / (1 + math.exp(2))])
     assert [(v.label, v.reason) for v in found] == [
-        ("supported", None), ("not_mentioned", 'not supported: "no perhaps"'),
+        ("supported", None), ("not_mentioned", "not supported: “no perhaps”"),
     ]  # fmt: skip
+    assert [part.of("The cat says no perhaps yes.") for part in found[1].unsupported] == ["no perhaps"]
 
 
 def test_a_template_and_the_question(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from assay import EmbeddedJudge
 from assay.inquiries import Support
-from assay.judges.passages import said_by
+from assay.judges.passages import said_by, unsupported_in
 from assay.records import Claim, Span
 
 TEXT = "The tower was closed in 1889, two years after it was built. It was built in 1887 by a company from Lyon."
@@ -36,6 +36,13 @@ def claim(text: str) -> Claim:
 )
 def test_what_is_read_of_a_claim(said: str, question: str | None, text: str, read: tuple[str, ...]) -> None:
     assert said_by(said, question, text) == read
+
+
+def test_parts_of_what_was_read_are_parts_of_the_claim_where_that_is_spelled_as_it_is() -> None:
+    """The question has 4 characters and a space: 5 of "Who? the Eiffel" are before the claim."""
+    assert unsupported_in("the Eiffel", "the Eiffel", [(4, 10)]) == (Span(4, 10),)
+    assert unsupported_in("the Eiffel", "Who? the Eiffel", [(0, 3), (9, 15)]) == (Span(4, 10),)
+    assert unsupported_in("Gustave | Eiffel", "Who? Gustave", [(5, 12)]) == ()
 
 
 @given(st.text(max_size=60), st.none() | st.text(max_size=60), st.text(max_size=60))

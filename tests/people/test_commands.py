@@ -14,7 +14,7 @@ from assay.errors import InputError
 
 @pytest.fixture
 def folder(result, labels, tmp_path):
-    shutil.copytree(result.store.path.parent, tmp_path / "store")  # with what it has not yet taken up
+    shutil.copytree(result.store.folder, tmp_path / "store")  # with what it has not yet taken up
     (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, labels)))
     return tmp_path
 

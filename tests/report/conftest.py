@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assay import ScriptedJudge, evaluate
+from assay.inquiries import Inquiry, Support
+from assay.judges.base import Answer
+from assay.records import Span, Verdict
 from assay.report.page import write_page
 from assay.reports import Options, report_of
 from assay.result import Result
@@ -28,8 +31,22 @@ def literal(claim: str, passage: str) -> str:
     return said if said and said in passage else "not_mentioned"
 
 
+class Telling(ScriptedJudge):
+    """Tells that cheese is what is wrong with a claim."""
+
+    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        answers = await super().answer(inquiries)
+        return [replace(one, finding=tuple(map(_told, one.finding))) if isinstance(inquiry, Support) else one
+                for inquiry, one in zip(inquiries, answers, strict=True)]  # fmt: skip
+
+
+def _told(verdict: Verdict) -> Verdict:
+    start = -1 if verdict.claim is None else verdict.claim.text.find("cheese")
+    return verdict if start < 0 else replace(verdict, unsupported=(Span(start, start + len("cheese")),))
+
+
 def judge(name: str = "scripted") -> ScriptedJudge:
-    return ScriptedJudge(
+    return Telling(
         claims=lambda text: [part.strip(" .") + "." for part in text.split(". ") if part.strip(". ")],
         support=literal,
         usefulness=lambda question, passage: "red" in passage,
@@ -96,7 +113,7 @@ class Opened:
         self.page.wait_for_selector("html[data-ready=all][data-answers=read]")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # as long as it is open, an event loop runs in this thread: no other test has one then
 def chromium() -> Iterator[Any]:
     from tests.servers.browser import browser
 

@@ -103,8 +103,11 @@ def test_a_sample_shows_both_runs_claims_in_colour_and_the_formula(opened: Opene
     assert before.locator(".claim").evaluate_all("all => all.map(one => one.className)") == ["claim supported"] * 2
     assert now.locator(".claim").evaluate_all("all => all.map(one => [one.className, one.textContent])") == [
         ["claim supported", "Thing 0 is red."],
-        ["claim not_mentioned", "It is made of cheese."],
+        ["claim not_mentioned", "It is made of "],
+        ["claim not_mentioned wrong", "cheese"],  # by which it is not supported
+        ["claim not_mentioned", "."],
     ]
+    assert now.locator(".verdicts .wrong").all_inner_texts() == ["cheese"]
     assert now.locator(".formula").inner_text() == "1 supported / 2 claims = 0.500"
     assert "not mentioned" in now.locator(".verdicts").inner_text()
 

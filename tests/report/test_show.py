@@ -26,6 +26,7 @@ def test_a_sample_has_its_claims_and_quotes_in_the_colours_of_the_verdicts(two: 
     shown = drawn(sample_view(two.now.store.get_row(two.now.run, 1)), 100, colour=True)
     assert f"{GREEN}Thing 0 is red." in shown
     assert f"{RED}It is made of cheese." in shown
+    assert "It is made of \x1b[0m\x1b[4;39mcheese\x1b[0m" in shown  # in the list of claims, underlined
     assert "\x1b[7;32mThing 0 is red" in shown  # the quote, in the passage
     plain = drawn(sample_view(two.now.store.get_row(two.now.run, 1)), 100)
     assert "\x1b" not in plain

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from tests.frameworks import running
-from tests.servers import browser, stores
+from tests.servers import browser, postgres_server, stores
 
 #: How each is made ready; raises where it cannot be had.
 INSTALL: Mapping[str, Callable[[], object]] = {
@@ -23,6 +23,7 @@ INSTALL: Mapping[str, Callable[[], object]] = {
     "mlflow": partial(stores.environment, stores.MLFLOW.requirement),
     "frameworks": running.make_ready,
     "browser": browser.make_ready,
+    "postgresql": postgres_server.make_ready,
 }
 
 

@@ -108,4 +108,4 @@ def test_a_store_that_fails_names_the_scores_it_did_not_take(tmp_path: Path, mon
 
 
 def full(self: Store, run: str, scored: ScoredSample) -> int:
-    raise StoreError(f"store {str(self.path)!r} cannot be written: the disk is full")
+    raise StoreError(f"store {self.name!r} cannot be written: the disk is full")

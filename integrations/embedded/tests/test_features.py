@@ -7,6 +7,8 @@ import time
 import pytest
 from assay_embedded.features import FEATURES, Passage, words
 from assay_embedded.sentences import sentences
+from hypothesis import given
+from hypothesis import strategies as st
 
 WORLD_CUP = "Spain won the 2010 World Cup. The final was played in Johannesburg on 11 July 2010.\nDr. Smith did not go."
 
@@ -47,10 +49,10 @@ def test_words_fold_case_accents_and_possessives() -> None:
     assert words("Émile's CAFÉ cost 1,967.50") == ["emile", "cafe", "cost", "1,967.50"]
 
 
-def test_missing_number_and_name_are_told_as_written() -> None:
-    found = Passage(WORLD_CUP).compare("In 1967 the World Cup was won by France.")
-    assert found.missing_numbers == ("1967",)
-    assert found.missing_names == ("France",)
+def test_missing_number_and_name_are_told_where_they_are() -> None:
+    claim = "In 1967 the World Cup was won by France."
+    found = Passage(WORLD_CUP).compare(claim)
+    assert [claim[start:end] for start, end in found.missing] == ["1967", "France"]
     assert WORLD_CUP[slice(*found.sentence)] == "Spain won the 2010 World Cup."
 
 
@@ -66,8 +68,31 @@ def test_missing_number_and_name_are_told_as_written() -> None:
     ],
 )
 def test_other_spellings_are_not_missing(passage: str, claim: str) -> None:
-    found = Passage(passage).compare(claim)
-    assert (found.missing_numbers, found.missing_names) == ((), ())
+    found = dict(zip(FEATURES, Passage(passage).compare(claim).values, strict=True))
+    assert (found["numbers_missing"], found["names_missing"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("claim", "missing"),
+    [
+        ("Spain won the 2010 World Cup.", []),
+        ("Germany won it in 1967.", ["Germany", "1967"]),
+        ("Spain won, in front of a cheering crowd of 90,000 people.", ["front of a cheering crowd of 90,000 people"]),
+        ("", []),
+        ("Zebras graze.", ["Zebras graze"]),
+    ],
+)
+def test_runs_of_words_that_the_passage_lacks_are_told(claim: str, missing: list[str]) -> None:
+    found = Passage(WORLD_CUP).compare(claim)
+    assert [claim[start:end] for start, end in found.missing] == missing
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_what_is_missing_are_pieces_of_the_claim_in_order(claim: str, passage: str) -> None:
+    ends = [end for part in Passage(passage).compare(claim).missing for end in part]
+    assert ends == sorted(set(ends))
+    assert all(0 <= end <= len(claim) for end in ends)
+    assert Passage(claim).compare(claim).missing == ()
 
 
 @pytest.mark.parametrize(

@@ -73,9 +73,9 @@ def test_support_of_a_restatement_and_of_changes(models: Models) -> None:
     )
     assert same.probability > 0.5 > number.probability
     assert same.probability > name.probability
-    assert (same.missing_numbers, same.missing_names, same.overlap) == ((), (), 1.0)
-    assert number.missing_numbers == ("1967",)
-    assert name.missing_names == ("Berlin",)
+    assert (same.unsupported, same.overlap) == ((), 1.0)
+    assert number.unsupported == ((27, 31),)  # 1967
+    assert name.unsupported == ((24, 30),)  # Berlin
     assert passage[slice(*name.sentence)] == "The final was played in Johannesburg."
 
 
@@ -156,7 +156,7 @@ def test_a_claim_at_the_end_of_a_long_passage_is_supported(models: Models) -> No
     (reading,) = models.support([(passage, "The capital of Mordovia is Saransk.")])
     assert passage[slice(*reading.sentence)] == "Saransk is the capital of Mordovia since 1930."
     assert reading.probability > 0.5
-    assert reading.missing_names == ()
+    assert reading.unsupported == ()
 
 
 def test_a_small_change_in_a_copied_sentence_lowers_support(models: Models) -> None:

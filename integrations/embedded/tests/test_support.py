@@ -63,7 +63,7 @@ def test_the_best_window_of_the_worst_part_counts() -> None:
 
 def test_nothing_to_read_is_not_supported() -> None:
     found = judged(None, Passage("").compare("A claim about Berlin."), flat(5.0), PLAIN)
-    assert (found.probability, found.contradiction, found.missing_names) == (0.0, 0.0, ("Berlin",))
+    assert (found.probability, found.contradiction, found.unsupported) == (0.0, 0.0, ((2, 20),))
 
 
 def test_a_regression_over_other_features_is_refused() -> None:

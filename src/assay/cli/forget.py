@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from assay.cli.options import opened
 from assay.cli.output import say
 from assay.errors import InputError
 
@@ -23,13 +24,9 @@ def forget(
     store: Annotated[Path, typer.Option(help="Folder that keeps findings and runs.")] = Path(".assay"),
 ) -> None:
     """Drop findings, so that the judge is asked again. Several options narrow each other."""
-    from assay.store import FILE_NAME, Store
-
-    if not (store if store.suffix == ".db" else store / FILE_NAME).exists():
-        raise InputError(f"store: there is none in {str(store)!r}; name yours with --store")
     if rows and run is None:
         raise InputError("--rows: goes with --run")
-    with Store(store) as kept:
+    with opened(store) as kept:
         if judges:
             for fingerprint, count in kept.judges().items():
                 say(f"{count:>8}  {fingerprint}")

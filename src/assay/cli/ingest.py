@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from assay.cli.options import seconds_in
 from assay.cli.output import say, say_json
 from assay.errors import InputError, MissingExtra, StoreError
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from assay.live.spool import Spool
 
 OK, REFUSED = 0, 1
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def ingest(
@@ -42,14 +41,14 @@ def ingest(
     """Append the samples of a source of traces to a spool, for `assay worker`; those it has already are left out."""
     from assay.live.spool import Spool
 
-    pause = _seconds(every, "--every") if every is not None else 60.0 if follow else None
+    pause = seconds_in(every, "--every") if every is not None else 60.0 if follow else None
     options = {
         "since": since,
         "until": until,
         "limit": limit,
         "project": project,
         "metadata": _pairs(metadata or ()),
-        "overlap": _seconds(overlap, "--overlap"),
+        "overlap": seconds_in(overlap, "--overlap"),
     }
     target = Spool(spool, sampling=sampling)
     try:
@@ -87,13 +86,6 @@ def _print(report: IngestReport, as_json: bool) -> None:
         say(report.text())
     for message in report.errors:
         say(f"assay: {message}", aside=True)
-
-
-def _seconds(text: str, name: str) -> float:
-    found = re.fullmatch(r"\s*+(\d++(?:\.\d++)?)\s*+([smhd]?)\s*+", text)
-    if found is None:
-        raise InputError(f"{name}: expected a time such as 90s, 10m or 1h, got {text!r}")
-    return float(found[1]) * _UNITS[found[2]]
 
 
 def _pairs(items: Sequence[str]) -> dict[str, str]:

@@ -23,8 +23,9 @@ _ARGUMENTS: ContextVar[tuple[str, ...] | None] = ContextVar("assay_arguments", d
 def state_in(store: Path) -> BatchState | None:
     """The batches beside the store in this folder or file; None where there are none: looking makes no file."""
     from assay.judges.batch.state import FILE_NAME, BatchState
+    from assay.store_tables import folder_of
 
-    folder = store.parent if store.suffix == ".db" else store
+    folder = folder_of(store)
     return BatchState(folder) if (folder / FILE_NAME).exists() else None
 
 

@@ -1,5 +1,6 @@
 """The command line: score, explain, show, compare, causes, report, gate, plan, size, noise, align, label, probe, lens,
-runs, worst, failures, metrics, doctor, demo, worker, cascade, capture, ingest, bedrock, forget, init, batch.
+runs, worst, failures, metrics, doctor, demo, worker, cascade, capture, ingest, bedrock, forget, init, batch,
+store.
 
 Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input, or
 a file or store that cannot be read or written; 3 the judge cannot be used (missing extra, key refused, endpoint
@@ -48,6 +49,7 @@ from assay.cli.runs import explain, failures, runs, worst
 from assay.cli.score import score
 from assay.cli.show import show_sample
 from assay.cli.size import size
+from assay.cli.store import store
 from assay.cli.words import for_the_command_line
 from assay.errors import AssayError, InputError, JudgeFailure, MissingExtra, StoreError
 
@@ -139,6 +141,7 @@ for command in (metrics, capture, ingest, init):
 app.command("show")(configured(show_sample))
 app.add_typer(runs, name="runs")
 app.add_typer(batch, name="batch")
+app.add_typer(store, name="store")
 
 
 def _marked(check: Check) -> RenderableType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from assay.judges import BaseJudge
     from assay.store import Store
+
+_SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 MetricsOption = Annotated[str | None, typer.Option(help="Names, separated by commas; `assay metrics` lists them.")]
 ColumnsOption = Annotated[
@@ -32,7 +35,7 @@ ScaleOption = Annotated[
         help="What the ends of a metric's scale are, where a result file of another system does not say; repeated.",
     ),
 ]
-StoreOption = Annotated[Path, typer.Option(help="Folder that keeps findings and runs.")]
+StoreOption = Annotated[Path, typer.Option(help="Folder, or postgresql://..., that keeps findings and runs.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON in place of tables.")]
 CsvOption = Annotated[
     str | None,
@@ -176,10 +179,19 @@ def column_map(columns: list[str] | None) -> dict[str, list[str]] | None:
     return found
 
 
+def seconds_in(text: str, name: str) -> float:
+    """A time in seconds, from 90s, 10m, 1h, 90d or a number of seconds."""
+    found = re.fullmatch(r"\s*+(\d++(?:\.\d++)?)\s*+([smhd]?)\s*+", text)
+    if found is None:
+        raise InputError(f"{name}: expected a time such as 90s, 10m, 1h or 90d, got {text!r}")
+    return float(found[1]) * _SECONDS[found[2]]
+
+
 def opened(store: Path) -> Store:
     """The store in this folder or file. Raises InputError where there is none: looking makes no store."""
-    from assay.store import FILE_NAME, Store
+    from assay.store import Store
+    from assay.store_tables import is_there
 
-    if not (store if store.suffix == ".db" else store / FILE_NAME).exists():
+    if not is_there(store):
         raise InputError(f"store: there is none in {str(store)!r}; name yours with --store, or score something first")
     return Store(store)

@@ -14,6 +14,7 @@ from assay.config.judging import JudgeSettings, budget_in, judge_in, metrics_in
 from assay.config.section import Section, near
 from assay.fields import ACCEPTED, field_of
 from assay.metrics.base import Metric
+from assay.store_tables import is_database
 
 _KEYS = ("data", "language", "store", "columns", "judge", "metrics", "budget", "gates")
 
@@ -59,7 +60,7 @@ def _read(whole: Section, folder: Path, here: Path) -> Config:
         file=whole.file,
         data=tuple(_data(name, folder, here) for name in whole.texts("data")),
         language=whole.text("language"),
-        store=None if store is None else Path(_from(folder, here, store)),
+        store=None if store is None else Path(store if is_database(store) else _from(folder, here, store)),
         columns=_columns(whole.section("columns")),
         judge=judge_in(whole.section("judge"), folder),
         metrics=metrics,

@@ -66,7 +66,7 @@ def _check(rule: Rule, result: Result, baseline: Result | None) -> None:
     check_limit(rule, summary.low, summary.high, summary.direction)
     if rule.relative and baseline is None:
         raise InputError(f"gate {rule.metric}: {rule.kind} holds a run against another; name it with baseline")
-    if baseline is not None and (baseline.run, baseline.store.path) == (result.run, result.store.path):
+    if baseline is not None and (baseline.run, baseline.store.name) == (result.run, result.store.name):
         raise InputError(f"gate: {result.run!r} is its own baseline; name two runs")
 
 

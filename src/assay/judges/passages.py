@@ -9,11 +9,13 @@ from assay.inquiries import Support, SupportCells
 from assay.judges.sentence_claims.plain import has_verb, plain
 from assay.judges.sentence_claims.statements import asks
 from assay.records import Cell, Claim, Evidence, Span, SupportLabel, Verdict
+from assay.terminal import shortened
 from assay.text.short_answers import BETWEEN as BETWEEN_SPELLINGS
 from assay.text.short_answers import aliases
 
 _FEW = 15  # words of a text that is no passage
 LONGEST_QUESTION = 300  # characters of one that an answer of a few words is read with
+_PARTS, _QUOTED = 3, 80  # parts of a claim that a reason quotes, and characters of each
 BETWEEN = "\n"  # between passages that are read together
 
 Pair = tuple[str, str]  # a text, and a claim
@@ -34,22 +36,29 @@ class Reading(Protocol):
     def sentence(self) -> tuple[int, int]:
         """Offsets in the text of what says most about the claim; two that are equal for nothing."""
 
+    @property
+    def unsupported(self) -> Sequence[tuple[int, int]]:
+        """Offsets of the parts of the claim by which it is not supported; none where that is not known."""
+
 
 R = TypeVar("R", bound=Reading)
 T = TypeVar("T")
 
 
 def support_findings(
-    inquiries: Mapping[int, Support], read: Callable[[list[Pair]], Sequence[R]], reason: Callable[[R], str | None]
+    inquiries: Mapping[int, Support], read: Callable[[list[Pair]], Sequence[R]], reason: Callable[[R, str], str | None]
 ) -> dict[int, tuple[Verdict, ...]]:
-    """The findings of these inquiries; `read` gets every pair of text and claim once, `reason` says why in words."""
+    """The findings of these inquiries; `read` gets every pair of text and claim once.
+
+    `reason` says why in words: it is told the reading, and the parts by which a claim is not supported, as quotes.
+    """
     asked = [(i, claim, text) for i in inquiries.values() for claim in i.claims for text in _texts(i)]
     pairs = distinct((text, said) for i, claim, text in asked for said in said_by(claim.text, i.question, text))
     readings = dict(zip(pairs, read(pairs), strict=True)) if pairs else {}
 
-    def best(inquiry: Support, claim: Claim, text: str) -> R:
+    def best(inquiry: Support, claim: Claim, text: str) -> tuple[R, str]:
         spellings = said_by(claim.text, inquiry.question, text)
-        return max((readings[text, said] for said in spellings), key=lambda one: one.probability)
+        return max(((readings[text, said], said) for said in spellings), key=lambda one: one[0].probability)
 
     return {
         n: tuple(_verdict(claim, i, [best(i, claim, text) for text in _texts(i)], reason) for claim in i.claims)
@@ -93,22 +102,44 @@ def _label(reading: Reading) -> SupportLabel:
     return "contradicted" if reading.contradiction > silent else "not_mentioned"
 
 
-def _verdict(claim: Claim, inquiry: Support, readings: Sequence[R], reason: Callable[[R], str | None]) -> Verdict:
-    """The verdict of the reading that supports the claim best, where there are several, and where its evidence is."""
-    if not readings:
+def _verdict(
+    claim: Claim, inquiry: Support, read: Sequence[tuple[R, str]], reason: Callable[[R, str], str | None]
+) -> Verdict:
+    """The verdict of the reading that supports the claim best, where there are several, and where its evidence is.
+
+    `read`: each reading, and what was read of the claim.
+    """
+    if not read:
         return Verdict(label="not_mentioned", probability=0.0, claim=claim, reason="there are no passages")
+    readings = [reading for reading, _ in read]
     best = max(range(len(readings)), key=lambda k: readings[k].probability)
-    top = readings[best]
+    top, said = read[best]
     alone = len(readings) == len(inquiry.passages)  # the readings are those of the passages
     evidence = evidence_of(top.sentence, inquiry.passages, best if alone else None)
+    label = _label(top)
+    wrong = () if label == "supported" else unsupported_in(claim.text, said, top.unsupported)
     return Verdict(
-        label=_label(top),
+        label=label,
         probability=top.probability,
         claim=claim,
-        reason=reason(top),
+        reason=reason(top, _quoted(claim.text, wrong)),
         cells=tuple(Cell(label=_label(one), probability=one.probability) for one in readings) if alone else (),
         evidence=() if evidence is None else (evidence,),
+        unsupported=wrong,
     )
+
+
+def unsupported_in(claim: str, said: str, parts: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
+    """Parts of what was read, as parts of the claim that it ends with; none where it was spelled otherwise."""
+    before = len(said) - len(claim)
+    if not said.endswith(claim):
+        return ()
+    return tuple(Span(start=start - before, end=end - before) for start, end in parts if before <= start < end)
+
+
+def _quoted(claim: str, parts: Sequence[Span]) -> str:
+    quotes = [f"“{shortened(part.of(claim), _QUOTED)}”" for part in parts[:_PARTS]]
+    return ", ".join(quotes) + (f" and {len(parts) - _PARTS} more" if len(parts) > _PARTS else "")
 
 
 def evidence_of(sentence: tuple[int, int], passages: Sequence[str], passage: int | None) -> Evidence | None:

@@ -20,6 +20,8 @@ from assay.wording import subject_of as _subject
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from assay.report.seen import SeenText
+
 __all__ = ["Explanation", "headline", "score_in_words", "units_of", "verdict_in_words"]
 
 #: Labels that are good or bad whatever was asked; those of a question of one's own are neither.
@@ -31,6 +33,7 @@ STYLES = {
 
 
 _FAVOURABLE = ("supported", "useful", "direct", "yes")
+_SUBJECT = "default not bold"
 SHOWN = 2  # verdicts of each reading in the short form
 
 
@@ -97,7 +100,7 @@ def _score(score: Score, sample: Sample, short: bool = False) -> list[Renderable
         chosen = _telling(verdicts) if short else verdicts
         for verdict in chosen:
             line = Text(_label(verdict), style=STYLES.get(verdict.label, "")).append("  ", style="")
-            blocks.append(Padding(line.append(_subject(verdict, units), style="default not bold"), (0, 0, 0, 2)))
+            blocks.append(Padding(_with_subject(line, verdict, units), (0, 0, 0, 2)))
             own = len(sample.passages)
             for quote in verdict.evidence:
                 near = "" if verdict.label in ("supported", "contradicted", "useful", "direct") else "closest, "
@@ -115,6 +118,15 @@ def _score(score: Score, sample: Sample, short: bool = False) -> list[Renderable
     if score.unscored is not None and score.unscored.raw:
         blocks.append(Padding(Text("the judge's reply: " + _short(score.unscored.raw, 400), style="dim"), (0, 0, 0, 2)))
     return blocks
+
+
+def _with_subject(line: SeenText, verdict: Verdict, units: Sequence[str]) -> SeenText:
+    """What was judged behind its label; the parts by which a claim is not supported are underlined."""
+    text, done = _subject(verdict, units), 0
+    for part in verdict.unsupported:
+        line.append(text[done : part.start], style=_SUBJECT).append(part.of(text), style=f"{_SUBJECT} underline")
+        done = part.end
+    return line.append(text[done:], style=_SUBJECT)
 
 
 def _telling(verdicts: Sequence[Verdict]) -> list[Verdict]:

@@ -5,9 +5,10 @@
                e: [passage, ...] of earlier turns, t: [passage, ...] that tools gave back,
                m: metadata, v: [reading, ...], s: {metric number: score}}
     reading   [name, [verdict, ...]]
-    verdict   [label, probability, reason, subject, [quote, ...], quotes not found, cells]
+    verdict   [label, probability, reason, subject, [quote, ...], quotes not found, cells, unsupported]
     subject   0, or ["c", start, end, text] for a claim, without its text where the span has it, or ["u", place] for a
               passage, ["u", place, start, end] for a piece of one, or ["t", text]
+    unsupported   [start, end, start, end, ...]: parts of the claim's own text
     quote     [place, start, end]; [text, place, left, top, right, bottom] on a picture, in thousandths of its size; or
               [text] where it stands nowhere
     score     [value or null where the index has it, formula, [reading number, ...], {part: value}, gap, [more, ...]]
@@ -128,7 +129,20 @@ class _Side:
         cells = "".join(cell.label[0] for cell in verdict.cells)
         quotes = [self._quote(quote, against) for quote in verdict.evidence]
         probability = None if verdict.probability is None else round(verdict.probability, 2)
-        said = [text(verdict.label), probability, text(verdict.reason), subject, quotes, verdict.unlocated, cells]
+        parts: list[int] = []
+        if verdict.claim is not None and verdict.unsupported:
+            place_of = Offsets(verdict.claim.text)
+            parts = [place_of(end) for part in verdict.unsupported for end in (part.start, part.end)]
+        said = [
+            text(verdict.label),
+            probability,
+            text(verdict.reason),
+            subject,
+            quotes,
+            verdict.unlocated,
+            cells,
+            parts,
+        ]
         return _trimmed(said, 4)
 
     def _claim(self, claim: Claim, place: int) -> list[Any]:

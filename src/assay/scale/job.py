@@ -229,7 +229,7 @@ def evaluate_in_processes(
             "shard_rows": shard_rows,
         }
         named = [str(path.resolve()) for path in files.paths]
-        folder = Path(out) if out is not None else kept.path.parent / "jobs" / fingerprint([question, named])[:16]
+        folder = Path(out) if out is not None else kept.folder / "jobs" / fingerprint([question, named])[:16]
         Folder(folder).begin(question)
         budget = _shared(budget, Folder(folder))
         result = Result(
@@ -239,7 +239,7 @@ def evaluate_in_processes(
         _empty(result, [metric.label for metric in chosen])
         result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
         recipe = Recipe(
-            files=files, metrics=chosen, judge=judge, out=folder, store=None if lean else kept.path, run=result.run,
+            files=files, metrics=chosen, judge=judge, out=folder, store=None if lean else kept.address, run=result.run,
             concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial, lean=lean,
             budget=budget, stop_after=stop_after,
         )  # fmt: skip

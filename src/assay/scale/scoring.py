@@ -44,7 +44,7 @@ class Recipe:
     metrics: Sequence[Metric]
     judge: JudgeMaker
     out: Path
-    store: Path | None
+    store: str | Path | None
     run: str
     concurrency: int
     sample_deadline: float | None

@@ -20,6 +20,7 @@ from assay.judges.cache import FindingCache, FindingStore
 from assay.loops import STUCK_AFTER, LoopThread, Service
 from assay.records import ScoredSample
 from assay.store import Store
+from assay.store_tables import file_of, is_database, url_of
 
 QUIET = 5.0  # seconds without work after which failures of the judge are forgotten
 END_GRACE = 1.0  # seconds that a thread which is told to end has for what is in hand
@@ -104,9 +105,13 @@ def shared_judge(judge: JudgeSpec) -> BaseJudge:
         return _EMBEDDED[0]
 
 
+def _place_of(store: str | Path) -> str:
+    return url_of(store) if is_database(store) else str(file_of(Path(store)).absolute())
+
+
 def shared_desk(judge: BaseJudge, store: Store | str | Path | None, budget: Budget | None) -> Desk:
     """The desk of this judge, store and budget: there is one, as long as a panel has it."""
-    where = "" if store is None else str((store.path if isinstance(store, Store) else Path(store)).absolute())
+    where = "" if store is None else _place_of(store.address if isinstance(store, Store) else store)
     key = (id(judge), where, id(budget))
     with _LOCK:
         desk = _DESKS.get(key)

@@ -63,12 +63,14 @@ GoesOn = Callable[[str, str], bool]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One claim against one passage. `values` are in the order of FEATURES; `sentence` is (0, 0) when none fits."""
+    """One claim against one passage. `values` are in the order of FEATURES; `sentence` is (0, 0) when none fits.
+
+    missing  offsets in the claim of runs of words and numbers that are nowhere in the passage
+    """
 
     values: tuple[float, ...]
     sentence: tuple[int, int]
-    missing_numbers: tuple[str, ...]
-    missing_names: tuple[str, ...]
+    missing: tuple[tuple[int, int], ...]
 
     @property
     def overlap(self) -> float:
@@ -168,10 +170,9 @@ class Passage:
         shared = {word for word in content if word in self._where}
 
         numbers = dict.fromkeys(n for word in tokens if (n := _number(word)) is not None and word not in NO_MISMATCH)
-        written = {n: match for match in _WORD.findall(claim) if (n := _number(_plain(match))) is not None}
         lost_numbers = [n for n in numbers if n not in self._numbers]
         far_numbers = [n for n in numbers if n in self._numbers and not self._numbers[n].intersection(best)]
-        names = {_plain(name): name for name in _names(claim)}
+        names = dict.fromkeys(map(_plain, _names(claim)))
         lost_names = [name for name in names if name not in self._all and stem(name) not in self._where]
         far_names = [n for n in names if n not in lost_names and n not in near and stem(n) not in near_stems]
 
@@ -202,8 +203,7 @@ class Passage:
         return Comparison(
             values=values,
             sentence=self.pieces[best[0]].span if best else (0, 0),
-            missing_numbers=tuple(written[n] for n in lost_numbers),
-            missing_names=tuple(names[n] for n in lost_names),
+            missing=self._missing(claim),
         )
 
     def around(self, text: str) -> str:
@@ -245,6 +245,21 @@ class Passage:
     def _share_in(self, chosen: Sequence[int], content: set[str]) -> float:
         here = {stem(word) for i in chosen for word in self.tokens[i]}
         return _share(len(content & here), len(content))
+
+    def _missing(self, claim: str) -> tuple[tuple[int, int], ...]:
+        """Words that say little may stand within a run; that a passage lacks them says nothing."""
+        runs: list[tuple[int, int]] = []
+        goes_on = False
+        for match in _WORD.finditer(claim):
+            word = _plain(match.group())
+            if word in STOP or word in NO_MISMATCH:
+                continue
+            number = _number(word)
+            known = word in self._all or stem(word) in self._where if number is None else number in self._numbers
+            if not known:
+                runs[-1:] = [(runs[-1][0], match.end())] if goes_on else [*runs[-1:], match.span()]
+            goes_on = not known
+        return tuple(runs)
 
     def _new_run(self, tokens: Sequence[str]) -> int:
         longest = run = 0

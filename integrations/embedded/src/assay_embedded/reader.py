@@ -48,7 +48,7 @@ class Reader:
         for logits, (text, claim) in zip(self._logits(passages, read, pairs, threads), pairs, strict=True):
             words, spans = passages[text].compare(claim), [passages[text].pieces[i].span for i in read[text, claim]]
             reading = judged(logits, words, self.regression, self.calibration, spans)
-            readings.append(reading if self.regression else replace(reading, missing_names=()))
+            readings.append(reading if self.regression else replace(reading, unsupported=()))
         return readings
 
     def logits(self, pairs: Sequence[_Pair], threads: int) -> list[Logits | None]:

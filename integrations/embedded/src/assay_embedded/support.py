@@ -22,16 +22,14 @@ class SupportReading:
     contradiction    that it says otherwise, in [0, 1 - probability]; what is left is that it does not say
     sentence         offsets in the passage of the sentence that covers the claim best; of a supported claim that shares
                      no word with any, the first that was read; else (0, 0)
-    missing_numbers  numbers of the claim, as written there, that are nowhere in the passage
-    missing_names    the same for names
+    unsupported      offsets in the claim of runs of words and numbers that are nowhere in the passage
     overlap          share of the claim's different content words that the passage has, in [0, 1]
     """
 
     probability: float
     contradiction: float
     sentence: tuple[int, int]
-    missing_numbers: tuple[str, ...]
-    missing_names: tuple[str, ...]
+    unsupported: tuple[tuple[int, int], ...]
     overlap: float
 
 
@@ -121,8 +119,7 @@ def judged(
         probability=probability,
         contradiction=contradiction,
         sentence=words.sentence if words.sentence != NOWHERE or probability < 0.5 else next(iter(read), NOWHERE),
-        missing_numbers=words.missing_numbers,
-        missing_names=words.missing_names,
+        unsupported=words.missing,
         overlap=words.overlap,
     )
 

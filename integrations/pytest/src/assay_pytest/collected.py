@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from assay.records import ScoredSample
 from assay.result import Result
 from assay.runs import new_name
 from assay.store import Store
+from assay.store_tables import is_there
 from assay_pytest.judging import store_of
 from assay_pytest.reporting import write
 
@@ -62,7 +62,7 @@ class Collected:
         except InputError:
             if self.store.get_run(self.run).get("session") != self._session:
                 raise InputError(
-                    f"--assay-run: {self.run!r} is in the store {str(self.store.path)!r} already; take another name"
+                    f"--assay-run: {self.run!r} is in the store {self.store.name!r} already; take another name"
                 ) from None
         self._begun = True
 
@@ -84,7 +84,7 @@ class Collected:
                     result.usage = result.usage + score.usage
             self.store.put_run(self.run, result.info())
             rows = f"{result.rows} answer{'' if result.rows == 1 else 's'}"
-            self._said = [str(result), f"{rows} in run {self.run} of {self.store.path}"]
+            self._said = [str(result), f"{rows} in run {self.run} of {self.store.name}"]
             report = self._config.getoption("assay_report")
             if report is not None:
                 self._said.append(f"report: {write(result, self._config.invocation_params.dir / report)}")
@@ -127,14 +127,8 @@ def expected(config: pytest.Config) -> None:
     """Something may have been scored, though no report says so: its worker went down. Look into the store."""
     run, _ = _named(config)
     folder = store_of(config)
-    if _file(folder).exists() and Store(folder).has_run(run):
+    if is_there(folder) and Store(folder).has_run(run):
         _seen.add(run)
-
-
-def _file(folder: Path) -> Path:
-    from assay.store import FILE_NAME
-
-    return folder if folder.suffix == ".db" else folder / FILE_NAME
 
 
 _NAMED = pytest.StashKey[tuple[str, str]]()

@@ -54,7 +54,7 @@ INQUIRIES: tuple[type[Inquiry[Any]], ...] = (
 )
 
 #: Raise it when this file or `sentence_claims` reads texts differently: stored findings are then asked for anew.
-RULES = 9
+RULES = 10
 
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out"
 _FEWEST = 4  # words of an answer that can be judged by itself,
@@ -230,13 +230,11 @@ def _has_answer(inquiry: Usefulness | UsefulSentences) -> bool:
     return isinstance(inquiry, Usefulness) and bool(inquiry.given)
 
 
-def _reason(reading: SupportReading) -> str:
-    parts = [f"{round(100 * reading.overlap)}% of its words are in the passages"]
-    if reading.missing_numbers:
-        parts.append("numbers not found: " + ", ".join(reading.missing_numbers))
-    if reading.missing_names:
-        parts.append("names not found: " + ", ".join(reading.missing_names))
-    return "; ".join(parts)
+def _reason(reading: SupportReading, unsupported: str) -> str:
+    if not reading.overlap:
+        return "none of its words are in the passages"
+    there = f"{round(100 * reading.overlap)}% of its words are in the passages"
+    return f"{there}, not {unsupported}" if unsupported else there
 
 
 def _useful(index: int, probability: float) -> Verdict:

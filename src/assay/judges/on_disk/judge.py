@@ -119,5 +119,5 @@ class LocalJudge(BaseJudge):
         return support_findings({0: inquiry}, read, _reason)[0]
 
 
-def _reason(reading: DiskReading) -> str | None:
-    return "not supported: " + ", ".join(f'"{word}"' for word in reading.words) if reading.words else None
+def _reason(reading: DiskReading, unsupported: str) -> str | None:
+    return f"not supported: {unsupported}" if unsupported else None

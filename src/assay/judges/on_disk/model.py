@@ -30,12 +30,12 @@ _MARKS = ".,;:!?\"'()"
 
 @dataclass(frozen=True, slots=True)
 class DiskReading:
-    """What a text says of a claim; `words`: parts of the claim that a token classifier marks as unsupported."""
+    """What a text says of a claim; `unsupported`: the parts of the claim that a token classifier marks so."""
 
     probability: float
     contradiction: float
     sentence: tuple[int, int]
-    words: tuple[str, ...] = ()
+    unsupported: tuple[tuple[int, int], ...] = ()
 
 
 class DiskModel:
@@ -189,7 +189,7 @@ class DiskModel:
             raise JudgeFailure(Cause.TOO_LONG, "none of the claim's tokens is in the window of the model on disk")
         worst = min(tokens, key=lambda token: token[0])
         wrong = _joined([(start, end) for yes, _, start, end in tokens if yes < 0.5], claim)
-        return DiskReading(worst[0], worst[1], place, tuple(claim[start:end] for start, end in wrong))
+        return DiskReading(worst[0], worst[1], place, tuple(wrong))
 
 
 def filled(template: str, **values: str) -> str:

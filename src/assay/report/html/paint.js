@@ -1,4 +1,4 @@
-// A text with pieces of it marked. A piece is {start, end, key, label, claim}. Of pieces that overlap the shortest is
+// A text with pieces of it marked. A piece is {start, end, key, label, claim, wrong}. Of pieces that overlap the shortest is
 // the most telling, since a claim may stand for a whole paragraph; of equal ones the worst.
 const SEVERITY = ["contradicted", "no", "not_useful", "indirect", "not_mentioned", "other"];
 const severity = (label) => { const n = SEVERITY.indexOf(label); return n < 0 ? SEVERITY.length : n; };
@@ -73,7 +73,7 @@ function segment(text, piece, claim) {
   if (!claim) return el("mark", { class: piece.label === "useful" ? "useful" : null }, text);
   const known = CHOICES.some((choices) => choices.includes(claim.label));
   return el("span", {
-    class: `claim ${known ? claim.label : "other"}`, role: "button", tabindex: 0,
+    class: `claim ${known ? claim.label : "other"}${claim.wrong ? " wrong" : ""}`, role: "button", tabindex: 0,
     title: words(claim.label), "data-claim": claim.key,
   }, text);
 }

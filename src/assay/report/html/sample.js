@@ -101,7 +101,7 @@ function readingPart(row, side, [name, verdicts], { metric, which, r, mark }) {
   const { place, text } = row;
   const reading = text(name);
   const [of, against] = reading.split("/");
-  const items = verdicts.map(([label, probability = null, reason = -1, subject = 0, quotes = [], unlocated = 0, cells = ""], n) => {
+  const items = verdicts.map(([label, probability = null, reason = -1, subject = 0, quotes = [], unlocated = 0, cells = "", parts = []], n) => {
     const key = `${which}-${r}-${n}`, said = text(label);
     const one = { id: columns.id[place], row: columns.number[place], metric: METRICS[metric].name, reading };
     let about = null;
@@ -111,6 +111,7 @@ function readingPart(row, side, [name, verdicts], { metric, which, r, mark }) {
       one.index = n + 1;
       about = one.claim = subject.length > 3 ? text(subject[3]) : source.slice(subject[1], subject[2]);
       mark(at, { start: subject[1], end: subject[2], key, label: said, claim: true });
+      if (subject.length === 3) for (const [start, end] of pairs(parts)) mark(at, { start: subject[1] + start, end: subject[1] + end, key, label: said, claim: true, wrong: true });
     } else if (subject && subject[0] === "u") {
       const whole = textAt(row, side, subject[1]);
       const covers = subject.length === 2;
@@ -122,7 +123,7 @@ function readingPart(row, side, [name, verdicts], { metric, which, r, mark }) {
     if (about === null) one.index = n + 1;
     const links = quotes.map((quote) => quotePart(row, side, quote, key, mark));
     return el("li", { "data-key": key, tabindex: -1 },
-      el("span", { class: `tag ${said}` }, words(said)), about === null ? null : data(brief(about, CLAIMED)),
+      el("span", { class: `tag ${said}` }, words(said)), about === null ? null : one.claim === about ? claimPart(about, pairs(parts)) : data(brief(about, CLAIMED)),
       probability === null ? null : el("span", { class: "soft" }, ` ${chanceIn(said, probability)}`),
       cells.length > 1 ? el("span", { class: "soft" }, ` · ${cellsIn(cells)}`) : null,
       text(reason) === null ? null : el("p", { class: "reason data" }, text(reason)),
@@ -138,6 +139,14 @@ function readingPart(row, side, [name, verdicts], { metric, which, r, mark }) {
 // quote the same long passage would else show it a thousand times.
 const QUOTED = 300, CLAIMED = 2000;
 const brief = (text, most) => (text.length <= most ? text : `${text.slice(0, most / 2)} … ${text.slice(-most / 2)}`);
+
+// A claim with the parts that are not supported; in one that is shortened they are not told apart.
+function claimPart(claim, parts) {
+  if (!parts.length || claim.length > CLAIMED) return data(brief(claim, CLAIMED));
+  const ends = [0, ...parts.flat(), claim.length];
+  return el("bdi", {}, ends.slice(1).map((end, n) => (n % 2 ? el("b", { class: "wrong" }, claim.slice(ends[n], end)) : claim.slice(ends[n], end))));
+}
+const pairs = (flat) => flat.flatMap((start, n) => (n % 2 ? [] : [[start, flat[n + 1]]]));
 
 // The probability is that of the favourable label, which is named where it is another.
 function chanceIn(label, probability) {

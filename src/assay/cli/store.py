@@ -1,0 +1,91 @@
+"""The commands for a store as a whole: what it holds, and making it smaller."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay.cli.configured import configured
+from assay.cli.options import JsonOption, StoreOption, opened, seconds_in
+from assay.cli.output import say, say_json
+from assay.errors import InputError
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+
+store = typer.Typer(add_completion=False, no_args_is_help=True, help="The store: what it holds, and making it smaller.")
+
+
+@store.command()
+@configured
+def info(store: StoreOption = Path(".assay"), as_json: JsonOption = False) -> None:
+    """Show what a store holds: runs, rows, findings, and how much room they take."""
+    with opened(store) as kept:
+        runs, judges, size = kept.runs(), kept.judges(), kept.size()
+        name = kept.name
+    rows, findings = sum(rows for *_, rows in runs), sum(judges.values())
+    if as_json:
+        began = [started for _, started, _, _ in runs]
+        say_json(
+            {"store": name, "bytes": size, "runs": len(runs), "rows": rows, "findings": findings,
+             "oldest": min(began, default=None), "newest": max(began, default=None)}, indent=2,
+        )  # fmt: skip
+        return
+    say(f"store {name}: {size_in_words(size)}")
+    since = f", the first of {_day(min(started for _, started, _, _ in runs))}" if runs else ""
+    say(f"{len(runs):,} runs with {rows:,} rows{since}")
+    say(f"{findings:,} findings by {len(judges):,} judges")
+
+
+@store.command()
+@configured
+def prune(
+    older_than: Annotated[str | None, typer.Option(help="What was written before that goes: 90d, 12h.")] = None,
+    max_size: Annotated[str | None, typer.Option(help="As much of the oldest goes: 500MB, 2GB.")] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="A run of which nothing is deleted; 'last' is one. Repeatable.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how much it would be.")] = False,
+    store: StoreOption = Path(".assay"),
+) -> None:
+    """Delete the oldest rows, runs that are empty then, and findings that no run which is left has used."""
+    from assay.store_pruning import prune as pruned
+
+    if older_than is None and max_size is None:
+        raise InputError("prune: say what: --older-than or --max-size")
+    age = None if older_than is None else seconds_in(older_than, "--older-than")
+    most = None if max_size is None else bytes_in(max_size, "--max-size")
+    with opened(store) as kept:
+        found = pruned(kept, older_than=age, max_bytes=most, keep=keep or (), dry_run=dry_run)
+    verb = "would delete" if dry_run else "deleted"
+    say(f"{verb} {found.rows:,} rows, {len(found.runs):,} runs and {found.findings:,} findings")
+    if found.after is None:
+        say(f"the store takes {size_in_words(found.before)}")
+        return
+    say(f"the store takes {size_in_words(found.after)}; before {size_in_words(found.before)}")
+    if most is not None and found.after > most:
+        say(f"that is more than {max_size}: the rest is of runs that are kept, or new", aside=True)
+
+
+def bytes_in(text: str, name: str) -> float:
+    """A size in bytes, from 500MB or 2 GB; units are powers of 1,000."""
+    found = re.fullmatch(r"\s*+(\d{1,15}(?:\.\d{1,9})?)\s*+([kmgt]?)b?\s*+", text.lower())
+    if found is None:
+        raise InputError(f"{name}: expected a size such as 500MB or 2GB, got {text!r}")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def size_in_words(size: float) -> str:
+    """Bytes to two or three figures: 920 kB, 1.4 GB."""
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= factor:
+            value = size / factor
+            return f"{value:.0f} {unit}" if value >= 99.5 else f"{value:.1f} {unit}"
+    return f"{size:.0f} bytes"
+
+
+def _day(at: float) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(at))

@@ -1,0 +1,101 @@
+"""Where the tables of a store are: in a SQLite file, or in a PostgreSQL database that machines and people share.
+
+The statements are the same for both; what differs is behind `Tables`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
+
+FILE_NAME = "assay.db"
+FOLDER = ".assay"
+
+#: As in a URL, and as a `pathlib.Path` writes one.
+_DATABASE = re.compile(r"postgres(?:ql)?:/+")
+
+
+class Found(Protocol):
+    """What a statement found or changed."""
+
+    @property
+    def rowcount(self) -> int: ...
+
+    def fetchone(self) -> Any: ...
+
+
+class Statements(Protocol):
+    """A transaction that is open. Values stand for `?`."""
+
+    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Found: ...
+
+    def executemany(self, sql: str, values: Iterable[Sequence[Any]], /) -> Found: ...
+
+
+class Tables(Protocol):
+    """The tables of one store. Safe for threads and forks; what goes wrong are errors that `saying` knows."""
+
+    @property
+    def name(self) -> str:
+        """What messages call it: no secret is in it."""
+
+    @property
+    def folder(self) -> Path:
+        """Where what belongs to its runs, and is no table, lies on this machine."""
+
+    def create(self) -> None:
+        """Make the tables where they are missing, and bring those of an earlier version to this one."""
+
+    def transact(self, work: Callable[[Statements], T]) -> T:
+        """Do this in one transaction, whole or not at all. It may be done again where nobody knows how it ended."""
+
+    def alone(self, db: Statements, name: str) -> None:
+        """Within a transaction: no other one is where it says the same, until this one ends."""
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+
+    def size(self) -> int:
+        """Bytes that findings and rows take, without room that is free for further ones.
+
+        Of a file with all that is in it, of a database without its indices.
+        """
+
+    def shrink(self) -> None:
+        """Give back what deleted rows took, where that is ours to do."""
+
+    def close(self) -> None:
+        """Let go. The next use opens it again."""
+
+    def saying(self, what: str) -> AbstractContextManager[None]:
+        """Within, errors are StoreErrors: "store NAME cannot be WHAT: ..."."""
+
+
+def is_database(address: str | Path) -> bool:
+    """Whether this names a database, and no folder or file."""
+    return _DATABASE.match(str(address)) is not None
+
+
+def url_of(address: str | Path) -> str:
+    """The URL of a database, also where a path was made of it."""
+    return _DATABASE.sub("postgresql://", str(address), count=1)
+
+
+def file_of(path: Path) -> Path:
+    """The file of a store that is named by its folder, or by a file that ends in `.db`."""
+    return path if path.suffix == ".db" else path / FILE_NAME
+
+
+def folder_of(address: str | Path) -> Path:
+    """Where what belongs to the runs of a store, and is no table, lies on this machine."""
+    return Path(FOLDER) if is_database(address) else file_of(Path(address)).parent
+
+
+def is_there(address: str | Path) -> bool:
+    """Whether there may be a store: a file, or a database, of which nobody knows before it is asked."""
+    return is_database(address) or file_of(Path(address)).exists()
