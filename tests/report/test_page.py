@@ -157,8 +157,7 @@ def emptied(tmp_path: Path):
     from assay.result import Result
 
     result = run_of(tmp_path, [row(1)])
-    with result.store._writing() as db:
-        db.execute("DELETE FROM rows")
+    result.store.write(lambda db: db.execute("DELETE FROM rows"))
     return Result.load("r", tmp_path / "s")
 
 

@@ -247,7 +247,10 @@ class Passage:
         return _share(len(content & here), len(content))
 
     def _missing(self, claim: str) -> tuple[tuple[int, int], ...]:
-        """Words that say little may stand within a run; that a passage lacks them says nothing."""
+        """Words that say little may stand within a run; that a passage lacks them says nothing.
+
+        In other languages than English numbers alone count: which words are the same is told by rules for English.
+        """
         runs: list[tuple[int, int]] = []
         goes_on = False
         for match in _WORD.finditer(claim):
@@ -255,7 +258,10 @@ class Passage:
             if word in STOP or word in NO_MISMATCH:
                 continue
             number = _number(word)
-            known = word in self._all or stem(word) in self._where if number is None else number in self._numbers
+            if number is None:
+                known = self.goes_on is not None or word in self._all or stem(word) in self._where
+            else:
+                known = number in self._numbers
             if not known:
                 runs[-1:] = [(runs[-1][0], match.end())] if goes_on else [*runs[-1:], match.span()]
             goes_on = not known

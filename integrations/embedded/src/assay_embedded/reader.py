@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 
 from assay_embedded.excerpt import excerpt
@@ -47,8 +47,7 @@ class Reader:
         readings = []
         for logits, (text, claim) in zip(self._logits(passages, read, pairs, threads), pairs, strict=True):
             words, spans = passages[text].compare(claim), [passages[text].pieces[i].span for i in read[text, claim]]
-            reading = judged(logits, words, self.regression, self.calibration, spans)
-            readings.append(reading if self.regression else replace(reading, unsupported=()))
+            readings.append(judged(logits, words, self.regression, self.calibration, spans))
         return readings
 
     def logits(self, pairs: Sequence[_Pair], threads: int) -> list[Logits | None]:

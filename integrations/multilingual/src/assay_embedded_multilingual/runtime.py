@@ -58,7 +58,7 @@ class MultilingualReader:
     def support(self, pairs: Sequence[tuple[str, str]]) -> list[SupportReading]:
         """For each (passage, claim) whether the passage supports the claim; see `assay_embedded.reader.Reader`.
 
-        Both are to be in one language. `unsupported` stays empty: its words are told by rules for English.
+        Both are to be in one language. `unsupported` tells numbers alone: words are told by rules for English.
         """
         return self._reader.support(pairs, self.threads)
 
