@@ -24,6 +24,7 @@ CORES = 4  # of the cluster: it need not be true
 MEMORY = 300 << 20  # bytes for objects
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ["RAY_AUTH_MODE"] = "disabled"
+os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"  # CI runs under `uv run`
 os.environ["PYTHONPATH"] = str(ROOT)  # where workers find the judges of tests
 
 
