@@ -195,7 +195,10 @@ class PostgresTables:
     def _version(self, db: Connection) -> int:
         """0 where there is none. Raises StoreError for a newer one."""
         statements = _Cursor(db.cursor())
-        if statements.execute("SELECT to_regclass(?)", (f"{self._where.schema}.meta",)).fetchone()[0] is None:
+        # read from the catalogue itself: what a name means is remembered, also that it meant nothing a moment ago
+        there = "SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+        there += "WHERE n.nspname = ? AND c.relname = 'meta'"
+        if statements.execute(there, (self._where.schema,)).fetchone() is None:
             return 0
         found = statements.execute("SELECT value FROM meta WHERE key = 'version'").fetchone()
         version = int(found[0]) if found else 0
