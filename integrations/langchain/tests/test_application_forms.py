@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from assay_langchain import AssayCallbackHandler
 from assay.judges.scripted import ScriptedJudge
 from assay.sinks import MemorySink
 from integrations.langchain.tests.forms import FORMS, used_as
-from integrations.langchain.tests.shapes import SHAPES, Shape, compared
+from integrations.langchain.tests.shapes import SHAPES, Expected, Shape, compared
 
 #: What is another application in these forms, for LangChain itself.
 OTHERWISE = {
@@ -21,6 +22,9 @@ OTHERWISE = {
     ("retried", "stream"): "streams are not tried again",
     ("retried", "astream"): "streams are not tried again",
 }
+
+#: Where LangChain hands on documents in an order of chance (it iterates over a set of ended tasks), and so do we.
+ANY_ORDER = {("two_retrievers_in_parallel", "astream")}
 
 
 def cases() -> list[Any]:
@@ -54,4 +58,10 @@ def test_application_in_another_form(shape: Shape, form: str) -> None:
         assert (health.open_traces, dict(health.errors), health.live.pending) == (0, {}, 0)
         handler.close(5)
     found, expected = compared(shape, [scored.sample for scored in sink.written])
+    if (shape.name, form) in ANY_ORDER:
+        found, expected = _without_order(found), _without_order(expected)
     assert found == expected
+
+
+def _without_order(applications: list[Expected]) -> list[Expected]:
+    return [replace(application, contexts=tuple(sorted(application.contexts or ()))) for application in applications]
