@@ -45,12 +45,19 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` looks at the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With `--dist loadgroup` tests of one server stay in one process, and so do those of one file.
+
+    Servers are slow and ask for little of a processor: they come first, and others run beside them.
+    """
     for item in items:
         if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(LONG))
-        for name in sorted(_needed_by(item)):
+        needed = sorted(_needed_by(item))
+        for name in needed:
             item.add_marker(pytest.mark.needs(name=name))
-            item.add_marker(pytest.mark.xdist_group(name))  # with `--dist loadgroup`, one process starts the server
+        for group in needed or [item.location[0]]:
+            item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: item.get_closest_marker("needs") is None)
 
 
 def _needed_by(item: pytest.Item) -> set[str]:

@@ -15,7 +15,6 @@ FILES = sorted((ROOT / "integrations" / "ray" / "tests").glob("test_*.py"))
 
 
 @pytest.mark.needs(name="ray")
-@pytest.mark.xdist_group("ray")
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_in_the_environment_of_ray(file: Path) -> None:

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,33 @@ class Outcome:
     longest: int
     output: int
     seconds: float
+    driver_mb: tuple[int, ...]
+    worker_mb: tuple[int, ...]
+
+
+class Memory(threading.Thread):
+    """The memory of a driver and of its workers that is theirs alone, in MB: the largest seen in each minute."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.driver: int | None = None
+        self.drivers: dict[int, int] = {}
+        self.workers: dict[int, int] = {}
+        self.began = time.monotonic()
+
+    def run(self) -> None:
+        while True:
+            if self.driver is not None:
+                self._note(self.drivers, [self.driver])
+                self._note(self.workers, scorers(self.driver))
+            time.sleep(5)
+
+    def _note(self, seen: dict[int, int], processes: list[int]) -> None:
+        minute = int(time.monotonic() - self.began) // 60
+        for pid in processes:
+            with contextlib.suppress(psutil.Error):
+                own = psutil.Process(pid).memory_full_info().uss >> 20
+                seen[minute] = max(seen.get(minute, 0), own)
 
 
 def scorers(driver: int) -> list[int]:
@@ -65,7 +93,7 @@ def scorers(driver: int) -> list[int]:
 
 
 def done(store: Path) -> int:
-    return len(list(store.glob("jobs/*/done/*.json")))
+    return sum(name.endswith(".json") for folder in store.glob("jobs/*/done") for name in os.listdir(folder))
 
 
 def killed_again_and_again(folder: Path, rows: int, shard_rows: int, workers: int, drivers: int) -> Outcome:
@@ -73,18 +101,19 @@ def killed_again_and_again(folder: Path, rows: int, shard_rows: int, workers: in
     data, store, draw = write(folder / "a.jsonl", rows), folder / "s", random.Random(7)
     env = {**os.environ, "PYTHONPATH": str(ROOT), "RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
     command = [sys.executable, "-c", DRIVER, str(data), str(store), str(shard_rows)]
-    began, killed = time.monotonic(), 0
+    began, killed, memory = time.monotonic(), 0, Memory()
+    memory.start()
+    # shards done when the next worker is killed: anywhere in the job but for its last tenth
+    moments = sorted(draw.uniform(0.0, 0.9) * rows / shard_rows for _ in range(workers))
     each = -(-workers // drivers)
     for turn in range(drivers):
         driver = subprocess.Popen(command, env=env)
-        family: list[psutil.Process] = []
-        goal = min(workers, each * (turn + 1))
-        until = time.monotonic() + 600
-        while killed < goal and time.monotonic() < until:
-            assert driver.poll() is None, "the driver ended before its workers were killed"
+        memory.driver = driver.pid
+        while killed < min(workers, each * (turn + 1)):
             there = done(store)
-            while done(store) == there and driver.poll() is None:  # it has gone on since the last kill
-                time.sleep(0.02)
+            while done(store) <= max(there, moments[killed]):  # it has gone on since the last kill
+                assert driver.poll() is None, "the driver ended before its workers were killed"
+                time.sleep(0.05)
             time.sleep(draw.uniform(0.0, 0.5))
             for worker in draw.sample(found := scorers(driver.pid), min(1, len(found))):
                 with contextlib.suppress(ProcessLookupError):
@@ -95,12 +124,15 @@ def killed_again_and_again(folder: Path, rows: int, shard_rows: int, workers: in
         driver.kill()
         assert driver.wait() == -signal.SIGKILL  # it was still at work
         psutil.wait_procs(family, timeout=60)
-    subprocess.run(command, env=env, check=True)
-    return told(store, killed, drivers, time.monotonic() - began)
+    last = subprocess.Popen(command, env=env)
+    memory.driver = last.pid
+    assert last.wait() == 0
+    return told(store, killed, drivers, time.monotonic() - began, memory)
 
 
-def told(store: Path, workers: int, drivers: int, seconds: float) -> Outcome:
+def told(store: Path, workers: int, drivers: int, seconds: float, memory: Memory) -> Outcome:
     written, numbers, longest, output = 0, set[int](), 0, 0
+    driver_mb, worker_mb = (tuple(seen.values()) for seen in (memory.drivers, memory.workers))
     for path in store.glob("jobs/*/rows/*.jsonl"):
         output += path.stat().st_size
         for line in path.read_text("utf-8").splitlines():
@@ -109,7 +141,9 @@ def told(store: Path, workers: int, drivers: int, seconds: float) -> Outcome:
     output += sum(path.stat().st_size for path in store.glob("jobs/*/done/*.json"))
     result = Result.load("last", store)
     mean = result.metrics["faithfulness"].mean
-    return Outcome(workers, drivers, written, len(numbers), result.complete, mean, longest, output, seconds)
+    return Outcome(
+        workers, drivers, written, len(numbers), result.complete, mean, longest, output, seconds, driver_mb, worker_mb
+    )
 
 
 @pytest.mark.timeout(1500)
