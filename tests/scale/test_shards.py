@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,37 @@ def test_other_kinds_of_files_are_cut_by_rows(tmp_path: Path, kind: str) -> None
     in_order = [row for shard in shards for row in reader.rows(shard)]
     assert in_order == list(open_data(path))
     assert reader.rows(shards[1]) == in_order[3:6]  # back again
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 40), st.integers(1, 15), st.integers(1, 9), st.data())
+def test_shards_of_a_parquet_file_are_read_in_any_order(count: int, group: int, size: int, data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = _table([{"id": f"q{n}", "question": f"What is {n}?"} for n in range(count)], Path(folder), group)
+        files = Files.of(path, rows=size)
+        whole, reader = list(open_data(path)), Reader(files)
+        for shard in data.draw(st.permutations(list(files.plan()))):
+            assert reader.rows(shard) == whole[shard.first : shard.first + shard.rows]
+
+
+def test_of_a_parquet_file_what_lies_groups_before_a_shard_is_not_read(tmp_path: Path) -> None:
+    path = _table([{"id": f"q{n}", "question": f"What is {n}? " * 50} for n in range(30)], tmp_path, 10)
+    files = Files.of(path, rows=5)
+    shards = list(files.plan())
+    assert [shard.first for shard in shards] == [0, 5, 10, 15, 20, 25]
+    held = bytearray(path.read_bytes())
+    held[4:44] = b"x" * 40  # the first group's: none of its rows can be read
+    path.write_bytes(held)
+    assert [row.id for _, row in Reader(files).rows(shards[5])] == ["q25", "q26", "q27", "q28", "q29"]
+    with pytest.raises(InputError, match="was changed while it was read"):
+        Reader(files).rows(shards[1])
+
+
+def _table(rows: list[dict[str, str]], folder: Path, group: int) -> Path:
+    pa = pytest.importorskip("pyarrow")
+    path = folder / "a.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(pa.Table.from_pylist(rows), path, row_group_size=group)
+    return path
 
 
 def test_a_file_that_changed_after_it_was_planned_is_named(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -102,9 +103,17 @@ class Data:
         if number == 0:
             raise InputError(f"{self._source.what} has no rows")
 
-    def items(self) -> Iterator[object]:
-        """The rows as the source has them, for who reads a part of them: `sample` makes samples of them."""
-        return self._source.open()
+    def start_before(self, row: int) -> int:
+        """The last place at or before `row`, counted from 0, at which `items` can begin."""
+        starts = self._source.starts
+        return starts[max(0, bisect_right(starts, row) - 1)]
+
+    def items(self, start: int = 0) -> Iterator[object]:
+        """The rows as the source has them, for who reads a part of them: `sample` makes samples of them.
+
+        start  0, or what `start_before` gave: the first of them
+        """
+        return self._source.open() if self._source.open_at is None else self._source.open_at(start)
 
     def sample(self, item: object, number: int) -> Sample | RowError:
         """One of `items` as a sample, by the columns of the whole; `number` counts from 1."""

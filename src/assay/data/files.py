@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -261,21 +263,24 @@ def _parquet(path: Path) -> Source:
     try:
         with parquet.ParquetFile(path) as opened:
             total = opened.metadata.num_rows
+            groups = [opened.metadata.row_group(number).num_rows for number in range(opened.metadata.num_row_groups)]
             # pandas stores an index without a name under this prefix; it only counts the rows
             names = [name for name in opened.schema_arrow.names if not name.startswith("__index_level_")]
     except Exception as error:  # damaged bytes make pyarrow raise errors of many types
         raise InputError(f"{path.name!r} is no sound Parquet file: {error}") from None
+    starts = list(accumulate(groups, initial=0))[:-1] or [0]
 
-    def rows() -> Iterator[object]:
+    def rows(start: int = 0) -> Iterator[object]:
+        wanted = range(bisect_left(starts, start), len(groups))
         try:
             # page by page: the default holds the whole row group, often the whole file
             with parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as opened:
-                for batch in opened.iter_batches(batch_size=BATCH, columns=names):
+                for batch in opened.iter_batches(batch_size=BATCH, row_groups=wanted, columns=names):
                     yield from listed(batch)
         except Exception as error:
             yield Bad(f"the Parquet file is damaged, and what follows is lost: {error}")
 
-    return Source(what=repr(path.name), open=rows, names=unique(names), total=total)
+    return Source(what=repr(path.name), open=rows, names=unique(names), total=total, starts=starts, open_at=rows)
 
 
 #: Kinds of file that are met often, and not read.

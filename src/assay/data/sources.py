@@ -38,6 +38,8 @@ class Source:
     fields  fields of a sample that are there, as far as that is known without looking; unknown: columns that are none
     count  reads the number of rows, where `total` is not known: for estimates
     folder  where relative paths of pictures begin; None: where the process runs
+    starts  the places, counted from 0 and rising, at which `open_at` can begin, if it is there; else rows are read from
+            the first one
     """
 
     what: str
@@ -50,6 +52,8 @@ class Source:
     unknown: tuple[str, ...] = ()
     count: Callable[[], int | None] | None = None
     folder: Path | None = None
+    starts: Sequence[int] = (0,)
+    open_at: Callable[[int], Iterator[object]] | None = None
 
 
 def from_object(data: object) -> Source:

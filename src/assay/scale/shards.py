@@ -225,14 +225,14 @@ class Reader:
         self._names = files.names()
         self._data: tuple[int, Data] | None = None
         self._items: Iterator[object] = iter(())
-        self._at = 0
+        self._at = -1  # rows that went before what they give next; -1: nothing is open
 
     def rows(self, shard: Shard) -> list[tuple[int, Sample | RowError]]:
         """The rows with their numbers in the file. Raises InputError where the file holds others than when planned."""
         again = self._data is None or self._data[0] != shard.file
         data = self._files.open(shard.file) if again or self._data is None else self._data[1]
         if again:
-            self._data, self._items, self._at = (shard.file, data), data.items(), 0
+            self._data, self._items, self._at = (shard.file, data), iter(()), -1
         lines = self._files.has_lines(shard.file)
         items, found = self._by_bytes(shard) if lines else self._by_rows(shard, data)
         if found != shard.hash or len(items) != shard.rows:
@@ -253,8 +253,9 @@ class Reader:
         return [row for _, row in rows_of_lines(lines, shard.line) if row is not None], digest.hexdigest()
 
     def _by_rows(self, shard: Shard, data: Data) -> tuple[Sequence[object], str]:
-        if self._at > shard.first:
-            self._items, self._at = data.items(), 0
+        start = data.start_before(shard.first)
+        if not start <= self._at <= shard.first:
+            self._items, self._at = data.items(start), start
         digest = hashlib.sha256()
         items: list[object] = []
         for item in self._items:
