@@ -45,18 +45,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` looks at the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With `--dist loadgroup` tests of one server stay in one process, and so do those of one file.
+    """Servers are slow and ask for little of a processor: their tests come first, and others run beside them.
 
-    Servers are slow and ask for little of a processor: they come first, and others run beside them.
+    `.ci/run` keeps a file in one process (`--dist loadfile`), so that one cluster of Ray is up at a time; groups of
+    pytest-xdist 3.8 are not heeded with pytest 9.2.
     """
     for item in items:
         if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(LONG))
-        needed = sorted(_needed_by(item))
-        for name in needed:
+        for name in sorted(_needed_by(item)):
             item.add_marker(pytest.mark.needs(name=name))
-        for group in needed or [item.location[0]]:
-            item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=lambda item: item.get_closest_marker("needs") is None)
 
 
