@@ -16,6 +16,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import fsspec
 import psutil
 import pytest
 
@@ -31,10 +32,10 @@ import ray
 import assay_ray
 from tests.scale.work import judge
 if __name__ == "__main__":
-    data, store, shard_rows = sys.argv[1:]
+    data, store, out, shard_rows = sys.argv[1:]
     ray.init(num_cpus=2, object_store_memory=200 << 20, include_dashboard=False, log_to_driver=False)
     how = {"store": store, "shard_rows": int(shard_rows), "lean": True, "progress": False}
-    result = assay_ray.score(data, "faithfulness", judge, workers=2, **how)
+    result = assay_ray.score(data, "faithfulness", judge, workers=2, out=out, **how)
     print(result.rows, result.usage.calls, flush=True)
 """
 
@@ -92,15 +93,30 @@ def scorers(driver: int) -> list[int]:
     return found
 
 
-def done(store: Path) -> int:
-    return sum(name.endswith(".json") for folder in store.glob("jobs/*/done") for name in os.listdir(folder))
+def files(where: str) -> tuple[fsspec.AbstractFileSystem, str]:
+    """The files of a job's folder, as they are now, and where it is in them."""
+    found: tuple[fsspec.AbstractFileSystem, str] = fsspec.url_to_fs(
+        where, use_listings_cache=False, skip_instance_cache=True
+    )
+    return found
 
 
-def killed_again_and_again(folder: Path, rows: int, shard_rows: int, workers: int, drivers: int) -> Outcome:
+def done(where: str) -> int:
+    """How many shards are done."""
+    system, folder = files(where)
+    with contextlib.suppress(FileNotFoundError):
+        return sum(name.endswith(".json") for name in system.ls(f"{folder}/done", detail=False))
+    return 0
+
+
+def killed_again_and_again(
+    folder: Path, rows: int, shard_rows: int, workers: int, drivers: int, out: str | None = None
+) -> Outcome:
     """Score so many rows while so many workers and drivers are killed, then until the end."""
+    out = out or str(folder / "out")
     data, store, draw = write(folder / "a.jsonl", rows), folder / "s", random.Random(7)
     env = {**os.environ, "PYTHONPATH": str(ROOT), "RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
-    command = [sys.executable, "-c", DRIVER, str(data), str(store), str(shard_rows)]
+    command = [sys.executable, "-c", DRIVER, str(data), str(store), out, str(shard_rows)]
     began, killed, memory = time.monotonic(), 0, Memory()
     memory.start()
     # shards done when the next worker is killed: anywhere in the job but for its last tenth
@@ -110,8 +126,8 @@ def killed_again_and_again(folder: Path, rows: int, shard_rows: int, workers: in
         driver = subprocess.Popen(command, env=env)
         memory.driver = driver.pid
         while killed < min(workers, each * (turn + 1)):
-            there = done(store)
-            while done(store) <= max(there, moments[killed]):  # it has gone on since the last kill
+            there = done(out)
+            while done(out) <= max(there, moments[killed]):  # it has gone on since the last kill
                 assert driver.poll() is None, "the driver ended before its workers were killed"
                 time.sleep(0.05)
             time.sleep(draw.uniform(0.0, 0.5))
@@ -127,20 +143,22 @@ def killed_again_and_again(folder: Path, rows: int, shard_rows: int, workers: in
     last = subprocess.Popen(command, env=env)
     memory.driver = last.pid
     assert last.wait() == 0
-    return told(store, killed, drivers, time.monotonic() - began, memory)
+    return told(store, out, killed, drivers, time.monotonic() - began, memory)
 
 
-def told(store: Path, workers: int, drivers: int, seconds: float, memory: Memory) -> Outcome:
+def told(store: Path, out: str, workers: int, drivers: int, seconds: float, memory: Memory) -> Outcome:
     written, numbers, longest, output = 0, set[int](), 0, 0
-    driver_mb, worker_mb = (tuple(seen.values()) for seen in (memory.drivers, memory.workers))
-    for path in store.glob("jobs/*/rows/*.jsonl"):
-        output += path.stat().st_size
-        for line in path.read_text("utf-8").splitlines():
+    system, folder = files(out)
+    for name in system.ls(f"{folder}/rows", detail=False):
+        held = system.cat_file(name)
+        output += len(held)
+        for line in held.splitlines():
             written, longest = written + 1, max(longest, len(line))
             numbers.add(json.loads(line)["row"])
-    output += sum(path.stat().st_size for path in store.glob("jobs/*/done/*.json"))
+    output += sum(system.size(name) for name in system.ls(f"{folder}/done", detail=False))
     result = Result.load("last", store)
     mean = result.metrics["faithfulness"].mean
+    driver_mb, worker_mb = (tuple(seen.values()) for seen in (memory.drivers, memory.workers))
     return Outcome(
         workers, drivers, written, len(numbers), result.complete, mean, longest, output, seconds, driver_mb, worker_mb
     )
@@ -148,12 +166,20 @@ def told(store: Path, workers: int, drivers: int, seconds: float, memory: Memory
 
 @pytest.mark.timeout(1500)
 def test_kills_of_workers_and_of_the_driver_lose_nothing(tmp_path: Path) -> None:
-    rows = 20_000
+    rows = 10_000
     found = killed_again_and_again(tmp_path, rows, 50, workers=6, drivers=2)
     assert found.workers >= 6
     assert (found.written, found.numbers, found.complete) == (rows, rows, True)
     assert found.mean == pytest.approx(0.375, abs=1e-12)  # rows have 0, 1/4, 2/4 and 3/4 in turn
     assert found.output / rows <= 1000
+
+
+@pytest.mark.timeout(900)
+def test_kills_lose_nothing_where_results_go_into_a_bucket(tmp_path: Path, s3: str) -> None:
+    found = killed_again_and_again(tmp_path, 3_000, 30, workers=3, drivers=1, out=f"{s3}/kills")
+    assert found.workers >= 3
+    assert (found.written, found.numbers, found.complete) == (3_000, 3_000, True)
+    assert found.mean == pytest.approx(0.375, abs=1e-12)
 
 
 if __name__ == "__main__":
