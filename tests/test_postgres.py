@@ -269,7 +269,7 @@ def test_the_command_line_takes_it_wherever_a_folder_is_taken(
     assert main_with("forget", "--judges", "--store", url) == 0
     out = capsys.readouterr().out
     assert "first" in out
-    assert "1 runs with 1 rows" in out
+    assert "1 run with 1 row" in out
     assert not (tmp_path / "postgresql:").exists()
     assert not list(tmp_path.glob("**/assay.db"))
 

@@ -183,7 +183,7 @@ def test_the_commands(tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixtur
     assert main_with("store", "prune", "--older-than", "40d", "--dry-run", *store) == 0
     assert "would delete 4 rows, 2 runs and 3 findings" in capsys.readouterr().out
     assert main_with("store", "prune", "--older-than", "40d", "--keep", "old", *store) == 0
-    assert "deleted 2 rows, 1 runs and 2 findings" in capsys.readouterr().out  # that of "middle", and nobody's
+    assert "deleted 2 rows, 1 run and 2 findings" in capsys.readouterr().out  # that of "middle", and nobody's
     assert main_with("store", "prune", *store) == 2
     assert "--older-than or --max-size" in capsys.readouterr().err
     assert main_with("store", "prune", "--max-size", "lots", *store) == 2

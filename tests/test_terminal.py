@@ -29,7 +29,7 @@ from assay.report.table import as_text
 from assay.result import Result
 from assay.sinks.writing import Deliveries
 from assay.store import Store
-from assay.terminal import json_text, printable
+from assay.terminal import counted, json_text, printable
 from tests.servers.openai_server import OpenAIServer, Say
 
 #: Every control character of ASCII and Latin-1, what a terminal makes of some, and what reorders or hides text.
@@ -275,3 +275,12 @@ def test_colours_are_ours_alone(stored: Result) -> None:
     assert "\x1b[1mquestion: \x1b[0m" in coloured
     assert_harmless(COLOUR.sub("", coloured))
     assert not {"\x1b[32m", "\x1b[2J"} & set(COLOUR.findall(coloured))  # green is for what is supported
+
+
+@pytest.mark.parametrize(
+    ("count", "what", "said"),
+    [(0, "row", "0 rows"), (1, "row", "1 row"), (12_000, "row", "12,000 rows"), (1, "inquiry", "1 inquiry"),
+     (2, "inquiry", "2 inquiries"), (3, "failed row", "3 failed rows")],
+)  # fmt: skip
+def test_what_is_counted_has_its_plural(count: int, what: str, said: str) -> None:
+    assert counted(count, what) == said

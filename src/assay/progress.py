@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from assay.pace import Pace
-from assay.terminal import is_terminal, printable, width
+from assay.terminal import counted, is_terminal, printable, width
 
 if TYPE_CHECKING:
     from rich.progress import Task
@@ -138,8 +138,7 @@ class Picture:
             self._handle.update(_Line(text))
 
     def __exit__(self, *_: object) -> None:
-        rows = "1 row" if self._pace.rows == 1 else f"{self._pace.rows:,} rows"
-        self._show(f"{rows} in {self._pace.seconds:.1f} s")
+        self._show(f"{counted(self._pace.rows, 'row')} in {self._pace.seconds:.1f} s")
 
     def update(self, result: Result) -> None:
         self._pace.rows = result.rows

@@ -17,7 +17,7 @@ from assay.sinks.writing import Deliveries
 from assay.store import Row, Store
 from assay.summary import Summary
 from assay.tables import write_table
-from assay.terminal import printable
+from assay.terminal import counted, printable
 
 if TYPE_CHECKING:
     import pandas
@@ -268,8 +268,7 @@ class Result:
         return as_text(self)
 
     def __repr__(self) -> str:
-        rows = "1 row" if self.rows == 1 else f"{self.rows} rows"
-        return printable(f"<Result {self.run}: {rows}, {', '.join(self.metrics)}>")
+        return printable(f"<Result {self.run}: {counted(self.rows, 'row')}, {', '.join(self.metrics)}>")
 
     def _repr_html_(self) -> str:
         from assay.report.notebook import as_html

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.records import Evidence, Sample, Score, Verdict
+from assay.terminal import counted
 from assay.terminal import shortened as shortened
 
 _AGAINST = {"contexts": "passage", "reference": "reference", "answer": "answer", "tools": "tool output"}
@@ -35,7 +36,7 @@ def not_judged(score: Score) -> list[tuple[str, int]]:
     left = score.texts.get("not_judged", ())
     if not left:
         return []
-    head = f"not judged: {len(left)} sentence{'' if len(left) == 1 else 's'}"
+    head = f"not judged: {counted(len(left), 'sentence')}"
     return [(head, 2), *((shortened(sentence), 6) for sentence in left)]
 
 

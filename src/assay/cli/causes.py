@@ -12,6 +12,7 @@ from assay.cli.options import JsonOption, JudgeOptions, StoreOption
 from assay.cli.output import say, say_json
 from assay.cli.runs import RunArgument, opened
 from assay.errors import InputError
+from assay.terminal import counted
 
 if TYPE_CHECKING:
     from assay.budgets.budget import Budget
@@ -73,9 +74,8 @@ def causes(
 
 def _before(found: Causes) -> str:
     rows = sum(cause.reads > 0 for cause in found.per_row.values())
-    what = "1 failed row" if rows == 1 else f"{rows} failed rows"
-    takes = "1 inquiry" if found.reads == 1 else f"{found.reads} inquiries"
-    return f"to be read: {what}, {takes} or more; what the store has costs nothing"
+    what = f"{counted(rows, 'failed row')}, {counted(found.reads, 'inquiry')}"
+    return f"to be read: {what} or more; what the store has costs nothing"
 
 
 def _budget(max_calls: int | None) -> Budget | None:

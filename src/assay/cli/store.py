@@ -13,6 +13,7 @@ from assay.cli.configured import configured
 from assay.cli.options import JsonOption, StoreOption, opened, seconds_in
 from assay.cli.output import say, say_json
 from assay.errors import InputError
+from assay.terminal import counted
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
@@ -36,8 +37,8 @@ def info(store: StoreOption = Path(".assay"), as_json: JsonOption = False) -> No
         return
     say(f"store {name}: {size_in_words(size)}")
     since = f", the first of {_day(min(started for _, started, _, _ in runs))}" if runs else ""
-    say(f"{len(runs):,} runs with {rows:,} rows{since}")
-    say(f"{findings:,} findings by {len(judges):,} judges")
+    say(f"{counted(len(runs), 'run')} with {counted(rows, 'row')}{since}")
+    say(f"{counted(findings, 'finding')} by {counted(len(judges), 'judge')}")
 
 
 @store.command()
@@ -61,7 +62,8 @@ def prune(
     with opened(store) as kept:
         found = pruned(kept, older_than=age, max_bytes=most, keep=keep or (), dry_run=dry_run)
     verb = "would delete" if dry_run else "deleted"
-    say(f"{verb} {found.rows:,} rows, {len(found.runs):,} runs and {found.findings:,} findings")
+    rows, runs = counted(found.rows, "row"), counted(len(found.runs), "run")
+    say(f"{verb} {rows}, {runs} and {counted(found.findings, 'finding')}")
     if found.after is None:
         say(f"the store takes {size_in_words(found.before)}")
         return

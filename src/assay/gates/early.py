@@ -26,6 +26,7 @@ from assay.pairing import Key, keys_of, scores_by_key
 from assay.records import Sample, Score, ScoredSample
 from assay.result import Result
 from assay.stats.sequential import Sequential
+from assay.terminal import counted
 
 
 @dataclass(slots=True)
@@ -109,8 +110,7 @@ class _Looked:
         if self.ends.sign < 0:
             mean = None if mean is None else -mean
             interval = None if interval is None else (-interval[1], -interval[0])
-        rows = "1 row" if self.ends.known == 1 else f"{self.ends.known} rows"
-        shown = "no row has a value" if mean is None else f"{mean:+.3f} on {rows}"
+        shown = "no row has a value" if mean is None else f"{mean:+.3f} on {counted(self.ends.known, 'row')}"
         if interval is not None:
             shown += f" ({interval[0]:+.3f} to {interval[1]:+.3f}, looked at after each)"
         return Ruling(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from assay.gates.decision import Ruling, Witness
+from assay.terminal import counted
 
 
 def because_of(ruling: Ruling, short: bool, decisive: Sequence[Witness]) -> Ruling:
@@ -23,12 +24,12 @@ def _found(ruling: Ruling) -> list[str]:
     if ruling.interval is not None:
         low, high = ruling.interval
         shown += f" ({low:+.3f} to {high:+.3f})" if relative else f" ({low:.3f} to {high:.3f})"
-    of = f"{ruling.measured} of {ruling.rows} rows" if ruling.measured < ruling.rows else _rows(ruling.rows)
+    of = f"{ruling.measured} of {ruling.rows} rows" if ruling.measured < ruling.rows else counted(ruling.rows, "row")
     said = [f"{shown} on {of}"]
     if ruling.left_out:
         said[0] += f", {ruling.left_out} left out"
     if ruling.only_before:
-        said.append(f"{_rows(ruling.only_before)} of the baseline are not in this run")
+        said.append(f"{counted(ruling.only_before, 'row')} of the baseline are not in this run")
     return said
 
 
@@ -59,7 +60,3 @@ def _undecided(ruling: Ruling) -> str:
     if rule.kind == "margin":
         return "so few rows do not show that it is within the margin, nor that it is worse"
     return "so few rows do not show on which side of the limit it is"
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count} rows"

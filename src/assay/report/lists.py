@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from assay.report.explanation import Explanation
 from assay.report.seen import SeenText as Text
 from assay.report.table import cells
+from assay.terminal import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -26,8 +27,7 @@ def runs_list(lines: Iterable[RunLine]) -> RenderableType:
     blocks: list[RenderableType] = []
     for line in lines:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.started))
-        rows = "1 row" if line.rows == 1 else f"{line.rows} rows"
-        facts = [rows, *([line.data] if line.data else [])]
+        facts = [counted(line.rows, "row"), *([line.data] if line.data else [])]
         if line.unscored:
             facts.append(f"{line.unscored} not scored")
         blocks.append(Text(line.run, style="bold").append(f"  {when}", style="not bold dim"))

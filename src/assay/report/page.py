@@ -24,7 +24,7 @@ from assay.report.marks import scale, share
 from assay.report.packing import pieces_of
 from assay.report.verdict import regressions
 from assay.summary import CONFIDENCE
-from assay.terminal import printable
+from assay.terminal import counted, printable
 
 if TYPE_CHECKING:
     from assay.report.model import Report
@@ -128,8 +128,7 @@ def _facts(report: Report) -> dict[str, Any]:
 
     result = report.result
     when = None if result.started is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(result.started))
-    rows = "1 row" if result.rows == 1 else f"{result.rows:,} rows"
-    facts = [rows, result.data, when, f"judged by {result.judge}", result.note]
+    facts = [counted(result.rows, "row"), result.data, when, f"judged by {result.judge}", result.note]
     notes = [*result.notes, *(report.comparison.notes if report.comparison is not None else ())]
     if result.stopped:
         notes.insert(0, f"The run was stopped before its data ended: {result.stopped}")

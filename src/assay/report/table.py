@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from assay.summary import Summary
-from assay.terminal import width
+from assay.terminal import counted, width
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -53,7 +53,7 @@ def footer(result: Result) -> str:
     )
     cost = f"{usage.calls} calls, {tokens}" if usage.calls else "no LLM calls"
     stopped = f"; STOPPED: {result.stopped}" if result.stopped else ""
-    rows = "1 row" if result.rows == 1 else f"{result.rows} rows"
+    rows = counted(result.rows, "row")
     said = f" ({result.note})" if result.note else ""
     lines = [
         f"run {result.run}{said}: {rows} in {result.seconds:.1f} s by {result.judge}; {cost}, "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from assay.terminal import printable
+from assay.terminal import counted, printable
 
 if TYPE_CHECKING:
     from assay.compared import Compared, Moved
@@ -29,7 +29,7 @@ def sentence_of(result: Result, comparison: Comparison | None) -> str:
     """The verdict in one sentence; without a baseline, that there is none to be better or worse than."""
     if comparison is not None:
         return comparison.headline
-    rows = "1 row" if result.rows == 1 else f"{result.rows} rows"
+    rows = counted(result.rows, "row")
     means = [f"{name} {one.mean:.3f}" for name, one in result.metrics.items() if one.mean is not None]
     found = f": {', '.join(means)}" if means else ", and none of them has a value"
     return printable(f"{result.run} by itself, {rows}{found}; better or worse is said of a run with a baseline")
@@ -48,12 +48,8 @@ def _shown(one: Compared) -> str:
     if one.difference is None:
         return f"nothing on {one.metric}, which has no row with a value in both runs"
     if one.difference.detectable is None:
-        return f"nothing on {one.metric} with {_rows(one.pairs)}"
-    return f"{one.difference.detectable:.2f} on {one.metric} with {_rows(one.pairs)}"
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count} rows"
+        return f"nothing on {one.metric} with {counted(one.pairs, 'row')}"
+    return f"{one.difference.detectable:.2f} on {one.metric} with {counted(one.pairs, 'row')}"
 
 
 def regressions(comparison: Comparison | None) -> list[tuple[Compared, Moved]]:
