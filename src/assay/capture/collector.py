@@ -266,7 +266,8 @@ class RunCollector:
 
     def _read(self, run: Run, documents: Any) -> tuple[Found, ...] | None:
         """Copies of what a step delivered; None where it may not be read."""
-        if documents is run.trace.latest:  # copies already, which an integration found to be of these
+        latest = run.trace.latest
+        if documents is latest:  # copies already, which an integration found to be of these
             return run.trace.latest
         if readable(documents):
             return tuple(map(self._copy, documents))
