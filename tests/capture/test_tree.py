@@ -235,6 +235,23 @@ def test_bounded_by_bytes() -> None:
     assert collector._held == 0
 
 
+def test_documents_that_pass_on_are_held_once() -> None:
+    collector = RunCollector(max_bytes=5_000)
+    documents = [document("z" * 1000), document("y" * 1000)]
+    collector.start("root", None, "chain", inputs="q")
+    collector.start("r", "root", "retriever", inputs="q")
+    collector.end("r", documents=documents)
+    for n in range(5):
+        collector.start(n, "root", "chain", inputs="q")
+        collector.end(n, {"docs": documents})
+    # 2 * 1000 characters and two of one letter are held, however often the documents pass on
+    assert (len(collector), collector.expired, collector._held) == (1, 0, 2002)
+    trace = collector.end("root", "a")
+    assert trace is not None
+    assert trace.runs["r"].documents == trace.runs[4].documents
+    assert collector._held == 0
+
+
 def test_sweeping_gives_up_what_never_ended(monkeypatch: Any) -> None:
     collector = RunCollector(ttl=60)
     collector.start("old", None, "chain", inputs="q")

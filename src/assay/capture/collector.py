@@ -22,6 +22,7 @@ from assay.capture.tree import Found, Kind, Run, Trace, key_of
 GONE = 8192  # ids of runs whose trace has ended; late events are told by them from new roots
 ORPHANS = 4096  # unknown parents of roots that are remembered, in case one is heard of after all
 ASKED: tuple[Kind, ...] = ("tool", "retriever")  # kinds of runs whose inputs are kept: what they were asked
+UNREAD: tuple[Kind, ...] = ("prompt", "parser")  # kinds whose documents given do not matter: they ask no model
 SAYS: tuple[Kind, ...] = ("tool", "llm")  # kinds of runs whose outputs are kept: what they said
 RUN_SIZE = 500  # what a run holds besides texts, in characters
 ORPHAN_LIFE = 10.0  # seconds for which they are, after the root has ended
@@ -100,39 +101,44 @@ class RunCollector:
         key = key_of(id)
         with self._lock:
             self.events += 1
-            if key in self._runs or key in self._gone:
+            runs = self._runs
+            if key in runs or key in self._gone:
                 self.ignored += 1
                 return
-            above = self._runs.get(key_of(parent)) if parent is not None else None
-            if above is None and parent is not None and key_of(parent) in self._gone:
-                self._forget((key,))
-                self.ignored += 1
-                return
-            run = Run(id, parent, kind, name, prompt=prompt, ids=ids, trace=None if above is None else above.trace)
-            if above is not None:
-                above.trace.add(run, above)
-                above.trace.running += 1
-            else:
+            above: Run | None = None
+            if parent is not None:
+                above_key = key_of(parent)
+                above = runs.get(above_key)
+                if above is None and above_key in self._gone:
+                    self._forget((key,))
+                    self.ignored += 1
+                    return
+            if above is None:
+                run = Run(id, parent, kind, name, prompt=prompt, ids=ids)
                 self._open(run)
-            self._runs[key] = (
-                run  # before the host's objects are read: where they raise, what lies below still finds it
-            )
+            else:
+                trace = above.trace
+                run = Run(id, parent, kind, name, prompt=prompt, ids=ids, trace=trace)
+                trace.add(run, above)
+                trace.running += 1
+            runs[key] = run  # before the host's objects are read: where they raise, what lies below still finds it
             if self._orphans and key in self._orphans:
                 self._adopt(run)
+            size = sum(map(len, prompt)) if prompt is not None else 0
             if above is None:
                 run.tags = tuple(tags or ())
                 run.metadata = dict(metadata) if metadata else {}
+            if above is None or kind in ASKED or (name is not None and name in self._keep):
                 run.inputs = copy_value(inputs, self._copy)
-            elif kind in ASKED or (name is not None and name in self._keep):
-                run.inputs = copy_value(inputs, self._copy)
-            elif prompt is None:
+                size += size_of(run.inputs)
+            elif type(inputs) is not str:
                 self._note_given(run, inputs)
             if given is not None:
                 run.given = {"": tuple(given)}
             if offered:
                 run.offered = tuple(offered)
-            if prompt is not None or run.inputs is not None:
-                self._weigh(run.trace, size_of(prompt) + size_of(run.inputs))
+            if size:
+                self._weigh(run.trace, size)
 
     def end(
         self,
@@ -240,7 +246,7 @@ class RunCollector:
     # -- below: with the lock held ----------------------------------------------------------------------------------
 
     def _end_below(self, run: Run, outputs: Any, documents: Iterable[Any] | None, inputs: Any) -> None:
-        if inputs is not None and run.prompt is None:
+        if inputs is not None:
             self._note_given(run, inputs)
         if run.name is not None and run.name in self._keep:
             run.outputs = copy_value(outputs, self._copy)
@@ -254,14 +260,15 @@ class RunCollector:
             return
         if documents is not None:
             run.documents = self._read(run, documents)
-            run.trace.latest = run.documents or ()
+            self._hold(run.trace, run.documents or ())
         elif run.kind in ("chain", "agent"):
             run.documents = self._passed_on(run, outputs)
-        if run.documents:
-            self._weigh(run.trace, sum([len(found.text) for found in run.documents]))
 
     def _read(self, run: Run, documents: Any) -> tuple[Found, ...] | None:
         """Copies of what a step delivered; None where it may not be read."""
+        latest = run.trace.latest
+        if documents is latest:  # copies already, which an integration found to be of these
+            return run.trace.latest
         if readable(documents):
             return tuple(map(self._copy, documents))
         run.unread = True
@@ -269,6 +276,8 @@ class RunCollector:
 
     @staticmethod
     def _note_given(run: Run, inputs: Any) -> None:
+        if run.prompt is not None or run.kind in UNREAD:
+            return
         given = documents_in(inputs)
         if given:
             run.given = {key: texts_of(items) for key, items in given.items()}
@@ -279,12 +288,16 @@ class RunCollector:
         if not lists:
             return None
         given = run.given or {}
-        new = [items for key, items in lists.items() if key not in given or given[key] != texts_of(items)]
-        passed = [item for items in new for item in items]
+        passed = [item for key, items in lists.items() if given.get(key) != texts_of(items) for item in items]
         latest = run.trace.latest
         if len(passed) != len(latest) or not all(map(is_copy, latest, passed)):
-            run.trace.latest = latest = tuple(map(self._copy, passed))
-        return latest or None
+            self._hold(run.trace, tuple(map(self._copy, passed)))
+        return run.trace.latest or None
+
+    def _hold(self, trace: Trace, documents: tuple[Found, ...]) -> None:
+        """These were delivered last. Where they pass on, they are neither copied nor weighed again."""
+        trace.latest = documents
+        self._weigh(trace, sum([len(found.text) for found in documents]))
 
     def _open(self, run: Run) -> None:
         self._traces[run.key] = run.trace
@@ -302,8 +315,6 @@ class RunCollector:
             self._orphans.setdefault(key_of(run.parent), []).append(run.trace)
 
     def _weigh(self, trace: Trace, size: int) -> None:
-        if not size:
-            return
         trace.size += size
         self._held += size
         while self._held > self._max_bytes and self._traces:

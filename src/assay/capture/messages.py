@@ -73,7 +73,11 @@ def prompt_of(messages: Any) -> tuple[str, ...]:
         elif isinstance(message, str):
             texts.append(message)
         else:
-            texts += _texts(message.get("content") if isinstance(message, dict) else getattr(message, "content", None))
+            content = message.get("content") if isinstance(message, dict) else getattr(message, "content", None)
+            if type(content) is str:  # the usual case, and quicker
+                texts.append(content)
+            else:
+                texts += _texts(content)
     return tuple(texts)
 
 

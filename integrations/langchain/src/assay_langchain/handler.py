@@ -24,7 +24,7 @@ from assay.live.intake import Intake, LiveOptions
 from assay.records import ScoredSample
 from assay_langchain.events import documents_of_tool, text_written
 from assay_langchain.health import HandlerHealth
-from assay_langchain.inline import asked_apart
+from assay_langchain.inline import is_inline
 from assay_langchain.listener import Listener
 from assay_langchain.misuse import HandlerType, of_another_process
 from assay_langchain.switches import BLOCK
@@ -60,11 +60,7 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
 
     raise_error = False
     takes_turns = True  # told by others of our kind: see `inline`
-
-    @property
-    def run_inline(self) -> bool:  # type: ignore[override]
-        """Whether LangChain calls the hooks on the spot: always, but see `inline.asked_apart`."""
-        return not asked_apart(self)
+    run_inline = property(is_inline)
 
     def __init__(
         self,

@@ -17,15 +17,18 @@ from langchain_core.callbacks import AsyncCallbackManager, BaseCallbackHandler
 _ASKS = getattr(getattr(AsyncCallbackManager, "on_llm_start", None), "__code__", None)
 
 
-def asked_apart(handler: BaseCallbackHandler) -> bool:
-    """Whether that method asks, for a list in which no other handler is inline: else those alone get the event."""
-    asking: FrameType | None = sys._getframe(2)
+def is_inline(handler: BaseCallbackHandler) -> bool:
+    """Whether LangChain is to call the hooks on the spot. The getter of a property: LangChain asks thrice an event.
+
+    Always, but where that method asks, for a list in which no other handler is inline: else those alone get the event.
+    """
+    asking: FrameType | None = sys._getframe(1)
     if asking is not None and asking.f_code.co_name == "<listcomp>":  # before Python 3.12 it has a frame of its own
         asking = asking.f_back
     if asking is None or asking.f_code is not _ASKS:
-        return False
+        return True
     manager = asking.f_locals.get("self")
-    return not any(_is_inline(other) for other in getattr(manager, "handlers", ()))
+    return any(_is_inline(other) for other in getattr(manager, "handlers", ()))
 
 
 def _is_inline(other: Any) -> bool:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from assay.capture import Found, Kind, Rules, Run, RunCollector, Trace, sample_of
@@ -29,6 +29,8 @@ from assay_langchain.events import plain, tools_offered
 from assay_langchain.surroundings import conversation, run_around
 
 ID = "langchain_run_id"
+
+_SEARCHED = ("on_retriever_end", "on_retriever_error")
 
 _PLAIN = frozenset({type(None), str, dict})  # `plain` gives them as they are: not asking it is quicker
 
@@ -79,7 +81,10 @@ class Listener:
                 prompt = self._read(prompt_of, inputs, "llm start")
             elif type(inputs) not in _PLAIN:
                 inputs = self._read(plain, inputs, f"{kind} start")
-            parent, known = self._surroundings(run_id, parent, kind)
+            known: Mapping[str, str] | None = None
+            above = None if parent is None else self._collector.run_of(parent)
+            if above is None or kind == "retriever" or len(above.trace.runs) == 1:  # else there is nothing to learn
+                parent, known = self._surroundings(run_id, parent, kind)
             offered = tools_offered(described) if described else ()
             self._collector.start(
                 run_id, parent, kind, name, inputs, tags, metadata, prompt=prompt, ids=known, offered=offered
@@ -115,9 +120,11 @@ class Listener:
                 documents=documents,
                 inputs=inputs if type(inputs) in _PLAIN else self._read(plain, inputs, where),
                 streamed=streamed,
-                ids=self._ids_at_end(run_id) if ids.followed() else None,
+                ids=self._span_of(run_id) if where in _SEARCHED else None,
             )
             if trace is not None:
+                if ids.followed():
+                    self._identify(trace.root)
                 self._ended(trace)
         except KeyboardInterrupt:
             raise
@@ -209,19 +216,24 @@ class Listener:
         if ids.has_neighbours():  # they have seen the root by now, whatever their place
             self._collector.identify(root.id, ids.neighbour_ids(root.id))
 
-    def _ids_at_end(self, run_id: UUID) -> Mapping[str, str] | None:
+    def _span_of(self, run_id: UUID) -> Mapping[str, str] | None:
+        """The span that a retriever's run is in the trace of another system: it closes when the run ends."""
         try:
-            run = self._collector.run_of(run_id)
-            if run is None:
-                return None
-            if run is run.trace.root:
-                return ids.ids_at_end(run_id, run.ids)
-            return ids.span_ids(run_id) if run.kind == "retriever" else None
+            return ids.span_ids(run_id)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             self._count(error, "surroundings")
             return None
+
+    def _identify(self, root: Run) -> None:
+        """What other systems call a root that has just ended, where they did not know it at its start."""
+        try:
+            root.ids = {**root.ids, **ids.ids_at_end(cast("UUID", root.id), root.ids)}
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self._count(error, "surroundings")
 
     # -- documents of which the application tells by itself ---------------------------------------------------------
 

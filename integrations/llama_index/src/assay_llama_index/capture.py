@@ -155,9 +155,8 @@ class Capture:
         return responses.outputs_of(events[0]) if events else plain(dict(arguments))
 
     def exit(self, span_id: str, instance: Any, result: Any) -> None:
-        run = self.collector.run_of(span_id)
+        run = self._leave(span_id)
         if run is None:
-            self._inside.pop(span_id, None)
             return
         root = run.trace.root
         kind = kind_of(instance, name_of(span_id))
@@ -172,6 +171,10 @@ class Capture:
             self._over(run, kind, result)
             if run.parent == root.id and has_base(result, "AgentInput"):
                 self._remember(root, result)
+
+    def _leave(self, span_id: str) -> Run | None:
+        """The run that stands for a span that ends; most spans mean nothing by themselves, and have none."""
+        return self.collector.run_of(span_id) if self._inside.pop(span_id, None) is None else None
 
     def _over(self, run: Run, kind: Kind, result: Any) -> None:
         """A step below the root returned."""
@@ -192,9 +195,8 @@ class Capture:
             root.inputs = {**root.inputs, "chat_history": messages}
 
     def drop(self, span_id: str, instance: Any, error: BaseException | None) -> None:
-        run = self.collector.run_of(span_id)
+        run = self._leave(span_id)
         if run is None:
-            self._inside.pop(span_id, None)
             return
         error = error if error is not None else Exception()
         if run is run.trace.root:

@@ -126,7 +126,7 @@ def text_in(node: Any) -> str:
     """The text of the context that a node becomes."""
     inner = getattr(node, "node", node)
     text = content_of(inner)
-    return text if text.strip() else found_of(node).text
+    return text if text and not text.isspace() else found_of(node).text
 
 
 def image_of(node: Any) -> str | tuple[str, str | bytes] | None:
