@@ -80,6 +80,7 @@ TABLE = [
         facts(answer=(said(YES, YES, blamed=False),), reference=(true(YES, YES, blamed=False),)),
         "every claim that was read is supported",
     ),
+    ("unexplained", facts(contexts=None, kept=False), "the run keeps no texts of it"),
     ("unexplained", facts(3, useful=(True, False, False)), "2 of 3 are of no use"),
 ]  # fmt: skip
 

@@ -44,6 +44,8 @@ _Cause = Callable[[Seen, Facts, int], Decision]
 
 def decide(facts: Facts, top: int = TOP) -> Decision:
     """The one cause of a failed row."""
+    if not facts.kept:
+        return Decision("unexplained", "the run keeps no texts of it (`--lean`), so that nothing can be read")
     early = _without_claims(facts)
     if early is not None:
         return early

@@ -63,6 +63,7 @@ class Facts:
     useful             which passages are useful, where a failed metric asked that
     abstained          whether the answer states nothing but that it is no answer; None: not known
     answerable         whether the question can be answered at all; None: not known
+    kept               whether anything of the row is kept but its scores
     unsure             whether the judge does not tell what a passage contradicts from what it does not mention
     """
 
@@ -76,6 +77,7 @@ class Facts:
     has_reference: bool = False
     short_reference: bool = False
     unsure: bool = False
+    kept: bool = True
     failed: Mapping[str, float] | None = None
 
     @property
@@ -111,6 +113,7 @@ def facts_of(
         has_reference=bool(reference),
         short_reference=short,
         unsure=unsure,
+        kept=bool(sample.question or sample.answer or sample.contexts is not None or reference),
         failed=failed,
     )
 

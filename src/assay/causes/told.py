@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from assay.causes.answerability import KINDS, REPLIES, Answerability
 from assay.causes.health import Health
-from assay.terminal import printable
+from assay.terminal import counted, printable
 
 if TYPE_CHECKING:
     from assay.causes.records import Causes, RootCause
@@ -30,25 +30,25 @@ def _wrapped(line: str, columns: int) -> list[str]:
 
 def _failures(causes: Causes, examples: int) -> Iterator[str]:
     limits = ", ".join(f"{name} {limit:g}" for name, limit in causes.thresholds.items())
-    yield f"{causes.failed} of {_count(causes.rows, 'row')} of {causes.run} failed (thresholds: {limits})."
+    yield f"{causes.failed} of {counted(causes.rows, 'row')} of {causes.run} failed (thresholds: {limits})."
     if causes.unmeasured:
-        yield f"{_count(causes.unmeasured, 'row')} without a value of any of these: whether they failed is not known."
+        yield f"{counted(causes.unmeasured, 'row')} without a value of any of these: whether they failed is not known."
     for label, count in causes.counts.items():
         yield ""
-        yield f"{causes.shares[label]:4.0%}  {label} ({_count(count, 'row')})"
+        yield f"{causes.shares[label]:4.0%}  {label} ({counted(count, 'row')})"
         shown = [cause for cause in causes.per_row.values() if cause.label == label][:examples]
         yield from (f"      {_example(cause)}" for cause in shown)
     if causes.reads:
         yield ""
         yield (
-            f"What is not read takes {_count(causes.reads, 'inquiry', 'inquiries')} or more: `assay causes "
+            f"What is not read takes {counted(causes.reads, 'inquiry')} or more: `assay causes "
             f"{causes.run} --read` asks the run's judge, for these rows alone."
         )
     if causes.asked:
         yield ""
         yield (
-            f"Read for this: {_count(causes.asked, 'inquiry', 'inquiries')} at most, "
-            f"{_count(causes.usage.calls, 'call')} of the judge."
+            f"Read for this: {counted(causes.asked, 'inquiry')} at most, "
+            f"{counted(causes.usage.calls, 'call')} of the judge."
         )
 
 
@@ -73,22 +73,18 @@ def _health(health: Health) -> Iterator[str]:
     if not health.rows:
         return
     yield ""
-    yield f"Passages: {health.passages} in {_count(health.rows, 'row')}."
+    yield f"Passages: {health.passages} in {counted(health.rows, 'row')}."
     said = f"{health.duplicates} say nearly what an earlier one of their row says"
     first = [f"row {one.row}: {one.first} and {one.second}" for one in health.repeated[:2]]
-    yield f"  {said}" + (f", in {_count(health.repeating, 'row')} ({'; '.join(first)})." if first else ".")
+    yield f"  {said}" + (f", in {counted(health.repeating, 'row')} ({'; '.join(first)})." if first else ".")
     if health.compared:
         pairs = [f"row {one.row}: {one.first} and {one.second}" for one in health.against[:2]]
         yield (
-            f"  They contradict each other in {health.contradicting} of {_count(health.compared, 'row')} in which "
+            f"  They contradict each other in {health.contradicting} of {counted(health.compared, 'row')} in which "
             f"what single passages say was read" + (f" ({'; '.join(pairs)})." if pairs else ".")
         )
     if health.share_unused is not None:
         yield (
             f"  {health.share_unused:.0%} of their text is in passages that no claim of the answer rests on "
-            f"(known of {_count(health.used_known, 'row')})."
+            f"(known of {counted(health.used_known, 'row')})."
         )
-
-
-def _count(number: int, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
