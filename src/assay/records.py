@@ -232,6 +232,11 @@ class Sample(Record):
         _clean_metadata(self)
 
     @property
+    def has_texts(self) -> bool:
+        """Whether question, answer, contexts or reference are known; of a row that was kept lean none is."""
+        return any(part is not None for part in (self.question, self.answer, self.contexts, self.reference))
+
+    @property
     def passages(self) -> tuple[str, ...]:
         """The texts of the contexts, in order; empty when there are none."""
         return tuple(context.text for context in self.contexts or ())

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from assay.records import Sample, Score, ScoredSample
 from assay.report.drawn import drawn
+from assay.report.explanation import Explanation
 from assay.report.sample_view import Piece, painted, sample_view
+from assay.store import Row
 from tests.report.conftest import HOSTILE, METRICS, Two, judge, row
 
 GREEN, RED = "\x1b[32m", "\x1b[31m"
@@ -111,3 +114,12 @@ def test_wrong_use_is_said_in_one_line(command_line, tmp_path: Path, arguments: 
     assert said in err
     assert len(err.splitlines()) == 1
     assert HOSTILE not in err
+
+
+def test_of_a_row_that_was_kept_lean_it_is_said_that_there_are_no_texts() -> None:
+    score = Score(metric="faithfulness", value=0.5)
+    lean = Row(number=3, scored=ScoredSample(sample=Sample(id="q3"), scores={"faithfulness": score}))
+    for said in (drawn(sample_view(lean), 80), Explanation(lean).text(80)):
+        assert "no texts of this row are kept (--lean)" in said
+        assert "faithfulness = 0.500" in said
+        assert "question" not in said

@@ -113,7 +113,7 @@ def facts_of(
         has_reference=bool(reference),
         short_reference=short,
         unsure=unsure,
-        kept=bool(sample.question or sample.answer or sample.contexts is not None or reference),
+        kept=sample.has_texts,
         failed=failed,
     )
 

@@ -34,6 +34,7 @@ STYLES = {
 
 _FAVOURABLE = ("supported", "useful", "direct", "yes")
 _SUBJECT = "default not bold"
+WITHOUT_TEXTS = "no texts of this row are kept (--lean)"
 SHOWN = 2  # verdicts of each reading in the short form
 
 
@@ -73,6 +74,8 @@ class Explanation:
         from rich.console import Group
 
         sample = self.row.scored.sample
+        if not sample.has_texts:
+            return Group(WITHOUT_TEXTS, self.evidence(short=short))
         head = [_labelled("question", sample.question), _labelled("answer", sample.answer)]
         if sample.reference is not None:
             head.append(_labelled("reference", sample.reference))

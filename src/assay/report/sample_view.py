@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.report.explanation import STYLES, Explanation
+from assay.report.explanation import STYLES, WITHOUT_TEXTS, Explanation
 from assay.report.formulas import filled_in
 from assay.report.seen import SeenText
 
@@ -62,12 +62,18 @@ def sample_view(row: Row, metric: str | None = None, *, full: bool = False) -> R
     score, reading = _telling(scores)
     claims = [] if score is None else _claims(score, reading)
     quotes = {} if score is None else _quotes(score, reading)
-    blocks: list[RenderableType] = [_title(row), _named("question", SeenText(sample.question or "–"))]
-    blocks.append(_named("answer", painted(sample.answer or "–", claims)))
-    if sample.reference is not None:
-        blocks.append(_named("reference", SeenText(sample.reference)))
-    blocks += [SeenText(""), SeenText("passages", style="bold")]
-    blocks += [Padding(one, (0, 0, 0, 2)) for one in _passages(sample, quotes)]
+    blocks: list[RenderableType] = [_title(row)]
+    if sample.has_texts:
+        blocks += [
+            _named("question", SeenText(sample.question or "–")),
+            _named("answer", painted(sample.answer or "–", claims)),
+        ]
+        if sample.reference is not None:
+            blocks.append(_named("reference", SeenText(sample.reference)))
+        blocks += [SeenText(""), SeenText("passages", style="bold")]
+        blocks += [Padding(one, (0, 0, 0, 2)) for one in _passages(sample, quotes)]
+    else:
+        blocks.append(WITHOUT_TEXTS)
     blocks += [SeenText(""), SeenText("scores", style="bold")]
     blocks += [Padding(_score(name, one), (0, 0, 0, 2)) for name, one in scores.items()]
     explanation = Explanation(row, metric)
