@@ -34,6 +34,8 @@ _OURS: Mapping[str, str] = {
     "llamaindex": "nested:open_llamaindex",
     "bedrock": "nested:open_bedrock",
     "openai-evals": "nested:open_openai_evals",
+    "phoenix": "phoenix:open_phoenix",
+    "langfuse": "langfuse:open_langfuse",
 }
 #: Whose result files are read, by the name before the colon.
 FILES = tuple(_OURS)

@@ -138,6 +138,47 @@ def openai_evals(right: list[bool]) -> str:
     )  # fmt: skip
 
 
+RANGE = {"assay.range": "0 to 1", "assay.direction": "higher"}  # as assay's own sinks write it
+
+
+def phoenix(right: list[bool]) -> str:
+    """`GET /v1/experiments/ID/json`."""
+    runs = []
+    for n, good in enumerate(right):
+        one = said(n, good)
+        annotations: list[dict[str, Any]] = [
+            {"name": "right", "annotator_kind": "LLM", "label": None, "score": float(good), "error": None,
+             "metadata": RANGE},
+            {"name": "pace", "annotator_kind": "CODE", "label": "quick", "score": 7.0, "error": None, "metadata": {}},
+        ]  # fmt: skip
+        runs.append({"example_id": f"ex{n}", "repetition_number": 1, "input": {"question": one["q"]},
+                     "reference_output": {"answer": one["r"]}, "output": one["a"], "error": None,
+                     "trace_id": f"{hash(str(right))}-{n}", "annotations": annotations})  # fmt: skip
+    return json.dumps(runs)
+
+
+def langfuse(right: list[bool]) -> str:
+    """A page of `GET /api/public/traces` with the scores of each."""
+    traces = []
+    for n, good in enumerate(right):
+        one, trace = said(n, good), f"{hash(str(right))}-{n}"
+        scores: list[dict[str, Any]] = [
+            {"id": f"s{trace}", "name": "right", "dataType": "BOOLEAN", "value": int(good), "traceId": trace,
+             "stringValue": str(good), "source": "API", "metadata": RANGE},
+            {"id": f"p{trace}", "name": "pace", "dataType": "NUMERIC", "value": 7, "traceId": trace, "source": "EVAL"},
+        ]  # fmt: skip
+        traces.append(
+            {
+                "id": trace,
+                "input": {"question": one["q"]},
+                "output": one["a"],
+                "scores": scores,
+                "observations": [{"id": f"o{trace}", "traceId": trace, "startTime": "2026-01-01T00:00:00Z"}],
+            }
+        )
+    return json.dumps({"data": traces, "meta": {"page": 1}})
+
+
 #: System -> how its file is written, the file's name, a metric that is right where the answer is, and one left out.
 WRITTEN: dict[str, tuple[Callable[[list[bool]], str], str, str, str | None]] = {
     "ragas": (ragas, "scores.csv", "ragas:faithfulness", "my_tone"),
@@ -148,6 +189,8 @@ WRITTEN: dict[str, tuple[Callable[[list[bool]], str], str, str, str | None]] = {
     "langsmith": (langsmith, "experiment.csv", "langsmith:correctness", "own"),
     "bedrock": (bedrock, "output.jsonl", "bedrock:correctness", None),
     "openai-evals": (openai_evals, "items.jsonl", "grader", None),
+    "phoenix": (phoenix, "experiment.json", "right", "pace"),
+    "langfuse": (langfuse, "traces.json", "right", "pace"),
 }
 
 
@@ -316,7 +359,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["name", "score", "text"]), inner),
     max_leaves=6,
 )
-NESTED = ("deepeval", "ragchecker", "llamaindex", "bedrock", "openai-evals")
+NESTED = ("deepeval", "ragchecker", "llamaindex", "bedrock", "openai-evals", "phoenix", "langfuse")
 
 
 def places(value: Any) -> list[tuple[Any, Any]]:

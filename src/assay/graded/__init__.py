@@ -2,6 +2,7 @@
 
 tables   files with a column for each metric: ragas, TruLens, LangSmith
 nested   files in which each row has its scores inside: DeepEval, RAGChecker, LlamaIndex, Bedrock, OpenAI's evals
-rows     what both make of a file: rows with what was given to each, as scored samples
+phoenix, langfuse   scores in exports of trace stores; scored has what both need: rows, in whatever order records come
+rows     what all make of a file: rows with what was given to each, as scored samples
 scales   what a number is worth: range and direction of metrics that are known, or that the user states
 """

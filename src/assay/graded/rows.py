@@ -146,6 +146,9 @@ def _scored(
 
 
 def _samples(rows: Sequence[Graded]) -> Iterator[Sample | RowError]:
+    made = [graded.row for graded in rows if isinstance(graded.row, Sample)]
+    if len(made) == len(rows):  # nothing is left to read
+        return iter(made)
     return (sample for _, sample in open_data([graded.row for graded in rows]))
 
 
