@@ -189,7 +189,7 @@ def test_samples_of_ones_own_and_rows_that_cannot_be_read(spool: Spool) -> None:
     report = ingest([Sample(id="a", question="q", answer="a"), *bad], spool, name="mine")
     assert (report.read, report.new, report.unreadable, report.completed) == (1, 1, 30, None)
     assert report.errors == tuple(f"line {n}" for n in range(20))
-    assert report.text() == "1 samples: 1 new; 30 unreadable"
+    assert report.text() == "1 sample: 1 new; 30 unreadable"
 
 
 def test_sampling_leaves_out_the_same_ones_each_time(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_the_command_reads_once_and_says_what_it_did(tmp_path: Path) -> None:
         "read": 1, "new": 1, "known": 0, "left_out": 0, "refused": 0, "unreadable": 0, "errors": [], "completed": START,
     }  # fmt: skip
     again = CliRunner().invoke(app, ["ingest", "store:x", str(tmp_path / "spool")])
-    assert again.stdout == "1 samples: 0 new, 1 known already; completed until 2026-09-21T14:13:20+00:00\n"
+    assert again.stdout == "1 sample: 0 new, 1 known already; completed until 2026-09-21T14:13:20+00:00\n"
 
 
 def test_the_command_goes_on_over_passes_that_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +242,7 @@ def test_the_command_goes_on_over_passes_that_fail(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(ingest_cli.time, "sleep", pause)
     done = CliRunner().invoke(app, ["ingest", "store:x", str(tmp_path / "spool"), "--every", "2m"])
     assert done.stdout.splitlines() == [
-        "1 samples: 1 new; completed until 2026-09-21T14:13:20+00:00",
+        "1 sample: 1 new; completed until 2026-09-21T14:13:20+00:00",
         "3 samples: 2 new, 1 known already; completed until 2026-09-21T14:13:22+00:00",
     ]
     assert "ConnectionError while reading store: the store went away" in done.stderr

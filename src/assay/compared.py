@@ -11,7 +11,7 @@ from assay.records import Direction, Score
 from assay.result import Result
 from assay.stats import Difference, Estimate, difference
 from assay.stats.linked import without_offset
-from assay.terminal import printable
+from assay.terminal import counted, printable
 
 if TYPE_CHECKING:
     from assay.stats.classic import Method
@@ -71,7 +71,7 @@ class Compared:
         if self.difference is None:
             return printable(f"{self.metric}: no row has a value in both runs")
         found, by = self.difference, self.difference.estimate
-        rows = f"{self.pairs} of {self.pairs + self.unmeasured} rows" if self.unmeasured else f"{self.pairs} rows"
+        rows = f"{self.pairs} of {self.pairs + self.unmeasured} rows" if self.unmeasured else counted(self.pairs, "row")
         lines = [
             f"{self.metric}: {self.verdict}",
             f"  {found.first:.3f} -> {found.second:.3f}, by {by.mean:+.3f} ({by.low:+.3f} to {by.high:+.3f}), "

@@ -19,7 +19,7 @@ from assay.errors import InputError
 from assay.pairing import PairedRow, shared_metrics, shared_rows
 from assay.result import Result
 from assay.stats import Estimate, holm
-from assay.terminal import printable
+from assay.terminal import counted, printable
 
 if TYPE_CHECKING:
     from assay.linking import Link
@@ -63,7 +63,9 @@ class Comparison:
                         continue
                     by = one.difference.estimate
                     ends = f"{by.mean:+.3f} ({by.low:+.3f} to {by.high:+.3f})"
-                    lines.append(f"{column} {value}: {one.metric} {one.verdict}, by {ends}, on {one.pairs} rows")
+                    lines.append(
+                        f"{column} {value}: {one.metric} {one.verdict}, by {ends}, on {counted(one.pairs, 'row')}"
+                    )
         return [*lines, f"slices and metrics of which it cannot be told: {open_}"] if self.slices else []
 
     @property

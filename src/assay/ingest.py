@@ -22,6 +22,7 @@ from assay.database import Database, as_store_error
 from assay.errors import InputError
 from assay.live.spool import Spool
 from assay.records import Record, Sample, fingerprint
+from assay.terminal import counted
 
 FILE_NAME = "cursors.db"
 OVERLAP = 3600.0  # seconds
@@ -57,7 +58,7 @@ class IngestReport(Record):
         told = [f"{self.new} new", *(f"{count} {name}" for name, count in counts.items() if count)]
         unreadable = f"; {self.unreadable} unreadable" if self.unreadable else ""
         until = f"; completed until {iso(self.completed)}" if self.completed is not None else ""
-        return f"{self.read} samples: {', '.join(told)}{unreadable}{until}"
+        return f"{counted(self.read, 'sample')}: {', '.join(told)}{unreadable}{until}"
 
 
 def ingest(

@@ -167,7 +167,7 @@ def said_of(result: Result) -> list[str]:
     unscored = sum(summary.total - summary.scored for summary in result.metrics.values())
     calls = result.usage.calls
     said = [f"{first.metric} {first.mean:.3f}"] if first is not None and first.mean is not None else []
-    return [*said, *([f"{calls:,} calls"] if calls else []), *([f"{unscored:,} not scored"] if unscored else [])]
+    return [*said, *([counted(calls, "call")] if calls else []), *([f"{unscored:,} not scored"] if unscored else [])]
 
 
 def fitting(parts: list[str], room: int) -> str:

@@ -59,7 +59,9 @@ class LangfuseServer(FakeService):
             check(re.fullmatch(r"[0-9a-f]{16}", score.get("observationId", "0" * 16)), "observationId")
             kind, value = score.get("dataType", "NUMERIC"), score.get("value")
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            check(number if kind == "NUMERIC" else isinstance(value, str), f"value {value!r} is not {kind}")
+            check(
+                number if kind in ("NUMERIC", "BOOLEAN") else isinstance(value, str), f"value {value!r} is not {kind}"
+            )
             check(isinstance(score.get("metadata", {}), dict), "metadata: not an object")
             moment = score.get("timestamp")
             if moment is None:  # the time of the request

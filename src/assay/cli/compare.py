@@ -11,6 +11,7 @@ from assay.cli.held import run_held, scales_of
 from assay.cli.options import ClusterOption, JsonOption, ScaleOption, StoreOption
 from assay.cli.output import say, say_json, show
 from assay.errors import InputError
+from assay.terminal import counted
 
 if TYPE_CHECKING:
     from assay.stats.classic import Method
@@ -84,7 +85,9 @@ def compare(
         return
     show(headline_in_colour(found), wrapped=False)
     if found.only_first or found.only_second:
-        say(f"{found.only_first} rows are in {found.first} alone, {found.only_second} in {found.second} alone.")
+        say(
+            f"In {found.first} alone: {counted(found.only_first, 'row')}; in {found.second} alone: {found.only_second}."
+        )
     for metric in found.metrics.values():
         show(compared_in_colour(metric), wrapped=False)
     for line in (*found.told_slices(), *found.notes):

@@ -51,13 +51,13 @@ def footer(result: Result) -> str:
         if usage.prompt_tokens is None or usage.completion_tokens is None
         else f"{usage.prompt_tokens + usage.completion_tokens} tokens"
     )
-    cost = f"{usage.calls} calls, {tokens}" if usage.calls else "no LLM calls"
+    cost = f"{counted(usage.calls, 'call')}, {tokens}" if usage.calls else "no LLM calls"
     stopped = f"; STOPPED: {result.stopped}" if result.stopped else ""
     rows = counted(result.rows, "row")
     said = f" ({result.note})" if result.note else ""
     lines = [
         f"run {result.run}{said}: {rows} in {result.seconds:.1f} s by {result.judge}; {cost}, "
-        f"{result.reused} findings reused{stopped}"
+        f"{counted(result.reused, 'finding')} reused{stopped}"
     ]
     if result.cluster is not None:
         lines.append(f"intervals take rows with one {result.cluster} together: {_clusters(result.metrics)}")
