@@ -58,7 +58,7 @@ def test_it_is_refused_for_another_judge_and_for_one_that_has_one():
     with pytest.raises(InputError, match="has one already"):
         calibrated(calibrated(Noisy(), UP), UP)
     with pytest.raises(InputError, match="maps no probabilities"):
-        calibrated(Noisy(), Calibration(judge="noisy/noisy", made="2026-01-31", thresholds={"faithfulness": 0.8}))
+        calibrated(Noisy(), Calibration(judge="noisy/noisy", made="2026-01-31"))
 
 
 @pytest.mark.parametrize("method", ["platt", "isotonic"])

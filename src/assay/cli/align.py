@@ -67,7 +67,10 @@ def align(
         calibration.save(write)
         kinds = ", ".join([*calibration.maps, *calibration.thresholds])
         way = f"; use it with --calibration {write}" if calibration.maps else ""
+        way += f"; gates with good_share take thresholds = {str(write)!r}" if calibration.thresholds else ""
         say(f"calibration of {kinds}: {write}{way}", aside=True)
+        for why in calibration.without.values():
+            say(f"no threshold: {why}", aside=True)
 
 
 def _scored(

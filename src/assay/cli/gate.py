@@ -42,10 +42,20 @@ def gate(
         list[str] | None,
         typer.Option(metavar="METRIC=MARGIN", help="Pass only where it is shown that it got worse by less than this."),
     ] = None,
+    good_share: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="METRIC=SHARE", help="Pass only where it is shown that people would call so many rows good."
+        ),
+    ] = None,
     cluster: ClusterOption = None,
     scale: ScaleOption = None,
     any_judge: Annotated[bool, typer.Option("--any-judge", help="Compare runs of different judges, too.")] = False,
     noise: NoiseOption = None,
+    thresholds: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="For --good-share: what `assay align LABELS --write FILE` wrote."),
+    ] = None,
     allow_inconclusive: Annotated[
         bool, typer.Option("--allow-inconclusive", help="End with 0 where it cannot be told, too.")
     ] = False,
@@ -72,10 +82,11 @@ def gate(
         raise InputError("--json, --markdown: only one of them can go to stdout")
     given = (
         *rules_given(fail_under, fail_over),
+        *limits_of("good_share", good_share or (), "--good-share"),
         *limits_of("max_drop", max_drop or (), "--max-drop"),
         *limits_of("margin", margin or (), "--margin"),
     )
-    meant = _with_options(gate_meant(given, required=True), cluster, any_judge, noise)
+    meant = _with_options(gate_meant(given, required=True), cluster, any_judge, noise, thresholds)
     scales = scales_of(scale)
     result = run_held(run, store, scales)
     against = baseline or (configured_baseline() if meant.relative else None)
@@ -98,8 +109,13 @@ def gate(
     raise typer.Exit(0 if allow_inconclusive and decision.verdict == "INCONCLUSIVE" else code)
 
 
-def _with_options(gate: Gate, cluster: str | None, any_judge: bool, noise: Path | None) -> Gate:
+def _with_options(
+    gate: Gate, cluster: str | None, any_judge: bool, noise: Path | None, thresholds: Path | None
+) -> Gate:
     from assay.readings import NoiseReport
 
     known = gate.noise if noise is None else NoiseReport.load(noise)
-    return replace(gate, cluster=cluster or gate.cluster, any_judge=any_judge or gate.any_judge, noise=known)
+    return replace(
+        gate, cluster=cluster or gate.cluster, any_judge=any_judge or gate.any_judge, noise=known,
+        thresholds=thresholds or gate.thresholds,
+    )  # fmt: skip

@@ -126,6 +126,8 @@ def score(
     measured = metrics_meant(metrics)
     stakes = Stakes.of(fail_under, fail_over, gate, baseline, store, measured)
     chosen = judge.resolve()
+    if stakes is not None:
+        stakes.check_thresholds(chosen)
     batches = None if quiet else getattr(chosen, "batches", None)
     if batches is not None:
         batches.say = lambda text: say(f"assay: {text}", aside=True)

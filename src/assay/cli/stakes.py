@@ -125,6 +125,14 @@ class Stakes:
             raise InputError("--gate: some rules hold a run against another; name it with --baseline")
         return cls(meant, None if against is None else run_held(against, store))
 
+    def check_thresholds(self, judge: JudgeSpec) -> None:
+        """Raise InputError for rules good_share without a threshold that was found on values of this judge."""
+        if any(rule.kind == "good_share" for rule in self.gate.rules):
+            from assay.gates.labelled import held_thresholds
+            from assay.judges import resolve_judge
+
+            held_thresholds(self.gate, resolve_judge(judge).fingerprint)
+
     def settle(self, result: Result, summary: Path | None, early: Early | None = None, *, aside: bool) -> int:
         """Hold the run against it, and say what was found. Gives the exit code: 0, 5 or 6."""
         from assay.gates import check

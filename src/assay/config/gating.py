@@ -16,7 +16,7 @@ from assay.metrics.base import Metric
 if TYPE_CHECKING:
     from assay.readings import NoiseReport
 
-_COMMON = ("baseline", "confidence", "cluster", "coverage", "leave_out", "any_judge", "noise")
+_COMMON = ("baseline", "confidence", "cluster", "coverage", "leave_out", "any_judge", "noise", "thresholds")
 _OF_A_RULE = (*KINDS, "by", "coverage", "leave_out")
 
 
@@ -49,9 +49,17 @@ def gate_in(section: Section, metrics: tuple[Metric, ...], folder: Path) -> Gate
     _share(section)
     if not rules:
         raise section.error(None, "it has no rules: give a metric one, as [gates.faithfulness] at_least = 0.8")
-    noise = _noise(section, folder)
+    noise, labelled = _noise(section, folder), section.text("thresholds")
+    by_labels = next((rule.metric for rule in rules if rule.kind == "good_share"), None)
+    if by_labels is not None and labelled is None:
+        raise section.section(by_labels).error(
+            "good_share", 'name what `assay align LABELS --write FILE` wrote, as [gates] thresholds = "FILE"'
+        )
+    thresholds = None if labelled is None else folder / labelled  # read when it is used: align may yet write it
     try:
-        gate = Gate(tuple(rules), CONFIDENCE if confidence is None else confidence, cluster, any_judge, noise)
+        gate = Gate(
+            tuple(rules), CONFIDENCE if confidence is None else confidence, cluster, any_judge, noise, thresholds
+        )
     except InputError as error:
         raise section.error("confidence", str(error).removeprefix("gate: confidence: ")) from None
     return GateSettings(gate, baseline)

@@ -44,11 +44,13 @@ name = "embedded"
 coverage = 0.8        # of the rows, how many must have a value to pass
 # baseline = "main"   # the run that others are held against
 # cluster = "source"  # rows with one value in this column are one witness
+# thresholds = "calibration.json"  # what `assay align LABELS --write` found, for good_share
 # noise = "noise.json"  # what `assay noise --out` found: nothing fails for less than the judge differs from itself by
 
 [gates.faithfulness]
 at_least = 0.5
 # by = "interval"     # the mean of many such rows, and not of these alone
+# good_share = 0.9    # people would call so many rows good, by a threshold found on labels
 # max_drop = 0.02     # against the baseline: fails where a larger drop is shown
 # margin = 0.05       # against the baseline: passes only where it is shown that the drop is smaller
 """

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from assay.comparison import Comparison, compare
 from assay.errors import InputError
 from assay.gates.decision import Decision, Ruling, Verdict
+from assay.gates.labelled import is_good, of_share, thresholds_for
 from assay.gates.measured import Rows, pairs_for, rows_of, scores_of
 from assay.gates.rules import Gate, Rule, check_limit
 from assay.gates.saying import because_of
 from assay.gates.shown import Shown, of_change, of_level, of_mean
 from assay.gates.tolerance import check_noise, tolerance_of
 from assay.gates.witnesses import WITNESSES, witnesses_of
+from assay.judges.thresholds import Threshold
 from assay.pairing import Pair, pairs_of
 from assay.result import Result
 from assay.stats import holm
@@ -27,11 +29,12 @@ def check(gate: Gate, result: Result, baseline: Result | None = None, *, witness
     that test (Holm); passing needs no correction, for all rules have to pass (Berger, Technometrics 24, 1982).
 
     Raises InputError for metrics that the run or the baseline has not, limits that do not fit the metric, rules against
-    a baseline without one, noise of another judge, and all that `assay.comparison.compare` refuses.
+    a baseline without one, noise or thresholds of another judge, and all that `assay.comparison.compare` refuses.
     """
     for rule in gate.rules:
         _check(rule, result, baseline)
     notes = check_noise(gate, result)
+    thresholds = thresholds_for(gate, result)
     pairs: list[Pair] = []
     only_before, comparison = 0, None
     if baseline is not None and gate.relative:
@@ -45,10 +48,11 @@ def check(gate: Gate, result: Result, baseline: Result | None = None, *, witness
     ]
     if gate.cluster is not None and not any(one.cluster for rows in found for one in rows.ones):
         raise InputError(f"cluster: no row has the column {gate.cluster!r}")
-    shown = [_shown(rule, rows, gate) for rule, rows in zip(gate.rules, found, strict=True)]
+    by_labels = [thresholds.get(rule.metric) if rule.kind == "good_share" else None for rule in gate.rules]
+    shown = [_shown(rule, rows, gate, one) for rule, rows, one in zip(gate.rules, found, by_labels, strict=True)]
     rulings = tuple(
-        _ruling(rule, rows, one, p, gate, only_before if rule.relative else 0, result, comparison, witnesses)
-        for rule, rows, one, p in zip(gate.rules, found, shown, _corrected(shown), strict=True)
+        _ruling(rule, rows, one, p, gate, only_before if rule.relative else 0, result, comparison, witnesses, threshold)
+        for rule, rows, one, p, threshold in zip(gate.rules, found, shown, _corrected(shown), by_labels, strict=True)
     )
     notes += () if comparison is None else comparison.notes
     return Decision(result.run, None if comparison is None else comparison.first, gate.confidence, rulings, notes)
@@ -70,7 +74,7 @@ def _check(rule: Rule, result: Result, baseline: Result | None) -> None:
         raise InputError(f"gate: {result.run!r} is its own baseline; name two runs")
 
 
-def _shown(rule: Rule, rows: Rows, gate: Gate) -> Shown | None:
+def _shown(rule: Rule, rows: Rows, gate: Gate, threshold: Threshold | None) -> Shown | None:
     """The numbers of a rule; None where no row has a value."""
     low, high = rows.ends
     alpha = 1.0 - gate.confidence
@@ -88,6 +92,9 @@ def _shown(rule: Rule, rows: Rows, gate: Gate) -> Shown | None:
     known = [value for value in now if value is not None]
     if not known:
         return None
+    if threshold is not None:
+        raw = [one.value for one in rows.ones]
+        return of_share(raw, threshold, rows.direction, rule.limit, clusters=names, alpha=alpha)
     if rule.by == "mean":
         return of_mean(known, len(now) - len(known), low, high, limit, tolerance)
     with_name = list(zip(now, names or (), strict=False))
@@ -113,6 +120,7 @@ def _ruling(
     result: Result,
     comparison: Comparison | None,
     most: int,
+    threshold: Threshold | None,
 ) -> Ruling:
     complete = rows.complete(rule)
     there = len(rows.ones) + only_before
@@ -123,7 +131,10 @@ def _ruling(
             shown.broken and (p is None or p < 1.0 - gate.confidence) and not (rule.kind == "margin" and shown.holds)
         )
         verdict = "FAIL" if fails else "PASS" if shown.holds and not short else "INCONCLUSIVE"
-    sign = 1.0 if rows.direction == "higher" else -1.0
+    sign = 1.0 if rows.direction == "higher" or threshold is not None else -1.0  # a share of good rows is not turned
+    good = None
+    if threshold is not None:
+        good = sum(one.value is not None and is_good(one.value, threshold.value, rows.direction) for one in rows.ones)
     made = Ruling(
         rule,
         verdict,
@@ -137,6 +148,8 @@ def _ruling(
         rows.left_out,
         only_before,
         tolerance=tolerance_of(rule, gate, len(complete)),
+        threshold=threshold,
+        good=good,
     )
     return because_of(made, short, witnesses_of(made, rows, result, comparison, most))
 

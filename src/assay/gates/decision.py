@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from assay.gates.rules import Rule
+from assay.judges.thresholds import Threshold
 from assay.terminal import printable
 
 Verdict = Literal["PASS", "FAIL", "INCONCLUSIVE"]
@@ -47,7 +48,8 @@ class Ruling:
     """One rule and what became of it.
 
     because    the verdict in a sentence
-    value      the mean, or for a rule against a baseline the change of the mean, over the rows with a value
+    value      the mean, or for a rule against a baseline the change of the mean, over the rows with a value; of
+               good_share the share of rows that people would call good
     interval   where that lies; None where nothing is tested, or too few rows tell. Of a mean with the confidence of the
                gate; of a change each of its ends is wrong with probability 1 - confidence at most
     bounds     the value, were every missing one as bad and as good as can be
@@ -56,6 +58,7 @@ class Ruling:
     left_out   rows without a value that are none of the rule's
     only_before  rows of the baseline that the run has not
     tolerance  what the judge alone may make of it; None where no noise is known
+    threshold  of good_share: by what rows are told apart; `good`: how many are on its good side. None for other rules
     decisive   the rows that decided it, the worst first
     """
 
@@ -72,6 +75,8 @@ class Ruling:
     only_before: int = 0
     decisive: tuple[Witness, ...] = ()
     tolerance: float | None = None
+    threshold: Threshold | None = None
+    good: int | None = None
 
     def __str__(self) -> str:
         lines = [f"{self.verdict} {self.rule}: {self.because}", *(f"  {one}" for one in self.decisive)]

@@ -3,7 +3,7 @@
 Rules against a baseline and those by the interval are two `assay.stats.Sequential` each: for passing, rows without a
 value count as bad as can be, for failing as good as can be. Half of the gate's 1 - confidence is theirs, shared by all
 of them; the other half is that of the gate on all rows, where the run came to its end undecided. A limit to the mean of
-these very rows is decided once the rows that are left cannot change it.
+these very rows is decided once the rows that are left cannot change it; a share of good rows is for all rows to say.
 
 One rule that is broken ends the run; to pass, all have to be kept, and enough rows to have a value.
 """
@@ -110,6 +110,8 @@ class _Looked:
         if self.ends.sign < 0:
             mean = None if mean is None else -mean
             interval = None if interval is None else (-interval[1], -interval[0])
+        if self.rule.kind == "good_share" and found is not None:
+            return replace(found, verdict="INCONCLUSIVE", because=f"{found.because}; not decided when the run ended")
         shown = "no row has a value" if mean is None else f"{mean:+.3f} on {counted(self.ends.known, 'row')}"
         if interval is not None:
             shown += f" ({interval[0]:+.3f} to {interval[1]:+.3f}, looked at after each)"
@@ -213,7 +215,7 @@ def _looked(rule: Rule, metrics: Mapping[str, Metric], rows: int, gate: Gate, te
     if not width < float("inf"):
         raise InputError(f"early: {rule.metric} has a range without an end: rows to come could always change its mean")
     looked = _Looked(rule, ends, rows)
-    if not rule.tests:
+    if not rule.tests or rule.kind == "good_share":  # by labels it is for all rows to say
         return looked
     low, high = (-width, width) if rule.relative else (ends.low, ends.high)
     margin = rule.limit if rule.kind == "margin" else 0.0

@@ -2,6 +2,8 @@
 
 at_least, at_most   of the mean itself: whether the mean of these rows reaches a limit; `by="interval"`: whether
                     the mean of many such rows does, as far as these rows tell
+good_share          whether people would call so many of many such rows good, as far as rows and labels tell: by the
+                    threshold of the metric that `assay align --write` found
 max_drop            against a baseline: fails where it is shown that the metric got worse by more than this
 margin              against a baseline: passes only where it is shown that it got worse by less than this
 """
@@ -17,9 +19,10 @@ from assay.errors import Cause, InputError
 from assay.records import BY_CONVENTION
 
 if TYPE_CHECKING:
+    from assay.judges.calibrated import CalibrationSpec
     from assay.readings import NoiseReport
 
-Kind = Literal["at_least", "at_most", "max_drop", "margin"]
+Kind = Literal["at_least", "at_most", "good_share", "max_drop", "margin"]
 By = Literal["mean", "interval"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -32,10 +35,10 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One thing that is asked of one metric. The limit is on the scale of the scores.
+    """One thing that is asked of one metric. The limit is on the scale of the scores; good_share is a share of rows.
 
     by         "mean": of these rows. "interval": of many such rows; cannot tell where the interval holds the limit.
-               For at_least and at_most; rules against a baseline always go by what the rows show
+               For at_least and at_most; the others always go by what the rows show
     coverage   share of the rows that must have a value; with less, the rule cannot tell
     leave_out  causes of missing values, such as "no_claims", whose rows are no rows of this rule. Other rows without a
                value count as bad and as good as can be, and the rule cannot tell where that decides
@@ -59,9 +62,11 @@ class Rule:
         if (self.kind == "max_drop" and self.limit < 0) or (self.kind == "margin" and self.limit <= 0):
             least = "0 or more" if self.kind == "max_drop" else "a number above 0"
             raise InputError(f"{where}: {self.kind}: expected {least}, got {self.limit}")
+        if self.kind == "good_share" and not 0.0 < self.limit < 1.0:
+            raise InputError(f"{where}: good_share: expected a share between 0 and 1, as 0.9, got {self.limit:g}")
         if self.by not in get_args(By):
             raise InputError(f"{where}: by: expected 'mean' or 'interval', got {self.by!r}")
-        if self.by == "interval" and self.relative:
+        if self.by == "interval" and self.kind not in ("at_least", "at_most"):
             raise InputError(f"{where}: by: goes with at_least and at_most; {self.kind} goes by the interval anyway")
         check_share(f"{where}: coverage", self.coverage)
         known = {*(cause.value for cause in Cause), BY_CONVENTION}
@@ -79,13 +84,14 @@ class Rule:
     @property
     def tests(self) -> bool:
         """Whether it may be wrong by chance: all but a limit to the mean of these very rows."""
-        return self.relative or self.by == "interval"
+        return self.relative or self.by == "interval" or self.kind == "good_share"
 
     def __str__(self) -> str:
         limit = f"{self.limit:g}"
         said = {
             "at_least": f"at least {limit}",
             "at_most": f"at most {limit}",
+            "good_share": f"good by people's measure on at least {self.limit:.4g} of rows",
             "max_drop": f"at most {limit} worse than the baseline" if self.limit else "no worse than the baseline",
             "margin": f"within {limit} of the baseline",
         }[self.kind]
@@ -101,6 +107,7 @@ class Gate:
     cluster     a column of the data: rows with one value in it hang together, and are one witness
     any_judge   hold runs of different judges against each other, too
     noise       what `assay noise` found of the judge: nothing fails for less than readings of it differ by
+    thresholds  what `assay align --write` found of the judge, or that file, for rules good_share; read when needed
 
     Raises InputError for a gate without rules, two rules of one kind for one metric, and a confidence outside (0.5, 1).
     """
@@ -110,6 +117,7 @@ class Gate:
     cluster: str | None = None
     any_judge: bool = False
     noise: NoiseReport | None = None
+    thresholds: CalibrationSpec | None = None
 
     def __post_init__(self) -> None:
         if not self.rules:
@@ -154,6 +162,8 @@ def check_limit(rule: Rule, low: float, high: float, direction: str) -> None:
     if wrong == direction:
         other = "at_most" if rule.kind == "at_least" else "at_least"
         raise InputError(f"gate {rule.metric}: {rule.kind}: {direction} is better for this metric; say {other}")
+    if rule.kind == "good_share":  # a share of rows, whatever the scores
+        return
     if not rule.relative and not low <= rule.limit <= high:
         raise InputError(
             f"gate {rule.metric}: {rule.kind}: expected a number from {low:g} to {high:g}, got {rule.limit:g}"

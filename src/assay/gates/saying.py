@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from assay.gates.decision import Ruling, Witness
+from assay.judges.thresholds import Threshold
 from assay.terminal import counted
 
 
@@ -20,7 +21,7 @@ def _found(ruling: Ruling) -> list[str]:
     if ruling.value is None:
         return [f"no row of {ruling.rows} has a value" + (" in both runs" if ruling.rule.relative else "")]
     relative = ruling.rule.relative
-    shown = f"{ruling.value:+.3f}" if relative else f"mean {ruling.value:.3f}"
+    shown = f"{ruling.value:+.3f}" if relative else f"{_what(ruling)} {ruling.value:.3f}"
     if ruling.interval is not None:
         low, high = ruling.interval
         shown += f" ({low:+.3f} to {high:+.3f})" if relative else f" ({low:.3f} to {high:.3f})"
@@ -28,9 +29,24 @@ def _found(ruling: Ruling) -> list[str]:
     said = [f"{shown} on {of}"]
     if ruling.left_out:
         said[0] += f", {ruling.left_out} left out"
+    if ruling.threshold is not None:
+        said.append(_by_labels(ruling, ruling.threshold))
     if ruling.only_before:
         said.append(f"{counted(ruling.only_before, 'row')} of the baseline are not in this run")
     return said
+
+
+def _what(ruling: Ruling) -> str:
+    return "mean" if ruling.threshold is None else "share that people would call good"
+
+
+def _by_labels(ruling: Ruling, threshold: Threshold) -> str:
+    """How many rows are on the good side of the threshold, and what that is worth."""
+    yes, no = f"{threshold.found:.0%} of yes", f"{1.0 - threshold.left:.0%} of no"
+    return (
+        f"{ruling.good} of {ruling.measured} are on the good side of {threshold.value:.3g}, from which on people say "
+        f"yes (of {threshold.labels} labels {yes} and {no} reach it)"
+    )
 
 
 def _why(ruling: Ruling, short: bool) -> list[str]:
@@ -59,4 +75,6 @@ def _undecided(ruling: Ruling) -> str:
         return "more than allowed, and so few rows may show it by chance"
     if rule.kind == "margin":
         return "so few rows do not show that it is within the margin, nor that it is worse"
+    if rule.kind == "good_share":
+        return "so few rows and labels do not show on which side of the limit it is"
     return "so few rows do not show on which side of the limit it is"

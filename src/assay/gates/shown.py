@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from assay.stats import difference, estimate
+from assay.stats import difference, estimate, non_inferior
 
 #: Of a mean that equals its limit in exact arithmetic, floating point may lose so much, relative to the range.
 ROUNDING = 1e-9
@@ -85,7 +85,7 @@ def of_level(
         assert whole is not None
         return (low, high) if whole.error is None else (whole.low, whole.high)
 
-    p = _smallest(lambda level: ends(high, level)[1] < limit) if plain.bounds[1] < limit else 1.0
+    p = smallest(lambda level: ends(high, level)[1] < limit) if plain.bounds[1] < limit else 1.0
     interval = None if found.error is None else (found.low, found.high)
     return Shown(plain.value, interval, plain.bounds, ends(low, alpha)[0] >= limit, p, p < alpha)
 
@@ -119,8 +119,10 @@ def of_change(
     interval = None if change.error is None else (change.low, change.high)
     holds = bounds[0] >= -drop - ROUNDING * _width(low, high)
     if margin is not None:
-        least = _change(worst, low, high, clusters, alpha)
-        holds = least is not None and least[0] > -margin
+        shown = (
+            non_inferior(*_columns(worst), margin, low, high, clusters=clusters, alpha=alpha) if _ends(worst) else None
+        )
+        holds = shown is not None and shown.verdict == "pass"
     # the interval of the change itself: shifted, rows that did not move would look like rows that rose a little
     most = _change(best, low, high, clusters, alpha)
     test = _change([(a, b + drop) for a, b in best], low, high + drop, clusters, alpha)
@@ -132,13 +134,18 @@ def _change(
     pairs: Sequence[tuple[float, float]], low: float, high: float, clusters: Clusters, alpha: float
 ) -> tuple[float, float, float] | None:
     """The ends of the interval, and p of a change that is 0 or above; None where nothing can be shown."""
-    if not all(math.isfinite(value) for pair in pairs for value in pair):
+    if not _ends(pairs):
         return None
     found = difference(*_columns(pairs), low, high, clusters=clusters, confidence=1.0 - 2.0 * alpha)
     if found is None or found.estimate.error is None:
         return None
     change = found.estimate
     return change.low, change.high, found.p / 2.0 if change.mean < 0.0 else 1.0
+
+
+def _ends(pairs: Sequence[tuple[float, float]]) -> bool:
+    """Whether all values are finite: missing ones of a range without an end are not."""
+    return all(math.isfinite(value) for pair in pairs for value in pair)
 
 
 def _columns(pairs: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
@@ -157,7 +164,7 @@ def _width(low: float, high: float) -> float:
     return high - low if math.isfinite(high - low) else 1.0
 
 
-def _smallest(shows: Callable[[float], bool]) -> float:
+def smallest(shows: Callable[[float], bool]) -> float:
     """The smallest level at which `shows(level)` is true, from `_LEAST`; 1 where it is at none."""
     if not shows(_MOST):
         return 1.0

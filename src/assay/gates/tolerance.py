@@ -2,7 +2,7 @@
 
 Of a rule against a baseline two runs were read, and where that is known answered anew: they differ by the tolerance of
 `assay.stats.noise`. Of a limit to the mean of these very rows one was read: its mean is off by that over sqrt(2). The
-interval of a mean holds the judge's noise already, since the values do.
+interval of a mean holds the judge's noise already, since the values do, and so does the share of good rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from assay.result import Result
 def tolerance_of(rule: Rule, gate: Gate, rows: int) -> float | None:
     """What chance makes of a rule on so many rows, on the scale of the scores; None where no noise is known of it."""
     noise = None if gate.noise is None else gate.noise.metrics.get(rule.metric)
-    if noise is None or rows < 1 or rule.by == "interval":
+    if noise is None or rows < 1 or rule.by == "interval" or rule.kind == "good_share":
         return None
     alike = noise.tolerance(rows, "readings", gate.confidence)
     if not rule.relative:

@@ -25,9 +25,11 @@ from assay.inquiries import Inquiry
 from assay.judges.base import METER, Answer, BaseJudge, Host, JudgeSpec, Meter
 from assay.judges.cache import FindingCache, FindingStore
 from assay.judges.cascade.items import kind_of
+from assay.judges.thresholds import Threshold
 from assay.records import Cell, Record, Verdict, fingerprint
 
-FORMAT = 1
+FORMAT = 2
+_MAPS = 1  # what maps mean, part of the name of a calibrated judge
 #: What a kind's verdict says where it does not affirm, and the judge's own word for it was the affirming one.
 DENIALS = {"support": "not_mentioned", "usefulness": "not_useful", "useful_sentences": "not_useful",
            "directness": "indirect", "criterion": "no"}  # fmt: skip
@@ -80,14 +82,16 @@ class Calibration(Record):
 
     judge       the fingerprint that it holds for, and for no other
     made        the day, as 2026-01-31
-    thresholds  values of metrics from which on people say yes of a whole sample; for gates and guards
+    thresholds  values of metrics from which on people say yes of a whole sample; for gates
+    without     metrics that have labels and no threshold, and why
     note        where the labels are from
     """
 
     judge: str
     made: str
     maps: Mapping[str, ProbabilityMap] = field(default_factory=dict)
-    thresholds: Mapping[str, float] = field(default_factory=dict)
+    thresholds: Mapping[str, Threshold] = field(default_factory=dict)
+    without: Mapping[str, str] = field(default_factory=dict)
     note: str | None = None
     format: int = FORMAT
 
@@ -158,7 +162,7 @@ class CalibratedJudge(BaseJudge):
     @property
     def _hash(self) -> str:
         maps = {kind: one.to_dict() for kind, one in self.calibration.maps.items()}
-        return fingerprint([maps, FORMAT])[:12]
+        return fingerprint([maps, _MAPS])[:12]
 
     @property
     def fingerprint(self) -> str:

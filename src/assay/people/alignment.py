@@ -34,6 +34,7 @@ class Alignment:
     """A run against people's labels.
 
     labels      of people; `matched` are about something in the run, `unsure` said that they cannot tell
+    parameters  each metric with its parameters, in words
     people      labels on which people agree with each other, of those that several gave: (agreeing, all)
     groups      by reading or metric
     means       of each metric or reading: what the judge says, and what people would say, from these labels
@@ -50,6 +51,7 @@ class Alignment:
     people: tuple[int, int] | None = None
     confidence: float = CONFIDENCE
     notes: tuple[str, ...] = ()
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         from assay.people.table import as_text
@@ -124,6 +126,7 @@ def align(
         people=_people(found),
         confidence=confidence,
         notes=tuple(notes),
+        parameters=result.parameters,
     )
 
 

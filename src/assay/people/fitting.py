@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 from assay.errors import InputError
 from assay.judges.calibrated import DENIALS, Calibration
 from assay.people.groups import fitted
+from assay.people.parting import FEWEST, FEWEST_OF_ONE, threshold_of
 
 if TYPE_CHECKING:
     from assay.people.alignment import Alignment
-
-#: Labels with a probability, and of the rarer kind, below which no map is fitted.
-FEWEST, FEWEST_OF_ONE = 30, 8
 
 
 def calibration(
@@ -24,18 +22,20 @@ def calibration(
     method     "platt": two numbers for each kind; "isotonic": any rising map, for some hundred labels and more
     threshold  "likely": a verdict affirms where yes is likelier than no; "balanced": where balanced accuracy is highest
 
-    Raises InputError for too few labels, for probabilities that do not rise with the labels, and for runs whose judge
-    has a calibration already.
+    Raises InputError where there is neither a map nor a threshold: for too few labels, and for probabilities and values
+    that do not rise with the labels. A judge that has a calibration already gets no other maps; thresholds of metrics
+    are those of the run as it was judged.
     """
     if method not in ("platt", "isotonic"):
         raise InputError(f"method: expected 'platt' or 'isotonic', got {method!r}")
     if threshold not in ("likely", "balanced"):
         raise InputError(f"threshold: expected 'likely' or 'balanced', got {threshold!r}")
-    if "#calibrated-" in alignment.judge:
-        raise InputError("calibration: the judge of this run has one already; align a run of the judge alone")
     maps = {}
     why = []
     kinds = dict.fromkeys(group.kind for group in alignment.groups.values() if group.kind in DENIALS)
+    if "#calibrated-" in alignment.judge:
+        why.append("the judge of this run has one already; for maps of probabilities align a run of the judge alone")
+        kinds = {}
     for kind in kinds:
         pairs = [pair for group in alignment.groups.values() if group.kind == kind for pair in group.pairs]
         pairs = [pair for pair in pairs if pair.item.probability is not None]
@@ -51,12 +51,15 @@ def calibration(
             why.append(f"{kind}: people do not say yes more often where the judge gives a higher probability")
         elif kind is not None:
             maps[kind] = found
-    thresholds = {
-        group.name: group.threshold
+    found_or_not = {
+        group.name: threshold_of(group, alignment.parameters.get(group.name))
         for group in alignment.groups.values()
-        if group.level == "sample" and group.threshold is not None and len(group.pairs) >= FEWEST
+        if group.level == "sample"
     }
+    thresholds = {name: one for name, one in found_or_not.items() if not isinstance(one, str)}
+    without = {name: one for name, one in found_or_not.items() if isinstance(one, str)}
+    why += without.values()
     if not maps and not thresholds:
         raise InputError(f"calibration: {'; '.join(why) or 'the labels are of no verdicts with probabilities'}")
     made = datetime.now(UTC).date().isoformat()
-    return Calibration(judge=alignment.judge, made=made, maps=maps, thresholds=thresholds, note=note)
+    return Calibration(judge=alignment.judge, made=made, maps=maps, thresholds=thresholds, without=without, note=note)
