@@ -226,5 +226,5 @@ def test_every_line_of_the_template_that_is_commented_out_may_be_used(tmp_path: 
     found = configuration(folder=tmp_path)
     assert found is not None
     assert found.gates is not None
-    assert {rule.kind for rule in found.gates.gate.rules} == {"at_least", "max_drop", "margin"}
+    assert {rule.kind for rule in found.gates.gate.rules} == {"at_least", "good_share", "max_drop", "margin"}
     assert found.columns["contexts"] == ("passage 1", "passage 2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from assay.cli.main import app
 from assay.config import configuration
 from assay.errors import InputError
 from assay.gates import Gate, Rule, Ruling, check
+from assay.gates.early import Early
 from assay.judges.calibrated import Calibration
 from assay.judges.thresholds import Threshold
 from assay.people.alignment import align
@@ -261,3 +263,46 @@ def test_a_wrong_file_is_found_before_anything_is_scored(tmp_path: Path, monkeyp
     assert isinstance(done.exception, InputError)
     assert "values of the judge other/1" in str(done.exception)
     assert not Path(".assay").exists()
+
+
+def test_early_leaves_it_to_all_rows(runs: Runs, both: tuple[Any, Any]) -> None:
+    """All 40 rows are good, and a mean of 0.1 is reached after a few; the share is asked of all of them."""
+    result = runs("now", [1.0] * 40)
+    held = calibration(result)
+    gate = Gate((Rule("quality", "good_share", 0.5), Rule("quality", "at_least", 0.1)), thresholds=held)
+    rows = [(row.number, row.scored.sample) for row in result.numbered()]
+    early = Early(gate, [both[0]], rows, result.judge)
+    assert [early.take(row.number, row.scored) for row in result.numbered()] == [None] * 40
+    assert early.decision(result).verdict == "PASS"
+
+
+def test_a_run_that_another_rule_ended_does_not_say_what_the_share_is(runs: Runs, both: tuple[Any, Any]) -> None:
+    result = runs("now", [0.0] * 40)
+    gate = Gate((Rule("quality", "good_share", 0.1), Rule("quality", "at_least", 0.9)), thresholds=calibration(result))
+    early = Early(gate, [both[0]], [(row.number, row.scored.sample) for row in result.numbered()], result.judge)
+    ended = [early.take(row.number, row.scored) for row in result.numbered()]
+    # the mean can no longer be 0.9 once 5 of 40 are 0
+    assert ended[4] == "the gate was decided after 5 of 40 rows"
+    share, mean = early.decision(result).rulings
+    assert (share.verdict, mean.verdict) == ("INCONCLUSIVE", "FAIL")
+    assert share.because.endswith("; not decided when the run ended")
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"found": 1.2},
+        {"yes": 0.0},
+        {"parts": []},
+        {"value": float("nan")},
+        {"parts": [float("inf")]},
+        {"no": -3},
+        {"left": "x"},
+    ],
+)
+def test_a_file_that_was_spoilt_is_refused(tmp_path: Path, broken: dict[str, Any]) -> None:
+    good = Calibration(judge="a/1", made="2026-01-31", thresholds={"quality": threshold()}).to_dict()
+    good["thresholds"]["quality"] |= broken
+    (tmp_path / "c.json").write_text(json.dumps(good))
+    with pytest.raises(InputError, match=r"c\.json"):
+        Calibration.load(tmp_path / "c.json")

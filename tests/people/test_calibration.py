@@ -157,3 +157,18 @@ def test_every_map_rises_and_stays_within_0_and_1(labels, asked):
         assert found == sorted(found)
         assert all(0.0 <= value <= 1.0 for value in found)
         assert ProbabilityMap.from_dict(json.loads(json.dumps(one.to_dict()))) == one
+
+
+def test_a_calibrated_judge_gets_thresholds_and_no_other_maps(rows, tmp_path):
+    """Samples are good where both of their claims are; the threshold is of the calibrated judge's values."""
+    run = evaluate(rows[0], "faithfulness", calibrated(Noisy(), UP), store=tmp_path, progress=False)
+    labels = [
+        {"id": f"r{n}", "metric": "faithfulness", "label": rows[1][f"r{n}", 0] and rows[1][f"r{n}", 1]}
+        for n in range(90)
+    ]
+    made = align(run, labels).calibration()
+    assert (dict(made.maps), list(made.thresholds)) == ({}, ["faithfulness"])
+    assert made.judge == run.judge
+    claims = [{"id": "r1", "claim": rows[0][1]["answer"].split(". ")[0], "label": "supported"}]
+    with pytest.raises(InputError, match="has one already"):
+        align(run, claims).calibration()
