@@ -299,4 +299,4 @@ def test_the_example_of_the_page_is_one(tmp_path: Path) -> None:
     assert (found.data, found.store, found.language) == (("answers.jsonl",), Path(".assay"), "en")
     assert len(found.metrics) == 4
     assert found.gates is not None
-    assert len(found.gates.gate.rules) == 2
+    assert len(found.gates.gate.rules) == 3

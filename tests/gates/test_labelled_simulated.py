@@ -41,11 +41,13 @@ def found_on(values: Any, good: Any) -> Threshold | str:
     return threshold_of(Group("m", "sample", None, ("m",), None, pairs=pairs), None)
 
 
-def wrong(kind: str, labels: int, rows: int, among_labels: float, true: float) -> tuple[float, float, float]:
-    """The share of gates whose limit is the true share and that fail, that pass, and of which neither can be."""
+def wrong(
+    kind: str, labels: int, rows: int, among_labels: float, true: float, times: int = TIMES
+) -> tuple[float, float, float]:
+    """Of gates whose limit is the true share those that fail, that pass, and that have no threshold to go by."""
     rng = np.random.default_rng(labels + rows + int(100 * true))
     failed = passed = none = 0
-    for _ in range(TIMES):
+    for _ in range(times):
         good = rng.random(labels) < among_labels
         one = found_on(drawn(kind, good, rng), good)
         if isinstance(one, str):  # nothing is ruled
@@ -55,7 +57,7 @@ def wrong(kind: str, labels: int, rows: int, among_labels: float, true: float) -
         shown = of_share(now, one, "higher", true, clusters=None, alpha=0.05)
         failed += shown.broken
         passed += shown.holds
-    return failed / TIMES, passed / TIMES, none / TIMES
+    return failed / times, passed / times, none / times
 
 
 @pytest.mark.parametrize("kind", ["well", "badly", "claims"])
