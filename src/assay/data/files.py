@@ -262,8 +262,8 @@ def _parquet(path: Path) -> Source:
         raise MissingExtra(f"reading Parquet needs pyarrow: {install_extra('parquet')}") from None
     try:
         with parquet.ParquetFile(path) as opened:
-            total = opened.metadata.num_rows
-            groups = [opened.metadata.row_group(number).num_rows for number in range(opened.metadata.num_row_groups)]
+            known = opened.metadata
+            groups = [known.row_group(number).num_rows for number in range(known.num_row_groups)]
             # pandas stores an index without a name under this prefix; it only counts the rows
             names = [name for name in opened.schema_arrow.names if not name.startswith("__index_level_")]
     except Exception as error:  # damaged bytes make pyarrow raise errors of many types
@@ -274,13 +274,17 @@ def _parquet(path: Path) -> Source:
         wanted = range(bisect_left(starts, start), len(groups))
         try:
             # page by page: the default holds the whole row group, often the whole file
-            with parquet.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as opened:
+            # who begins further on does so often, and of many row groups the metadata are long
+            metadata = known if start else None
+            with parquet.ParquetFile(path, metadata=metadata, buffer_size=1 << 20, pre_buffer=False) as opened:
                 for batch in opened.iter_batches(batch_size=BATCH, row_groups=wanted, columns=names):
                     yield from listed(batch)
         except Exception as error:
             yield Bad(f"the Parquet file is damaged, and what follows is lost: {error}")
 
-    return Source(what=repr(path.name), open=rows, names=unique(names), total=total, starts=starts, open_at=rows)
+    return Source(
+        what=repr(path.name), open=rows, names=unique(names), total=known.num_rows, starts=starts, open_at=rows
+    )
 
 
 #: Kinds of file that are met often, and not read.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from assay.comparison import Comparison, compare
 from assay.errors import InputError
 from assay.gates.decision import Decision, Ruling, Verdict
-from assay.gates.labelled import is_good, of_share, thresholds_for
+from assay.gates.labelled import of_share, thresholds_for
 from assay.gates.measured import Rows, pairs_for, rows_of, scores_of
 from assay.gates.rules import Gate, Rule, check_limit
 from assay.gates.saying import because_of
@@ -48,11 +48,10 @@ def check(gate: Gate, result: Result, baseline: Result | None = None, *, witness
     ]
     if gate.cluster is not None and not any(one.cluster for rows in found for one in rows.ones):
         raise InputError(f"cluster: no row has the column {gate.cluster!r}")
-    by_labels = [thresholds.get(rule.metric) if rule.kind == "good_share" else None for rule in gate.rules]
-    shown = [_shown(rule, rows, gate, one) for rule, rows, one in zip(gate.rules, found, by_labels, strict=True)]
+    shown = [_shown(rule, rows, gate, thresholds) for rule, rows in zip(gate.rules, found, strict=True)]
     rulings = tuple(
-        _ruling(rule, rows, one, p, gate, only_before if rule.relative else 0, result, comparison, witnesses, threshold)
-        for rule, rows, one, p, threshold in zip(gate.rules, found, shown, _corrected(shown), by_labels, strict=True)
+        _ruling(rule, rows, one, p, gate, only_before if rule.relative else 0, result, comparison, witnesses)
+        for rule, rows, one, p in zip(gate.rules, found, shown, _corrected(shown), strict=True)
     )
     notes += () if comparison is None else comparison.notes
     return Decision(result.run, None if comparison is None else comparison.first, gate.confidence, rulings, notes)
@@ -74,7 +73,7 @@ def _check(rule: Rule, result: Result, baseline: Result | None) -> None:
         raise InputError(f"gate: {result.run!r} is its own baseline; name two runs")
 
 
-def _shown(rule: Rule, rows: Rows, gate: Gate, threshold: Threshold | None) -> Shown | None:
+def _shown(rule: Rule, rows: Rows, gate: Gate, thresholds: Mapping[str, Threshold]) -> Shown | None:
     """The numbers of a rule; None where no row has a value."""
     low, high = rows.ends
     alpha = 1.0 - gate.confidence
@@ -92,9 +91,9 @@ def _shown(rule: Rule, rows: Rows, gate: Gate, threshold: Threshold | None) -> S
     known = [value for value in now if value is not None]
     if not known:
         return None
-    if threshold is not None:
+    if rule.kind == "good_share":
         raw = [one.value for one in rows.ones]
-        return of_share(raw, threshold, rows.direction, rule.limit, clusters=names, alpha=alpha)
+        return of_share(raw, thresholds[rule.metric], rows.direction, rule.limit, clusters=names, alpha=alpha)
     if rule.by == "mean":
         return of_mean(known, len(now) - len(known), low, high, limit, tolerance)
     with_name = list(zip(now, names or (), strict=False))
@@ -120,7 +119,6 @@ def _ruling(
     result: Result,
     comparison: Comparison | None,
     most: int,
-    threshold: Threshold | None,
 ) -> Ruling:
     complete = rows.complete(rule)
     there = len(rows.ones) + only_before
@@ -131,10 +129,8 @@ def _ruling(
             shown.broken and (p is None or p < 1.0 - gate.confidence) and not (rule.kind == "margin" and shown.holds)
         )
         verdict = "FAIL" if fails else "PASS" if shown.holds and not short else "INCONCLUSIVE"
-    sign = 1.0 if rows.direction == "higher" or threshold is not None else -1.0  # a share of good rows is not turned
-    good = None
-    if threshold is not None:
-        good = sum(one.value is not None and is_good(one.value, threshold.value, rows.direction) for one in rows.ones)
+    # a share of good rows is not turned
+    sign = 1.0 if rows.direction == "higher" or rule.kind == "good_share" else -1.0
     made = Ruling(
         rule,
         verdict,
@@ -148,8 +144,8 @@ def _ruling(
         rows.left_out,
         only_before,
         tolerance=tolerance_of(rule, gate, len(complete)),
-        threshold=threshold,
-        good=good,
+        threshold=None if shown is None else shown.threshold,
+        good=None if shown is None else shown.good,
     )
     return because_of(made, short, witnesses_of(made, rows, result, comparison, most))
 

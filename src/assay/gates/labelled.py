@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
 from assay.errors import InputError
 from assay.gates.rules import Gate
 from assay.gates.shown import Clusters, Shown, smallest
@@ -17,6 +19,7 @@ from assay.judges.thresholds import Threshold
 from assay.records import Direction
 from assay.result import Result
 from assay.stats import estimate
+from assay.stats.arrays import effective
 from assay.stats.shares import Told, true_share
 
 
@@ -95,7 +98,8 @@ def of_share(
     share, low, high = ends(None, alpha)
     worst, best = ends(0.0, alpha), ends(1.0, alpha)
     p = smallest(lambda level: ends(1.0, level)[2] < limit) if best[0] < limit else 1.0
-    return Shown(share, (low, high), (worst[0], best[0]), worst[1] >= limit, p, p < alpha)
+    good = sum(one is not None and is_good(one, threshold.value, direction) for one in values)
+    return Shown(share, (low, high), (worst[0], best[0]), worst[1] >= limit, p, p < alpha, threshold, good)
 
 
 def _told(threshold: Threshold, direction: Direction) -> Told:
@@ -117,5 +121,4 @@ def _said(passes: Sequence[float], names: Clusters) -> tuple[float, float]:
         return said, 1.0
     if found.error > 1e-12 and 0.0 < said < 1.0:
         return said, max(1.0, min(n, said * (1.0 - said) / found.error**2))
-    sizes = Counter(names).values() if names is not None else ()
-    return said, n * n / sum(size * size for size in sizes) if names is not None else n
+    return said, n if names is None else effective(np.array(list(Counter(names).values()), dtype=float))

@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from assay.judges.thresholds import Threshold
 from assay.stats import difference, estimate, non_inferior
 
 #: Of a mean that equals its limit in exact arithmetic, floating point may lose so much, relative to the range.
@@ -36,6 +37,7 @@ class Shown:
     p         how surprising the values are where the limit is kept, were the missing ones as good as can be; None where
               nothing is left to chance
     broken    whether they can show that it is not, `p` apart
+    threshold  of a share of good rows: by what they are told apart; `good`: how many are on its good side
     """
 
     value: float
@@ -44,6 +46,8 @@ class Shown:
     holds: bool
     p: float | None
     broken: bool
+    threshold: Threshold | None = None
+    good: int | None = None
 
 
 def of_mean(

@@ -128,16 +128,17 @@ def _said(
     said = [False] * len(values)
     for one in range(FOLDS):
         others = [n for n in range(len(values)) if fold[n] != one]
-        found = _threshold(values, truth, weights, others)
+        found = threshold_on(values, truth, weights, others)
         for n in range(len(values)):
             if fold[n] == one:
                 said[n] = found is None or values[n] >= found
-    return said, _threshold(values, truth, weights, range(len(values)))
+    return said, threshold_on(values, truth, weights, range(len(values)))
 
 
-def _threshold(
+def threshold_on(
     values: Sequence[float], truth: Sequence[bool], weights: Sequence[float], of: Sequence[int]
 ) -> float | None:
+    """The best threshold on those of the labels that have these numbers."""
     return best_threshold([values[n] for n in of], [truth[n] for n in of], [weights[n] for n in of])
 
 

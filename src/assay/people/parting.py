@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.judges.thresholds import Threshold
-from assay.people.groups import FOLDS, Group
-from assay.stats.arrays import Floats
-from assay.stats.calibration import best_threshold
+from assay.people.groups import FOLDS, Group, threshold_on
+from assay.stats.arrays import effective
 from assay.stats.shares import Told
 
 #: Labels, and of the rarer kind, below which no map and no threshold is found.
@@ -38,14 +37,15 @@ def threshold_of(group: Group, metric: str | None) -> Threshold | str:
     values = np.array([pair.item.value for pair in group.pairs], dtype=float)
     weight = np.array([pair.weight for pair in group.pairs], dtype=float)
     part = parts_of(truth.tolist())
-    found = [_best(values, truth, weight, part != one) for one in range(FOLDS)]
-    whole = _best(values, truth, weight, part >= 0)
+    columns = values.tolist(), truth.tolist(), weight.tolist()
+    found = [threshold_on(*columns, np.flatnonzero(part != one).tolist()) for one in range(FOLDS)]
+    whole = threshold_on(*columns, range(n))
     parts = [one for one in found if one is not None]
     if whole is None or len(parts) < len(found):
         return f"{group.name} has the same value on nearly all labelled samples"
     reaches = values >= np.array(parts)[part]
     told = Told(
-        _effective(weight[truth]), _effective(weight[~truth]),
+        effective(weight[truth]), effective(weight[~truth]),
         float(np.average(reaches[truth], weights=weight[truth])),
         float(np.average(~reaches[~truth], weights=weight[~truth])),
     )  # fmt: skip
@@ -66,13 +66,3 @@ def parts_of(truth: Sequence[bool]) -> np.ndarray[tuple[int], np.dtype[np.int64]
         places = rng.permutation(np.flatnonzero(kinds == kind))
         part[places] = np.arange(places.size) % FOLDS
     return part
-
-
-def _best(values: Floats, truth: np.ndarray, weight: Floats, of: np.ndarray) -> float | None:
-    return best_threshold(values[of].tolist(), truth[of].tolist(), weight[of].tolist())
-
-
-def _effective(weight: Floats) -> float:
-    """How many labels of one weight would say as much (Kish)."""
-    scaled = weight / weight.max()
-    return float(scaled.sum() ** 2 / (scaled**2).sum())

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from assay.errors import InputError
-from assay.stats.arrays import Floats
+from assay.stats.arrays import Floats, effective
 from assay.stats.distributions import t_quantile
 from assay.stats.intervals import wilson
 
@@ -264,8 +264,7 @@ def _figure(
 
 def _effective(labels: _Labels) -> float:
     """How many clusters of one size would be as many (Kish)."""
-    sums = np.bincount(labels.group, weights=labels.weight) if labels.group.size else np.zeros(0)
-    return float(sums.sum() ** 2 / (sums**2).sum()) if sums.any() else 0.0
+    return effective(np.bincount(labels.group, weights=labels.weight)) if labels.group.size else 0.0
 
 
 def _grouped(labels: _Labels) -> npt.NDArray[np.int64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,3 +31,11 @@ def grouped(deviations: Floats, clusters: Sequence[Hashable] | None) -> tuple[Fl
     numbers: dict[Hashable, int] = {}
     index = np.array([numbers.setdefault(name, len(numbers)) for name in clusters], dtype=int)
     return np.bincount(index).astype(np.float64), np.bincount(index, weights=deviations).astype(np.float64)
+
+
+def effective(weights: npt.NDArray[np.number[Any]]) -> float:
+    """How many of one weight would say as much (Kish, Survey Sampling, 1965); 0 where there are none, or all are 0."""
+    if not weights.size or not (largest := weights.max()):
+        return 0.0
+    scaled = weights / largest  # the squares of huge ones are no numbers
+    return float(scaled.sum() ** 2 / (scaled**2).sum())

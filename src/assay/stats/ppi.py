@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from assay.errors import InputError
 from assay.stats.agreement import TINY
-from assay.stats.arrays import Floats
+from assay.stats.arrays import Floats, effective
 from assay.stats.distributions import normal_quantile, t_quantile
 from assay.stats.intervals import wilson
 
@@ -115,8 +115,7 @@ class _Parts:
     @property
     def witnesses(self) -> float:
         """How many labelled clusters of one size and weight would say as much (Kish)."""
-        sums = np.bincount(self.clusters[: self.n], self.weight)
-        return float(sums.sum() ** 2 / (sums**2).sum())
+        return effective(np.bincount(self.clusters[: self.n], self.weight))
 
 
 def corrected_mean(
