@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from assay.errors import InputError
 from assay.groups import value_in
+from assay.json_files import read_json, write_json
 from assay.records import Sample
 from assay.result import Result
 from assay.stats.noise import Noise, Readings
@@ -53,17 +54,14 @@ class NoiseReport:
     def save(self, path: str | Path) -> Path:
         """Write it as JSON, for gates. Returns the path."""
         path = Path(path)
-        path.write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(path, self.to_dict())
         return path
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """What `save` wrote. Raises InputError, naming the file, for what is none."""
         path = Path(path)
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"noise: {str(path)!r} cannot be read: {error}") from None
+        data = read_json(path, "noise")
         if not isinstance(data, dict) or data.get("assay_noise") != FORMAT or not isinstance(data.get("metrics"), dict):
             raise InputError(f"noise: {str(path)!r} is none that `assay noise` wrote, of version {FORMAT}")
         try:

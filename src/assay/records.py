@@ -233,8 +233,9 @@ class Sample(Record):
 
     @property
     def has_texts(self) -> bool:
-        """Whether question, answer, contexts or reference are known; of a row that was kept lean none is."""
-        return any(part is not None for part in (self.question, self.answer, self.contexts, self.reference))
+        """Whether any text is known, an earlier turn's or a message's too; of a row that was kept lean none is."""
+        texts = (self.question, self.answer, self.contexts, self.reference, self.reference_contexts)
+        return any(part is not None for part in texts) or bool(self.history or self.messages)
 
     @property
     def passages(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from assay.config import configuration
 from assay.errors import InputError
 from assay.gates import Gate, Rule, Ruling, check
 from assay.gates.shown import of_mean
+from assay.gates.tolerance import with_noise
 from assay.readings import NoiseReport
 from assay.result import Result
 from assay.stats.noise import Noise, Readings
@@ -130,7 +131,16 @@ def test_the_command_and_the_configuration_take_a_file(
     config = configuration(folder=tmp_path)
     assert config is not None
     assert config.gates is not None
-    assert config.gates.gate.noise == NoiseReport.load("noise.json")
-    (tmp_path / "assay.toml").write_text(table.format("gone.json"))
-    with pytest.raises(InputError, match=r"\[gates\] noise line 2: .*gone.json' cannot be read"):
-        configuration(folder=tmp_path)
+    assert with_noise(config.gates.gate).noise == NoiseReport.load("noise.json")
+
+
+def test_a_noise_file_that_is_not_there_yet_stops_the_gate_alone(
+    runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A configuration that names what `assay noise --out` is to write: else that command could not be run by it."""
+    runs("now", [1.0, 0.8, 0.8, 0.6])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "assay.toml").write_text('[gates]\nnoise = "gone.json"\n[gates.faithfulness]\nat_least = 0.9\n')
+    assert CliRunner().invoke(app, ["show", "now", "--store", "store"]).exit_code == 0
+    found = CliRunner().invoke(app, ["gate", "now", "--store", "store"])
+    assert (found.exit_code, "gone.json' cannot be read" in " ".join(str(found.exception).split())) == (1, True)

@@ -157,3 +157,16 @@ def test_what_has_no_scores_is_refused(tmp_path: Path, system: str) -> None:
     for records in ([{"id": "x"}], [{"question": "q"}], [{"context": {"span_id": "a"}, "parent_id": None}]):
         with pytest.raises(InputError, match=r"no row has a score|there are no rows"):
             written(tmp_path, system, records)
+
+
+@pytest.mark.parametrize(("system", "record"), [
+    ("langfuse", {"id": "1", "traceId": "t", "name": "kind\ud83d", "value": 0.5, "dataType": "NUMERIC",
+                  "metadata": RANGE}),
+    ("ragas", {"user_input": "q", "response": "a", "faithfulness": 0.5, "kind\ud83d": 0.5}),
+])  # fmt: skip
+def test_half_a_character_in_the_name_of_a_metric(tmp_path: Path, system: str, record: dict[str, Any]) -> None:
+    """It can be stored and shown, as U+FFFD; so can the note on a metric whose scale nobody said."""
+    run = written(tmp_path, system, [record])
+    said = "\n".join([*run.metrics, *run.notes])
+    assert "kind\ufffd" in said
+    assert said.encode()

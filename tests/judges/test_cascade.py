@@ -438,7 +438,7 @@ def test_fingerprints_tell_apart_judges_and_bands() -> None:
         ({"band": {"claims": (0, 1)}}, "claims"),
         ({"band": (0, 1), "on_failure": "guess"}, "on_failure"),
         ({"band": (0, 1), "plan": "x.json"}, "either band"),
-        ({"plan": "nowhere.json"}, "cannot read 'nowhere.json'"),
+        ({"plan": "nowhere.json"}, "'nowhere.json' cannot be read"),
     ],
 )
 def test_arguments_that_cannot_work_are_named(arguments: dict[str, Any], says: str) -> None:

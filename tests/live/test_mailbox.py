@@ -147,6 +147,24 @@ def test_what_came_in_a_burst_is_scored_after_it_without_being_asked_for(scorer:
     assert live.health().delivered == 400
 
 
+def test_a_burst_that_comes_in_waves_is_one(scorer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parallel requests end together, and then none for a while: the application needs the CPU all the same."""
+    from types import SimpleNamespace
+
+    clock = [100.0]
+    monkeypatch.setattr("assay.live.scorer.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    live = scorer(sinks=[MemorySink()])
+    for n in range(400):
+        live.submit(sample(str(n)))
+    time.sleep(0.3)  # some 15 looks, of which each takes a fiftieth of what waits, however many they are
+    assert live.health().finished < 400
+    clock[0] += 0.3
+    until = time.monotonic() + 20
+    while live.health().delivered < 400 and time.monotonic() < until:
+        time.sleep(0.02)
+    assert live.health().delivered == 400
+
+
 @pytest.mark.long
 def test_load_that_never_ends_is_scored_as_it_comes(scorer: Any) -> None:
     live = scorer(max_queue=1000)

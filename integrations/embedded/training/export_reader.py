@@ -18,7 +18,7 @@ from typing import Any
 import graphs
 import numpy as np
 from export_reranker import published, read
-from train_reader import build
+from train_reader import build, trained
 
 
 def trunk(model: Any, shared: int) -> Any:
@@ -76,7 +76,7 @@ def shared_layers(reranker: Any, reader: Any) -> int:
     if not all(torch.equal(mine[name], other[name]) for name in mine):
         raise ValueError("the reader was trained with other embeddings than the reranker's")
     count = 0
-    for first, second in zip(reranker.bert.encoder.layer, reader.bert.encoder.layer, strict=True):
+    for first, second in zip(reranker.bert.encoder.layer, reader.bert.encoder.layer, strict=False):
         if not all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True)):
             break
         count += 1
@@ -93,10 +93,9 @@ def main() -> None:
     import torch
 
     floats, quantised = read(given.onnx)
-    reranker, reader = build(given.onnx, classes=1), build(given.onnx)
+    reranker, reader = build(given.onnx, classes=1), trained(given.onnx, given.weights)
     for name in ("weight", "bias"):
         getattr(reranker.classifier, name).data = torch.tensor(np.ascontiguousarray(floats[f"classifier.{name}"]))
-    reader.load_state_dict(torch.load(given.weights, weights_only=True)["model"])
     for model in (reranker, reader):
         model.set_attn_implementation("eager")
         model.eval()

@@ -67,12 +67,14 @@ def detokenised(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"([(\[])\s+", r"\1", text)).strip()
 
 
-def labelled(data: Path) -> list[Pair]:
-    """Every open row, by its own label."""
+def labelled(data: Path, without: tuple[str, ...] = ()) -> list[Pair]:
+    """Every open row, by its own label, but those of sources whose names begin with one of `without`."""
     out = []
     for name in ("groundedness_open", "nli_open", "qa_derived", *RECORDS, "factcg_cg2c_doc"):
         for row in reading.lines(data / "train" / f"{name}.jsonl.gz"):
             if row["label"] not in (0, 1) or not row["premise"] or not row["hypothesis"]:
+                continue
+            if row["source"].startswith(without):
                 continue
             claim, passage = row["hypothesis"], row["premise"]
             if name == "qa_derived":
@@ -267,6 +269,7 @@ def main() -> None:
     ask.add_argument("--records", type=int, default=0, help="pairs made by rule from records")
     ask.add_argument("--kinds", nargs="+", choices=SHARE, default=KINDS, help="of derived pairs")
     ask.add_argument("--hold", type=int, default=20)
+    ask.add_argument("--without", nargs="*", default=[], help="beginnings of the names of sources to leave out")
     ask.add_argument("--attacked", type=float, default=0.05, help="share of rows that get an instruction")
     ask.add_argument("--seed", type=int, default=23)
     given = ask.parse_args()
@@ -275,7 +278,7 @@ def main() -> None:
     tokenizer = Tokenizer.from_file(str(given.tokenizer))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    everything = labelled(given.data)
+    everything = labelled(given.data, tuple(given.without))
     sentence = by_sentence(everything)
     held = [pair for pair in everything if held_out(pair, given.hold)]
     pairs = [pair for pair in everything if not held_out(pair, given.hold)]

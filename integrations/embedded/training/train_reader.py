@@ -6,6 +6,8 @@ It starts from the ms-marco reranker, turned back to float. The embeddings and t
 are, so the shipped file needs them once. One process a core, each on its own pairs; weights are averaged every --sync
 steps. The learning rate falls to 0 at the end of the time, so a run that is to be compared needs the same time, or with
 --steps the same number of steps, whatever else the machine does.
+With --layers and --soft a smaller reader learns from a larger one (soft_labels.py): it begins with these layers of
+--start, and what it is to say is 0.7 of what the larger one says, 0.3 of the label.
 Weights are kept in `last.pt` every two minutes; with --resume a run goes on from there. Stopping the processes
 (SIGSTOP) does not use up the time.
 """
@@ -25,6 +27,7 @@ if os.environ.get("MALLOC_MMAP_MAX_") is None:  # else glibc returns every tenso
 import argparse
 import random
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +40,7 @@ from export_reranker import read
 CLASSES = 3
 SMOOTHING = 0.03
 TYPICAL = 20  # rows of a batch: losses are summed and divided by this, so that a row weighs the same in any batch
+SOFT = 0.7  # what the larger reader's word weighs beside the label
 LONGEST_STEP = 30.0  # seconds; what a step took beyond that, the process was stopped
 
 
@@ -61,6 +65,22 @@ def build(published: Path, classes: int = CLASSES) -> Any:
     return model
 
 
+def thinned(model: Any, layers: Sequence[int]) -> Any:
+    """The model with these of its layers alone."""
+    model.bert.encoder.layer = torch.nn.ModuleList([model.bert.encoder.layer[k] for k in layers])
+    model.config.num_hidden_layers = len(layers)
+    return model
+
+
+def trained(published: Path, weights: Path) -> Any:
+    """What this script wrote, of as many layers as it has."""
+    state = torch.load(weights, weights_only=True)["model"]
+    layers = {name.split(".")[3] for name in state if name.startswith("bert.encoder.layer.")}
+    model = thinned(build(published), range(len(layers)))
+    model.load_state_dict(state)
+    return model
+
+
 class Rows:
     """The pairs of one npz file, less those whose source begins with one of `without`.
 
@@ -72,6 +92,7 @@ class Rows:
         self, path: Path, without: tuple[str, ...] = (), of: tuple[str, ...] = (), share: float | None = None
     ) -> None:
         data = np.load(path)
+        self.soft: torch.Tensor | None = None
         self.ids, self.starts, self.firsts = data["ids"], data["starts"], data["firsts"]
         self.labels = torch.tensor(data["labels"], dtype=torch.long)
         self.sizes = np.diff(self.starts)
@@ -129,6 +150,12 @@ def loss_of(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     return -((1 - SMOOTHING) * said + SMOOTHING * other).sum() / TYPICAL
 
 
+def loss_beside(logits: torch.Tensor, labels: torch.Tensor, soft: torch.Tensor) -> torch.Tensor:
+    """Mostly of what the larger reader says: its probabilities, against those of `logits`."""
+    said = -(torch.softmax(soft.float(), -1) * torch.log_softmax(logits.float(), -1)).sum() / TYPICAL
+    return SOFT * said + (1 - SOFT) * loss_of(logits, labels)
+
+
 def mean_of_workers(parameters: list[torch.nn.Parameter], workers: int) -> None:
     with torch.no_grad():
         flat = torch.cat([p.reshape(-1) for p in parameters])
@@ -146,6 +173,10 @@ def worker(rank: int, given: argparse.Namespace) -> None:
     dist.init_process_group("gloo", rank=rank, world_size=given.workers)
     torch.manual_seed(given.seed)
     model = build(given.onnx)
+    if given.start:
+        model.load_state_dict(torch.load(given.start, weights_only=True)["model"])
+    if given.layers:
+        model = thinned(model, given.layers)
     for part in (model.bert.embeddings, *model.bert.encoder.layer[: given.freeze]):
         part.requires_grad_(False)
     head = [p for n, p in model.named_parameters() if p.requires_grad and n.startswith("classifier")]
@@ -155,9 +186,9 @@ def worker(rank: int, given: argparse.Namespace) -> None:
         [{"params": head, "factor": 5.0}, {"params": body, "factor": 1.0}], lr=given.lr, weight_decay=0.01, foreach=True
     )
     rows = Rows(given.pairs, tuple(given.without), tuple(given.of), given.share)
+    if given.soft:
+        rows.soft = torch.from_numpy(np.load(given.soft))
     spent, step = 0.0, 0
-    if given.start:
-        model.load_state_dict(torch.load(given.start, weights_only=True)["model"])
     last = given.out / "last.pt"
     if given.resume:
         kept = torch.load(last, weights_only=True)
@@ -194,7 +225,8 @@ def worker(rank: int, given: argparse.Namespace) -> None:
         chosen = plan[step]
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=given.bf16):
             logits = model(**rows.batch(chosen)).logits
-        loss = loss_of(logits, rows.labels[chosen])
+        labels = rows.labels[chosen]
+        loss = loss_of(logits, labels) if rows.soft is None else loss_beside(logits, labels, rows.soft[chosen])
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(parameters, 1.0)
@@ -232,6 +264,8 @@ def main() -> None:
     ask.add_argument("--seed", type=int, default=23)
     ask.add_argument("--port", type=int, default=29517)
     ask.add_argument("--start", type=Path, help="weights of an earlier run to start from")
+    ask.add_argument("--layers", type=int, nargs="+", help="of --start, those that a smaller reader begins with")
+    ask.add_argument("--soft", type=Path, help="what a larger reader says of the pairs, of soft_labels.py")
     ask.add_argument("--resume", action="store_true")
     ask.add_argument(
         "--bf16", action=argparse.BooleanOptionalAction,

@@ -112,10 +112,7 @@ def gate(
 def _with_options(
     gate: Gate, cluster: str | None, any_judge: bool, noise: Path | None, thresholds: Path | None
 ) -> Gate:
-    from assay.readings import NoiseReport
-
-    known = gate.noise if noise is None else NoiseReport.load(noise)
     return replace(
-        gate, cluster=cluster or gate.cluster, any_judge=any_judge or gate.any_judge, noise=known,
+        gate, cluster=cluster or gate.cluster, any_judge=any_judge or gate.any_judge, noise=noise or gate.noise,
         thresholds=thresholds or gate.thresholds,
     )  # fmt: skip

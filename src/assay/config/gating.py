@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from assay.config.judging import metric_named
 from assay.config.section import Section, near
 from assay.errors import InputError
 from assay.gates.rules import CONFIDENCE, COVERAGE, KINDS, Gate, Rule, check_limit
 from assay.metrics.base import Metric
-
-if TYPE_CHECKING:
-    from assay.readings import NoiseReport
 
 _COMMON = ("baseline", "confidence", "cluster", "coverage", "leave_out", "any_judge", "noise", "thresholds")
 _OF_A_RULE = (*KINDS, "by", "coverage", "leave_out")
@@ -49,32 +46,20 @@ def gate_in(section: Section, metrics: tuple[Metric, ...], folder: Path) -> Gate
     _share(section)
     if not rules:
         raise section.error(None, "it has no rules: give a metric one, as [gates.faithfulness] at_least = 0.8")
-    noise, labelled = _noise(section, folder), section.text("thresholds")
+    noise, labelled = section.text("noise"), section.text("thresholds")
     by_labels = next((rule.metric for rule in rules if rule.kind == "good_share"), None)
     if by_labels is not None and labelled is None:
         raise section.section(by_labels).error(
             "good_share", 'name what `assay align LABELS --write FILE` wrote, as [gates] thresholds = "FILE"'
         )
-    thresholds = None if labelled is None else folder / labelled  # read when it is used: align may yet write it
     try:
-        gate = Gate(
-            tuple(rules), CONFIDENCE if confidence is None else confidence, cluster, any_judge, noise, thresholds
-        )
+        gate = Gate(  # files are read when they are used: a command may yet write them
+            tuple(rules), CONFIDENCE if confidence is None else confidence, cluster, any_judge,
+            None if noise is None else folder / noise, None if labelled is None else folder / labelled,
+        )  # fmt: skip
     except InputError as error:
         raise section.error("confidence", str(error).removeprefix("gate: confidence: ")) from None
     return GateSettings(gate, baseline)
-
-
-def _noise(section: Section, folder: Path) -> NoiseReport | None:
-    name = section.text("noise")
-    if name is None:
-        return None
-    from assay.readings import NoiseReport
-
-    try:
-        return NoiseReport.load(folder / name)
-    except InputError as error:
-        raise section.error("noise", str(error).removeprefix("noise: ")) from None
 
 
 def _metric(section: Section, key: str, metrics: tuple[Metric, ...]) -> Metric:

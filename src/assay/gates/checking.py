@@ -13,7 +13,7 @@ from assay.gates.measured import Rows, pairs_for, rows_of, scores_of
 from assay.gates.rules import Gate, Rule, check_limit
 from assay.gates.saying import because_of
 from assay.gates.shown import Shown, of_change, of_level, of_mean
-from assay.gates.tolerance import check_noise, tolerance_of
+from assay.gates.tolerance import check_noise, tolerance_of, with_noise
 from assay.gates.witnesses import WITNESSES, witnesses_of
 from assay.judges.thresholds import Threshold
 from assay.pairing import Pair, pairs_of
@@ -29,8 +29,10 @@ def check(gate: Gate, result: Result, baseline: Result | None = None, *, witness
     that test (Holm); passing needs no correction, for all rules have to pass (Berger, Technometrics 24, 1982).
 
     Raises InputError for metrics that the run or the baseline has not, limits that do not fit the metric, rules against
-    a baseline without one, noise or thresholds of another judge, and all that `assay.comparison.compare` refuses.
+    a baseline without one, noise or thresholds of another judge or in a file that cannot be read, and all that
+    `assay.comparison.compare` refuses.
     """
+    gate = with_noise(gate)
     for rule in gate.rules:
         _check(rule, result, baseline)
     notes = check_noise(gate, result)

@@ -20,7 +20,7 @@ from assay.gates.checking import check
 from assay.gates.decision import Decision, Ruling, Verdict
 from assay.gates.measured import One, is_meant
 from assay.gates.rules import Gate, Rule
-from assay.gates.tolerance import check_noise, tolerance_of
+from assay.gates.tolerance import check_noise, tolerance_of, with_noise
 from assay.metrics.base import Metric
 from assay.pairing import Key, keys_of, scores_by_key
 from assay.records import Sample, Score, ScoredSample
@@ -151,7 +151,7 @@ class Early:
                 f"early: the baseline {baseline.run!r} is by {baseline.judge}, and this run by {judge}; runs of "
                 "different judges do not compare, unless any_judge says so"
             )
-        self.gate, self.baseline = gate, baseline
+        self.gate, self.baseline = with_noise(gate), baseline
         held = list(rows)
         samples = (Sample(id=row.id) if isinstance(row, RowError) else row for _, row in held)
         self._keys: dict[int, Key] = {number: key for (number, _), key in zip(held, keys_of(samples), strict=True)}

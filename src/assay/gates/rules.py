@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from assay.errors import Cause, InputError
@@ -106,7 +107,8 @@ class Gate:
                 (Holm), and so it passes a margin that is not kept
     cluster     a column of the data: rows with one value in it hang together, and are one witness
     any_judge   hold runs of different judges against each other, too
-    noise       what `assay noise` found of the judge: nothing fails for less than readings of it differ by
+    noise       what `assay noise` found of the judge, or the file that it wrote, which is read when needed: nothing
+                fails for less than readings of it differ by
     thresholds  what `assay align --write` found of the judge, or that file, for rules good_share; read when needed
 
     Raises InputError for a gate without rules, two rules of one kind for one metric, and a confidence outside (0.5, 1).
@@ -116,7 +118,7 @@ class Gate:
     confidence: float = CONFIDENCE
     cluster: str | None = None
     any_judge: bool = False
-    noise: NoiseReport | None = None
+    noise: NoiseReport | str | Path | None = None
     thresholds: CalibrationSpec | None = None
 
     def __post_init__(self) -> None:

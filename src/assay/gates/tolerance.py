@@ -8,15 +8,30 @@ interval of a mean holds the judge's noise already, since the values do, and so 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from assay.errors import InputError
 from assay.gates.rules import Gate, Rule
+from assay.readings import NoiseReport
 from assay.result import Result
+
+
+def with_noise(gate: Gate) -> Gate:
+    """The gate with its noise read, where a file of it is named. Raises InputError for one that cannot be read."""
+    if gate.noise is None or isinstance(gate.noise, NoiseReport):
+        return gate
+    return replace(gate, noise=NoiseReport.load(gate.noise))
+
+
+def _known(gate: Gate) -> NoiseReport | None:
+    noise = with_noise(gate).noise
+    return noise if isinstance(noise, NoiseReport) else None
 
 
 def tolerance_of(rule: Rule, gate: Gate, rows: int) -> float | None:
     """What chance makes of a rule on so many rows, on the scale of the scores; None where no noise is known of it."""
-    noise = None if gate.noise is None else gate.noise.metrics.get(rule.metric)
+    known = _known(gate)
+    noise = None if known is None else known.metrics.get(rule.metric)
     if noise is None or rows < 1 or rule.by == "interval" or rule.kind == "good_share":
         return None
     alike = noise.tolerance(rows, "readings", gate.confidence)
@@ -31,12 +46,13 @@ def check_noise(gate: Gate, result: Result) -> tuple[str, ...]:
 
     Raises InputError where it was measured with another judge than the run's.
     """
-    if gate.noise is None:
+    known = _known(gate)
+    if known is None:
         return ()
-    if gate.noise.judge != result.judge:
+    if known.judge != result.judge:
         raise InputError(
-            f"noise: it was measured with the judge {gate.noise.judge}, and run {result.run!r} is by {result.judge}; "
+            f"noise: it was measured with the judge {known.judge}, and run {result.run!r} is by {result.judge}; "
             "measure this one with `assay noise`"
         )
-    unknown = [name for name in gate.metrics if name not in gate.noise.metrics]
+    unknown = [name for name in gate.metrics if name not in known.metrics]
     return (f"how far the judge wavers is not known of {', '.join(unknown)}",) if unknown else ()

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
-from assay.cleaning import missing
+from assay.cleaning import missing, well_formed
 from assay.data import RowError, open_data
 from assay.errors import Cause, InputError
 from assay.graded.scales import Scale, Stated, scale_of
@@ -70,6 +70,7 @@ def run_of(system: str, file: str, rows: Sequence[Graded], scales: Stated | None
     """
     if not rows:
         raise InputError(f"{file}: there are no rows with scores of {system}")
+    rows = [_printable(row) for row in rows]
     columns = list(dict.fromkeys(name for row in rows for name in row.given))
     found = {name: _scale(system, name, rows, scales or {}) for name in columns}
     known = _apart({name: scale for name, scale in found.items() if scale is not None})
@@ -95,6 +96,13 @@ def run_of(system: str, file: str, rows: Sequence[Graded], scales: Stated | None
     if not scored:
         raise InputError(f"{file}: no row can be read: {left[0]}")
     return Run(f"{system}: {', '.join(sorted(judges)) or 'not said'}", scored, tuple(notes))
+
+
+def _printable(row: Graded) -> Graded:
+    """The row, with names of metrics that can be stored and printed: JSON may hold half a character."""
+    if all(name == well_formed(name) for name in row.given):
+        return row
+    return Graded(row.row, {well_formed(name): one for name, one in row.given.items()})
 
 
 def _refuse(system: str, file: str, columns: Sequence[str]) -> NoReturn:

@@ -60,6 +60,7 @@ class Rows:
 
     def score(self, key: str, name: str, value: Given, metadata: Any = None) -> None:
         """One more score of this name; `metadata` has its range where assay wrote it."""
+        name = well_formed(name)
         self._rows.setdefault(key, _Row()).scores.setdefault(name, []).append(value)
         ends = _ends(json_of(metadata))
         if ends is not None:
@@ -118,14 +119,18 @@ def records_of(system: str, address: str) -> Iterator[Record]:
         yield record
 
 
-def text_of(value: Any) -> str | None:
+def flat(value: Any) -> str | None:
     """What stands there as one text: of an object with one text that text, anything else as JSON."""
-    value = json_of(value)
     if absent(value) or isinstance(value, str):
         return None if absent(value) else well_formed(value)
     if isinstance(value, Mapping) and len(value) == 1 and isinstance(only := next(iter(value.values())), str):
         return well_formed(only)
     return well_formed(json.dumps(value, sort_keys=True, ensure_ascii=False, default=str))
+
+
+def text_of(value: Any) -> str | None:
+    """The same of a value that may be written as JSON."""
+    return flat(json_of(value))
 
 
 def absent(value: Any) -> bool:

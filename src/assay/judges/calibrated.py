@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import bisect
-import json
 import math
 import weakref
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ from typing import Any, Self, TypeAlias
 
 from assay.errors import InputError, JudgeFailure
 from assay.inquiries import Inquiry
+from assay.json_files import read_json, write_json
 from assay.judges.base import METER, Answer, BaseJudge, Host, JudgeSpec, Meter
 from assay.judges.cache import FindingCache, FindingStore
 from assay.judges.cascade.items import kind_of
@@ -97,18 +97,12 @@ class Calibration(Record):
 
     def save(self, path: str | Path) -> None:
         """Write it as JSON."""
-        Path(path).write_text(json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        write_json(path, self.to_dict())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """The calibration in this file. Raises InputError, naming the file, where there is none."""
-        where = f"calibration: {str(path)!r}"
-        try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InputError(f"{where} cannot be read: {error.strerror}") from None
-        except ValueError:
-            raise InputError(f"{where} is no JSON file") from None
+        where, data = f"calibration: {str(path)!r}", read_json(path, "calibration")
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise InputError(f"{where} is no calibration of this version of assay; `assay align --write` makes one")
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 LIVE_METRICS = ("faithfulness", "context_utilization")
 
 SHARE = 50  # while samples keep coming, each look takes one of so many that wait; the rest is scored after the burst
+LULL = 0.25  # seconds without a new sample after which a burst is over: parallel requests end in waves
 BREATH = 0.05  # seconds at least before a sample that waits for its budget is tried again
 
 
@@ -132,6 +134,7 @@ class LiveScorer(BaseIntake):
         self._letting_go: Any = None  # the finalizer that lets go of the judge on the scoring thread
         self._delivery = Delivery(self._sinks, self._on_score, self._max_queue, self._delivered, self.count_error)
         self._seen = self._allowed = 0  # items put before the last look, and those that may be begun until the next
+        self._last = 0.0  # when a look last found new ones
         return Mailbox(SCORING, self._look, max_items=self._max_queue, max_bytes=self._max_bytes)
 
     # -- the host's side ------------------------------------------------------------------------------------------
@@ -193,9 +196,10 @@ class LiveScorer(BaseIntake):
 
     def _look(self) -> bool:
         """Begin to score what waits. While more keeps coming, the application goes first: see SHARE."""
-        box, before = self._box, self._seen
-        self._seen = box.put_so_far
-        busy = self._seen > before and not box.awaited and not box.half_full
+        box, now = self._box, time.monotonic()
+        if box.put_so_far > self._seen:
+            self._seen, self._last = box.put_so_far, now
+        busy = now - self._last < LULL and not box.awaited and not box.half_full
         self._allowed = max(1, len(box) // SHARE) if busy else len(box)
         self._start()
         return False

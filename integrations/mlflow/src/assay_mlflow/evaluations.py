@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import json
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.errors import Cause, InputError
+from assay.graded.scored import flat
 from assay.records import Sample, Score, ScoredSample, Unscored
 from assay_mlflow.source import PAGE, client_of, told
 
@@ -110,12 +110,4 @@ def _sample(trace: Any) -> Sample:
     """What was asked, as one text; it is what pairs rows of two runs."""
     root = next((span for span in trace.data.spans if span.parent_id is None), None)
     inputs, outputs = (None, None) if root is None else (root.inputs, root.outputs)
-    return Sample(question=_text(inputs), answer=_text(outputs), ids={"mlflow_trace_id": trace.info.trace_id})
-
-
-def _text(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, Mapping) and len(value) == 1 and isinstance(only := next(iter(value.values())), str):
-        return only
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    return Sample(question=flat(inputs), answer=flat(outputs), ids={"mlflow_trace_id": trace.info.trace_id})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from assay.errors import InputError
+from assay.json_files import read_json, write_json
 from assay.judges.cascade.items import Band
 from assay.records import Record
 
@@ -101,17 +101,12 @@ class CascadePlan(Record):
 
     def save(self, path: str | Path) -> None:
         """Write the plan as JSON."""
-        Path(path).write_text(json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        write_json(path, self.to_dict())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """The plan in this file. Raises InputError, naming the file, where there is none."""
-        try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise InputError(f"cascade plan: cannot read {str(path)!r}: {error.strerror}") from None
-        except ValueError:
-            raise InputError(f"cascade plan: {str(path)!r} is no JSON file") from None
+        data = read_json(path, "cascade plan")
         known = data.get("format") if isinstance(data, dict) else None
         if known != FORMAT:
             again = "; it showed less than a plan does now: calibrate again" if known == 1 else ""
