@@ -26,7 +26,7 @@ from agreement import claims_of, figures, gain
 from measure import all_rows
 from signals import of_answer
 from speed import inputs, torch_logits
-from train_reader import build
+from train_reader import trained
 
 DERIVED = ("--without", "derived/")
 NLI = sorted(prepare_reader.NLI)
@@ -90,8 +90,7 @@ def main() -> None:
                        "--pairs", str(given.pairs), "--out", str(directory), "--steps", str(given.steps),
                        "--tokens", str(given.tokens), "--flat", "0.3", *VARIANTS[name]]  # fmt: skip
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-            model = build(given.onnx)
-            model.load_state_dict(torch.load(directory / "final.pt", weights_only=True)["model"])
+            model = trained(given.onnx, directory / "final.pt")
             torch.set_num_threads(os.cpu_count() or 1)
             np.save(kept, scores(model.eval(), rows))
         found = np.load(kept)

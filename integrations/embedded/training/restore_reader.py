@@ -16,7 +16,7 @@ import numpy as np
 import onnx
 import torch
 from onnx import numpy_helper
-from train_reader import build
+from train_reader import build, thinned
 
 
 def weights(graph: onnx.GraphProto) -> dict[str, np.ndarray]:
@@ -35,6 +35,11 @@ def weights(graph: onnx.GraphProto) -> dict[str, np.ndarray]:
     return found
 
 
+def depth(found: dict[str, np.ndarray]) -> int:
+    """How many layers these weights are of."""
+    return 1 + max(int(name.split(".")[1]) for name in found if name.startswith("layers."))
+
+
 def renamed(name: str, shared: int) -> str:
     """The name in the whole PyTorch model."""
     if name.startswith("head."):
@@ -49,11 +54,12 @@ def main() -> None:
     ask.add_argument("--files", type=Path, required=True, help="the files that ship")
     ask.add_argument("--out", type=Path, required=True)
     given = ask.parse_args()
-    packed = (given.files / "support.onnx.gz").read_bytes()
-    found = weights(onnx.load_from_string(gzip.decompress(packed)).graph)
-    model = build(given.onnx)
-    layers = 1 + max(int(name.split(".")[1]) for name in found if name.startswith("layers."))
-    shared = len(model.bert.encoder.layer) - layers
+    found, below = (
+        weights(onnx.load_from_string(gzip.decompress((given.files / f"{name}.onnx.gz").read_bytes())).graph)
+        for name in ("support", "trunk")
+    )
+    layers, shared = depth(found), depth(below)
+    model = thinned(build(given.onnx), range(shared + layers))
     state = {renamed(k, shared): torch.tensor(np.ascontiguousarray(v)) for k, v in found.items()}
     missing, unknown = model.load_state_dict(state, strict=False)
     lower = ("bert.embeddings.", *(f"bert.encoder.layer.{k}." for k in range(shared)))

@@ -25,7 +25,7 @@ from assay_embedded.reader import EXCERPT
 from assay_embedded.runtime import FILES
 from assay_embedded.windows import CLS, SEP, windows_of
 from tokenizers import Tokenizer
-from train_reader import build
+from train_reader import trained
 
 Input = tuple[list[int], list[int]]
 
@@ -84,9 +84,7 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(os.cpu_count() or 1)
-    model = build(given.onnx)
-    model.load_state_dict(torch.load(given.weights, weights_only=True)["model"])
-    model.eval()
+    model = trained(given.onnx, given.weights).eval()
     names = ("claim_evidence", "summ_consistency")
     rows = reading.sample([r for n in names for r in reading.development(given.data, n)], given.rows // 6, seed=3)
     windows, models = inputs(rows), load()
