@@ -468,7 +468,7 @@ def test_a_decision_endpoint_from_the_command_line(command_line: Any, tmp_path: 
     [
         (("--judge", "systemone:m"), "--base-url: systemone needs"),
         (("--judge", "systemone:m", "--base-url", "http://127.0.0.1:9/v1", "--embedding-model", "e"), "has no embedd"),
-        (("--judge", "cascade:nowhere.json"), "cannot read 'nowhere.json'"),
+        (("--judge", "cascade:nowhere.json"), "'nowhere.json' cannot be read"),
     ],
 )
 def test_wrong_usage_is_one_line(command_line: Any, tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
