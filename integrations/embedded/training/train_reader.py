@@ -188,14 +188,14 @@ def worker(rank: int, given: argparse.Namespace) -> None:
     rows = Rows(given.pairs, tuple(given.without), tuple(given.of), given.share)
     if given.soft:
         rows.soft = torch.from_numpy(np.load(given.soft))
-    spent, step = 0.0, 0
+    spent, step, seen = 0.0, 0, 0
     last = given.out / "last.pt"
     if given.resume:
         kept = torch.load(last, weights_only=True)
         model.load_state_dict(kept["model"])
         optimiser.load_state_dict(kept["optimiser"])
-        spent, step = kept["spent"], kept["step"]
-    budget, saved, losses, seen = given.minutes * 60, spent, [], 0
+        spent, step, seen = kept["spent"], kept["step"], kept["seen"]
+    budget, saved, losses = given.minutes * 60, spent, []
     plan = [
         batch for turn in range(50) for batch in rows.batches(given.tokens, given.seed + turn)[rank :: given.workers]
     ]
@@ -217,7 +217,8 @@ def worker(rank: int, given: argparse.Namespace) -> None:
             if rank == 0 and spent - saved > 120:
                 saved = spent
                 torch.save({"model": model.state_dict(), "optimiser": optimiser.state_dict(), "spent": spent,
-                            "step": step, "freeze": given.freeze}, last.with_suffix(".new"))  # fmt: skip
+                            "step": step, "seen": seen, "freeze": given.freeze},
+                           last.with_suffix(".new"))  # fmt: skip
                 last.with_suffix(".new").rename(last)
         rate = given.lr * min(1.0, (step + 1) / 100, max(0.01, (1 - progress) / (1 - given.flat)))
         for part in optimiser.param_groups:
