@@ -121,8 +121,7 @@ def _part(run: Run, children: Mapping[Any, Sequence[Run]]) -> Trace:
         below = waiting.pop()
         members.append(below)
         waiting += children.get(below.id, ())
-    members.sort(key=lambda run: run.started)
-    part.runs.update({member.id: member for member in members})
+    part.members += sorted(members, key=lambda run: run.started)
     return part
 
 

@@ -15,8 +15,9 @@ import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
-from assay.capture.copies import copy_document, copy_value, documents_in, is_copy, readable, size_of, texts_of
+from assay.capture.copies import are_copies, copy_document, copy_value, documents_in, readable, size_of, texts_of
 from assay.capture.tree import Found, Kind, Run, Trace, key_of
 
 GONE = 8192  # ids of runs whose trace has ended; late events are told by them from new roots
@@ -98,7 +99,7 @@ class RunCollector:
         given    texts of the documents that the run is given, where `inputs` do not tell
         offered  of an LLM: what the tools that it may call say of themselves
         """
-        key = key_of(id)
+        key = id.int if type(id) is UUID else id  # as `key_of`
         with self._lock:
             self.events += 1
             runs = self._runs
@@ -107,31 +108,36 @@ class RunCollector:
                 return
             above: Run | None = None
             if parent is not None:
-                above_key = key_of(parent)
+                above_key = parent.int if type(parent) is UUID else parent
                 above = runs.get(above_key)
                 if above is None and above_key in self._gone:
                     self._forget((key,))
                     self.ignored += 1
                     return
             if above is None:
-                run = Run(id, parent, kind, name, prompt=prompt, ids=ids)
+                run = Run(id, parent, kind, name)
                 self._open(run)
             else:
                 trace = above.trace
-                run = Run(id, parent, kind, name, prompt=prompt, ids=ids, trace=trace)
+                run = Run(id, parent, kind, name, trace)
                 trace.add(run, above)
                 trace.running += 1
             runs[key] = run  # before the host's objects are read: where they raise, what lies below still finds it
             if self._orphans and key in self._orphans:
                 self._adopt(run)
-            size = sum(map(len, prompt)) if prompt is not None else 0
+            if ids:
+                run.ids = ids
+            size = 0
+            if prompt is not None:
+                run.prompt = prompt
+                size = sum(map(len, prompt))
             if above is None:
                 run.tags = tuple(tags or ())
                 run.metadata = dict(metadata) if metadata else {}
             if above is None or kind in ASKED or (name is not None and name in self._keep):
                 run.inputs = copy_value(inputs, self._copy)
                 size += size_of(run.inputs)
-            elif type(inputs) is not str:
+            elif prompt is None and kind not in UNREAD and type(inputs) is not str:
                 self._note_given(run, inputs)
             if given is not None:
                 run.given = {"": tuple(given)}
@@ -162,7 +168,7 @@ class RunCollector:
         """
         with self._lock:
             self.events += 1
-            run = self._runs.get(key_of(id))
+            run = self._runs.get(id.int if type(id) is UUID else id)
             if run is None or run.ended is not None:
                 self.ignored += 1
                 return None
@@ -174,20 +180,24 @@ class RunCollector:
             if given is not None:
                 run.given = {"": tuple(given)}
             trace = run.trace
-            if run is not trace.root:
-                trace.running -= 1
-                self._end_below(run, outputs, documents, inputs)
-                return None
-            try:
-                if documents is not None:
-                    run.documents = self._read(run, documents)
-                run.outputs = copy_value(outputs, self._copy)
-                if inputs is not None:
-                    run.inputs = copy_value(inputs, self._copy)
+            if run is trace.root:
+                self._end_root(run, outputs, documents, inputs)
                 trace.cut_short = streamed and trace.running > 0
-            finally:  # whatever the host's objects do, the trace is over
-                self._drop(trace)
-            return trace
+                return trace
+            trace.running -= 1
+            if inputs is not None:
+                self._note_given(run, inputs)
+            kind = run.kind
+            if kind in SAYS or (run.name is not None and run.name in self._keep):
+                self._keep_said(run, outputs, inputs)
+            if run.below_retriever:
+                return None
+            if documents is not None:
+                run.documents = self._read(run, documents)
+                self._hold(trace, run.documents or ())
+            elif (kind == "chain" or kind == "agent") and outputs is not None and type(outputs) is not str:
+                run.documents = self._passed_on(run, outputs)
+            return None
 
     def add_documents(self, id: Hashable, documents: Iterable[Any]) -> bool:
         """Documents that the run `id` has found, told by the application itself. False: the run is not known."""
@@ -245,24 +255,22 @@ class RunCollector:
 
     # -- below: with the lock held ----------------------------------------------------------------------------------
 
-    def _end_below(self, run: Run, outputs: Any, documents: Iterable[Any] | None, inputs: Any) -> None:
-        if inputs is not None:
-            self._note_given(run, inputs)
-        if run.name is not None and run.name in self._keep:
-            run.outputs = copy_value(outputs, self._copy)
+    def _end_root(self, root: Run, outputs: Any, documents: Iterable[Any] | None, inputs: Any) -> None:
+        try:
+            if documents is not None:
+                root.documents = self._read(root, documents)
+            root.outputs = copy_value(outputs, self._copy)
             if inputs is not None:
-                run.inputs = copy_value(inputs, self._copy)
-        elif run.kind in SAYS:
-            run.outputs = copy_value(outputs, self._copy)
-            if run.kind == "tool":
-                self._weigh(run.trace, size_of(run.outputs))
-        if run.below_retriever:
-            return
-        if documents is not None:
-            run.documents = self._read(run, documents)
-            self._hold(run.trace, run.documents or ())
-        elif run.kind in ("chain", "agent"):
-            run.documents = self._passed_on(run, outputs)
+                root.inputs = copy_value(inputs, self._copy)
+        finally:  # whatever the host's objects do, the trace is over
+            self._drop(root.trace)
+
+    def _keep_said(self, run: Run, outputs: Any, inputs: Any) -> None:
+        run.outputs = copy_value(outputs, self._copy)
+        if inputs is not None and run.name in self._keep:
+            run.inputs = copy_value(inputs, self._copy)
+        if run.kind == "tool" and run.name not in self._keep:
+            self._weigh(run.trace, size_of(run.outputs))
 
     def _read(self, run: Run, documents: Any) -> tuple[Found, ...] | None:
         """Copies of what a step delivered; None where it may not be read."""
@@ -287,10 +295,14 @@ class RunCollector:
         lists = documents_in(outputs)
         if not lists:
             return None
-        given = run.given or {}
-        passed = [item for key, items in lists.items() if given.get(key) != texts_of(items) for item in items]
-        latest = run.trace.latest
-        if len(passed) != len(latest) or not all(map(is_copy, latest, passed)):
+        given = run.given
+        passed: Sequence[Any]
+        if given is None and len(lists) == 1:
+            (passed,) = lists.values()
+        else:
+            told = given or {}
+            passed = [item for key, items in lists.items() if told.get(key) != texts_of(items) for item in items]
+        if not are_copies(run.trace.latest, passed):
             self._hold(run.trace, tuple(map(self._copy, passed)))
         return run.trace.latest or None
 
@@ -327,8 +339,8 @@ class RunCollector:
     def _drop(self, trace: Trace) -> None:
         self._traces.pop(trace.root.key, None)
         self._held -= trace.size
-        trace.size += size_of(trace.root.outputs) + RUN_SIZE * len(trace.runs)
-        keys = tuple([run.key for run in trace.runs.values()])
+        trace.size += size_of(trace.root.outputs) + RUN_SIZE * len(trace.members)
+        keys = tuple([run.key for run in trace.members])
         for key in keys:
             self._runs.pop(key, None)
         self._forget(keys)
@@ -349,7 +361,7 @@ class RunCollector:
             if self._traces.pop(root.key, None) is not None:
                 above.trace.running += orphan.running + 1
                 above.trace.size += orphan.size
-            for run in list(orphan.runs.values()):
+            for run in orphan.members:
                 above.trace.add(run, above if run is root else above.trace.runs[run.parent])
 
     def _forget_orphans(self, now: float) -> None:

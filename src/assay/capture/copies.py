@@ -24,18 +24,21 @@ def copy_document(document: Any) -> Found:
     return Found(text, getattr(document, "id", None), dict(getattr(document, "metadata", None) or {}))
 
 
-def is_copy(found: Found, document: Any) -> bool:
-    """Whether `found` is a copy of this document as it is now."""
-    if type(document) is Found:
-        return found is document
-    try:
-        return (
-            found.text is document.page_content
-            and found.metadata == document.metadata
-            and found.id == getattr(document, "id", None)
-        )
-    except Exception:  # metadata that cannot be compared
+def are_copies(copies: Sequence[Found], documents: Sequence[Any]) -> bool:
+    """Whether `copies` are of these documents, all of them, as they are now."""
+    if len(copies) != len(documents):
         return False
+    try:
+        for found, document in zip(copies, documents, strict=True):
+            if found is document:
+                continue
+            if found.text is not document.page_content or found.metadata != document.metadata:
+                return False
+            if found.id != getattr(document, "id", None):
+                return False
+    except Exception:  # copies themselves that are others, or metadata that cannot be compared
+        return False
+    return True
 
 
 def copy_value(value: Any, copy: Callable[[Any], Found] = copy_document) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 from uuid import UUID
 
 Kind = Literal["chain", "retriever", "reranker", "llm", "tool", "agent", "prompt", "parser", "embedding", "other"]
@@ -35,6 +35,20 @@ def key_of(id: Hashable) -> Hashable:
     return id.int if type(id) is UUID else id
 
 
+class Known(TypedDict, total=False):
+    """What a run that is over may be made with: see `Run`. None stands for what is not known."""
+
+    inputs: Any
+    outputs: Any
+    prompt: Sequence[str] | None
+    given: Mapping[str, Sequence[str]] | None
+    error: str | None
+    ended: float | None
+    tags: Sequence[str]
+    metadata: Mapping[str, Any] | None
+    ids: Mapping[str, str] | None
+
+
 class Run:
     """One node of a run tree.
 
@@ -55,10 +69,21 @@ class Run:
     key        stands for the id where many runs are looked up
     """
 
-    __slots__ = (
-        "below_retriever", "documents", "ended", "error", "given", "id", "ids", "inputs", "key", "kind", "metadata",
-        "name", "offered", "outputs", "parent", "prompt", "recorded", "started", "tags", "trace", "unread",
-    )  # fmt: skip
+    # what most runs do not have stands here, and is set where a run has it: hooks make many runs
+    inputs: Any = None
+    outputs: Any = None
+    prompt: Sequence[str] | None = None
+    documents: tuple[Found, ...] | None = None
+    given: Mapping[str, Sequence[str]] | None = None
+    unread = False
+    recorded: tuple[Found, ...] = ()
+    offered: tuple[str, ...] = ()
+    error: str | None = None
+    ended: float | None = None
+    tags: Sequence[str] = ()
+    metadata: Mapping[str, Any] = _NOTHING
+    ids: Mapping[str, str] = _NOTHING
+    below_retriever = False
 
     def __init__(
         self,
@@ -66,41 +91,23 @@ class Run:
         parent: Hashable | None = None,
         kind: Kind = "chain",
         name: str | None = None,
-        *,
-        inputs: Any = None,
-        outputs: Any = None,
-        prompt: Sequence[str] | None = None,
-        documents: Iterable[Found] | None = None,
-        given: Mapping[str, Sequence[str]] | None = None,
-        error: str | None = None,
-        started: float | None = None,
-        ended: float | None = None,
-        tags: Sequence[str] = (),
-        metadata: Mapping[str, Any] | None = None,
-        ids: Mapping[str, str] | None = None,
         trace: Trace | None = None,
+        *,
+        documents: Iterable[Found] | None = None,
+        started: float | None = None,
+        **known: Unpack[Known],
     ) -> None:
         self.id = id
         self.key = key_of(id)
         self.parent = parent
-        self.kind = kind
+        self.kind: Kind = kind
         self.name = name
-        self.inputs = inputs
-        self.outputs = outputs
-        self.prompt = prompt
-        self.documents: tuple[Found, ...] | None = None if documents is None else tuple(documents)
-        self.given = given
-        self.unread = False
-        self.recorded: tuple[Found, ...] = ()
-        self.offered: tuple[str, ...] = ()
-        self.error = error
         self.started = time.time() if started is None else started
-        self.ended = ended
-        self.tags = tags
-        self.metadata: Mapping[str, Any] = metadata or _NOTHING
-        self.ids: Mapping[str, str] = ids or _NOTHING
-        self.below_retriever = False
         self.trace: Trace = Trace(self) if trace is None else trace  # which it has yet to be added to
+        if documents is not None:
+            self.documents = tuple(documents)
+        if known:
+            vars(self).update({name: value for name, value in known.items() if value is not None})
 
     def __repr__(self) -> str:
         return f"<Run {self.kind} {self.name or ''} {self.id}>"
@@ -111,15 +118,17 @@ class Trace:
 
     cut_short  the root of a stream ended while its children were still at work: the reader went away
     adopted    the root turned out to be a part of another trace, which has its runs now
+    members    its runs in order of start, the root first; `runs` are the same by id
     size       of a trace that was captured live: how many characters it holds, about
     latest     of such a trace: the documents delivered last, so that they are not copied again where they pass on
     """
 
-    __slots__ = ("adopted", "cut_short", "latest", "root", "running", "runs", "size")
+    __slots__ = ("_runs", "adopted", "cut_short", "latest", "members", "root", "running", "size")
 
     def __init__(self, root: Run) -> None:
         self.root = root
-        self.runs: dict[Hashable, Run] = {root.id: root}
+        self.members = [root]
+        self._runs: dict[Hashable, Run] = {}
         self.running = 0
         self.cut_short = False
         self.adopted = False
@@ -129,13 +138,22 @@ class Trace:
     def add(self, run: Run, above: Run) -> None:
         """Put `run` below `above`, which is a run of this trace."""
         run.trace = self
-        run.below_retriever = above.below_retriever or above.kind == "retriever"
-        self.runs[run.id] = run
+        if above.below_retriever or above.kind == "retriever":
+            run.below_retriever = True
+        self.members.append(run)
+
+    @property
+    def runs(self) -> dict[Hashable, Run]:
+        """Its runs by id, in order of start. Ids are looked up when somebody asks: hooks add runs, and seldom do."""
+        found = self._runs
+        for run in self.members[len(found) :]:
+            found[run.id] = run
+        return found
 
     def children(self) -> dict[Hashable, list[Run]]:
         """The runs below each run, by its id, in order of start."""
         below: dict[Hashable, list[Run]] = {}
-        for run in sorted(self.runs.values(), key=lambda run: run.started):  # a parent may have been heard of late
+        for run in sorted(self.members, key=lambda run: run.started):  # a parent may have been heard of late
             if run is not self.root:
                 below.setdefault(run.parent, []).append(run)
         return below
@@ -161,7 +179,7 @@ def traces_of(runs: Iterable[Run]) -> list[Trace]:
         else:
             roots.append(run)
     traces = [_trace(root, below) for root in roots]
-    reached = sum(len(trace.runs) for trace in traces)
+    reached = sum(len(trace.members) for trace in traces)
     if reached < len(by_id):  # parents in a circle: cut it where it starts
         seen = {id for trace in traces for id in trace.runs}
         for run in by_id.values():
@@ -173,15 +191,13 @@ def traces_of(runs: Iterable[Run]) -> list[Trace]:
 
 def _trace(root: Run, below: Mapping[Hashable, Sequence[Run]]) -> Trace:
     trace = root.trace = Trace(root)
-    waiting = [root]
-    members = []
+    waiting, known = [root], {root.id}
     while waiting:
         above = waiting.pop()
         for run in below.get(above.id, ()):
-            if run.id not in trace.runs:
+            if run.id not in known:
+                known.add(run.id)
                 trace.add(run, above)
-                members.append(run)
                 waiting.append(run)
-    members.sort(key=lambda run: run.started)
-    trace.runs = {root.id: root, **{run.id: run for run in members}}
+    trace.members[1:] = sorted(trace.members[1:], key=lambda run: run.started)
     return trace
