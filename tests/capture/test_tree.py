@@ -109,7 +109,7 @@ def test_bounded_by_count_runs_and_age(monkeypatch: Any) -> None:
 
 
 def test_what_is_remembered_of_the_gone_is_bounded(monkeypatch: Any) -> None:
-    monkeypatch.setattr("assay.capture.collector.GONE", 100)
+    monkeypatch.setattr("assay.capture.open_traces.GONE", 100)
     collector = RunCollector()
     for n in range(1000):
         collector.start(n, None, "chain")
@@ -215,7 +215,7 @@ def test_what_is_remembered_of_unknown_parents_is_forgotten(monkeypatch: Any) ->
     monkeypatch.setattr(time, "time", lambda: now + 11)
     collector.sweep()
     assert not collector._orphans
-    monkeypatch.setattr("assay.capture.collector.ORPHANS", 10)
+    monkeypatch.setattr("assay.capture.open_traces.ORPHANS", 10)
     for n in range(10, 40):
         collector.start(n, f"unknown {n}", "llm", inputs="q")
     assert len(collector._orphans) <= 11

@@ -1,45 +1,43 @@
 """Run trees as they happen: a bounded collector of the runs of a framework, fed by its hooks.
 
-The collector builds traces from run ids and parent ids alone, so that any number of requests may interleave. Events may
-come twice, children may end, or start, after the root has ended, and a parent may be heard of after its children.
-
 It is made for hooks: each call takes microseconds, copies only what the host may change later, and never waits.
 """
 
 from __future__ import annotations
 
-import os
-import threading
 import time
-import weakref
-from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from assay.capture.copies import are_copies, copy_document, copy_value, documents_in, readable, size_of, texts_of
+from assay.capture.copies import (
+    are_copies,
+    copy_document,
+    copy_documents,
+    copy_value,
+    documents_in,
+    readable,
+    size_of,
+    texts_of,
+)
+from assay.capture.open_traces import OpenTraces
 from assay.capture.tree import Found, Kind, Run, Trace, key_of
 
-GONE = 8192  # ids of runs whose trace has ended; late events are told by them from new roots
-ORPHANS = 4096  # unknown parents of roots that are remembered, in case one is heard of after all
 ASKED: tuple[Kind, ...] = ("tool", "retriever")  # kinds of runs whose inputs are kept: what they were asked
 UNREAD: tuple[Kind, ...] = ("prompt", "parser")  # kinds whose documents given do not matter: they ask no model
 SAYS: tuple[Kind, ...] = ("tool", "llm")  # kinds of runs whose outputs are kept: what they said
+PASSES_ON: tuple[Kind, ...] = ("chain", "agent")  # kinds of runs whose outputs may hold the documents they pass on
 RUN_SIZE = 500  # what a run holds besides texts, in characters
-ORPHAN_LIFE = 10.0  # seconds for which they are, after the root has ended
 
 
-class RunCollector:
-    """Collects the runs of many traces at once.
+class RunCollector(OpenTraces[Run, Trace]):
+    """Collects the runs of many traces at once, as trees that can be looked at while they grow.
 
-    max_traces  traces open at the same time; the oldest is given up for a new one
-    max_runs    runs of all open traces together; the oldest trace is given up
-    max_bytes   characters held for all open traces together, about; the oldest trace is given up
-    ttl         seconds after which a trace that never ended is given up
     keep        names of runs whose inputs and outputs are kept, besides those of the roots
     copy        how a retriever's document is copied
 
-    `expired` counts traces given up, `ignored` events that came late, twice or for a trace given up.
+    See `OpenTraces` for its bounds. An integration that need not look at runs under way hears them for less with
+    `assay.capture.journal.Journal`.
     """
 
     def __init__(
@@ -52,31 +50,9 @@ class RunCollector:
         keep: Collection[str] = (),
         copy: Callable[[Any], Found] = copy_document,
     ) -> None:
-        self._max_traces = max_traces
-        self._max_runs = max_runs
-        self._max_bytes = max_bytes
-        self._ttl = ttl
+        super().__init__(max_traces, max_runs, max_bytes, ttl)
         self._keep = frozenset(keep)
         self._copy = copy
-        # may be taken again: a generator collected while we hold it runs the host's hooks in this very thread
-        self._lock = threading.RLock()
-        self._runs: dict[Hashable, Run] = {}
-        self._traces: OrderedDict[Hashable, Trace] = OrderedDict()
-        self._held = 0
-        self._gone: set[Hashable] = set()
-        self._gone_order: deque[tuple[Hashable, ...]] = deque()
-        self._orphans: OrderedDict[Hashable, list[Trace]] = OrderedDict()  # by id of the unknown parent
-        self.events = 0
-        self.expired = 0
-        self.ignored = 0
-        _COLLECTORS.add(self)
-
-    def __len__(self) -> int:
-        """How many traces are open."""
-        return len(self._traces)
-
-    def __bool__(self) -> bool:
-        return True
 
     def start(
         self,
@@ -89,58 +65,51 @@ class RunCollector:
         metadata: Mapping[str, Any] | None = None,
         *,
         prompt: Sequence[str] | None = None,
-        given: Iterable[str] | None = None,
+        given: Iterable[str] | Mapping[str, Sequence[str]] | None = None,
         ids: Mapping[str, str] | None = None,
         offered: Iterable[str] = (),
+        at: float | None = None,
     ) -> None:
         """A run started. A run whose parent is unknown is the root of a new trace.
 
         prompt   of an LLM: the texts that it is sent; then `inputs` are not looked at
-        given    texts of the documents that the run is given, where `inputs` do not tell
+        given    texts of the documents that the run is given, where `inputs` do not tell; by key, or of a plain list
         offered  of an LLM: what the tools that it may call say of themselves
+        at       when it was, in seconds since 1970; None: now
         """
         key = id.int if type(id) is UUID else id  # as `key_of`
+        above_key = parent.int if type(parent) is UUID else parent
         with self._lock:
             self.events += 1
-            runs = self._runs
-            if key in runs or key in self._gone:
-                self.ignored += 1
+            above = self._runs.get(above_key)
+            if key in self._runs or key in self._gone or (above is None and above_key in self._gone):
+                self._ignore(key)
                 return
-            above: Run | None = None
-            if parent is not None:
-                above_key = parent.int if type(parent) is UUID else parent
-                above = runs.get(above_key)
-                if above is None and above_key in self._gone:
-                    self._forget((key,))
-                    self.ignored += 1
-                    return
             if above is None:
-                run = Run(id, parent, kind, name)
-                self._open(run)
+                run = Run(id, parent, kind, name, started=at)
+                run.tags = tuple(tags or ())
+                run.metadata = dict(metadata) if metadata else {}
+                self._open(run.trace)
             else:
-                trace = above.trace
-                run = Run(id, parent, kind, name, trace)
-                trace.add(run, above)
-                trace.running += 1
-            runs[key] = run  # before the host's objects are read: where they raise, what lies below still finds it
+                run = Run(id, parent, kind, name, above.trace, started=at)
+                above.trace.add(run, above)
+                above.trace.running += 1
+            self._runs[key] = run  # before host's objects are read: where they raise, what lies below still finds it
             if self._orphans and key in self._orphans:
-                self._adopt(run)
+                self._adopt(key, run)
             if ids:
                 run.ids = ids
             size = 0
             if prompt is not None:
                 run.prompt = prompt
                 size = sum(map(len, prompt))
-            if above is None:
-                run.tags = tuple(tags or ())
-                run.metadata = dict(metadata) if metadata else {}
             if above is None or kind in ASKED or (name is not None and name in self._keep):
                 run.inputs = copy_value(inputs, self._copy)
                 size += size_of(run.inputs)
-            elif prompt is None and kind not in UNREAD and type(inputs) is not str:
+            elif type(inputs) is not str:
                 self._note_given(run, inputs)
             if given is not None:
-                run.given = {"": tuple(given)}
+                run.given = given if isinstance(given, Mapping) else {"": tuple(given)}
             if offered:
                 run.offered = tuple(offered)
             if size:
@@ -151,20 +120,23 @@ class RunCollector:
         id: Hashable,
         outputs: Any = None,
         *,
-        error: BaseException | None = None,
+        error: BaseException | str | None = None,
         documents: Iterable[Any] | None = None,
-        given: Iterable[str] | None = None,
+        given: Iterable[str] | Mapping[str, Sequence[str]] | None = None,
         inputs: Any = None,
         streamed: bool = False,
         ids: Mapping[str, str] | None = None,
+        at: float | None = None,
     ) -> Trace | None:
         """A run ended. Returns the trace when it was the root: the collector then knows nothing of it any more.
 
+        error      the exception that ended it, or the name of its type
         documents  what the step delivered; None: the lists of documents in `outputs`, but for those it was given. What
                    can be read only once, as iterators can, stays unread: it is the host's
         given      texts of the documents that the step was given, where `inputs` does not tell
         inputs     the inputs of the run where they were not known when it started (streams)
         streamed   the outputs are what was read of a stream
+        at         when it was, in seconds since 1970; None: now
         """
         with self._lock:
             self.events += 1
@@ -172,13 +144,13 @@ class RunCollector:
             if run is None or run.ended is not None:
                 self.ignored += 1
                 return None
-            run.ended = time.time()
+            run.ended = time.time() if at is None else at
             if error is not None:
-                run.error = type(error).__name__
+                run.error = error if isinstance(error, str) else type(error).__name__
             if ids:
                 run.ids = {**run.ids, **ids}
             if given is not None:
-                run.given = {"": tuple(given)}
+                run.given = given if isinstance(given, Mapping) else {"": tuple(given)}
             trace = run.trace
             if run is trace.root:
                 self._end_root(run, outputs, documents, inputs)
@@ -195,13 +167,13 @@ class RunCollector:
             if documents is not None:
                 run.documents = self._read(run, documents)
                 self._hold(trace, run.documents or ())
-            elif (kind == "chain" or kind == "agent") and outputs is not None and type(outputs) is not str:
+            elif kind in PASSES_ON and outputs is not None and type(outputs) is not str:
                 run.documents = self._passed_on(run, outputs)
             return None
 
     def add_documents(self, id: Hashable, documents: Iterable[Any]) -> bool:
         """Documents that the run `id` has found, told by the application itself. False: the run is not known."""
-        copied = tuple(map(self._copy, documents))
+        copied = copy_documents(documents, self._copy)
         with self._lock:
             self.events += 1
             run = self._runs.get(key_of(id))
@@ -219,16 +191,6 @@ class RunCollector:
             if run is not None and ids:
                 run.ids = {**run.ids, **ids}
 
-    def sweep(self) -> None:
-        """Give up what is too old, and forget what is only remembered for late events' sake."""
-        with self._lock:
-            now = time.time()
-            for trace in list(self._traces.values()):
-                if trace.root.started >= now - self._ttl:
-                    break
-                self._give_up(trace)
-            self._forget_orphans(now)
-
     def root_of(self, id: Hashable) -> Run | None:
         """The root of the open trace that the run `id` belongs to."""
         run = self._runs.get(key_of(id))
@@ -243,16 +205,6 @@ class RunCollector:
         with self._lock:
             return [trace.root for trace in self._traces.values()]
 
-    @property
-    def max_traces(self) -> int:
-        """How many traces may be open."""
-        return self._max_traces
-
-    @property
-    def open_runs(self) -> int:
-        """How many runs the open traces have."""
-        return len(self._runs)
-
     # -- below: with the lock held ----------------------------------------------------------------------------------
 
     def _end_root(self, root: Run, outputs: Any, documents: Iterable[Any] | None, inputs: Any) -> None:
@@ -265,11 +217,16 @@ class RunCollector:
         finally:  # whatever the host's objects do, the trace is over
             self._drop(root.trace)
 
+    def _drop(self, trace: Trace) -> None:
+        super()._drop(trace)
+        trace.size += size_of(trace.root.outputs) + RUN_SIZE * len(trace.members)
+
     def _keep_said(self, run: Run, outputs: Any, inputs: Any) -> None:
         run.outputs = copy_value(outputs, self._copy)
-        if inputs is not None and run.name in self._keep:
-            run.inputs = copy_value(inputs, self._copy)
-        if run.kind == "tool" and run.name not in self._keep:
+        if run.name in self._keep:
+            if inputs is not None:
+                run.inputs = copy_value(inputs, self._copy)
+        elif run.kind == "tool":
             self._weigh(run.trace, size_of(run.outputs))
 
     def _read(self, run: Run, documents: Any) -> tuple[Found, ...] | None:
@@ -278,7 +235,7 @@ class RunCollector:
         if documents is latest:  # copies already, which an integration found to be of these
             return run.trace.latest
         if readable(documents):
-            return tuple(map(self._copy, documents))
+            return copy_documents(documents, self._copy)
         run.unread = True
         return None
 
@@ -295,94 +252,18 @@ class RunCollector:
         lists = documents_in(outputs)
         if not lists:
             return None
-        given = run.given
-        passed: Sequence[Any]
-        if given is None and len(lists) == 1:
-            (passed,) = lists.values()
-        else:
-            told = given or {}
-            passed = [item for key, items in lists.items() if told.get(key) != texts_of(items) for item in items]
+        given = run.given or {}
+        passed = [item for key, items in lists.items() if given.get(key) != texts_of(items) for item in items]
         if not are_copies(run.trace.latest, passed):
-            self._hold(run.trace, tuple(map(self._copy, passed)))
+            self._hold(run.trace, copy_documents(passed, self._copy))
         return run.trace.latest or None
 
-    def _hold(self, trace: Trace, documents: tuple[Found, ...]) -> None:
-        """These were delivered last. Where they pass on, they are neither copied nor weighed again."""
-        trace.latest = documents
-        self._weigh(trace, sum([len(found.text) for found in documents]))
+    def _trace_of(self, run: Run) -> Trace:
+        return run.trace
 
-    def _open(self, run: Run) -> None:
-        self._traces[run.key] = run.trace
-        oldest = next(iter(self._traces.values()))
-        while (
-            len(self._traces) > self._max_traces
-            or len(self._runs) >= self._max_runs
-            or oldest.root.started < run.started - self._ttl
-        ) and oldest.root is not run:
-            self._give_up(oldest)
-            oldest = next(iter(self._traces.values()))
-        if self._orphans:
-            self._forget_orphans(run.started)
-        if run.parent is not None:
-            self._orphans.setdefault(key_of(run.parent), []).append(run.trace)
-
-    def _weigh(self, trace: Trace, size: int) -> None:
-        trace.size += size
-        self._held += size
-        while self._held > self._max_bytes and self._traces:
-            self._give_up(next(iter(self._traces.values())))
-
-    def _give_up(self, trace: Trace) -> None:
-        self._drop(trace)
-        self.expired += 1
-
-    def _drop(self, trace: Trace) -> None:
-        self._traces.pop(trace.root.key, None)
-        self._held -= trace.size
-        trace.size += size_of(trace.root.outputs) + RUN_SIZE * len(trace.members)
-        keys = tuple([run.key for run in trace.members])
-        for key in keys:
-            self._runs.pop(key, None)
-        self._forget(keys)
-
-    def _forget(self, keys: tuple[Hashable, ...]) -> None:
-        self._gone.update(keys)
-        self._gone_order.append(keys)
-        while len(self._gone) > GONE and len(self._gone_order) > 1:
-            self._gone.difference_update(self._gone_order.popleft())
-
-    # -- children that were heard of before their parent ------------------------------------------------------------
-
-    def _adopt(self, above: Run) -> None:
-        """Put the traces whose root has this run as its parent where they belong."""
-        for orphan in self._orphans.pop(above.key):
-            root = orphan.root
-            orphan.adopted = True
-            if self._traces.pop(root.key, None) is not None:
-                above.trace.running += orphan.running + 1
-                above.trace.size += orphan.size
-            for run in orphan.members:
-                above.trace.add(run, above if run is root else above.trace.runs[run.parent])
-
-    def _forget_orphans(self, now: float) -> None:
-        """Parents of traces that ended a while ago will not be heard of any more."""
-        while self._orphans:
-            parent, traces = next(iter(self._orphans.items()))
-            ended = [trace.root.ended for trace in traces if trace.root.key not in self._traces]
-            if len(self._orphans) <= ORPHANS and (
-                len(ended) < len(traces) or any((at or now) > now - ORPHAN_LIFE for at in ended)
-            ):
-                return
-            del self._orphans[parent]
-
-
-_COLLECTORS: weakref.WeakSet[RunCollector] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for collector in list(_COLLECTORS):
-        collector._lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    def _take_in(self, orphan: Trace, above: Run, still_open: bool) -> None:
+        trace = above.trace
+        if still_open:
+            trace.running += orphan.running + 1
+        for run in orphan.members:
+            trace.add(run, above if run is orphan.root else trace.runs[run.parent])

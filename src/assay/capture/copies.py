@@ -24,6 +24,28 @@ def copy_document(document: Any) -> Found:
     return Found(text, getattr(document, "id", None), dict(getattr(document, "metadata", None) or {}))
 
 
+def copy_documents(documents: Sequence[Any], copy: Callable[[Any], Found] = copy_document) -> tuple[Found, ...]:
+    """Copies of all of these. Lists of LangChain's own documents are common, and read in one go."""
+    kinds = set(map(type, documents)) if copy is copy_document else ()
+    if len(kinds) != 1 or not all(map(_is_langchains, kinds)):
+        return tuple(map(copy, documents))
+    return tuple(
+        [
+            _new(Found, (text, item.id, dict(item.metadata or {}), None))
+            if type(text := item.page_content) is str
+            else copy(item)
+            for item in documents
+        ]
+    )
+
+
+def _is_langchains(kind: type) -> bool:
+    return kind.__name__ == "Document" and kind.__module__ == "langchain_core.documents.base"
+
+
+_new = tuple.__new__  # what a named tuple's own way of being made comes down to
+
+
 def are_copies(copies: Sequence[Found], documents: Sequence[Any]) -> bool:
     """Whether `copies` are of these documents, all of them, as they are now."""
     if len(copies) != len(documents):
@@ -70,8 +92,8 @@ def documents_in(value: Any) -> Mapping[str, Sequence[Any]]:
     `assay.capture.passages`), and so is a document in a pair with its score.
     """
     if isinstance(value, dict):
-        found = [(key, _documents(item)) for key, item in value.items() if type(item) is list or type(item) is tuple]
-        return {key: items for key, items in found if items is not None}
+        lists = [(key, item) for key, item in value.items() if type(item) is list or type(item) is tuple]
+        return {key: items for key, item in lists if (items := _documents(item)) is not None} if lists else {}
     if type(value) is list or type(value) is tuple:
         items = _documents(value)
         return {"": items} if items is not None else {}
@@ -86,7 +108,7 @@ def _documents(value: Sequence[Any]) -> Sequence[Any] | None:
     if kind is str:
         return None
     if hasattr(first, "page_content"):
-        if all(type(item) is kind or hasattr(item, "page_content") for item in value):
+        if len(set(map(type, value))) == 1 or all(hasattr(item, "page_content") for item in value):
             return value
         return [with_score(*value)] if is_scored(value) else None
     return passages_by_type(value)

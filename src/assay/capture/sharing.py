@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Hashable
 from typing import Any
 
-from assay.capture.collector import RunCollector
+from assay.capture.open_traces import OpenTraces
 
 KEYS = 8192  # of exchanges handed over, the newest
 
@@ -16,10 +16,10 @@ class Handed:
     """What was handed to one intake, by the captures that do so. Takes no lock: each step is one of a dict's own."""
 
     def __init__(self) -> None:
-        self._collectors: weakref.WeakSet[RunCollector] = weakref.WeakSet()
+        self._collectors: weakref.WeakSet[OpenTraces[Any, Any]] = weakref.WeakSet()
         self._keys: dict[Hashable, object] = {}
 
-    def join(self, collector: RunCollector) -> None:
+    def join(self, collector: OpenTraces[Any, Any]) -> None:
         """One more capture hands over to this intake."""
         self._collectors.add(collector)
 
@@ -33,10 +33,10 @@ class Handed:
                 self._keys.pop(next(iter(self._keys)), None)
         return True
 
-    def hears(self, run: Hashable, besides: RunCollector) -> bool:
+    def hears(self, run: Hashable, besides: OpenTraces[Any, Any]) -> bool:
         """Whether another capture of this intake follows this run: what is below it is a part of its exchange."""
         return len(self._collectors) > 1 and any(
-            other is not besides and other.run_of(run) is not None for other in list(self._collectors)
+            other is not besides and other.knows(run) for other in list(self._collectors)
         )
 
 

@@ -150,6 +150,31 @@ class Trace:
             found[run.id] = run
         return found
 
+    @property
+    def key(self) -> Hashable:
+        """That of its root."""
+        return self.root.key
+
+    @property
+    def parent(self) -> Hashable | None:
+        """That of its root, of which nobody has heard."""
+        return self.root.parent
+
+    @property
+    def started(self) -> float:
+        """When its root began."""
+        return self.root.started
+
+    @property
+    def ended(self) -> float | None:
+        """When its root ended."""
+        return self.root.ended
+
+    @property
+    def keys(self) -> tuple[Hashable, ...]:
+        """Those of its runs."""
+        return tuple([run.key for run in self.members])
+
     def children(self) -> dict[Hashable, list[Run]]:
         """The runs below each run, by its id, in order of start."""
         below: dict[Hashable, list[Run]] = {}

@@ -10,6 +10,10 @@ from assay.capture.copies import found_of
 from assay.capture.messages import artifacts_in, pictures_in, search_results_in, text_of
 from assay.capture.serialised import together
 
+#: Types of what `plain` gives as it is: not asking it is quicker. It adds those that it has met.
+AS_THEY_ARE: set[type] = {type(None), str, dict}
+_MOST = 256  # of them
+
 
 def plain(value: Any) -> Any:
     """What a step took or gave, with LangGraph's commands and states of its own types as the dicts they stand for.
@@ -34,8 +38,13 @@ def _is_command(value: Any) -> bool:
 
 def _fields(value: Any) -> Any:
     """The fields of a dataclass or a pydantic model that is the state of a graph; anything else as it is."""
-    names = _field_names(cast("Hashable", type(value)))
-    return value if names is None else {name: getattr(value, name) for name in names if hasattr(value, name)}
+    kind: type = type(value)
+    names = _field_names(cast("Hashable", kind))
+    if names is None:
+        if len(AS_THEY_ARE) < _MOST:
+            AS_THEY_ARE.add(kind)
+        return value
+    return {name: getattr(value, name) for name in names if hasattr(value, name)}
 
 
 @lru_cache(maxsize=256)  # asking pydantic's classes for what they lack takes microseconds

@@ -1,6 +1,6 @@
 """The callback handler: listens to chains, and hands finished traces to an intake.
 
-The hooks run inline, append to a bounded collector and return; what they raise never reaches the host. Everything
+The hooks run inline, note it in a bounded journal and return; what they raise never reaches the host. Everything
 else (assembling the sample, scoring, delivery) happens on the intake's threads.
 """
 
@@ -17,7 +17,8 @@ from uuid import UUID
 from langchain_core.callbacks import BaseCallbackHandler
 
 from assay.attaching import Attached, open_capture
-from assay.capture import Kind, Rules, Run, RunCollector
+from assay.capture import Kind, Rules, Run
+from assay.capture.journal import Journal
 from assay.captured import REMEMBERED, Remembered
 from assay.judges.base import JudgeSpec
 from assay.live.intake import Intake, LiveOptions
@@ -84,8 +85,8 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         )  # fmt: skip
         self._own_scorer = scorer is None
         self._blocks: list[Token[BaseCallbackHandler | None]] = []
-        self.collector = RunCollector(max_traces=max_traces, ttl=ttl, keep=rules.runs)
-        self.listener = Listener(self.collector, self.scorer, rules, include, self.remembered)
+        self.journal = Journal(max_traces=max_traces, ttl=ttl, keep=rules.runs)
+        self.listener = Listener(self.journal, self.scorer, rules, include, self.remembered)
         self._token = uuid.uuid4().hex
         _HANDLERS[self._token] = self
 
@@ -104,13 +105,13 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
 
     def health(self) -> HandlerHealth:
         """What was seen, scored, left out, dropped and went wrong."""
-        collector = self.collector
-        collector.sweep()
+        journal = self.journal
+        journal.sweep()
         return HandlerHealth(
-            events=collector.events,
-            open_traces=len(collector),
-            expired=collector.expired,
-            ignored=collector.ignored,
+            events=journal.events,
+            open_traces=len(journal),
+            expired=journal.expired,
+            ignored=journal.ignored,
             left_out=dict(self.listener.left_out),
             live=self.scorer.health(),
         )

@@ -1,4 +1,4 @@
-"""What happens behind the hooks: runs into the collector, their ids in other systems, finished traces to the intake.
+"""What happens behind the hooks: events into the journal, their ids in other systems, finished traces to the intake.
 
 Nothing that goes wrong here goes further: it is counted, once, and loses no more than it must.
 """
@@ -12,10 +12,11 @@ from functools import partial
 from typing import Any, cast
 from uuid import UUID
 
-from assay.capture import Found, Kind, Rules, Run, RunCollector, Trace, sample_of
+from assay.capture import Found, Kind, Rules, Run, sample_of
 from assay.capture.assemble import tells_history
 from assay.capture.conversations import NAMES, Conversations
 from assay.capture.histories import known_in_short, still_known
+from assay.capture.journal import Heard, Journal
 from assay.capture.messages import prompt_of
 from assay.capture.sharing import handed_to
 from assay.capture.unanswered import tell_of_unanswered
@@ -25,14 +26,12 @@ from assay.judges.base import JUDGING
 from assay.live.intake import Intake, is_off
 from assay.records import Sample
 from assay_langchain import ids
-from assay_langchain.events import plain, tools_offered
+from assay_langchain.events import AS_THEY_ARE, plain, tools_offered
 from assay_langchain.surroundings import conversation, run_around
 
 ID = "langchain_run_id"
 
 _SEARCHED = ("on_retriever_end", "on_retriever_error")
-
-_PLAIN = frozenset({type(None), str, dict})  # `plain` gives them as they are: not asking it is quicker
 
 
 class Listener:
@@ -43,14 +42,14 @@ class Listener:
 
     def __init__(
         self,
-        collector: RunCollector,
+        journal: Journal,
         scorer: Intake,
         rules: Rules,
         include: Callable[[Run], bool] | None,
         remembered: Remembered,
     ) -> None:
         self.left_out: Counter[str] = Counter()
-        self._collector = collector
+        self._journal = journal
         self._scorer = scorer
         self._off = is_off(scorer)
         self._rules = rules
@@ -58,7 +57,7 @@ class Listener:
         self._remembered = remembered
         self._conversations = Conversations()
         self._handed = handed_to(scorer)
-        self._handed.join(collector)
+        self._handed.join(journal)
 
     def start(
         self,
@@ -79,16 +78,12 @@ class Listener:
             prompt: tuple[str, ...] | None = None
             if kind == "llm":
                 prompt = self._read(prompt_of, inputs, "llm start")
-            elif type(inputs) not in _PLAIN:
+            elif type(inputs) not in AS_THEY_ARE:
                 inputs = self._read(plain, inputs, f"{kind} start")
-            known: Mapping[str, str] | None = None
-            above = None if parent is None else self._collector.run_of(parent)
-            if above is None or kind == "retriever" or len(above.trace.runs) == 1:  # else there is nothing to learn
-                parent, known = self._surroundings(run_id, parent, kind)
-            offered = tools_offered(described) if described else ()
-            self._collector.start(
-                run_id, parent, kind, name, inputs, tags, metadata, prompt=prompt, ids=known, offered=offered
-            )
+            self._journal.start(
+                run_id, parent, kind, name, inputs, tags, metadata, prompt,
+                tools_offered(described) if described else (), self._surroundings,
+            )  # fmt: skip
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -113,19 +108,16 @@ class Listener:
         try:
             if find is not None:
                 documents = self._read(find, outputs, where)
-            trace = self._collector.end(
-                run_id,
-                outputs if read is plain and type(outputs) in _PLAIN else self._read(read, outputs, where),
-                error=error,
-                documents=documents,
-                inputs=inputs if type(inputs) in _PLAIN else self._read(plain, inputs, where),
-                streamed=streamed,
-                ids=self._span_of(run_id) if where in _SEARCHED else None,
-            )
-            if trace is not None:
+            if read is not plain or type(outputs) not in AS_THEY_ARE:
+                outputs = self._read(read, outputs, where)
+            if type(inputs) not in AS_THEY_ARE:
+                inputs = self._read(plain, inputs, where)
+            span = self._span_of(run_id) if where in _SEARCHED else None
+            heard = self._journal.end(run_id, outputs, error, documents, inputs, streamed, span)
+            if heard is not None:
                 if ids.followed():
-                    self._identify(trace.root)
-                self._ended(trace)
+                    self._identify(heard)
+                self._ended(heard)
         except KeyboardInterrupt:
             raise
         except BaseException as fault:
@@ -141,27 +133,27 @@ class Listener:
             self._count(error, where)
             return None
 
-    def _ended(self, trace: Trace) -> None:
-        if self._include is not None and not self._include(trace.root):
+    def _ended(self, heard: Heard) -> None:
+        if self._include is not None and not self._include(heard.trace().root):
             self.left_out["excluded"] += 1
             return
-        root = trace.root
-        if root.parent is not None and self._hears(root.parent):
+        if heard.parent is not None and self._hears(heard.parent):
             self.left_out["part_of_another"] += 1
             return
-        if not self._handed.first(root.id):
+        if not self._handed.first(heard.key):
             self.left_out["captured_twice"] += 1
             return
-        captured = Captured(partial(self._sample, trace), trace.size)
+        captured = Captured(partial(self._sample, heard), heard.size)
         self._remembered.add(captured)
         self._scorer.submit(captured)
 
-    def _sample(self, trace: Trace) -> Sample | None:
+    def _sample(self, heard: Heard) -> Sample | None:
         """On the intake's thread."""
         try:
-            if trace.adopted:  # the parent was heard of after all: this is a part of its trace
+            if heard.adopted:  # the parent was heard of after all: this is a part of its trace
                 self.left_out["part_of_another"] += 1
                 return None
+            trace = heard.trace()
             with leaving_out() as errors:
                 sample = sample_of(trace, self._rules, id_name=ID)
             for error in errors:
@@ -182,22 +174,21 @@ class Listener:
     # -- what others know of it --------------------------------------------------------------------------------------
 
     def _surroundings(
-        self, run_id: UUID, parent: UUID | None, kind: Kind
+        self, run_id: UUID, parent: UUID | None, kind: Kind, above: Heard | None
     ) -> tuple[UUID | None, Mapping[str, str] | None]:
         """The parent and the ids of a run that starts. What cannot be learned of others loses nothing but itself."""
         known: Mapping[str, str] | None = None
         try:
             if parent is None:  # LangChain starts the fallbacks of a chain without one
                 around = run_around()
-                if around is not None and (self._collector.run_of(around) is not None or self._hears(around)):
-                    parent = around
-            above = None if parent is None else self._collector.run_of(parent)
+                if around is not None and self.knows(around):
+                    parent, above = around, self._journal.heard_of(around)
             if above is None:
                 known = ids.ids_at_start(run_id, parent)
                 return parent, known
             if kind == "retriever":
                 known = ids.span_ids(run_id)
-            if len(above.trace.runs) == 1:
+            if len(above.known) == 1:
                 self._look_around(above)
         except KeyboardInterrupt:
             raise
@@ -206,15 +197,15 @@ class Listener:
         return parent, known
 
     def _hears(self, run: Hashable) -> bool:
-        return self._handed.hears(run, self._collector)
+        return self._handed.hears(run, self._journal)
 
-    def _look_around(self, root: Run) -> None:
+    def _look_around(self, root: Heard) -> None:
         """When its first child starts, the config of a root and the handlers beside ours can be seen."""
         named = conversation()
         if named and not any(name in root.metadata for name in NAMES):
             root.metadata = {**root.metadata, **named}
         if ids.has_neighbours():  # they have seen the root by now, whatever their place
-            self._collector.identify(root.id, ids.neighbour_ids(root.id))
+            root.ids = {**root.ids, **ids.neighbour_ids(root.id)}
 
     def _span_of(self, run_id: UUID) -> Mapping[str, str] | None:
         """The span that a retriever's run is in the trace of another system: it closes when the run ends."""
@@ -226,7 +217,7 @@ class Listener:
             self._count(error, "surroundings")
             return None
 
-    def _identify(self, root: Run) -> None:
+    def _identify(self, root: Heard) -> None:
         """What other systems call a root that has just ended, where they did not know it at its start."""
         try:
             root.ids = {**root.ids, **ids.ids_at_end(cast("UUID", root.id), root.ids)}
@@ -240,7 +231,7 @@ class Listener:
     def record(self, run_id: UUID, documents: tuple[Found, ...]) -> bool:
         """Documents that were found inside the run `run_id`. Applications call `assay.record_context` instead."""
         try:
-            return self._collector.add_documents(run_id, documents)
+            return self._journal.add_documents(run_id, documents)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -251,7 +242,7 @@ class Listener:
 
     def knows(self, run: UUID) -> bool:
         """Whether this run is followed already, by this handler or by another of the same scorer."""
-        return self._collector.run_of(run) is not None or self._hears(run)
+        return self._journal.knows(run) or self._hears(run)
 
     @contextmanager
     def counting(self, where: str) -> Iterator[None]:
