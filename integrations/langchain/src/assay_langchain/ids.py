@@ -15,6 +15,7 @@ from uuid import UUID
 from assay.capture.ids import current_ids, otel_ids
 from assay_langchain.surroundings import going_on
 
+_NONE: Mapping[str, str] = {}
 _OPENINFERENCE = "openinference.instrumentation.langchain"
 _LANGFUSE = "langfuse.langchain"
 _MLFLOW = "mlflow.langchain.langchain_tracer"
@@ -23,7 +24,13 @@ _OPENLLMETRY = "opentelemetry.instrumentation.langchain"
 
 def ids_at_start(run_id: UUID, parent: UUID | None) -> dict[str, str]:
     """The ids of a run that nobody above is known of, as far as they are known when it starts."""
-    return {**current_ids(), **span_ids(run_id), **_langfuse_ids(), **_langsmith_ids(run_id, parent)}
+    found = current_ids()
+    if _OPENINFERENCE in sys.modules:
+        found |= span_ids(run_id)
+    if _LANGFUSE in sys.modules:
+        found |= _langfuse_ids()
+    found.update(_langsmith_ids(run_id, parent))
+    return found
 
 
 def ids_at_end(run_id: UUID, known: Mapping[str, str]) -> Mapping[str, str]:
@@ -86,10 +93,10 @@ def _langfuse_ids() -> dict[str, str]:
     return {} if found is None else {"langfuse_trace_id": found}
 
 
-def _langsmith_ids(run_id: UUID, parent: UUID | None) -> dict[str, str]:
+def _langsmith_ids(run_id: UUID, parent: UUID | None) -> Mapping[str, str]:
     utils = sys.modules.get("langsmith.utils")
     if utils is None or not utils.tracing_is_enabled():
-        return {}
+        return _NONE
     ids = {"langsmith_run_id": str(run_id)}
     above = sys.modules["langsmith.run_helpers"].get_current_run_tree()
     if above is not None:
