@@ -255,7 +255,7 @@ class Journal(OpenTraces[Going, Heard]):
             outputs = copy_value(outputs, self._copy)
             if inputs is not None:
                 heard.inputs = copy_value(inputs, self._copy)
-            heard.notes.append((_ended, about, outputs, documents, streamed))
+            heard.notes.append((_over, about, outputs, documents, streamed))
         finally:  # whatever the host's objects do, the trace is over
             self._drop(heard)
         heard.size += size_of(outputs) + RUN_SIZE * len(heard.known)
@@ -313,14 +313,26 @@ class Journal(OpenTraces[Going, Heard]):
 def _began(
     tree: RunCollector, heard: Heard, kind: Kind, name: str | None, prompt: Sequence[str] | None, offered: Sequence[str]
 ) -> None:
-    """A root started; it may have turned out to be a part of another trace since."""
+    """A root started, or a run that was taken for one and keeps what is kept of a root."""
+    first = not tree.knows(heard.parent) if heard.parent is not None else True
     tree.start(
-        heard.id, heard.parent, kind, name, heard.inputs, heard.tags, heard.metadata,
+        heard.id, heard.parent, kind, name, heard.inputs if first else None, heard.tags, heard.metadata,
         prompt=prompt, ids=heard.ids, offered=offered, at=heard.started,
     )  # fmt: skip
     run = tree.run_of(heard.id)
-    if run is not None and run is not run.trace.root:
+    if run is not None:
         run.inputs, run.tags, run.metadata = heard.inputs, heard.tags, heard.metadata
+
+
+def _over(tree: RunCollector, about: tuple[Any, ...], outputs: Any, documents: Any, streamed: bool) -> Trace | None:
+    """It ended."""
+    run = tree.run_of(about[0])
+    trace = _ended(tree, about, outputs, documents, streamed)
+    if run is not None:
+        run.outputs = outputs
+        if documents is None:
+            run.documents = None
+    return trace
 
 
 def _started(

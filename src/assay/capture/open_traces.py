@@ -178,6 +178,8 @@ class OpenTraces(Generic[RunT, TraceT]):
         """Put the traces whose root has this run as its parent where they belong: they were heard of before it."""
         trace = self._trace_of(above)
         for orphan in self._orphans.pop(key):
+            if orphan is trace:  # parents in a circle
+                continue
             orphan.adopted = True
             still_open = self._traces.pop(orphan.key, None) is not None
             if still_open:
