@@ -5,7 +5,7 @@ Objects are known by the names of their classes and attributes, so that llama_in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set, ValuesView
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from dataclasses import replace
 from functools import lru_cache
 from operator import is_
@@ -15,8 +15,9 @@ from assay.capture import Found
 from assay.capture.contexts import context_of as passage_of
 from assay.capture.pictured import IMAGE
 from assay.records import Context
-from assay_llama_index.kinds import has_base
+from assay_llama_index.kinds import derives, has_base
 
+_SCHEMA = "llama_index.core.schema"
 _PLAIN = frozenset({str, int, float, bool})
 _PLAIN_VALUES = _PLAIN | {type(None)}
 _TEXT = frozenset({str})
@@ -82,7 +83,48 @@ def _content_and_id(node: Any) -> tuple[str, str, bool]:
 @lru_cache(maxsize=256)
 def _is_plain_text(kind: type) -> bool:
     """Whether this is LlamaIndex' own class of nodes that hold text and nothing else."""
-    return kind.__name__ == "TextNode" and kind.__module__ == "llama_index.core.schema"
+    return kind.__name__ == "TextNode" and kind.__module__ == _SCHEMA
+
+
+@lru_cache(maxsize=256)
+def _is_scored(kind: type) -> bool:
+    """Whether this is LlamaIndex' own class of nodes with scores."""
+    return kind.__name__ == "NodeWithScore" and kind.__module__ == _SCHEMA
+
+
+def _fields_of(nodes: Iterable[Any]) -> Iterator[tuple[Any, float | None, dict[str, Any] | None]]:
+    """Each node with its score and its fields, where it is a plain text node with or without a score; else without.
+
+    What is done with the nodes of a search is done in one loop over this. A call a node, of code that is in no cache
+    by the time a hook is called, took twice as long, and so did asking a pydantic model for each of its attributes.
+    """
+    for node in nodes:
+        inner, score = node, None
+        if _is_scored(type(node)):
+            held = node.__dict__
+            inner, score = held["node"], held["score"]
+        fields = inner.__dict__ if _is_plain_text(type(inner)) else None
+        yield node, score, fields if fields is not None and type(fields["text"]) is str else None
+
+
+def copies_of(nodes: Iterable[Any]) -> list[Found]:
+    """`found_of` each of the nodes."""
+    found = []
+    for node, score, fields in _fields_of(nodes):
+        known = None if fields is None else fields["metadata"]
+        if (
+            fields is not None
+            and type(known) is dict
+            and _TEXT.issuperset(map(type, known))
+            and _PLAIN_VALUES.issuperset(map(type, known.values()))
+        ):
+            metadata = known.copy()
+            if score is not None:
+                metadata["score"] = float(score)
+            found.append(Found(fields["text"], fields["id_"], metadata))
+        else:
+            found.append(found_of(node))
+    return found
 
 
 def found_of(node: Any) -> Found:
@@ -120,6 +162,40 @@ def is_copy(found: Found, node: Any) -> bool:
     if len(metadata) != len(known) + (score is not None) or (score is not None and metadata.get("score") != score):
         return False
     return all(map(is_, map(metadata.get, known), known.values()))
+
+
+def are_copies(found: Sequence[Found], nodes: Sequence[Any]) -> bool:
+    """Whether these are copies of these nodes, in this order, as they are now: see `is_copy`."""
+    if len(found) != len(nodes):
+        return False
+    for copy, (node, score, fields) in zip(found, _fields_of(nodes), strict=True):
+        if fields is None:
+            if not is_copy(copy, node):
+                return False
+            continue
+        text, id, metadata, image = copy
+        if image is not None or fields["text"] is not text or fields["id_"] != id:
+            return False
+        known = fields["metadata"] or {}
+        scored = score is not None
+        if len(metadata) != len(known) + scored or (scored and metadata.get("score") != score):
+            return False
+        for key, value in known.items():
+            if metadata.get(key) is not value:
+                return False
+    return True
+
+
+def texts_in(nodes: Iterable[Any]) -> list[str]:
+    """The texts of the contexts that nodes become, without those that only hold an intermediate answer."""
+    texts = []
+    for node, score, fields in _fields_of(nodes):
+        text = None if score is None or fields is None else fields["text"]  # one with a score was found
+        if text and not text.isspace():
+            texts.append(text)
+        elif not is_intermediate_answer(node):
+            texts.append(text_in(node))
+    return texts
 
 
 def text_in(node: Any) -> str:
@@ -178,6 +254,19 @@ def is_intermediate_answer(node: Any) -> bool:
 def is_stream(value: Any) -> bool:
     """Is this an iterator, sync or async, that nobody may read but the host?"""
     return hasattr(type(value), "__next__") or hasattr(type(value), "__anext__")
+
+
+@lru_cache(maxsize=1024)
+def streams(cls: type) -> bool:
+    """Whether objects of this class may be an answer that is not complete: see `is_stream`, `is_query_stream` …"""
+    names = ("StreamingResponse", "AsyncStreamingResponse", "StreamingAgentChatResponse")
+    return derives(cls, *names) or hasattr(cls, "__next__") or hasattr(cls, "__anext__")
+
+
+@lru_cache(maxsize=1024)
+def is_plain_answer(cls: type) -> bool:
+    """Whether this is LlamaIndex' own class of responses that hold a text and the nodes that it was written from."""
+    return cls.__name__ == "Response" and cls.__module__ == "llama_index.core.base.response.schema"
 
 
 def items_of(value: Any) -> Sequence[Any] | None:
