@@ -70,6 +70,10 @@ class Capture:
     ) -> None:
         name = name_of(span_id)
         kind = kind_of(type(instance), name)
+        means_nothing = kind == "other" and name not in self._named
+        if means_nothing and (above := self._inside.get(parent_id or "")) is not None and above.kind != "agent":
+            self._inside[span_id] = above  # half of all spans: in one like themselves
+            return
         above = self._run_at(parent_id)
         if above is None:
             above = self._run_at(READING.get())
@@ -79,11 +83,10 @@ class Capture:
             return
         if kind == "other" and above.kind == "agent":
             kind = "step"
-        asks_itself = kind == "llm" and above.kind == "llm"  # it says the same again
-        if asks_itself or (kind == "other" and name not in self._named):
+        elif means_nothing or (kind == "llm" and above.kind == "llm"):  # a model that asks itself says the same again
             self._inside[span_id] = above
-        else:
-            self._go_on(span_id, kind, name, arguments, instance, above)
+            return
+        self._go_on(span_id, kind, name, arguments, instance, above)
 
     def _run_at(self, span_id: str | None) -> Run | None:
         """The run that stands for a span, or in which it lies, while its trace is open."""
@@ -178,7 +181,7 @@ class Capture:
                 self.collector.end(span_id, responses.written_by(result))
         else:
             self._over(run, kind, result)
-            if run.parent == root.id and has_base(result, "AgentInput"):
+            if root.kind == "agent" and run.parent == root.id and has_base(result, "AgentInput"):
                 self._remember(root, result)
 
     def _over(self, run: Run, kind: Kind, result: Any) -> None:

@@ -5,7 +5,7 @@ Objects are known by the names of their classes and attributes, so that llama_in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set, ValuesView
+from collections.abc import Iterable, Mapping, Sequence, Set, ValuesView
 from dataclasses import replace
 from functools import lru_cache
 from operator import is_
@@ -21,6 +21,8 @@ _SCHEMA = "llama_index.core.schema"
 _PLAIN = frozenset({str, int, float, bool})
 _PLAIN_VALUES = _PLAIN | {type(None)}
 _TEXT = frozenset({str})
+
+_new = tuple.__new__  # `Found(...)` takes twice as long
 
 DEPTH = 3  # levels of nested metadata that are copied; what lies deeper becomes text
 
@@ -92,39 +94,28 @@ def _is_scored(kind: type) -> bool:
     return kind.__name__ == "NodeWithScore" and kind.__module__ == _SCHEMA
 
 
-def _fields_of(nodes: Iterable[Any]) -> Iterator[tuple[Any, float | None, dict[str, Any] | None]]:
-    """Each node with its score and its fields, where it is a plain text node with or without a score; else without.
-
-    What is done with the nodes of a search is done in one loop over this. A call a node, of code that is in no cache
-    by the time a hook is called, took twice as long, and so did asking a pydantic model for each of its attributes.
-    """
-    for node in nodes:
-        inner, score = node, None
-        if _is_scored(type(node)):
-            held = node.__dict__
-            inner, score = held["node"], held["score"]
-        fields = inner.__dict__ if _is_plain_text(type(inner)) else None
-        yield node, score, fields if fields is not None and type(fields["text"]) is str else None
-
-
 def copies_of(nodes: Iterable[Any]) -> list[Found]:
-    """`found_of` each of the nodes."""
-    found = []
-    for node, score, fields in _fields_of(nodes):
-        known = None if fields is None else fields["metadata"]
-        if (
-            fields is not None
-            and type(known) is dict
-            and _TEXT.issuperset(map(type, known))
-            and _PLAIN_VALUES.issuperset(map(type, known.values()))
-        ):
-            metadata = known.copy()
-            if score is not None:
-                metadata["score"] = float(score)
-            found.append(Found(fields["text"], fields["id_"], metadata))
-        else:
-            found.append(found_of(node))
-    return found
+    """`found_of` each of the nodes. Of plain text nodes that is done in place, and so in `are_copies` and `texts_in`.
+
+    A call a node, of code that is in no cache by the time a hook is called, takes longer than all the rest.
+    """
+    copies = []
+    for node in nodes:
+        scored = _is_scored(type(node))
+        inner = node.node if scored else node
+        known = inner.metadata if _is_plain_text(type(inner)) and type(inner.text) is str else None
+        if type(known) is dict:
+            for name, value in known.items():
+                if type(value) not in _PLAIN_VALUES or type(name) is not str:
+                    break
+            else:  # a shallow copy of such metadata holds nothing that the host may change
+                metadata = known.copy()
+                if scored and node.score is not None:
+                    metadata["score"] = float(node.score)
+                copies.append(_new(Found, (inner.text, inner.id_, metadata, None)))
+                continue
+        copies.append(found_of(node))
+    return copies
 
 
 def found_of(node: Any) -> Found:
@@ -164,21 +155,24 @@ def is_copy(found: Found, node: Any) -> bool:
     return all(map(is_, map(metadata.get, known), known.values()))
 
 
-def are_copies(found: Sequence[Found], nodes: Sequence[Any]) -> bool:
+def are_copies(copies: Sequence[Found], nodes: Sequence[Any]) -> bool:
     """Whether these are copies of these nodes, in this order, as they are now: see `is_copy`."""
-    if len(found) != len(nodes):
+    if len(copies) != len(nodes):
         return False
-    for copy, (node, score, fields) in zip(found, _fields_of(nodes), strict=True):
-        if fields is None:
+    for copy, node in zip(copies, nodes, strict=True):
+        inner = node.node if _is_scored(type(node)) else None
+        if not _is_plain_text(type(inner)):
             if not is_copy(copy, node):
                 return False
             continue
         text, id, metadata, image = copy
-        if image is not None or fields["text"] is not text or fields["id_"] != id:
+        known, score = inner.metadata or {}, node.score
+        if inner.text is not text or inner.id_ != id or image is not None:
             return False
-        known = fields["metadata"] or {}
-        scored = score is not None
-        if len(metadata) != len(known) + scored or (scored and metadata.get("score") != score):
+        if score is None:
+            if len(metadata) != len(known):
+                return False
+        elif len(metadata) != len(known) + 1 or metadata.get("score") != score:
             return False
         for key, value in known.items():
             if metadata.get(key) is not value:
@@ -189,9 +183,11 @@ def are_copies(found: Sequence[Found], nodes: Sequence[Any]) -> bool:
 def texts_in(nodes: Iterable[Any]) -> list[str]:
     """The texts of the contexts that nodes become, without those that only hold an intermediate answer."""
     texts = []
-    for node, score, fields in _fields_of(nodes):
-        text = None if score is None or fields is None else fields["text"]  # one with a score was found
-        if text and not text.isspace():
+    for node in nodes:
+        # what has a score was found, and is no answer
+        plain_text = _is_scored(type(node)) and node.score is not None and _is_plain_text(type(node.node))
+        text = node.node.text if plain_text else None
+        if type(text) is str and text and not text.isspace():
             texts.append(text)
         elif not is_intermediate_answer(node):
             texts.append(text_in(node))
