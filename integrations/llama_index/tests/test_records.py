@@ -133,3 +133,11 @@ def test_fewer_or_more_nodes_or_another_order_are_no_copies() -> None:
     assert not are_copies(copies, nodes[:2])
     assert not are_copies(copies[:2], nodes)
     assert not are_copies(copies, nodes[::-1])
+
+
+def test_lists_in_metadata_are_copied_too() -> None:
+    found = NodeWithScore(node=TextNode(id_="n", text="Cats purr.", metadata={"tags": ["a"], "page": 1}), score=0.5)
+    (copy,) = copies_of([found])
+    found.node.metadata["tags"].append("b")
+    assert copy.metadata == {"tags": ["a"], "page": 1, "score": 0.5}
+    assert not are_copies([copy], [found])
