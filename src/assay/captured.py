@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable
 
 from assay.counting import Errors
 from assay.errors import InputError
+from assay.forks import renewed
 from assay.live.health import Health
 from assay.live.intake import Submission
 from assay.live.nowhere import Nowhere
@@ -55,15 +55,15 @@ class Remembered:
         if count < 0:
             raise InputError(f"remember: expected a number of samples, 0 for none, got {count}")
         self._count = count
-        self._ring: deque[Captured] = deque(maxlen=count)
-        self._pid = os.getpid()
+        self._set_up()
+        renewed(self)
         self._large = False  # whether so many of them may be too much: most are small, and need not be added up
 
     def add(self, captured: Captured) -> None:
         """One more. Called in hooks."""
         if not self._count:
             return
-        ring = self._here()
+        ring = self._ring
         ring.append(captured)
         if captured.size * self._count > REMEMBERED_CHARS:
             self._large = True
@@ -72,17 +72,15 @@ class Remembered:
 
     def samples(self) -> list[Sample]:
         """Their samples, the oldest first."""
-        return [sample for captured in self._here().copy() if (sample := captured()) is not None]
+        return [sample for captured in self._ring.copy() if (sample := captured()) is not None]
 
     def last(self) -> Sample | None:
         """The newest sample."""
-        return next((sample for one in reversed(self._here().copy()) if (sample := one()) is not None), None)
+        return next((sample for one in reversed(self._ring.copy()) if (sample := one()) is not None), None)
 
-    def _here(self) -> deque[Captured]:
-        if self._pid != os.getpid():
-            self._pid = os.getpid()
-            self._ring = deque(maxlen=self._count)
-        return self._ring
+    def _set_up(self) -> None:
+        """Begin afresh, at first and in a forked child."""
+        self._ring: deque[Captured] = deque(maxlen=self._count)
 
 
 class CaptureOnly(Nowhere):

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from llama_index.core.base.response.schema import Response
 from llama_index.core.indices.query.query_transform import HyDEQueryTransform
 from llama_index.core.query_engine import (
     CustomQueryEngine,
@@ -113,6 +114,48 @@ def test_the_hosts_nodes_are_copied_and_unchanged(kit, heard):
     assert heard.one.contexts[0].text == "Before."
     assert heard.one.contexts[0].metadata == {"list": [1], "score": 0.9}
     assert node.get_content(metadata_mode=MetadataMode.NONE) == "After."
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda found: found.node.metadata.update(page=4), ("n1", "Cats purr when calm.", {"page": 4, "score": 0.9})),
+        (
+            lambda found: found.node.metadata.update(page=True),
+            ("n1", "Cats purr when calm.", {"page": True, "score": 0.9}),
+        ),
+        (lambda found: found.node.metadata.pop("page"), ("n1", "Cats purr when calm.", {"score": 0.9})),
+        (lambda found: found.node.set_content("After."), ("n1", "After.", {"page": 1, "score": 0.9})),
+        (lambda found: setattr(found.node, "id_", "n7"), ("n7", "Cats purr when calm.", {"page": 1, "score": 0.9})),
+        (lambda found: setattr(found, "score", 0.1), ("n1", "Cats purr when calm.", {"page": 1, "score": 0.1})),
+        (lambda found: setattr(found, "score", None), ("n1", "Cats purr when calm.", {"page": 1})),
+    ],
+    ids=["metadata", "of another type", "less metadata", "text", "id", "score", "no score"],
+)
+def test_what_the_engine_changed_before_it_answered_counts_and_what_it_changed_after_does_not(
+    kit, heard, change, expected
+):
+    """The sources of an answer are compared with the copies that were made when they were found."""
+
+    class Changes(CustomQueryEngine):
+        retriever: BaseRetriever
+
+        def custom_query(self, query_str: str) -> Response:
+            found = self.retriever.retrieve(query_str)
+            change(found[0])
+            return Response(ANSWER, source_nodes=found)
+
+    node = TextNode(id_="n1", text="Cats purr when calm.", metadata={"page": 1})
+    response = Changes(retriever=kit.Shelf(node)).query(QUESTION)
+    response.response = "Changed."
+    response.source_nodes[0].node.metadata["page"] = 9
+    response.source_nodes[0].node.set_content("Changed.")
+    response.source_nodes[0].score = 0.5
+    response.source_nodes.clear()
+    assert heard.one.answer == ANSWER
+    (context,) = heard.one.contexts
+    assert (context.id, context.text, context.metadata) == expected
+    assert type(context.metadata.get("page")) is type(expected[2].get("page"))
 
 
 def test_many_threads(kit, heard):

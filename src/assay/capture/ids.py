@@ -17,15 +17,15 @@ def otel_ids(span: Any) -> dict[str, str]:
 def current_ids() -> dict[str, str]:
     """The ids of the OpenTelemetry span and the MLflow trace that are going on in this context."""
     ids: dict[str, str] = {}
-    trace = sys.modules.get("opentelemetry.trace")
-    if trace is not None:
+    context, trace = sys.modules.get("opentelemetry.context"), sys.modules.get("opentelemetry.trace")
+    if trace is not None and context is not None and context.get_current():  # where it is empty there is no span
         span = trace.get_current_span()
         if span is not trace.INVALID_SPAN:
             ids = otel_ids(span)
     mlflow = sys.modules.get("mlflow")
-    active = getattr(mlflow, "get_active_trace_id", None)
-    if active is not None:
-        found = active()
+    if mlflow is not None:
+        active = getattr(mlflow, "get_active_trace_id", None)
+        found = None if active is None else active()
         if isinstance(found, str):
             ids["mlflow_trace_id"] = found
     return ids

@@ -120,7 +120,7 @@ class BaseIntake(ABC):
 
     def _wake(self) -> None:
         try:
-            self._box.wake()
+            self._box.lane.wake()
         except RuntimeError as error:  # no threads at the end of the process
             self.count_error(error, "start")
 

@@ -60,7 +60,7 @@ class Lane:
     def wake(self, *, now: bool = False) -> None:
         """See to it that what is in `ready` is served: soon, or `now`. Raises RuntimeError without a thread."""
         thread = self._service.thread
-        if thread is not None and not self._asleep and not now and thread.silence < STUCK_AFTER:
+        if thread is not None and not self._asleep and not now and time.monotonic() - thread.due < STUCK_AFTER:
             return  # it looks by itself
         with self.lock:
             self._service.leave_behind(grace=None)

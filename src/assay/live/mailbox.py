@@ -76,17 +76,11 @@ class Mailbox(Generic[T]):
 
     # -- the host's side: no I/O, no waiting
 
-    def has_room(self, size: int) -> bool:
-        """Whether an item of so many bytes would be taken."""
-        if self.closed:
-            return False
-        waiting = len(self._queue)
-        return not waiting or (waiting < self._max_items and self._bytes + size <= self._max_bytes)
-
     def put(self, size: int, item: T) -> bool:
         """Queue an item; False: closed, or full. It is served only after a `wake`."""
         with self.lock:
-            if not self.has_room(size):
+            waiting = len(self._queue)
+            if self.closed or (waiting and (waiting >= self._max_items or self._bytes + size > self._max_bytes)):
                 return False
             self._queue_up(size, item)
             return True

@@ -22,7 +22,7 @@ from assay_llama_index.faults import Faults
 from assay_llama_index.ids import root_ids
 from assay_llama_index.kinds import has_base
 from assay_llama_index.notes import notes_of
-from assay_llama_index.records import answer_of, is_chat_stream, is_query_stream, is_stream
+from assay_llama_index.records import answer_of, is_chat_stream, is_query_stream, is_stream, streams
 from assay_llama_index.samples import sample_from
 from assay_llama_index.streams import Stream, atee, is_of_library, tee
 
@@ -52,7 +52,7 @@ class Answers:
         ids = self._faults.ids(root_ids, str(root.id), root.ids)
         response = responses.result_of(result)
         documents = responses.documents_of(response, known=root.trace.latest)
-        if not (is_query_stream(response) or is_chat_stream(response) or is_stream(response)):
+        if not streams(type(response)):
             self._end(root, responses.outputs_of(result), documents=documents, ids=ids)
             return
         self._collector.identify(root.id, ids or {})  # it may go on for as long as it is read

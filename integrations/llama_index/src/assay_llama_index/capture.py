@@ -21,12 +21,16 @@ from assay_llama_index.faults import Faults
 from assay_llama_index.ids import root_ids, span_ids
 from assay_llama_index.kinds import Kind, has_base, kind_of, name_of, run_kind
 from assay_llama_index.notes import Notes, noted, notes_of
-from assay_llama_index.records import found_of, is_stream, items_of, plain
+from assay_llama_index.records import copies_of, found_of, is_stream, items_of, plain
 from assay_llama_index.samples import metadata_of
 from assay_llama_index.streams import READING
 
 #: What the application calls of LlamaIndex. Nothing else begins a trace.
 _OUTERMOST = ("engine", "workflow", "synthesizer")
+
+#: What may be called for another purpose than to answer, and what is handed nodes.
+_MAYBE_ASIDE = ("retriever", "reranker", "engine")
+_GIVEN = ("reranker", "synthesizer", "step")
 
 
 class Capture:
@@ -65,30 +69,33 @@ class Capture:
         self, span_id: str, arguments: Mapping[str, Any], instance: Any, parent_id: str | None, tags: Any
     ) -> None:
         name = name_of(span_id)
-        kind = kind_of(instance, name)
-        above = self._run_at(parent_id) or self._run_at(READING.get())
+        kind = kind_of(type(instance), name)
+        means_nothing = kind == "other" and name not in self._named
+        if means_nothing and (above := self._inside.get(parent_id or "")) is not None and above.kind != "agent":
+            self._inside[span_id] = above  # half of all spans: in one like themselves
+            return
+        above = self._run_at(parent_id)
+        if above is None:
+            above = self._run_at(READING.get())
         if above is None:
             if kind in _OUTERMOST and not JUDGING.get() and is_of_the_application(kind):
                 self._begin(span_id, kind, name, arguments, instance, tags)
             return
         if kind == "other" and above.kind == "agent":
             kind = "step"
-        asks_itself = kind == "llm" and above.kind == "llm"  # it says the same again
-        if asks_itself or (kind == "other" and name not in self._named):
+        elif means_nothing or (kind == "llm" and above.kind == "llm"):  # a model that asks itself says the same again
             self._inside[span_id] = above
-        else:
-            self._go_on(span_id, kind, name, arguments, instance, above)
+            return
+        self._go_on(span_id, kind, name, arguments, instance, above)
 
     def _run_at(self, span_id: str | None) -> Run | None:
         """The run that stands for a span, or in which it lies, while its trace is open."""
         if span_id is None:
             return None
-        run = self.collector.run_of(span_id)
+        run = self._inside.get(span_id)  # most spans mean nothing by themselves
         if run is None:
-            run = self._inside.get(span_id)
-            if run is not None and self.collector.run_of(run.id) is not run:
-                return None
-        return run
+            return self.collector.run_of(span_id)
+        return run if self.collector.run_of(run.id) is run else None
 
     def _begin(
         self, span_id: str, kind: Kind, name: str, arguments: Mapping[str, Any], instance: Any, tags: Any
@@ -119,9 +126,10 @@ class Capture:
     def _go_on(
         self, span_id: str, kind: Kind, name: str, arguments: Mapping[str, Any], instance: Any, above: Run
     ) -> None:
-        aside = _is_aside(kind, instance, above)
+        aside = kind in _MAYBE_ASIDE and _is_aside(kind, instance, above)
+        asked = requests.asked_of(kind, arguments) if kind in ("retriever", "tool") else None
         if kind == "retriever" and not (aside or above.below_retriever or above.kind == "retriever"):
-            _note_search(above.trace.root, requests.query_of(arguments))
+            _note_search(above.trace.root, asked)
         if kind == "tool":
             name = str(getattr(getattr(instance, "metadata", None), "name", None) or name)
         self.collector.start(
@@ -129,18 +137,20 @@ class Capture:
             above.id,
             run_kind(kind),
             name,
-            self._inputs(kind, arguments, instance) if name in self._named else requests.asked_of(kind, arguments),
+            self._inputs(kind, arguments, instance) if name in self._named else asked,
             prompt=requests.prompt_of(arguments) if kind == "llm" else None,
-            given=requests.texts_given(kind, arguments),
+            given=requests.texts_given(kind, arguments) if kind in _GIVEN else None,
             ids=self.faults.ids(span_ids, span_id) if kind == "retriever" else None,
         )
-        run = self.collector.run_of(span_id)
-        if run is not None and aside:
+        run = self.collector.run_of(span_id) if aside or kind in ("synthesizer", "workflow") else None
+        if run is None:
+            return
+        if aside:
             run.below_retriever = True
-        elif run is not None and kind == "synthesizer" and run.given:
-            _tell_of_what_was_read(run)
-        elif run is not None and kind == "workflow":
+        elif kind == "workflow":
             run.metadata = noted(Notes(False, tool_retrievers.of(instance)))
+        elif run.given:
+            _tell_of_what_was_read(run)
 
     @staticmethod
     def _inputs(kind: Kind, arguments: Mapping[str, Any], instance: Any) -> Any:
@@ -155,26 +165,24 @@ class Capture:
         return responses.outputs_of(events[0]) if events else plain(dict(arguments))
 
     def exit(self, span_id: str, instance: Any, result: Any) -> None:
-        run = self._leave(span_id)
+        # most spans mean nothing by themselves, and have no run
+        run = self.collector.run_of(span_id) if self._inside.pop(span_id, None) is None else None
         if run is None:
             return
         root = run.trace.root
-        kind = kind_of(instance, name_of(span_id))
+        kind = kind_of(type(instance), name_of(span_id))
         if run is root:
             self.answers.returned(run, result)
         elif kind == "writer":
             self.answers.wrote(run, instance, None)
         elif kind == "llm":
-            if not is_stream(result):  # how a stream ended is told by an event
+            # how a stream ended is told by an event, and so is what was written, where LlamaIndex' own model wrote it
+            if run.ended is None and not is_stream(result):
                 self.collector.end(span_id, responses.written_by(result))
         else:
             self._over(run, kind, result)
-            if run.parent == root.id and has_base(result, "AgentInput"):
+            if root.kind == "agent" and run.parent == root.id and has_base(result, "AgentInput"):
                 self._remember(root, result)
-
-    def _leave(self, span_id: str) -> Run | None:
-        """The run that stands for a span that ends; most spans mean nothing by themselves, and have none."""
-        return self.collector.run_of(span_id) if self._inside.pop(span_id, None) is None else None
 
     def _over(self, run: Run, kind: Kind, result: Any) -> None:
         """A step below the root returned."""
@@ -195,13 +203,13 @@ class Capture:
             root.inputs = {**root.inputs, "chat_history": messages}
 
     def drop(self, span_id: str, instance: Any, error: BaseException | None) -> None:
-        run = self._leave(span_id)
+        run = self.collector.run_of(span_id) if self._inside.pop(span_id, None) is None else None
         if run is None:
             return
         error = error if error is not None else Exception()
         if run is run.trace.root:
             self.answers.dropped(run, error)
-        elif kind_of(instance, name_of(span_id)) == "writer":
+        elif kind_of(type(instance), name_of(span_id)) == "writer":
             self.answers.wrote(run, instance, error)
         else:
             self.collector.end(span_id, error=error)
@@ -275,7 +283,7 @@ def _delivered(run: Run, result: Any) -> list[Found] | None:
     if tool_retrievers.are_tools(nodes):
         run.below_retriever = True
         return None
-    return [found_of(node) for node in nodes]
+    return copies_of(nodes)
 
 
 def _tell_of_what_was_read(run: Run) -> None:

@@ -6,8 +6,8 @@ MLflow          the span of its autologging for this very span; else the trace t
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from llama_index_instrumentation import get_dispatcher
@@ -20,11 +20,8 @@ _NEIGHBOURS = ("openinference.instrumentation.llama_index", "mlflow.llama_index.
 def span_ids(span_id: str) -> dict[str, str]:
     """The ids of the spans that other handlers have open for the span `span_id`."""
     ids: dict[str, str] = {}
-    if not any(name in sys.modules for name in _NEIGHBOURS):
-        return ids
     for handler in get_dispatcher().span_handlers:
-        made = type(handler).__module__
-        if made.startswith(_NEIGHBOURS):
+        if _is_neighbour(type(handler)):
             open_span = handler.open_spans.get(span_id)
             ids |= otel_ids(getattr(open_span, "_otel_span", None))
             ids |= _mlflow_ids(getattr(open_span, "_mlflow_span", None))
@@ -37,12 +34,19 @@ def root_ids(span_id: str, known: Mapping[str, str]) -> dict[str, str]:
     A system whose handler comes after ours has not opened its span yet when ours starts, and one whose handler comes
     before has closed it when ours ends.
     """
-    found = {**current_ids(), **known}
+    found = current_ids()
+    if known:
+        found |= known
     if "otel_trace_id" in known:  # a span that was going on at the start and one that is at the end do not mix
         found = {name: value for name, value in found.items() if not name.startswith("otel_")} | {
             name: value for name, value in known.items() if name.startswith("otel_")
         }
-    return {**found, **span_ids(span_id)}
+    return found | span_ids(span_id)
+
+
+@lru_cache(maxsize=256)
+def _is_neighbour(handler: type) -> bool:
+    return handler.__module__.startswith(_NEIGHBOURS)
 
 
 def _mlflow_ids(span: Any) -> dict[str, str]:

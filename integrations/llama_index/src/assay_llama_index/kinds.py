@@ -59,28 +59,27 @@ def name_of(span_id: str) -> str:
     return span_id[:-UUID_LENGTH]
 
 
+@lru_cache(maxsize=4096)
+def kind_of(cls: type, name: str) -> Kind:
+    """What the span of this name means, of a method of an object of this class."""
+    method = name.rpartition(".")[2]
+    bases = _bases(cls)
+    return next((kind for base, methods, kind in _METHODS if base in bases and method in methods), "other")
+
+
 def run_kind(kind: Kind) -> RunKind:
     """The kind of the run that stands for a span of this kind."""
     return _RUN_KINDS[kind]
 
 
-def kind_of(instance: Any, name: str) -> Kind:
-    """What the span of this name means, of a method of this object."""
-    cls: type = type(instance)
-    return _kind(cls, name)
-
-
 def has_base(value: Any, *names: str) -> bool:
     """Is this an instance of a class of LlamaIndex of one of these names?"""
-    cls: type = type(value)
+    return not _bases(type(value)).isdisjoint(names)
+
+
+def derives(cls: type, *names: str) -> bool:
+    """Is this a class of LlamaIndex of one of these names, or derived from one?"""
     return not _bases(cls).isdisjoint(names)
-
-
-@lru_cache(maxsize=4096)
-def _kind(cls: type, name: str) -> Kind:
-    method = name.rpartition(".")[2]
-    bases = _bases(cls)
-    return next((kind for base, methods, kind in _METHODS if base in bases and method in methods), "other")
 
 
 @lru_cache(maxsize=4096)

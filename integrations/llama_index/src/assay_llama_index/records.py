@@ -15,11 +15,14 @@ from assay.capture import Found
 from assay.capture.contexts import context_of as passage_of
 from assay.capture.pictured import IMAGE
 from assay.records import Context
-from assay_llama_index.kinds import has_base
+from assay_llama_index.kinds import derives, has_base
 
+_SCHEMA = "llama_index.core.schema"
 _PLAIN = frozenset({str, int, float, bool})
 _PLAIN_VALUES = _PLAIN | {type(None)}
 _TEXT = frozenset({str})
+
+_new = tuple.__new__  # `Found(...)` takes twice as long
 
 DEPTH = 3  # levels of nested metadata that are copied; what lies deeper becomes text
 
@@ -82,7 +85,37 @@ def _content_and_id(node: Any) -> tuple[str, str, bool]:
 @lru_cache(maxsize=256)
 def _is_plain_text(kind: type) -> bool:
     """Whether this is LlamaIndex' own class of nodes that hold text and nothing else."""
-    return kind.__name__ == "TextNode" and kind.__module__ == "llama_index.core.schema"
+    return kind.__name__ == "TextNode" and kind.__module__ == _SCHEMA
+
+
+@lru_cache(maxsize=256)
+def _is_scored(kind: type) -> bool:
+    """Whether this is LlamaIndex' own class of nodes with scores."""
+    return kind.__name__ == "NodeWithScore" and kind.__module__ == _SCHEMA
+
+
+def copies_of(nodes: Iterable[Any]) -> list[Found]:
+    """`found_of` each of the nodes. Of plain text nodes that is done in place, and so in `are_copies` and `texts_in`.
+
+    A call a node, of code that is in no cache by the time a hook is called, takes longer than all the rest.
+    """
+    copies = []
+    for node in nodes:
+        scored = _is_scored(type(node))
+        inner = node.node if scored else node
+        known = inner.metadata if _is_plain_text(type(inner)) and type(inner.text) is str else None
+        if type(known) is dict:
+            for name, value in known.items():
+                if type(value) not in _PLAIN_VALUES or type(name) is not str:
+                    break
+            else:  # a shallow copy of such metadata holds nothing that the host may change
+                metadata = known.copy()
+                if scored and node.score is not None:
+                    metadata["score"] = float(node.score)
+                copies.append(_new(Found, (inner.text, inner.id_, metadata, None)))
+                continue
+        copies.append(found_of(node))
+    return copies
 
 
 def found_of(node: Any) -> Found:
@@ -120,6 +153,45 @@ def is_copy(found: Found, node: Any) -> bool:
     if len(metadata) != len(known) + (score is not None) or (score is not None and metadata.get("score") != score):
         return False
     return all(map(is_, map(metadata.get, known), known.values()))
+
+
+def are_copies(copies: Sequence[Found], nodes: Sequence[Any]) -> bool:
+    """Whether these are copies of these nodes, in this order, as they are now: see `is_copy`."""
+    if len(copies) != len(nodes):
+        return False
+    for copy, node in zip(copies, nodes, strict=True):
+        inner = node.node if _is_scored(type(node)) else None
+        if not _is_plain_text(type(inner)):
+            if not is_copy(copy, node):
+                return False
+            continue
+        text, id, metadata, image = copy
+        known, score = inner.metadata or {}, node.score
+        if inner.text is not text or inner.id_ != id or image is not None:
+            return False
+        if score is None:
+            if len(metadata) != len(known):
+                return False
+        elif len(metadata) != len(known) + 1 or metadata.get("score") != score:
+            return False
+        for key, value in known.items():
+            if metadata.get(key) is not value:
+                return False
+    return True
+
+
+def texts_in(nodes: Iterable[Any]) -> list[str]:
+    """The texts of the contexts that nodes become, without those that only hold an intermediate answer."""
+    texts = []
+    for node in nodes:
+        # what has a score was found, and is no answer
+        plain_text = _is_scored(type(node)) and node.score is not None and _is_plain_text(type(node.node))
+        text = node.node.text if plain_text else None
+        if type(text) is str and text and not text.isspace():
+            texts.append(text)
+        elif not is_intermediate_answer(node):
+            texts.append(text_in(node))
+    return texts
 
 
 def text_in(node: Any) -> str:
@@ -178,6 +250,19 @@ def is_intermediate_answer(node: Any) -> bool:
 def is_stream(value: Any) -> bool:
     """Is this an iterator, sync or async, that nobody may read but the host?"""
     return hasattr(type(value), "__next__") or hasattr(type(value), "__anext__")
+
+
+@lru_cache(maxsize=1024)
+def streams(cls: type) -> bool:
+    """Whether objects of this class may be an answer that is not complete: see `is_stream`, `is_query_stream` …"""
+    names = ("StreamingResponse", "AsyncStreamingResponse", "StreamingAgentChatResponse")
+    return derives(cls, *names) or hasattr(cls, "__next__") or hasattr(cls, "__anext__")
+
+
+@lru_cache(maxsize=1024)
+def is_plain_answer(cls: type) -> bool:
+    """Whether this is LlamaIndex' own class of responses that hold a text and the nodes that it was written from."""
+    return cls.__name__ == "Response" and cls.__module__ == "llama_index.core.base.response.schema"
 
 
 def items_of(value: Any) -> Sequence[Any] | None:

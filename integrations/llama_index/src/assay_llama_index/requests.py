@@ -8,7 +8,7 @@ from typing import Any
 from assay.capture.messages import last_question
 from assay.fields import QUESTION_NAMES
 from assay_llama_index.kinds import Kind, has_base
-from assay_llama_index.records import is_intermediate_answer, items_of, plain, text_in, text_of
+from assay_llama_index.records import is_intermediate_answer, items_of, plain, text_of, texts_in
 
 #: Names of a workflow's input that hold the question, besides those accepted everywhere.
 _ASKED = ("user_msg", "message", "user_message", "query_str", *QUESTION_NAMES)
@@ -23,9 +23,13 @@ def engine_inputs(arguments: Mapping[str, Any], engine: Any) -> Inputs:
     asked = arguments.get("str_or_query_bundle", arguments.get("message"))
     if asked is None:
         asked = next(iter(arguments.values()), None)
+    inputs: Inputs = {"question": text_of(asked)}
     given = arguments.get("chat_history")
-    history = messages_of(given) if given is not None else remembered(getattr(engine, "_memory", None))
-    return {"question": text_of(asked), "chat_history": history} if history else {"question": text_of(asked)}
+    memory = getattr(engine, "_memory", None) if given is None else None
+    if given is not None or memory is not None:
+        history = messages_of(given) if given is not None else remembered(memory)
+        inputs |= {"chat_history": history} if history else {}
+    return inputs
 
 
 def workflow_inputs(arguments: Mapping[str, Any], key: str | None = None) -> Inputs:
@@ -89,7 +93,7 @@ def texts_given(kind: Kind, arguments: Mapping[str, Any]) -> tuple[str, ...] | N
         nodes = [node for event in events_in(arguments) for node in nodes_in_event(event)]
     else:
         return None
-    return tuple([text_in(node) for node in nodes if not is_intermediate_answer(node)]) or None
+    return tuple(texts_in(nodes)) or None
 
 
 def nodes_given(arguments: Mapping[str, Any]) -> list[Any] | None:

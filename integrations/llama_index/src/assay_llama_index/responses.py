@@ -10,9 +10,10 @@ from assay.capture import Found
 from assay_llama_index.kinds import has_base
 from assay_llama_index.records import (
     answer_of,
-    found_of,
-    is_copy,
+    are_copies,
+    copies_of,
     is_intermediate_answer,
+    is_plain_answer,
     is_stream,
     items_of,
     plain,
@@ -36,13 +37,16 @@ def documents_of(
     They are the sources of a response, the nodes in a list, in a tool's output or in the event of a workflow's step.
     `known` are copies that may be of the same nodes, as they were delivered last.
     """
-    raw = getattr(result, "raw_output", None) if has_base(result, "ToolOutput") else result_of(result)
+    if is_plain_answer(type(result)):
+        raw = result
+    else:
+        raw = getattr(result, "raw_output", None) if has_base(result, "ToolOutput") else result_of(result)
     nodes = items_of(getattr(raw, "source_nodes", None)) or nodes_in_list(raw)
     if not nodes and has_base(raw, "Event"):
         nodes = nodes_in_event(raw)
-    if known and len(known) == len(nodes) and all(map(is_copy, known, nodes)):
+    if known and are_copies(known, nodes):
         return known
-    found = [found_of(node) for node in nodes if not is_intermediate_answer(node)]
+    found = copies_of([node for node in nodes if not is_intermediate_answer(node)])
     if not found or (given is not None and [item.text for item in found] == list(given)):
         return None
     return found
@@ -50,7 +54,8 @@ def documents_of(
 
 def written_by(result: Any) -> str | None:
     """The text that a model wrote; None for a stream of it."""
-    message = getattr(result, "message", None)
+    # pydantic takes long to find that a model has no such attribute
+    message = None if has_base(result, "CompletionResponse") else getattr(result, "message", None)
     text = getattr(message, "content", None) if message is not None else getattr(result, "text", None)
     return text if isinstance(text, str) else None
 
@@ -60,6 +65,8 @@ def outputs_of(result: Any) -> Any:
 
     Reads no stream.
     """
+    if is_plain_answer(type(result)) and type(result.response) is str:
+        return result.response
     result = result_of(result)
     if result is None or isinstance(result, str):
         return result
@@ -75,7 +82,7 @@ def outputs_of(result: Any) -> Any:
         return text_of(result)
     nodes = nodes_in_list(result)
     if nodes:
-        return [found_of(node) for node in nodes]
+        return copies_of(nodes)
     return _fields(result)
 
 
@@ -100,4 +107,4 @@ def _value(value: Any) -> Any:
     if isinstance(getattr(value, "source_nodes", None), list) or has_base(value, "ChatMessage"):
         return outputs_of(value)
     nodes = nodes_in_list(value)
-    return [found_of(node) for node in nodes] if nodes else plain(value)
+    return copies_of(nodes) if nodes else plain(value)

@@ -31,6 +31,8 @@ def sample_from(trace: Trace, rules: Rules) -> Sample | None:
 def metadata_of(tags: Any, session: str | None) -> dict[str, Any]:
     """The application's tags, without those by which workflows describe themselves, and the conversation's name."""
     known = tags if tags is not None else active_instrument_tags.get()
+    if not known and session is None:
+        return {}
     metadata = {key: plain(value) for key, value in known.items() if not str(key).startswith("llamaindex.")}
     if session is not None and not any(name in metadata for name in NAMES):
         metadata["session_id"] = session

@@ -24,7 +24,10 @@ def of(agent: Any) -> frozenset[int]:
 
 def are_tools(nodes: Sequence[Any]) -> bool:
     """Whether these nodes are what an `ObjectIndex` makes of tools: a fixed form of text, and a name that agrees."""
-    return bool(nodes) and all(_is_tool(getattr(node, "node", node)) for node in nodes)
+    for node in nodes:  # hardly ever more than one is looked at
+        if not _is_tool(getattr(node, "node", node)):
+            return False
+    return bool(nodes)
 
 
 def _is_tool(node: Any) -> bool:
