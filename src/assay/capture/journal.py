@@ -350,7 +350,7 @@ def _asked(tree: RunCollector, id: Hashable, inputs: Any) -> None:
 
 def _given(tree: RunCollector, id: Hashable, given: Mapping[str, Sequence[str]]) -> None:
     run = tree.run_of(id)
-    if run is not None:
+    if run is not None and run.prompt is None:
         run.given = given
 
 
