@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries.base import Inquiry
 from assay.judges.base import Answer, BaseJudge, sees
+from assay.records import Usage
 
 T = TypeVar("T")
 
@@ -24,7 +25,7 @@ async def asked(judge: BaseJudge, inquiries: Sequence[Inquiry[Any]]) -> list[Ans
         blind = iter(await asked(judge, [inquiry for inquiry in inquiries if not inquiry.images]))
         return [_not_seen(inquiry) if inquiry.images else next(blind) for inquiry in inquiries]
     try:
-        answers = await judge.answer(inquiries)
+        answers = list(await judge.answer(inquiries))
     except JudgeFailure as failure:
         return [Answer(failure=failure)] * len(inquiries)
     except (Exception, SystemExit) as error:  # a judge is foreign code; it is not to end the process
@@ -49,6 +50,9 @@ def bug(error: Exception | SystemExit, before: str = "") -> JudgeFailure:
 
 def _checked(inquiry: Inquiry[Any], answer: Answer) -> Answer:
     """The answer, its finding checked for type and labels: a judge's mistake is a failure and never a number."""
+    wrong = _wrong_answer(answer)
+    if wrong is not None:
+        return Answer(failure=JudgeFailure(Cause.BUG, f"the judge answered {inquiry.name} with {wrong}"))
     if answer.failure is not None:
         return answer
     try:
@@ -62,6 +66,17 @@ def _checked(inquiry: Inquiry[Any], answer: Answer) -> Answer:
             return answer if finding is answer.finding else Answer(finding, None, answer.usage, answer.keep)
     message = f"the judge's finding does not answer its inquiry {inquiry.name}: {wrong}"
     return Answer(failure=JudgeFailure(Cause.BUG, message), usage=answer.usage)
+
+
+def _wrong_answer(answer: Any) -> str | None:
+    """What stands in the place of an answer, where it is none."""
+    if not isinstance(answer, Answer):
+        return f"{type(answer).__name__}, expected Answer"
+    if not isinstance(answer.failure, JudgeFailure | None):
+        return f"a failure that is {type(answer.failure).__name__}, expected JudgeFailure"
+    if not isinstance(answer.usage, Usage):
+        return f"a usage that is {type(answer.usage).__name__}, expected Usage"
+    return None
 
 
 async def together(work: Sequence[Awaitable[T]]) -> list[T]:

@@ -15,8 +15,8 @@ from assay.judges.endpoints.client import Address
 from assay.judges.endpoints.deadlines import Deadline
 from assay.judges.endpoints.latency import Latency
 from assay.judges.endpoints.options import Settings
-from assay.judges.endpoints.replies import failure_of, usage_of
-from assay.judges.endpoints.retries import PASSING, Retries, Trouble, retry_after
+from assay.judges.endpoints.replies import count_of, failure_of, usage_of
+from assay.judges.endpoints.retries import LONGEST_PAUSE, PASSING, Retries, Trouble, retry_after
 from assay.judges.endpoints.throttle import shared_throttle
 from assay.judges.endpoints.transports import (
     ClientTransport,
@@ -113,7 +113,7 @@ class Endpoint:
             except Trouble as trouble:
                 bill.refused(trouble.failure.cause)
                 if trouble.limited:
-                    throttle.refused(turn, self.retries.pause(trouble.retry_after, throttle.refusals + 1))
+                    throttle.refused(turn, self._pause(trouble, throttle.refusals + 1))
                 raise
             except JudgeFailure as failure:
                 bill.refused(failure.cause)
@@ -137,6 +137,14 @@ class Endpoint:
             if len(secret) >= 6:
                 text = text.replace(secret, "***")
         return text
+
+    def _pause(self, trouble: Trouble, refusals: int) -> float:
+        """Seconds for which nobody asks after a refusal for rate, in which no deadline runs.
+
+        What asks for longer than a rate can take has ended its own call; the others are not to wait a year for it.
+        """
+        asked = trouble.retry_after
+        return self.retries.pause(None if asked is not None and asked > LONGEST_PAUSE else asked, refusals)
 
     # ---- one attempt
 
@@ -213,5 +221,4 @@ class Endpoint:
 
 def _total(body: Body) -> int | None:
     usage = body.get("usage")
-    total = usage.get("total_tokens") if isinstance(usage, dict) else None
-    return total if isinstance(total, int) else None
+    return count_of(usage, "total_tokens") if isinstance(usage, dict) else None

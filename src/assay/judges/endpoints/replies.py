@@ -22,6 +22,8 @@ _TOO_LONG = re.compile(
     r"|prompt is too long|input (?:is )?too long",
     re.IGNORECASE,
 )
+_MOST_TOKENS = 10**12  # of one call; what is beyond is no count
+
 _QUOTA = re.compile(r"insufficient_quota|billing_hard_limit", re.IGNORECASE)
 
 
@@ -29,12 +31,14 @@ def usage_of(usage: Any) -> Usage:
     """The usage block of one call, in the shapes that providers use; what they leave out is unknown, not 0."""
     if not isinstance(usage, Mapping):
         usage = {}
-    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details") or {}
+    details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
+    if not isinstance(details, Mapping):
+        details = {}
     return Usage(
         calls=1,
-        prompt_tokens=_count(usage, "prompt_tokens", "input_tokens"),
-        completion_tokens=_count(usage, "completion_tokens", "output_tokens"),
-        cached_tokens=_count(
+        prompt_tokens=count_of(usage, "prompt_tokens", "input_tokens"),
+        completion_tokens=count_of(usage, "completion_tokens", "output_tokens"),
+        cached_tokens=count_of(
             {**usage, **details}, "cached_tokens", "cache_read_input_tokens", "prompt_cache_hit_tokens"
         ),
     )
@@ -60,10 +64,12 @@ def failure_of(name: str, model: str, status: int, text: str, scrub: Callable[[s
     return JudgeFailure(cause, message, detail=detail), bool(_QUOTA.search(text))
 
 
-def _count(usage: Mapping[str, Any], *names: str) -> int | None:
+def count_of(usage: Mapping[str, Any], *names: str) -> int | None:
+    """The first of these counts that is one."""
     for name in names:
         value = usage.get(name)
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+        # JSON as Python reads it has NaN and Infinity, too
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS:
             return int(value)
     return None
 

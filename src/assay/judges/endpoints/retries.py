@@ -113,7 +113,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         except ValueError:
             try:
                 seconds = parsedate_to_datetime(value).timestamp() - time.time()
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, OverflowError):  # a date that no clock shows
                 continue
         if seconds == seconds:  # not NaN
             return max(0.0, seconds)

@@ -29,6 +29,9 @@ from assay.judges.endpoints.client import OPENAI, Address, http_library
 _KEPT = 4.0
 _MOST_CONNECTIONS = 1000
 
+#: Of one response: vectors of a thousand texts have 60 MB as JSON, chat completions with log-probabilities 1 MB.
+MOST_BYTES = 128 << 20
+
 #: What the `openai` client adds to requests to OpenAI itself.
 _OF_OPENAI = ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_CUSTOM_HEADERS")
 
@@ -161,7 +164,8 @@ class PlainTransport:
             async with self._session.post(
                 self._base + path, params=self._query, data=content, timeout=timeout, allow_redirects=False
             ) as came:
-                return Response(came.status, came.headers, await came.read(), came.charset)
+                content = await _read(came)
+                return Response(came.status, came.headers, content, came.charset)
         except TimeoutError:
             trouble = TimedOut()
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -170,6 +174,17 @@ class PlainTransport:
 
     async def close(self) -> None:
         await self._session.close()
+
+
+async def _read(came: Any) -> bytes:
+    """The content of a response, of which nobody knows whether it ends. Raises Unreachable."""
+    pieces, size = [], 0
+    async for piece in came.content.iter_any():
+        pieces.append(piece)
+        size += len(piece)
+        if size > MOST_BYTES:
+            raise Unreachable(f"its response has more than {MOST_BYTES >> 20} MiB")
+    return b"".join(pieces)
 
 
 def _put_away(session: Any, loop: asyncio.AbstractEventLoop, pid: int) -> None:
