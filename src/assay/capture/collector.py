@@ -173,7 +173,7 @@ class RunCollector(OpenTraces[Run, Trace]):
 
     def add_documents(self, id: Hashable, documents: Iterable[Any]) -> bool:
         """Documents that the run `id` has found, told by the application itself. False: the run is not known."""
-        copied = copy_documents(documents, self._copy)
+        copied = tuple(map(self._copy, documents))
         with self._lock:
             self.events += 1
             run = self._runs.get(key_of(id))

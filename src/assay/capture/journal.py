@@ -234,7 +234,7 @@ class Journal(OpenTraces[Going, Heard]):
         """The tree of a trace that is over, of the notes that were made of it."""
         ever = sys.maxsize
         tree = RunCollector(max_traces=ever, max_runs=ever, max_bytes=ever, ttl=ever, keep=self._keep, copy=self._copy)
-        over = None
+        over: Trace | None = None
         for note, *about in heard.notes:
             over = note(tree, *about) or over
         with self._lock:

@@ -8,13 +8,16 @@ there, and nowhere else, we say no. It then hands the event to all, and whoever 
 from __future__ import annotations
 
 import sys
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManager, BaseCallbackHandler
 
-#: The code that must not hear of us as inline; None in a release that has no such method.
-_ASKS = getattr(getattr(AsyncCallbackManager, "on_llm_start", None), "__code__", None)
+_METHOD: CodeType | None = getattr(getattr(AsyncCallbackManager, "on_llm_start", None), "__code__", None)
+
+#: The code that must not hear of us as inline: that method and, before Python 3.12, its list comprehensions, which have
+#: code of their own. By id, since this is looked up some forty times a request; empty in a release without the method.
+_ASKS = {id(code) for code in (_METHOD, *getattr(_METHOD, "co_consts", ())) if isinstance(code, CodeType)}
 
 
 def is_inline(handler: BaseCallbackHandler) -> bool:
@@ -22,12 +25,11 @@ def is_inline(handler: BaseCallbackHandler) -> bool:
 
     Always, but where that method asks, for a list in which no other handler is inline: else those alone get the event.
     """
-    asking: FrameType | None = sys._getframe(1)
-    if asking is not None and asking.f_code.co_name == "<listcomp>":  # before Python 3.12 it has a frame of its own
-        asking = asking.f_back
-    if asking is None or asking.f_code is not _ASKS:
+    here = sys._getframe(1)
+    if id(here.f_code) not in _ASKS:
         return True
-    manager = asking.f_locals.get("self")
+    asking: FrameType | None = here if here.f_code is _METHOD else here.f_back
+    manager = None if asking is None else asking.f_locals.get("self")
     return any(_is_inline(other) for other in getattr(manager, "handlers", ()))
 
 
