@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
+from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Any
 
@@ -13,11 +14,11 @@ KEYS = 8192  # of exchanges handed over, the newest
 
 
 class Handed:
-    """What was handed to one intake, by the captures that do so. Takes no lock: each step is one of a dict's own."""
+    """What was handed to one intake, by the captures that do so. Takes no lock: each step is one of the dictionary's own."""
 
     def __init__(self) -> None:
         self._collectors: weakref.WeakSet[OpenTraces[Any, Any]] = weakref.WeakSet()
-        self._keys: dict[Hashable, object] = {}
+        self._keys: OrderedDict[Hashable, object] = OrderedDict()  # the oldest of a dict is found slowly
 
     def join(self, collector: OpenTraces[Any, Any]) -> None:
         """One more capture hands over to this intake."""
@@ -29,8 +30,8 @@ class Handed:
         if self._keys.setdefault(key, mine) is not mine:
             return False
         if len(self._keys) > KEYS:
-            with contextlib.suppress(RuntimeError, StopIteration):  # another thread is at it
-                self._keys.pop(next(iter(self._keys)), None)
+            with contextlib.suppress(KeyError):  # other threads were at it
+                self._keys.popitem(last=False)
         return True
 
     def hears(self, run: Hashable, besides: OpenTraces[Any, Any]) -> bool:
