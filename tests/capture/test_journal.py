@@ -93,7 +93,7 @@ def ids_of(trace: Trace) -> Any:
     return [dict(run.ids) for run in trace.members]
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=800, deadline=None)
 @given(st.lists(st.one_of(starts, starts, ends, ends, recorded), max_size=30))
 def test_the_same_traces_as_a_collector(events: list[Any]) -> None:
     collector, journal = RunCollector(keep=("kept",)), Journal(keep=("kept",))

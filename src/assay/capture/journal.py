@@ -167,7 +167,9 @@ class Journal(OpenTraces[Going, Heard]):
                 heard.notes.append((_asked, id, asked))
                 size += size_of(asked)
             elif type(inputs) is not str and prompt is None and kind not in UNREAD:
-                self._note_given(heard, id, inputs)
+                given = _texts_given(inputs)
+                if given is not None:
+                    heard.notes.append((_given, id, given))
             if size:
                 self._weigh(heard, size)
 
@@ -194,10 +196,12 @@ class Journal(OpenTraces[Going, Heard]):
             if key == heard.key:
                 self._end_root(heard, about, outputs, documents, inputs, streamed)
                 return heard
-            said = found = None
+            said = found = given = asked = None
             try:
-                if inputs is not None:
-                    self._keep_inputs(heard, id, kind, named, inputs)
+                if inputs is not None and kind not in UNREAD:
+                    given = _texts_given(inputs)
+                if inputs is not None and named:
+                    asked = copy_value(inputs, self._copy)
                 if documents is not None and not below:
                     found = self._read(heard, documents)
                 if outputs is None:
@@ -209,7 +213,7 @@ class Journal(OpenTraces[Going, Heard]):
                 elif kind in PASSES_ON and type(outputs) is not str and not below:
                     said = self._passed_on(heard, outputs)
             finally:  # whatever the host's objects do, the run is over
-                heard.notes.append((_ended, about, said, found))
+                heard.notes.append((_ended, about, said, found, False, asked, given))
             return None
 
     def add_documents(self, id: Hashable, documents: Sequence[Any]) -> bool:
@@ -255,23 +259,10 @@ class Journal(OpenTraces[Going, Heard]):
             outputs = copy_value(outputs, self._copy)
             if inputs is not None:
                 heard.inputs = copy_value(inputs, self._copy)
-            heard.notes.append((_over, about, outputs, documents, streamed))
+            heard.notes.append((_over, heard, about, outputs, documents, streamed))
         finally:  # whatever the host's objects do, the trace is over
             self._drop(heard)
         heard.size += size_of(outputs) + RUN_SIZE * len(heard.known)
-
-    def _keep_inputs(self, heard: Heard, id: Hashable, kind: Kind, named: bool, inputs: Any) -> None:
-        """The inputs of a stream, which are known at its end."""
-        if named:
-            heard.notes.append((_asked, id, copy_value(inputs, self._copy)))
-        if kind not in UNREAD and kind != "llm":
-            self._note_given(heard, id, inputs)
-
-    @staticmethod
-    def _note_given(heard: Heard, id: Hashable, inputs: Any) -> None:
-        lists = documents_in(inputs)
-        if lists:
-            heard.notes.append((_given, id, {name: texts_of(items) for name, items in lists.items()}))
 
     def _read(self, heard: Heard, documents: Any) -> Any:
         if not readable(documents):
@@ -307,6 +298,11 @@ class Journal(OpenTraces[Going, Heard]):
                     self._runs[key] = Going(heard, going.kind, below or going.below, going.named)
 
 
+def _texts_given(inputs: Any) -> dict[str, Sequence[str]] | None:
+    lists = documents_in(inputs)
+    return {name: texts_of(items) for name, items in lists.items()} if lists else None
+
+
 # -- notes: what is done with a tree for each when the trace is read ---------------------------------------------------
 
 
@@ -324,14 +320,19 @@ def _began(
         run.inputs, run.tags, run.metadata = heard.inputs, heard.tags, heard.metadata
 
 
-def _over(tree: RunCollector, about: tuple[Any, ...], outputs: Any, documents: Any, streamed: bool) -> Trace | None:
-    """It ended."""
-    run = tree.run_of(about[0])
+def _over(
+    tree: RunCollector, heard: Heard, about: tuple[Any, ...], outputs: Any, documents: Any, streamed: bool
+) -> Trace | None:
+    """It ended. Of a run that was taken for a root, what was still going on below it was not heard of again."""
+    run = tree.run_of(heard.id)
     trace = _ended(tree, about, outputs, documents, streamed)
     if run is not None:
         run.outputs = outputs
-        if documents is None:
-            run.documents = None
+        run.documents = None if documents is None or documents is _UNREADABLE else documents
+        run.unread = documents is _UNREADABLE
+    if run is not None and trace is None:
+        known = set(heard.known)
+        run.trace.running -= sum(one.ended is None and one.key in known for one in run.trace.members)
     return trace
 
 
@@ -355,10 +356,18 @@ def _given(tree: RunCollector, id: Hashable, given: Mapping[str, Sequence[str]])
 
 
 def _ended(
-    tree: RunCollector, about: tuple[Any, ...], outputs: Any, documents: Any, streamed: bool = False
-) -> Trace | None:
+    tree: RunCollector, about: tuple[Any, ...], outputs: Any, documents: Any, streamed: bool, inputs: Any = None,
+    given: Mapping[str, Sequence[str]] | None = None,
+) -> Trace | None:  # fmt: skip
     id, at, error, ids = about
-    return tree.end(id, outputs, error=error, documents=documents, streamed=streamed, ids=ids, at=at)
+    run = tree.run_of(id)
+    first = run is not None and run.ended is None  # else it ends for a second time
+    if run is not None and run.prompt is not None:
+        given = None
+    trace = tree.end(id, outputs, error=error, documents=documents, streamed=streamed, ids=ids, given=given, at=at)
+    if run is not None and first and inputs is not None:
+        run.inputs = inputs
+    return trace
 
 
 def _recorded(tree: RunCollector, id: Hashable, documents: tuple[Found, ...]) -> None:

@@ -14,7 +14,7 @@ KEYS = 8192  # of exchanges handed over, the newest
 
 
 class Handed:
-    """What was handed to one intake, by the captures that do so. Takes no lock: each step is one of the dictionary's own."""
+    """What was handed to one intake, by the captures that do so. Takes no lock: each step is one of the dict's own."""
 
     def __init__(self) -> None:
         self._collectors: weakref.WeakSet[OpenTraces[Any, Any]] = weakref.WeakSet()
