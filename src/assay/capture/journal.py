@@ -241,8 +241,9 @@ class Journal(OpenTraces[Going, Heard]):
         over: Trace | None = None
         for note, *about in heard.notes:
             over = note(tree, *about) or over
-        with self._lock:
-            self.ignored += tree.ignored  # an end that came twice
+        if tree.ignored:  # an end that came twice
+            with self._lock:
+                self.ignored += tree.ignored
         if over is None or over.root.id != heard.id:
             raise ValueError("the root has not ended")
         return over
