@@ -76,31 +76,26 @@ class Mailbox(Generic[T]):
 
     # -- the host's side: no I/O, no waiting
 
-    def put(self, size: int, item: T) -> bool:
-        """Queue an item; False: closed, or full. It is served only after a `wake`."""
+    def put(self, size: int, item: T, *, last: bool = False) -> bool:
+        """Queue an item; False: closed, or full. It is served only after a `wake`. For the `last` there is room."""
+        # one function, since hosts pay for each: by the time they hand over, no cache of the CPU holds any of this
         with self.lock:
-            waiting = len(self._queue)
+            waiting = 0 if last else len(self._queue)
             if self.closed or (waiting and (waiting >= self._max_items or self._bytes + size > self._max_bytes)):
                 return False
-            self._queue_up(size, item)
+            self.closed = last
+            self._numbers += 1
+            self._open[self._numbers] = None
+            self._queue.append((self._numbers, size, item))
+            self._bytes += size
+            if not self._listed:
+                self._listed = True
+                self.lane.ready.append(self)
             return True
 
     def put_last(self, item: T) -> bool:
         """Queue one more item, room or not, and take no others; False: closed before."""
-        with self.lock:
-            first, self.closed = not self.closed, True
-            if first:
-                self._queue_up(0, item)
-            return first
-
-    def _queue_up(self, size: int, item: T) -> None:
-        self._numbers += 1
-        self._open[self._numbers] = None
-        self._queue.append((self._numbers, size, item))
-        self._bytes += size
-        if not self._listed:
-            self._listed = True
-            self.lane.ready.append(self)
+        return self.put(0, item, last=True)
 
     def wake(self, *, now: bool = False) -> None:
         """Have the lane look into its mailboxes. Raises RuntimeError where the process can start no thread."""

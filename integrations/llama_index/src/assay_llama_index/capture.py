@@ -19,7 +19,7 @@ from assay_llama_index.answers import Answers
 from assay_llama_index.callers import is_evaluated, is_of_the_application
 from assay_llama_index.faults import Faults
 from assay_llama_index.ids import root_ids, span_ids
-from assay_llama_index.kinds import Kind, has_base, kind_of, name_of, run_kind
+from assay_llama_index.kinds import UUID_LENGTH, Kind, has_base, kind_of, name_of, run_kind
 from assay_llama_index.notes import Notes, noted, notes_of
 from assay_llama_index.records import copies_of, found_of, is_stream, items_of, plain
 from assay_llama_index.samples import metadata_of
@@ -68,7 +68,7 @@ class Capture:
     def enter(
         self, span_id: str, arguments: Mapping[str, Any], instance: Any, parent_id: str | None, tags: Any
     ) -> None:
-        name = name_of(span_id)
+        name = span_id[:-UUID_LENGTH]
         kind = kind_of(type(instance), name)
         means_nothing = kind == "other" and name not in self._named
         if means_nothing and (above := self._inside.get(parent_id or "")) is not None and above.kind != "agent":

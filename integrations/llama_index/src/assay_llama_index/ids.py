@@ -14,13 +14,14 @@ from llama_index_instrumentation import get_dispatcher
 
 from assay.capture.ids import current_ids, otel_ids
 
+_ROOT = get_dispatcher()
 _NEIGHBOURS = ("openinference.instrumentation.llama_index", "mlflow.llama_index.tracer")
 
 
 def span_ids(span_id: str) -> dict[str, str]:
     """The ids of the spans that other handlers have open for the span `span_id`."""
     ids: dict[str, str] = {}
-    for handler in get_dispatcher().span_handlers:
+    for handler in _ROOT.span_handlers:
         if _is_neighbour(type(handler)):
             open_span = handler.open_spans.get(span_id)
             ids |= otel_ids(getattr(open_span, "_otel_span", None))
