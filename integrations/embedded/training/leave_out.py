@@ -55,7 +55,7 @@ def model_without(kind: str, given: argparse.Namespace) -> Any:
         if not (room / "pairs.npz").exists():
             run("prepare_reader.py", "--data", given.data, "--tokenizer", given.tokenizer, "--out", room, "--rounds", 2,
                 "--derived", 9000, "--records", 0 if kind == "records" else 8000, "--seed", 212,
-                "--without", *KINDS[kind])  # fmt: skip
+                "--most", given.pairs, "--without", *KINDS[kind])  # fmt: skip
         run("train_reader.py", "--onnx", given.onnx, "--pairs", room / "pairs.npz", "--out", room,
             "--steps", given.steps, "--tokens", given.tokens, "--flat", 0.3)  # fmt: skip
     return trained(given.onnx, room / "final.pt").eval()
@@ -66,7 +66,8 @@ def scores(model: Any, words: Model, weight: float, rows: list[reading.Row]) -> 
     units = [reading.Row(row.passage, claim, n, "") for n, row in enumerate(rows) for claim in claims_of(row.claim)]
     logits = torch_logits(model, [found[0] for found in inputs(units)], 16)
     margins = logits[:, 0] - np.logaddexp(logits[:, 1], logits[:, 2])
-    values = np.array([Passage(unit.passage).compare(unit.claim).values for unit in units])
+    passages = {text: Passage(text) for text in {unit.passage for unit in units}}
+    values = np.array([passages[unit.passage].compare(unit.claim).values for unit in units])
     said, owners = margins + weight * words.logits(values), np.array([unit.label for unit in units])
     return np.array([of_answer(said[owners == n].tolist()) for n in range(len(rows))])
 
@@ -80,6 +81,7 @@ def main() -> None:
     ask.add_argument("--out", type=Path, required=True)
     ask.add_argument("--steps", type=int, default=800)
     ask.add_argument("--tokens", type=int, default=1200)
+    ask.add_argument("--pairs", type=int, default=10**6, help="made for a training at most, at random of all")
     given = ask.parse_args()
     kept = json.loads((given.files / "support.json").read_text(encoding="utf-8"))["support"]
     rows = reading.sample(

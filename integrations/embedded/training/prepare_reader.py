@@ -271,6 +271,7 @@ def main() -> None:
     ask.add_argument("--hold", type=int, default=20)
     ask.add_argument("--without", nargs="*", default=[], help="beginnings of the names of sources to leave out")
     ask.add_argument("--attacked", type=float, default=0.05, help="share of rows that get an instruction")
+    ask.add_argument("--most", type=int, help="of all pairs so many, drawn at random: the same mix for a short run")
     ask.add_argument("--seed", type=int, default=23)
     given = ask.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
@@ -291,6 +292,7 @@ def main() -> None:
     objects = sorted({pair.passage for pair in pairs if pair.source == "infotabs"})
     rounds += [Pair(*one, f"derived/record, {kind}") for kind, one in derive_records.made(given.records, objects, rng)]
     rng.shuffle(rounds)
+    rounds = rounds[: given.most]
     for name, which in (("pairs", rounds), ("held", even(held, rng))):
         found = encoded(which, tokenizer, rng, given.attacked if name == "pairs" else 0.0)
         np.savez(given.out / f"{name}.npz", **found)

@@ -33,9 +33,10 @@ Input = tuple[list[int], list[int]]
 def inputs(rows: list[reading.Row]) -> list[list[Input]]:
     """Token ids and types of the windows of each row."""
     tokenizer = Tokenizer.from_file(str(FILES / "tokenizer.json"))
+    passages = {text: Passage(text) for text in {row.passage for row in rows}}
     out = []
     for row in rows:
-        passage = Passage(row.passage)
+        passage = passages[row.passage]
         chosen = passage.read(excerpt(passage, row.claim, EXCERPT))
         ids = [tokenizer.encode(text, add_special_tokens=False).ids for text in (row.claim, chosen)]
         out.append([

@@ -25,9 +25,10 @@ if os.environ.get("MALLOC_MMAP_MAX_") is None:  # else glibc returns every tenso
     os.execv(sys.executable, [sys.executable, *sys.argv])
 
 import argparse
+import itertools
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,12 @@ def mean_of_workers(parameters: list[torch.nn.Parameter], workers: int) -> None:
             start += p.numel()
 
 
+def planned(rows: Rows, tokens: int, seed: int, rank: int, workers: int) -> Iterator[list[int]]:
+    """The batches of one worker without end: all rows again and again, each time in another order."""
+    for turn in itertools.count():
+        yield from rows.batches(tokens, seed + turn)[rank::workers]
+
+
 def worker(rank: int, given: argparse.Namespace) -> None:
     torch.set_num_threads(1)
     os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(given.port)}
@@ -196,9 +203,7 @@ def worker(rank: int, given: argparse.Namespace) -> None:
         optimiser.load_state_dict(kept["optimiser"])
         spent, step, seen = kept["spent"], kept["step"], kept["seen"]
     budget, saved, losses = given.minutes * 60, spent, []
-    plan = [
-        batch for turn in range(50) for batch in rows.batches(given.tokens, given.seed + turn)[rank :: given.workers]
-    ]
+    plan = itertools.islice(planned(rows, given.tokens, given.seed, rank, given.workers), step, None)
     before = time.monotonic()
     model.train()
     while True:
@@ -223,7 +228,7 @@ def worker(rank: int, given: argparse.Namespace) -> None:
         rate = given.lr * min(1.0, (step + 1) / 100, max(0.01, (1 - progress) / (1 - given.flat)))
         for part in optimiser.param_groups:
             part["lr"] = rate * part["factor"]
-        chosen = plan[step]
+        chosen = next(plan)
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=given.bf16):
             logits = model(**rows.batch(chosen)).logits
         labels = rows.labels[chosen]
