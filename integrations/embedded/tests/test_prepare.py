@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import sys
 from pathlib import Path
 
 import pytest
+from assay_embedded.runtime import FILES
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "training"))
+import prepare_reader
+import rows as reading
 from prepare_reader import (
     CONTRADICTED,
     NOT_MENTIONED,
@@ -72,3 +77,38 @@ def test_a_claim_and_a_sentence_in_one_hold_where_both_come_from_the_passage() -
     assert "Eiffel built it" in wrong.claim
     assert "seven countries" in wrong.claim
     assert two_in_one(tower, False, [tower.passage] * 60, random.Random(3)) is None  # nothing there that is strange
+
+
+NONCOMMERCIAL = ("anli", "averitec", "dream", "quail", "sick")  # the sources of `nli_noncommercial`
+
+
+def test_what_may_not_be_used_commercially_is_refused_whoever_reads_it(tmp_path: Path) -> None:
+    (tmp_path / "train").mkdir()
+    row = {"source": "sick", "premise": "p", "hypothesis": "h", "label": 1, "label_text": "", "task": ""}
+    path = tmp_path / "train" / "nli_noncommercial.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(row).encode()))
+    with pytest.raises(ValueError, match="may not go into a shipped model"):
+        list(reading.lines(path))  # what the pairs of the reader are made by
+    with pytest.raises(ValueError, match="may not go into a shipped model"):
+        list(reading.training(tmp_path, "nli_noncommercial"))
+
+
+def test_the_pairs_of_the_reader_come_from_open_files_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+
+    def noted(path: Path) -> list[dict[str, object]]:
+        read.append(path.name)
+        return []
+
+    monkeypatch.setattr(reading, "lines", noted)
+    assert prepare_reader.labelled(Path("data")) == []
+    assert sorted(read) == [
+        "data2text_quintd.jsonl.gz", "factcg_cg2c_doc.jsonl.gz", "groundedness_open.jsonl.gz", "nli_open.jsonl.gz",
+        "qa_derived.jsonl.gz", "tables_open.jsonl.gz",
+    ]  # fmt: skip
+
+
+def test_what_ships_was_fitted_on_no_source_that_is_not_open() -> None:
+    trained = json.loads((FILES / "support.json").read_text(encoding="utf-8"))["trained"]
+    assert not {source for source in trained["sources"] if source.startswith(NONCOMMERCIAL)}
+    assert not [name for name in trained["files"] if "noncommercial" in name]

@@ -25,6 +25,9 @@ class Row:
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
+    """All rows of a file. One whose name says that it may not be used commercially is refused, whoever asks."""
+    if "noncommercial" in path.name:
+        raise ValueError(f"{path.name} may not go into a shipped model")
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for line in file:
             yield json.loads(line)
@@ -42,9 +45,7 @@ def group(source: str) -> str:
 
 
 def training(data: Path, name: str) -> Iterator[Row]:
-    """Rows of `train/NAME.jsonl.gz`. The file that may not be used commercially is refused."""
-    if "noncommercial" in name:
-        raise ValueError(f"{name} may not go into a shipped model")
+    """Rows of `train/NAME.jsonl.gz` that have a label and both texts."""
     for row in lines(data / "train" / f"{name}.jsonl.gz"):
         if row["label"] in (0, 1) and row["premise"] and row["hypothesis"]:
             claim = row["hypothesis"]
