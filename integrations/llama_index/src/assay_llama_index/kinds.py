@@ -5,8 +5,9 @@ Classes are known by the names of their bases, so that llama_index.core need not
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
 
 from assay.capture import Kind as RunKind
 
@@ -59,7 +60,15 @@ def name_of(span_id: str) -> str:
     return span_id[:-UUID_LENGTH]
 
 
-@lru_cache(maxsize=4096)
+CallableT = TypeVar("CallableT", bound=Callable[..., Any])
+
+
+def once_for_each(function: CallableT) -> CallableT:
+    """A function that says something of a class, asked once for each: hooks ask the same of few, over and over."""
+    return cast(CallableT, lru_cache(maxsize=4096)(function))
+
+
+@once_for_each
 def kind_of(cls: type, name: str) -> Kind:
     """What the span of this name means, of a method of an object of this class."""
     method = name.rpartition(".")[2]
@@ -82,6 +91,6 @@ def derives(cls: type, *names: str) -> bool:
     return not _bases(cls).isdisjoint(names)
 
 
-@lru_cache(maxsize=4096)
+@once_for_each
 def _bases(cls: type) -> frozenset[str]:
     return frozenset(base.__name__ for base in cls.__mro__ if base.__module__.startswith(_PACKAGES))
