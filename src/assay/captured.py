@@ -25,11 +25,12 @@ class Captured:
     size  characters held, about: queues are bounded by it
     """
 
-    __slots__ = ("_lock", "_make", "_sample", "size")
+    __slots__ = ("_begun", "_lock", "_make", "_sample", "size")
 
     def __init__(self, make: Callable[[], Sample | None], size: int) -> None:
         self._make: Callable[[], Sample | None] | None = make
         self._sample: Sample | None = None
+        self._begun = False
         self._lock = threading.RLock()
         self.size = size
 
@@ -40,9 +41,13 @@ class Captured:
         if not self._lock.acquire(timeout=PATIENCE):  # also in a child that was forked while it was being made
             return None
         try:
-            if self._make is not None:
-                make, self._make = self._make, None
-                self._sample = make()
+            make = self._make
+            if make is not None and not self._begun:
+                self._begun = True
+                try:
+                    self._sample = make()
+                finally:  # not before: whoever finds it done does not wait
+                    self._make = None
             return self._sample
         finally:
             self._lock.release()
