@@ -11,6 +11,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,10 @@ from hypothesis import strategies as st
 
 from assay.data import RowError, open_data, opening
 from assay.data.exports import read_records
+from assay.data.sources import unique
 from assay.errors import InputError, MissingExtra
 from assay.records import Sample
+from tests import linear
 
 ROWS = [{"id": str(n), "question": f"Ömer? {n}", "contexts": "a\nb", "answer": 'He said "so", he'} for n in range(40)]
 
@@ -284,3 +287,23 @@ def test_the_environment_raises_the_limit() -> None:
             env["ASSAY_MAX_LINE_MIB"] = value
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
         assert done.stdout.strip() == expected
+
+
+@pytest.mark.parametrize("column", ["a{n},", "a,", ",", '"",'])
+def test_a_line_of_very_many_columns_is_read_in_linear_time(column: str, tmp_path: Path) -> None:
+    def header(text: str) -> None:
+        path = tmp_path / f"{len(text)}.csv"
+        path.write_text("question," + "".join(column.format(n=n) for n in range(len(text))) + "answer\nq\n")
+        with suppress(InputError):  # names that stand there twice
+            _read(path)
+
+    assert linear.fault(header, "x" * 3_000, "x" * 30_000) is None
+
+
+@pytest.mark.parametrize("name", ["a{n}", "a"])
+def test_a_table_of_very_many_columns_is_checked_in_linear_time(name: str) -> None:
+    def names(text: str) -> None:
+        with suppress(InputError):
+            unique(name.format(n=n) for n in range(len(text)))
+
+    assert linear.fault(names, "x" * 3_000, "x" * 30_000) is None

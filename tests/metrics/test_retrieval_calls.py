@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics.retrieval_calls import RetrievalCalls, duplicates, new_claims, query_of, share_new, stopping
+from assay.metrics.retrieval_calls import MOST, RetrievalCalls, duplicates, new_claims, query_of, share_new, stopping
 from assay.records import Cell, Message, Sample, ToolCall, Verdict
+from tests import linear
 
 A, B, C = "It opened in 1990.", "It is red.", "It is tall."
 JUDGE = ScriptedJudge(
@@ -57,6 +58,22 @@ def test_formulas(rows: list[Verdict], new: list[int], value: float, stopped: di
 )
 def test_duplicate_queries(queries: list[str], expected: int) -> None:
     assert duplicates(queries) == expected
+
+
+def test_queries_are_compared_with_the_latest_that_differ_and_equal_words_are_found_in_all() -> None:
+    between = [f"x{n} y{n}" for n in range(MOST)]
+    # "a b c d e" stands more than MOST before: what is nearly so, 4 of 5 words, is not found; the same words are
+    assert duplicates(["a b c d e", *between, "a b c d"]) == 0
+    assert duplicates(["a b c d e", *between[1:], "a b c d"]) == 1
+    assert duplicates(["a b c d e", *between, "e d c b a"]) == 1
+
+
+@pytest.mark.parametrize("query", ["w", "w{n}", "w{n} a b c d e f g", "a " * 50 + "w{n}"])
+def test_an_agent_that_asks_for_ever_is_counted_in_linear_time(query: str) -> None:
+    def count(text: str) -> int:
+        return duplicates([query.format(n=n) for n in range(len(text))])
+
+    assert linear.fault(count, "x" * MOST * 2, "x" * MOST * 20) is None
 
 
 def test_a_query_is_what_the_arguments_say() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.data.nested import rows_within
 from assay.data.opening import DAMAGED, TextLines, TooLong, TooMuch, first_lines, lines_of, open_bytes, whole_of
-from assay.data.sources import BATCH, Bad, Source, from_mapping, from_sequence, listed, unique
+from assay.data.sources import BATCH, Bad, Source, from_mapping, from_sequence, given_twice, listed, unique
 from assay.errors import InputError, MissingExtra
 from assay.fields import describe
 from assay.installing import install_extra
@@ -238,7 +238,7 @@ def _header(reader: Iterator[list[str]], path: Path) -> list[str]:
         raise InputError(f"{path.name!r} is not UTF-8; save it as UTF-8 (CSV UTF-8 in spreadsheets)") from None
     except (csv.Error, TooLong, *DAMAGED) as error:
         raise InputError(f"{path.name!r}: the first line is no CSV header: {error}") from None
-    twice = sorted({name for name in header if name and header.count(name) > 1})
+    twice = given_twice(filter(None, header))
     if twice:
         raise InputError(f"{path.name!r} has several columns of the same name: {', '.join(map(repr, twice))}")
     return header

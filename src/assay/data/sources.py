@@ -5,6 +5,7 @@ A library's object is recognised by the names of its classes, so that no library
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,7 +116,7 @@ def _is_column(values: object) -> bool:
 
 def _pandas(frame: Any) -> Source:
     columns = [str(name) for name in frame.columns]
-    twice = sorted({name for name in columns if columns.count(name) > 1})
+    twice = given_twice(columns)
     if twice:
         raise InputError(f"the DataFrame has several columns of the same name: {', '.join(map(repr, twice))}")
     # set_index("id") is common; an index without a name only counts the rows
@@ -201,10 +202,15 @@ def listed(batch: Any) -> Iterator[object]:
 def unique(names: Iterable[str]) -> tuple[str, ...]:
     """The names of columns. Raises InputError where two have the same."""
     names = tuple(names)
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = given_twice(names)
     if twice:
         raise InputError(f"the table has several columns of the same name: {', '.join(map(repr, twice))}")
     return names
+
+
+def given_twice(names: Iterable[str]) -> list[str]:
+    """The names that stand there more than once, sorted. A line of commas is a header of very many."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)
 
 
 def _hugging_face(dataset: Any) -> Source:

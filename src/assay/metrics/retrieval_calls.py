@@ -9,7 +9,7 @@ definition. What stands in `parts`:
     calls                 retrieval calls
     relevant_calls        those whose output supports some claim
     new_claims_N          claims that call N is the first to support
-    duplicate_queries     calls that ask what an earlier one asked: the same words, or nearly (`ALIKE`)
+    duplicate_queries     calls that ask what an earlier one asked: the same words, or nearly (`ALIKE`, `MOST`)
     claims                claims looked for
     claims_missing        those that all outputs together do not support: the agent stopped too early
     sufficed_at           the call after which nothing new came, where something came at all
@@ -18,6 +18,7 @@ definition. What stands in `parts`:
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -31,6 +32,8 @@ from assay.metrics.tool_calls import calls
 from assay.records import Sample, Score, ToolCall, Verdict
 
 ALIKE = 0.8  # shared words / words of either, from which on two queries are one
+#: Earlier queries that differ, the latest ones, with which each is compared for that; the same words are found in all.
+MOST = 500
 
 
 def new_claims(verdicts: Sequence[Verdict], count: int) -> list[int]:
@@ -49,13 +52,26 @@ def share_new(new: Sequence[int]) -> float:
 
 
 def duplicates(queries: Sequence[str]) -> int:
-    """How many queries have the words of an earlier one, or nearly."""
-    words = [frozenset(_words(query)) for query in queries]
-    return sum(any(_alike(one, earlier) for earlier in words[:n]) for n, one in enumerate(words))
+    """How many queries have the words of an earlier one, or nearly those of one of the `MOST` before them."""
+    before: set[frozenset[str]] = set()
+    latest: deque[frozenset[str]] = deque(maxlen=MOST)
+    count = 0
+    for words in (frozenset(_words(query)) for query in queries):
+        if words in before:
+            count += 1
+            continue
+        count += any(_alike(words, earlier) for earlier in latest)
+        before.add(words)
+        latest.append(words)
+    return count
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return one == other or len(one & other) >= ALIKE * len(one | other)
+    fewer, more = sorted((len(one), len(other)))
+    if fewer < ALIKE * more:  # even if all were shared
+        return False
+    shared = len(one & other)
+    return shared >= ALIKE * (fewer + more - shared)
 
 
 def _words(text: str) -> list[str]:
