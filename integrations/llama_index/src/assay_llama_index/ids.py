@@ -7,12 +7,12 @@ MLflow          the span of its autologging for this very span; else the trace t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from llama_index_instrumentation import get_dispatcher
 
 from assay.capture.ids import current_ids, otel_ids
+from assay_llama_index.kinds import cached
 
 _ROOT = get_dispatcher()
 _NEIGHBOURS = ("openinference.instrumentation.llama_index", "mlflow.llama_index.tracer")
@@ -45,7 +45,7 @@ def root_ids(span_id: str, known: Mapping[str, str]) -> dict[str, str]:
     return found | span_ids(span_id)
 
 
-@lru_cache(maxsize=256)
+@cached(maxsize=256)
 def _is_neighbour(handler: type) -> bool:
     return handler.__module__.startswith(_NEIGHBOURS)
 

@@ -5,10 +5,13 @@ Classes are known by the names of their bases, so that llama_index.core need not
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar, cast
 
 from assay.capture import Kind as RunKind
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 Kind = Literal[
     "engine", "workflow", "step", "retriever", "reranker", "synthesizer", "llm", "tool", "writer", "other"
@@ -54,12 +57,17 @@ _PACKAGES = ("llama_index.", "workflows.")
 UUID_LENGTH = 37  # of the "-" and the UUID at the end of a span id
 
 
+def cached(maxsize: int) -> Callable[[F], F]:
+    """`lru_cache`, which to the type checker is the plain function: it takes no `type(x)` for hashable."""
+    return cast("Callable[[F], F]", lru_cache(maxsize=maxsize))
+
+
 def name_of(span_id: str) -> str:
     """The name in a span's id: `RetrieverQueryEngine.query`."""
     return span_id[:-UUID_LENGTH]
 
 
-@lru_cache(maxsize=4096)
+@cached(maxsize=4096)
 def kind_of(cls: type, name: str) -> Kind:
     """What the span of this name means, of a method of an object of this class."""
     method = name.rpartition(".")[2]
@@ -82,6 +90,6 @@ def derives(cls: type, *names: str) -> bool:
     return not _bases(cls).isdisjoint(names)
 
 
-@lru_cache(maxsize=4096)
+@cached(maxsize=4096)
 def _bases(cls: type) -> frozenset[str]:
     return frozenset(base.__name__ for base in cls.__mro__ if base.__module__.startswith(_PACKAGES))

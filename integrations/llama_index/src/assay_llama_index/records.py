@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set, ValuesView
 from dataclasses import replace
-from functools import lru_cache
 from operator import is_
 from typing import Any
 
@@ -15,7 +14,7 @@ from assay.capture import Found
 from assay.capture.contexts import context_of as passage_of
 from assay.capture.pictured import IMAGE
 from assay.records import Context
-from assay_llama_index.kinds import derives, has_base
+from assay_llama_index.kinds import cached, derives, has_base
 
 _SCHEMA = "llama_index.core.schema"
 _PLAIN = frozenset({str, int, float, bool})
@@ -82,13 +81,13 @@ def _content_and_id(node: Any) -> tuple[str, str, bool]:
     return str(node.get_content()), node.node_id, False
 
 
-@lru_cache(maxsize=256)
+@cached(maxsize=256)
 def _is_plain_text(kind: type) -> bool:
     """Whether this is LlamaIndex' own class of nodes that hold text and nothing else."""
     return kind.__name__ == "TextNode" and kind.__module__ == _SCHEMA
 
 
-@lru_cache(maxsize=256)
+@cached(maxsize=256)
 def _is_scored(kind: type) -> bool:
     """Whether this is LlamaIndex' own class of nodes with scores."""
     return kind.__name__ == "NodeWithScore" and kind.__module__ == _SCHEMA
@@ -160,7 +159,7 @@ def are_copies(copies: Sequence[Found], nodes: Sequence[Any]) -> bool:
     if len(copies) != len(nodes):
         return False
     for copy, node in zip(copies, nodes, strict=True):
-        inner = node.node if _is_scored(type(node)) else None
+        inner: Any = node.node if _is_scored(type(node)) else None
         if not _is_plain_text(type(inner)):
             if not is_copy(copy, node):
                 return False
@@ -252,14 +251,14 @@ def is_stream(value: Any) -> bool:
     return hasattr(type(value), "__next__") or hasattr(type(value), "__anext__")
 
 
-@lru_cache(maxsize=1024)
+@cached(maxsize=1024)
 def streams(cls: type) -> bool:
     """Whether objects of this class may be an answer that is not complete: see `is_stream`, `is_query_stream` …"""
     names = ("StreamingResponse", "AsyncStreamingResponse", "StreamingAgentChatResponse")
     return derives(cls, *names) or hasattr(cls, "__next__") or hasattr(cls, "__anext__")
 
 
-@lru_cache(maxsize=1024)
+@cached(maxsize=1024)
 def is_plain_answer(cls: type) -> bool:
     """Whether this is LlamaIndex' own class of responses that hold a text and the nodes that it was written from."""
     return cls.__name__ == "Response" and cls.__module__ == "llama_index.core.base.response.schema"
