@@ -1,4 +1,4 @@
-"""Every function of the core that reads a text, by name, with how it is called with one text of any length."""
+"""Every function of the distributions here that reads a text, by name, and how it is called with one of any length."""
 
 from __future__ import annotations
 
@@ -19,18 +19,21 @@ from assay.judges.sentence_claims.refusals import LONGEST
 from assay.judges.writing.labels import Token
 from assay.judges.writing.loose_json import Broken
 from assay.judges.writing.replies import Found
-from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Verdict
+from assay.ocr import Line
+from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, ToolCall, Verdict
 from assay.report.packed_row import Kept
 from assay.report.sample_view import Piece
 from assay.store_rows import Row
-from tests.linear_patterns import ROOT
+from assay.systems.trulens.repetition import words_of
+from tests.linear_patterns import ROOT, source_files
 
 Call = Callable[[Any, str], object]
 
 #: Parameters that hold a text, by the names this project gives them. Who has one is in one of the two tables below.
 TEXTS = frozenset({
     *("text", "texts", "sentence", "quote", "passage", "passages", "prompt", "raw", "answer", "reply", "message"),
-    *("masked", "window", "word", "summary", "reference", "question", "contexts"),
+    *("masked", "window", "word", "words", "summary", "reference", "question", "contexts", "claim", "content"),
+    *("said", "query", "queries", "names", "spoken", "sentences", "lines", "before", "after"),
 })  # fmt: skip
 
 #: These take a text, and only compare it as a whole, count it or hand it on.
@@ -83,6 +86,28 @@ NOT_READ = {
     "assay.sinks.masking:hider": "says whether texts are hidden",
     "assay.judges.passages:evidence_of": "cuts out what it is told",
     "assay.text.fallback:is_title": "looks a word up",
+    "assay.capture.contexts:contexts_under": "looks names up",
+    "assay.causes.failed:is_measured": "looks names up",
+    "assay.config.lines:line_of": "looks a place up",
+    "assay.judges.asking:bug": "puts words before an error",
+    "assay.packing:pack": "zlib reads it",
+    "assay.pairing:shared_rows": "looks metrics up",
+    "assay.report.charts:histogram": "counts numbers",
+    "assay.report.lists:runs_list": "a line for each run",
+    "assay.stats.agreement:agreement": "counts verdicts",
+    "assay.stats.shares:true_share": "takes shares",
+    "assay.systems.deepeval.turn_fields:case_sections": "puts titles before texts",
+    "assay.systems.deepeval.turn_fields:turn_sections": "the same",
+    "assay.systems.ragas.context_relevancy:relevancy": "counts sentences",
+    "assay.systems.trulens.lexical:bleu_of": "sacrebleu reads it, in linear time",
+    "assay_embedded.support:judged": "takes numbers",
+    "assay_embedded.windows:length": "counts tokens",
+    "assay_embedded.windows:pair_feed": "takes tokens of one window",
+    "assay_langchain.guard:in_place_of": "puts a text into a copy",
+    "assay_langchain.judge:reply_of": "hands a text on",
+    "assay_langchain.translate:sample_from_values": "hands it to `sample_of_values`",
+    "assay_llama_index.judge:content_of": "hands a text on",
+    "assay_mlflow.sink:feedback_of": "hands a text on",
     "assay.wording:place_in_words": "says the numbers of a quote",
 }
 
@@ -182,6 +207,52 @@ def _row(function: Any, text: str) -> object:
     row = {"question": text, "answer": text, "contexts": "[" + text, "history": text, "reference": text}
     with suppress(AssayError, ValueError, TypeError):
         return function(row, {name: name for name in row}, 1)
+
+
+def _many(text: str) -> list[str]:
+    """Names, words or lines, as many as a text has: equal ones, or others."""
+    return text.split() or [text, *map(str, range(len(text) // 10))]
+
+
+def _calls(text: str) -> list[ToolCall]:
+    """Tool calls by one name and by many."""
+    return [ToolCall(name=name, arguments={"query": name}) for one in _many(text) for name in (one, "search")]
+
+
+def _lines(text: str) -> list[Line]:
+    """Lines on a page of two columns, with headings over both."""
+    number = len(text) // 20
+    boxes = [
+        (0.0, n / number, 1.0, (n + 1) / number) if n % 5 == 0
+        else (0.5 * (n % 2), n / number, 0.5 * (n % 2) + 0.4, (n + 1) / number)
+        for n in range(number)
+    ]  # fmt: skip
+    return [Line(text[20 * n : 20 * n + 20], box, 1.0) for n, box in enumerate(boxes)]
+
+
+def _record(text: str) -> list[str]:
+    """Texts that are records, whole and broken off, and what stands between records."""
+    return [text, '{"a": "' + text, "[{" + text, json.dumps(_value(text)), "a: " + text, "| a | " + text]
+
+
+def _told_of_records(function: Any, text: str) -> None:
+    for written in _record(text):
+        for node in _named("assay_embedded.records.literals:records")(written):
+            list(function(written, node, ()))
+
+
+def _said_in_record(text: str) -> list[tuple[int, int, str, str]]:
+    """Keys and values and where they stand."""
+    starts = range(0, len(text), 20)
+    return [(at, at + 20, key, text[at : at + 20]) for at, key in zip(starts, _many(text), strict=False)]
+
+
+def _suppressed(function: Any, *given: Any) -> None:
+    with suppress(AssayError):
+        function(*given)
+
+
+_PICTURE = {"type": "image_url", "image_url": {"url": "https://a.example/b.png"}}
 
 
 #: What reads a text, and how it is called. `_values` gives it also as JSON, within a value, and as Python writes it.
@@ -352,6 +423,48 @@ READ: dict[str, Call] = {
     "assay.text.windows:windows": lambda f, t: (f(t, 1000), f(t, 1)),
     "assay.causes.duplicates:near_duplicates": lambda f, t: (f([t, t[1:], "x" + t]), f(t.split()[:2000])),
     "assay.causes.duplicates:shingles": _first,
+    "assay.capture.messages:pictures_in": lambda f, t: f([{"type": "text", "text": t}, _PICTURE] * 2),
+    "assay.capture.messages:search_results_in": lambda f, t: f([{"type": "search_result", "content": t}]),
+    "assay.data.columns:columns_of": lambda f, t: (_suppressed(f, _many(t)), _suppressed(f, [t])),
+    "assay.data.files:rows_of_lines": lambda f, t: (list(f([t.encode()])), list(f([b"{" + t.encode()]))),
+    "assay.data.sources:given_twice": lambda f, t: (f(t), f(_many(t))),
+    "assay.data.sources:unique": lambda f, t: (_suppressed(f, t), _suppressed(f, _many(t))),
+    "assay.fields:find_columns": lambda f, t: (_suppressed(f, _many(t)), _suppressed(f, [t])),
+    "assay.judges.passages:unsupported_in": lambda f, t: f(t, "x" + t, [(at, at + 9) for at in range(0, len(t), 9)]),
+    "assay.judges.sentence_claims.further:is_fragment": _first,
+    "assay.judges.sentence_claims.further:is_short_answer": lambda f, t: [f(t, code) for code in further.LANGUAGES],
+    "assay.judges.sentence_claims.leads:as_lead": _first,
+    "assay.judges.sentence_claims.leads:is_fragment": _first,
+    "assay.judges.sentence_claims.leads:is_label": _first,
+    "assay.judges.sentence_claims.leads:is_open": lambda f, t: [f(t, carried=one) for one in (True, False)],
+    "assay.metrics.retrieval_calls:duplicates": lambda f, t: (f([t, t[1:], "x " + t]), f(_many(t))),
+    "assay.reading_order:in_reading_order": lambda f, t: f(_lines(t)),
+    "assay.systems.deepeval.tool_permission:share_allowed": lambda f, t: f(_many(t), None, {"a"}),
+    "assay.systems.langchain.matching:stripped": lambda f, t: f(t, case=True, punctuation=True, numbers=True),
+    "assay.systems.ragas.tool_calls:accuracy": lambda f, t: [
+        f(_calls(t), _calls(t)[::-1], strict_order=one, whole=False) for one in (True, False)
+    ],
+    "assay.systems.ragas.tool_calls:equal_arguments": lambda f, t: f(_calls(t)[0], _calls(t)[-1]),
+    "assay.systems.ragas.tool_calls:f1": lambda f, t: f(_calls(t), _calls(t)[::-1]),
+    "assay.systems.ragas.tool_calls:pairs_in_order": lambda f, t: f(_calls(t), _calls(t)[::-1]),
+    "assay.systems.ragas.tool_calls:pairs_of_any_order": lambda f, t: f(_calls(t), _calls(t)[::-1]),
+    "assay.systems.trulens.repetition:overlap": lambda f, t: f(words_of(t), words_of(t[::-1])),
+    "assay.systems.trulens.repetition:repeated_ngrams": lambda f, t: f(_many(t), 4),
+    "assay.systems.trulens.repetition:repeated_words": lambda f, t: f(_many(t)),
+    "assay_embedded.excerpt:excerpt": lambda f, t: f(_named("assay_embedded.features:Passage")(t), t[:300], 300),
+    "assay_embedded.features:stem": _first,
+    "assay_embedded.features:words": _first,
+    "assay_embedded.records:pieces": lambda f, t: [list(f(one)) for one in _record(t)],
+    "assay_embedded.records.lines:grouped": lambda f, t: list(f(_said_in_record(t), ("a", t[:99]))),
+    "assay_embedded.records.lines:with_days_joined": lambda f, t: f(_said_in_record(t)),
+    "assay_embedded.records.literals:records": lambda f, t: [list(f(one)) for one in _record(t)],
+    "assay_embedded.records.literals:unescaped": _first,
+    "assay_embedded.records.objects:told": _told_of_records,
+    "assay_embedded.records.tables:told_between": lambda f, t: [list(f(one, 0, len(one))) for one in _record(t)],
+    "assay_embedded.sentences:sentences": lambda f, t: list(f(t)),
+    "assay_embedded.windows:windows_of": lambda f, t: list(f(range(len(t)), range(len(t[:99])))),
+    "assay_embedded_multilingual.sentences:goes_on": lambda f, t: f(t, t),
+    "assay_opentelemetry.stand_ins:workflow_result": lambda f, t: [f(one) for one in _record(t)],
     "assay.wording:score_in_words": lambda f, t: f(scored(t).scores["m"], scored(t).sample),
     "assay.terminal:shortened": _first,
 }
@@ -359,8 +472,13 @@ READ: dict[str, Call] = {
 
 def reader(name: str) -> Callable[[str], object]:
     """The function of that name, called as READ says."""
+    return partial(READ[name], _named(name))
+
+
+def _named(name: str) -> Any:
+    """What stands under that name; distributions beside the core are imported when they are asked for."""
     module, _, function = name.partition(":")
-    return partial(READ[name], attrgetter(function)(importlib.import_module(module)))
+    return attrgetter(function)(importlib.import_module(module))
 
 
 def is_gone(name: str) -> bool:
@@ -374,11 +492,11 @@ def is_gone(name: str) -> bool:
 
 def readers_in_sources() -> Iterator[str]:
     """The names of all public functions that have a text among their parameters."""
-    source = ROOT / "src"
-    for path in sorted((source / "assay").rglob("*.py")):
+    for path in source_files():
         if "cli" in path.parts:  # commands
             continue
-        module = ".".join(path.relative_to(source).with_suffix("").parts).removesuffix(".__init__")
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        module = ".".join(parts[parts.index("src") + 1 :]).removesuffix(".__init__")
         for node in ast.parse(path.read_text("utf-8")).body:
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
                 arguments = node.args

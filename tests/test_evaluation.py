@@ -13,6 +13,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
@@ -697,6 +698,23 @@ def test_a_full_disk_ends_the_run_and_says_which_file(judge, tmp_path, monkeypat
             evaluate(big, "faithfulness", judge, store=store)
     store.close()
     assert evaluate(ROWS, "faithfulness", judge, store=store).rows == 3  # there is room again
+
+
+def test_a_run_says_that_what_was_paid_for_could_not_be_kept(tmp_path):
+    class Durable(Obliging):
+        durable = True
+
+    store = Store(tmp_path)
+    store.put_findings([])  # makes the file
+    with closing(sqlite3.connect(tmp_path / "assay.db")) as db:
+        db.execute("CREATE TRIGGER full BEFORE INSERT ON findings BEGIN SELECT RAISE(ABORT, 'no room'); END")
+        db.commit()
+    result = evaluate(ROWS, "faithfulness", Durable(), store=store)
+    assert result.metrics["faithfulness"].scored == len(ROWS)
+    (note,) = result.notes
+    assert note.startswith("findings could not be kept, and a rerun pays for them again: store ")
+    assert "no room" in note
+    assert Result.load(result.run, store=store).notes == [note]
 
 
 def test_a_run_says_which_metrics_its_judge_cannot_do():

@@ -165,6 +165,9 @@ _SLOW = {
     *("assay.inquiries.pieces:pack", "assay.text.windows:windows"),
     *("assay.judges.sentence_claims.division:sentence_claims", "assay.text.sentences:split_sentences"),
     *("assay.metrics.readings:not_judged", "assay.metrics.readings:both_not_judged"),
+    *("assay.systems.ragas.tool_calls:accuracy", "assay.systems.ragas.tool_calls:pairs_of_any_order"),
+    *("assay.systems.ragas.tool_calls:f1", "assay_embedded.records:pieces"),
+    *("assay_embedded.records.objects:told", "assay_embedded.records.tables:told_between"),
 }
 
 

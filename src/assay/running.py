@@ -187,6 +187,7 @@ class Running:
         try:
             await self.writer.close()
             self._count()
+            self._say_of_findings()
             self._say_of_ids()
             with self._store_errors():
                 self.result.store.put_run(self.result.run, self.result.info())
@@ -277,6 +278,11 @@ class Running:
             said = str(error) if name in str(error) else f"store {name!r}: {error}"
             message = f"{said}; the {kept} rows scored before are in run {self.result.run}, and a rerun goes on"
             raise StoreError(message) from error
+
+    def _say_of_findings(self) -> None:
+        """What was paid for, and is not in the store."""
+        if self.cache.store_error is not None:
+            self.note(f"findings could not be kept, and a rerun pays for them again: {self.cache.store_error}")
 
     def _say_of_ids(self) -> None:
         """Rows that cannot be asked for by their id, because an earlier one has the same."""

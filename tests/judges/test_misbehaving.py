@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Criterion
+from assay.inquiries import Claims, Criterion
 from assay.judges.base import Answer, BaseJudge
 from assay.judges.cache import FindingCache
 from assay.judges.endpoints import transports
 from assay.judges.endpoints.replies import usage_of
 from assay.judges.endpoints.retries import retry_after
 from assay.judges.writing.openai import OpenAIJudge
-from assay.records import Verdict
+from assay.records import Claim, Span, Verdict
 from tests.judges.conftest import ask
 from tests.judges.test_transports import Server, answer
 
@@ -176,4 +176,35 @@ async def test_a_judge_that_returns_nothing_at_all_is_a_failure() -> None:
     judge.said = None  # type: ignore[assignment]
     with pytest.raises(JudgeFailure) as caught:
         await FindingCache(judge).find(INQUIRY)
+    assert caught.value.cause is Cause.BUG
+
+
+@pytest.mark.timeout(30)
+async def test_a_reply_that_drips_is_given_up_when_an_attempt_is_over(judge_at: JudgeAt) -> None:
+    content = answer(json.dumps({"choices": [{"message": {"content": WRITTEN}}]}).encode())
+
+    async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError):
+            await reader.readuntil(b"\r\n\r\n")
+            for at in range(len(content)):  # some 200 bytes: 20 s, and never silent for as long as 0.5 s
+                writer.write(content[at : at + 1])
+                await writer.drain()
+                await asyncio.sleep(0.1)
+        writer.close()
+
+    serve = await asyncio.start_server(drip, "127.0.0.1", 0)
+    judge = judge_at(At(serve.sockets[0].getsockname()[1]), max_attempts=2, timeout=0.5)
+    async with asyncio.timeout(5):
+        (said,) = await ask(judge, INQUIRY)
+    await judge.release()
+    serve.close()
+    assert said.failure is not None
+    assert (said.failure.cause, "no reply within 0.5 s" in said.failure.message) == (Cause.TIMEOUT, True)
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\n\u00a0"])
+async def test_a_blank_claim_is_a_failure_of_the_judge_and_no_number(text: str) -> None:
+    finding = (Claim(text="It is.", span=Span(0, 6)), Claim(text=text, span=Span(0, 6)))
+    with pytest.raises(JudgeFailure, match="a claim is blank") as caught:
+        await FindingCache(Answers(Answer(finding=finding))).find(Claims("It is."))
     assert caught.value.cause is Cause.BUG

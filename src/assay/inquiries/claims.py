@@ -54,6 +54,8 @@ class Claims(Inquiry[tuple[Claim, ...]]):
         return _claims(self, reply.get("claims"))
 
     def check(self, finding: tuple[Claim, ...]) -> str | None:
+        if any(not claim.text.strip() for claim in finding):
+            return "a claim is blank"
         outside = next((c for c in finding if not 0 <= c.span.start <= c.span.end <= len(self.text)), None)
         return None if outside is None else f"the claim {outside.text[:60]!r} lies outside of the text"
 
@@ -62,7 +64,8 @@ class Claims(Inquiry[tuple[Claim, ...]]):
         return tuple(Claim(text=text, span=_place(text, self.text, spans)) for text in rule(self.text))
 
     def without_rule(self) -> tuple[Claim, ...]:
-        return tuple(Claim(text=span.of(self.text), span=span) for span in self._sentences())
+        spans = (span for span in self._sentences() if span.of(self.text).strip())
+        return tuple(Claim(text=span.of(self.text), span=span) for span in spans)
 
     def _sentences(self) -> Sequence[Span]:
         return split_sentences(self.text, self.language) or (Span(0, len(self.text)),)

@@ -159,12 +159,15 @@ class Endpoint:
         began = loop.time()
         latency.began(began)
         try:
-            response = await self._transport().post(path, body, allowed)
+            # `allowed` is for each wait: what keeps coming, a byte at a time, would never be over
+            async with asyncio.timeout(timeout):
+                response = await self._transport().post(path, body, allowed)
             latency.answered(loop.time() - began, reply, loop.time())
             return self._found(model, response, expected)
-        except TimedOut:
+        except (TimedOut, TimeoutError) as error:
             latency.unanswered()
-            trouble = Trouble(JudgeFailure(Cause.TIMEOUT, f"{self.name}: no reply within {allowed:.3g} s"))
+            waited = allowed if isinstance(error, TimedOut) else timeout
+            trouble = Trouble(JudgeFailure(Cause.TIMEOUT, f"{self.name}: no reply within {waited:.3g} s"))
         except Unreachable as error:
             message = f"{self.name} cannot be reached: {self.scrub(str(error))}"
             trouble = Trouble(JudgeFailure(Cause.CONNECTION, message))
