@@ -50,6 +50,32 @@ def test_score_prints_the_table_and_writes_the_evidence(assay, data, tmp_path):
     assert lines[1]["scores"]["faithfulness"]["value"] == 0.0
 
 
+def test_a_table_with_gaps_names_the_command_that_explains_them(assay, tmp_path):
+    (tmp_path / "gaps.jsonl").write_text(json.dumps(ROWS[0]) + "\n{cut\n")
+    score = ("score", "gaps.jsonl", "--metrics", "faithfulness", "--name", "my run")
+    _, _, err = assay(*score)
+    assert "why 1 score has no value: assay failures 'my run'\n" in err
+    assert "line 2 is no JSON" in assay("failures", "my run")[1]
+    _, _, err = assay(*score, "--store", "else where")
+    assert "assay failures 'my run' --store 'else where'\n" in err
+    _, _, err = assay(*score, "--replace", "--json")
+    assert "assay failures" not in err
+
+
+def test_a_table_without_gaps_names_no_command(assay, data):
+    assert assay("score", data, "--metrics", "faithfulness")[2] == ""
+
+
+def test_a_column_that_could_be_the_answer_too_is_named_below_the_table(assay, tmp_path):
+    """Many data sets keep the gold text as `answer` beside the `response` of a system."""
+    row = {**ROWS[0], "response": "Nobody knows."}
+    (tmp_path / "two.jsonl").write_text(json.dumps(row))
+    score = ("score", "two.jsonl", "--metrics", "faithfulness")
+    said = "note: the column 'answer' was read as the answer, and 'response' could be it too;"
+    assert said in " ".join(assay(*score)[1].split())
+    assert "could be it too" not in assay(*score, "--map", "answer=response")[1]
+
+
 def test_explain_shows_what_decided(assay, data):
     assay("score", data, "--metrics", "faithfulness")
     code, out, _ = assay("explain", "last", "b")
@@ -161,7 +187,8 @@ def test_demo_shows_the_table_the_worst_answer_and_what_decided_it(assay):
         (("score", "missing.jsonl"), 2, "missing.jsonl"),
         (("score", "{data}", "--metrics", "faithfullness"), 2, "faithfulness"),
         (("score", "{data}", "--metrics", "context_recall"), 2, "context_recall needs reference"),
-        (("score", "{data}", "--judge", "gpt"), 2, "openai:MODEL"),
+        (("score", "{data}", "--judge", "gpt"), 2, "with --base-url, is 'openai:gpt'"),
+        (("score", "{data}", "--judge", "embeded"), 2, "did you mean 'embedded'?"),
         (("score", "{data}", "--judge", "openai:m", "--rows-in-flight", "9"), 2, "--rows-in-flight: goes with --judge"),
         (
             ("score", "{data}", "--poll", "9"),

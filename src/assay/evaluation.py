@@ -246,6 +246,7 @@ def _begin(
             f"the store has findings of {other} and none of {result.judge}: they differ by address alone, and "
             "everything was asked anew. If both are the same model, give both judges one identity="
         )
+    result.notes.extend(source.doubts)
     if (unable := _unable(chosen, judge)) is not None:
         result.notes.append(unable)
     result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)

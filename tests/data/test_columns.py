@@ -1,5 +1,6 @@
 """Which column is which field: other names, the map, late and missing columns."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -35,6 +36,32 @@ def test_wrong_column_maps_are_refused(column_map: dict[str, str], message: str)
     """A map that does nothing would otherwise go unnoticed."""
     with pytest.raises(InputError, match=message.replace("{", r"\{").replace("?", r"\?")):
         open_data([{"Frage": "q", "answer": "a"}], column_map=column_map)
+
+
+@pytest.mark.parametrize(
+    ("row", "column_map", "doubted"),
+    [
+        ({"answer": "a", "response": "r"}, None, [("answer", "response")]),
+        ({"answer": "a", "response": "r", "output": "o"}, None, [("answer", "response"), ("answer", "output")]),
+        ({"answer": "a", "response": "r"}, {"answer": "response"}, []),
+        ({"answer": "a", "response": "r"}, {"response": "answer"}, []),  # told as well, by another name of the field
+        ({"answer": "a", "colour": "red"}, None, []),
+        ({"response": "r", "question": "q"}, None, []),
+        ({"id": "1", "row_id": "2", "answer": "a"}, None, []),  # nothing is scored by its id
+    ],
+)
+def test_what_was_passed_over_is_said(
+    row: dict[str, Any], column_map: dict[str, str] | None, doubted: list[tuple[str, str]]
+) -> None:
+    data = open_data([row], column_map=column_map)
+    said = [f"the column {read!r} was read as the answer, and {other!r} could be it too; " for read, other in doubted]
+    assert [doubt.removesuffix("column_map= (--map) says which is meant") for doubt in data.doubts] == said
+
+
+def test_what_was_passed_over_is_said_once_of_several_files(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("answer,response\na,r\n")
+    assert len(open_data([tmp_path / "a.csv", tmp_path / "b.csv"]).doubts) == 1
 
 
 def test_ambiguous_names_are_refused() -> None:

@@ -205,6 +205,8 @@ def test_dataset_dict_asks_for_a_split() -> None:
         ("r.jsonl", b"\n\n", r"has no rows"),
         ("r.jsonl", b'[\n{"question": "q"}\n]', r"holds one JSON list, not an object per line; name it r.json"),
         ("r.jsonl", b"question,answer\na,b\n", r"line 1 is no JSON"),
+        ("r.jsonl", b'{"question": "q', r"line 1 is no JSON: Unterminated string starting at character 14$"),
+        ("r.json", b'[{"question": "q', r"is no JSON: Unterminated string starting in line 1$"),
         ("r.json", b'[{"question": "q"}', r"is no JSON: .* in line 1"),
         ("r.json", b"[]", r"has no rows"),
         ("r.json", b'"q"', r"expected a list of objects, found str 'q'"),

@@ -19,6 +19,7 @@ from assay.errors import InputError, MissingExtra
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Verdict
 from assay.report.figures import Figures
 from assay.report.lines import slices_of
+from assay.report.markdown import write_markdown
 from assay.report.offsets import Offsets
 from assay.report.packed_row import Kept, side_of
 from assay.report.page import write_page
@@ -213,7 +214,10 @@ def test_root_causes_are_shown_where_they_were_read(two: Two, tmp_path: Path):
     report = report_of(two.now)
     report.causes = Found()
     page = write_page(report, tmp_path / "r.html").read_text("utf-8")
-    assert "Of 4 failed rows" in page
+    assert "Of 4 failed rows." in page
+    Found.failed = 1
+    assert "Of 1 failed row." in write_page(report, tmp_path / "one.html").read_text("utf-8")
+    assert "of 1 failed row:" in write_markdown(report, tmp_path / "one.md").read_text("utf-8")
     assert "not retrieved" in page
     assert "75 %" in page
     assert unpacked(page, "index-0")["cause"][:2] == [["not_retrieved", Cause.because], None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,7 @@ from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
 from assay.cli.stakes import BaselineOption, FailOverOption, FailUnderOption, Stakes, SummaryOption, watch
 from assay.cli.words import for_the_command_line
 from assay.errors import SETTLED, Cause, Detached, InputError
+from assay.terminal import counted
 
 if TYPE_CHECKING:
     from assay.result import Result
@@ -174,6 +176,8 @@ def score(
         raise typer.Exit(INTERRUPTED) from None
     end_job(store, result.run)
     print_result(result, out, as_csv, as_json, by, bedrock, cluster)
+    if not as_json and as_csv != STDOUT and (told := _where_told(result, store)):
+        say(told, aside=True)
     if isinstance(chosen, CascadeJudge) and where is None:
         say(chosen.report().text(), aside=True)
     code = 0 if stakes is None else stakes.settle(result, summary, watched, aside=as_json or as_csv == STDOUT)
@@ -274,6 +278,16 @@ def print_result(
 
 def _dicts(summaries: dict[str, Summary]) -> dict[str, object]:
     return {name: summary.to_dict() for name, summary in summaries.items()}
+
+
+def _where_told(result: Result, store: str | Path) -> str:
+    """The command that says why scores have no value; empty where all have one."""
+    missing = sum(sum(summary.causes.values()) for summary in result.metrics.values())
+    if not missing:
+        return ""
+    elsewhere = "" if str(store) == ".assay" else f" --store {shlex.quote(str(store))}"
+    have = "has" if missing == 1 else "have"
+    return f"why {counted(missing, 'score')} {have} no value: assay failures {shlex.quote(result.run)}{elsewhere}"
 
 
 def _verdict(result: Result) -> int:

@@ -12,7 +12,7 @@ _WORDS = (
     (re.compile(r"\bapi_key=\S*"), "--api-key-env"),
     (re.compile(r"\bpass embedding_model=\S*"), "name one with --embedding-model"),
     (re.compile(r"\bjudge='openai:MODEL'"), "--judge openai:MODEL"),
-    (re.compile(r"\bbase_url\b=?"), "--base-url"),
+    (re.compile(r"\bbase_url\b=?(?:\.\.\.)?"), "--base-url"),
     (re.compile(r"\breplace=True\b"), "--replace"),
     (re.compile(r"\brun it again to go on\b"), "`assay batch collect` goes on"),
     (re.compile(r"^detach: "), "--detach: "),

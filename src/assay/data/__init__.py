@@ -26,7 +26,7 @@ from assay.data.paths import STDIN, from_stdin, paths_of
 from assay.data.rows import RowError, as_row, sample_from_row
 from assay.data.sources import Bad, Source, from_object
 from assay.errors import InputError
-from assay.fields import ACCEPTED, describe, find_columns, missing
+from assay.fields import ACCEPTED, describe, field_of, find_columns, missing
 from assay.records import Sample
 
 __all__ = ["ColumnMap", "Data", "RowError", "Rows", "missing_columns", "open_data", "sample_from_row"]
@@ -41,6 +41,8 @@ class Data:
     columns  the fields of `Sample` that the data has: by the header or schema where there is one, else by the first
              1,000 rows (of a generator, by the first row); later rows may bring more, and they are read
     unknown  names of columns that are no field of a sample: they go to the metadata
+    doubts   columns that were passed over though their names fit a field that another column holds by its own name,
+             one sentence each
     total    the number of rows, where it is known without reading all of them
     name     what is read: a file as it was named, or a kind of object
 
@@ -49,6 +51,7 @@ class Data:
 
     columns: frozenset[str]
     unknown: tuple[str, ...]
+    doubts: tuple[str, ...]
     total: int | None
     name: str
 
@@ -77,7 +80,9 @@ class Data:
         self._columns, self._several = columns_of(names, column_map)
         self.columns = frozenset(filled | self._columns.keys() | source.fields)
         used = {*self._columns.values(), *chain.from_iterable(self._several.values())}
-        self.unknown = (*source.unknown, *(name for name in names if name not in used))
+        rest = [name for name in names if name not in used]
+        self.unknown = (*source.unknown, *rest)
+        self.doubts = (*source.doubts, *_doubts(rest, self._columns, column_map or {}))
         if not self.columns & set(_MAY_LACK):
             raise InputError(_none_known(source, names))
 
@@ -184,6 +189,18 @@ def _names_and_fields(source: Source, head: list[object]) -> tuple[dict[str, Non
     return names, filled
 
 
+def _doubts(passed_over: Iterable[str], columns: Mapping[str, str], told: ColumnMap) -> Iterator[str]:
+    """A gold `answer` may stand beside the `response` that was to be scored: what was chosen is said, unless told."""
+    settled = {field_of(key) for key in told}
+    for name in passed_over:
+        field = field_of(name)
+        if field in _MAY_LACK and field in columns and field not in settled:
+            yield (
+                f"the column {columns[field]!r} was read as the {field}, and {name!r} could be it too; "
+                "column_map= (--map) says which is meant"
+            )
+
+
 def _none_known(source: Source, names: Iterable[str]) -> str:
     return (
         f"{source.what}: no column is known as a field of a sample. The columns are "
@@ -287,6 +304,7 @@ def _joined(parts: Sequence[tuple[str, Data]]) -> Source:
         head=1,
         fields=frozenset().union(*(data.columns for _, data in parts)),
         unknown=tuple(dict.fromkeys(name for _, data in parts for name in data.unknown)),
+        doubts=tuple(dict.fromkeys(doubt for _, data in parts for doubt in data.doubts)),
         count=lambda: _sum(data.total_for_estimates() for _, data in parts),
     )
 

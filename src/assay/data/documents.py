@@ -100,7 +100,7 @@ def _whole(path: Path, name: str) -> Iterator[tuple[str, object]]:
         except json.JSONDecodeError as error:
             cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
             told = "; the file ends before it does" if cut else ""
-            yield f"{name}, line {error.lineno}", Bad(f"is no JSON: {error.msg}{told}")
+            yield f"{name}, line {error.lineno}", Bad(f"is no JSON: {error.msg.removesuffix(' at')}{told}")
             return
         except (ValueError, RecursionError) as error:
             yield place, Bad(f"cannot be read as JSON: {error}")

@@ -128,7 +128,7 @@ def _json_row(line: bytes, number: int) -> Mapping[str, Any] | Bad:
     except UnicodeDecodeError:
         return Bad(f"line {number} is not UTF-8; save the file as UTF-8")
     except json.JSONDecodeError as error:
-        return Bad(f"line {number} is no JSON: {error.msg} at character {error.pos + 1}")
+        return Bad(f"line {number} is no JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}")
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits, thousands of brackets
         return Bad(f"line {number} cannot be read as JSON: {error}")
     if not isinstance(row, dict):
@@ -163,7 +163,7 @@ def json_of_file(path: Path) -> Any:
     except UnicodeDecodeError:
         raise InputError(f"{path.name!r} is not UTF-8; save it as UTF-8") from None
     except json.JSONDecodeError as error:
-        raise InputError(f"{path.name!r} is no JSON: {error.msg} in line {error.lineno}") from None
+        raise InputError(f"{path.name!r} is no JSON: {error.msg.removesuffix(' at')} in line {error.lineno}") from None
     except (ValueError, RecursionError, *DAMAGED) as error:
         raise InputError(f"{path.name!r} cannot be read as JSON: {error}") from None
 

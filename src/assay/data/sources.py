@@ -37,6 +37,7 @@ class Source:
     total  the number of rows where it is known without reading them
     head   how many rows may be looked at on opening
     fields  fields of a sample that are there, as far as that is known without looking; unknown: columns that are none
+    doubts  what is not sure about its columns, one sentence each
     count  reads the number of rows, where `total` is not known: for estimates
     folder  where relative paths of pictures begin; None: where the process runs
     starts  the places, counted from 0 and rising, at which `open_at` can begin, if it is there; else rows are read from
@@ -51,6 +52,7 @@ class Source:
     once: bool = False
     fields: frozenset[str] = frozenset()
     unknown: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
     count: Callable[[], int | None] | None = None
     folder: Path | None = None
     starts: Sequence[int] = (0,)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -81,7 +82,16 @@ def _resolved(judge: JudgeSpec, options: Mapping[str, Any]) -> BaseJudge:
         "'systemone:MODEL', 'cascade:PATH', "
         "'local:PATH', a judge object, a LangChain chat model or a LlamaIndex LLM"
     )
-    raise InputError(f"judge: expected {expected}, got {judge!r}")
+    raise InputError(f"judge: expected {expected}, got {judge!r}{_meant(judge)}")
+
+
+def _meant(judge: object) -> str:
+    """The way out for a name that nearly is one: a slip in 'embedded', or a model without who serves it."""
+    if not isinstance(judge, str) or not judge or ":" in judge:
+        return ""
+    if difflib.get_close_matches(judge.casefold(), ["embedded"], cutoff=0.7):
+        return "; did you mean 'embedded'?"
+    return f"; a model of OpenAI's, or of another endpoint with base_url=, is 'openai:{judge}'"
 
 
 def local(path: str | os.PathLike[str], **options: Any) -> LocalJudge:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from assay.report.lines import NOTHING, Line, lines_of
 from assay.report.verdict import regressions
-from assay.terminal import printable
+from assay.terminal import counted, printable
 from assay.wording import shortened
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _lines(report: Report) -> Iterator[str]:
     if report.causes is not None and report.causes.failed:
         shares = sorted(report.causes.shares.items(), key=lambda item: -item[1])
         said = ", ".join(f"{escaped(label.replace('_', ' '))} {share:.0%}" for label, share in shares)
-        yield f"\n**Root causes** of {report.causes.failed} failed rows: {said}"
+        yield f"\n**Root causes** of {counted(report.causes.failed, 'failed row')}: {said}"
     compared = () if report.comparison is None else report.comparison.notes
     for note in dict.fromkeys((*report.result.notes, *compared)):
         yield f"\n> {escaped_whole(note)}"

@@ -145,6 +145,7 @@ def _facts(report: Report) -> dict[str, Any]:
         "shown": REGRESSIONS,
         "lowest": [(name, worst) for name in report.metrics if (worst := report.figures.of[name].worst(LOWEST))],
         "causes": causes,
+        "counted": counted,
         "no_causes": _NOT_READ if report.causes is None else "No row failed.",
         "slices": slices_of(report),
         "costs": [_cost(one) for one in (result, report.baseline) if one is not None],
