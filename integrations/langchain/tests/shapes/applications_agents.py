@@ -11,14 +11,15 @@ from langchain.agents import AgentState, create_agent
 from langchain.agents.middleware import (
     AgentMiddleware,
     HumanInTheLoopMiddleware,
+    ModelFallbackMiddleware,
     SummarizationMiddleware,
     dynamic_prompt,
     hook_config,
 )
 from langchain.agents.structured_output import ToolStrategy
 from langchain_core.documents import Document
-from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.tools import tool
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.tools import InjectedToolCallId, tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command
@@ -27,7 +28,7 @@ from pydantic import BaseModel
 from integrations.langchain.tests.shapes import right
 from integrations.langchain.tests.shapes.agents import ASKED, searching
 from integrations.langchain.tests.shapes.base import ANSWER, QUESTION, Written, on
-from integrations.langchain.tests.shapes.parts import DOCUMENTS, Shelf, call, joined, model
+from integrations.langchain.tests.shapes.parts import DOCUMENTS, OTHER, FakeModel, Shelf, call, joined, model
 from integrations.langchain.tests.shapes.retrievers import store
 
 shape = Written("Applications: agents", right.AGENTS)
@@ -258,3 +259,54 @@ def search_result_blocks(handler: Any) -> None:
         ]
 
     create_agent(model(call("cats"), ANSWER), [search]).invoke(ASKED, on(handler()))
+
+
+@shape.application
+def two_shelves_in_events(handler: Any) -> None:
+    both = AIMessage("", tool_calls=[*call("cats", name="cats").tool_calls, *call("dogs", name="dogs").tool_calls])
+    tools = [searching(form="content_and_artifact", name="cats"), searching(Shelf(documents=(OTHER,)), name="dogs")]
+
+    async def read() -> list[str]:
+        events = create_agent(model(both, ANSWER), tools).astream_events(ASKED, on(handler()), version="v2")
+        return [event["data"]["chunk"].text async for event in events if event["event"] == "on_chat_model_stream"]
+
+    assert "".join(asyncio.run(read())) == ANSWER
+
+
+@shape.application
+def handed_over(handler: Any) -> None:
+    @tool
+    def to_the_writer(query: str, tool_call_id: Annotated[str, InjectedToolCallId]) -> Command[Any]:
+        """Hands over."""
+        told = [call(query, name="to_the_writer"), ToolMessage("Handed over.", tool_call_id=tool_call_id)]
+        return Command(goto="writer", graph=Command.PARENT, update={"messages": told})
+
+    builder = StateGraph(MessagesState)
+    builder.add_node("clerk", create_agent(model(call("cats", name="to_the_writer")), [to_the_writer]))
+    builder.add_node("writer", create_agent(model(call("cats"), ANSWER), [searching()]))
+    builder.add_edge(START, "clerk")
+    done = builder.compile().invoke(ASKED, on(handler()))  # type: ignore[arg-type]
+    assert done["messages"][-1].text == ANSWER
+
+
+@shape.application
+def fallback_model(handler: Any) -> None:
+    def fails_later() -> Any:
+        yield call("cats")
+        raise ConnectionError("no model")
+
+    middleware = [ModelFallbackMiddleware(model(ANSWER))]
+    create_agent(FakeModel(messages=fails_later()), [searching()], middleware=middleware).invoke(ASKED, on(handler()))
+
+
+@shape.application
+def agents_as_completed(handler: Any) -> None:
+    agent = create_agent(model(call("cats"), ANSWER, call("cats"), ANSWER), [searching()])
+    asked: Any = [{"messages": [("user", f"{QUESTION} ({n})")]} for n in range(2)]
+
+    async def read() -> list[int]:
+        # one at a time: the scripted model answers whoever asks next
+        done = agent.abatch_as_completed(asked, on(handler(), max_concurrency=1))
+        return [number async for number, _ in done]
+
+    assert sorted(asyncio.run(read())) == [0, 1]

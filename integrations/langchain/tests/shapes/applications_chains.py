@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from langchain_classic.chains import HypotheticalDocumentEmbedder, RetrievalQAWithSourcesChain
+from langchain_classic.retrievers import ContextualCompressionRetriever, EnsembleRetriever
 from langchain_classic.retrievers.self_query.base import SelfQueryRetriever
 from langchain_core.documents import Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
@@ -20,6 +21,7 @@ from integrations.langchain.tests.shapes import right
 from integrations.langchain.tests.shapes.applications_agents import structure
 from integrations.langchain.tests.shapes.base import ANSWER, QUESTION, Written, on
 from integrations.langchain.tests.shapes.parts import DOCUMENTS, OTHER, PROMPT, Shelf, joined, model, rag
+from integrations.langchain.tests.shapes.retrievers import ByLength
 from integrations.langchain.tests.shapes.streams import settled
 
 shape = Written("Applications: chains", right.CHAINS)
@@ -182,3 +184,11 @@ def service(handler: Any) -> None:
         await settled()
 
     asyncio.run(serve())
+
+
+@shape.application
+def hybrid_reranked(handler: Any) -> None:
+    both = EnsembleRetriever(retrievers=[Shelf(), Shelf(documents=(OTHER,))], weights=[0.5, 0.5])
+    rag(ContextualCompressionRetriever(base_retriever=both, base_compressor=ByLength(keep=2))).invoke(
+        QUESTION, on(handler())
+    )

@@ -312,3 +312,39 @@ def time_travel(handler: Any) -> None:
     fork = graph.update_state(before.config, {"documents": [DOCUMENTS[1]]}, as_node="retrieve")
     assert graph.get_state(fork).next == ("answer",)
     graph.invoke(None, on(one, configurable=fork["configurable"]))
+
+
+class HybridState(TypedDict, total=False):
+    """A state that gathers what several searches found."""
+
+    question: str
+    documents: Annotated[list[Document], operator.add]
+    reranked: list[Document]
+    answer: str
+
+
+@shape.application
+def hybrid_fan_in(handler: Any) -> None:
+    def by_words(state: HybridState) -> Any:
+        return {"documents": Shelf(documents=(OTHER, DOCUMENTS[0])).invoke(state["question"])}
+
+    def by_meaning(state: HybridState) -> Any:
+        return {"documents": Shelf(documents=(DOCUMENTS[1],)).invoke(state["question"])}
+
+    def rerank(state: HybridState) -> Any:
+        found = [document for document in state["documents"] if "purr" in document.page_content]
+        return {"reranked": sorted(found, key=lambda document: len(document.page_content))}
+
+    def generate(state: HybridState) -> Any:
+        asked = PROMPT.invoke({"context": joined(state["reranked"]), "question": state["question"]})
+        return {"answer": model().invoke(asked).text}
+
+    builder = StateGraph(HybridState)
+    for node in (by_words, by_meaning, rerank, generate):
+        builder.add_node(node.__name__, node)
+    builder.add_edge(START, "by_words")
+    builder.add_edge(START, "by_meaning")
+    builder.add_edge(["by_words", "by_meaning"], "rerank")
+    builder.add_edge("rerank", "generate")
+    builder.add_edge("generate", END)
+    builder.compile().invoke({"question": QUESTION}, on(handler()))

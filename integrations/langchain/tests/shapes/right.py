@@ -85,6 +85,28 @@ AGENTS: dict[str, Right] = {
         why="a block of this type is a passage by its declaration, with title and source, and the model reads its text",
         expect=(Expected(contexts=BOTH),),
     ),
+    "two_shelves_in_events": Right(
+        about="agentic RAG: two retriever tools called in one message, read with `astream_events`",
+        why="both searches were made for the one question and the model read both results; they come in the order in "
+        "which the model called the tools, whatever the reader filters from the events",
+        expect=(Expected(contexts=(*BOTH, (BARK, True))),),
+    ),
+    "handed_over": Right(
+        about="a swarm: an agent hands over with `Command(graph=Command.PARENT)`, the next one searches and answers",
+        why="one run of the outer graph is one exchange; the hand-over is a tool call and no answer, and the user's "
+        "message stays the question",
+    ),
+    "fallback_model": Right(
+        about="`ModelFallbackMiddleware`: the model fails after the search, another one answers",
+        why="the user got the second model's answer from what had been found; that a model failed before is no failure "
+        "of the exchange",
+    ),
+    "agents_as_completed": Right(
+        about="an agent's `abatch_as_completed` over two questions",
+        why="each input is a root of its own, so each question has its sample",
+        expect=(Expected(question=f"{QUESTION} (0)"), Expected(question=f"{QUESTION} (1)")),
+        in_order=False,
+    ),
 }
 
 GRAPHS: dict[str, Right] = {
@@ -137,9 +159,20 @@ GRAPHS: dict[str, Right] = {
         "the same turn again, so the first run is no history",
         expect=(Expected(), Expected(contexts=((HEAL, True),))),
     ),
+    "hybrid_fan_in": Right(
+        about="two searches side by side into one reduced list, reranked into a key of its own",
+        why="the answering step was given the reranker's choice, in its order; what stays in the list beside it was "
+        "thrown away",
+        expect=(Expected(contexts=((HEAL, True), (CALM, True))),),
+    ),
 }
 
 CHAINS: dict[str, Right] = {
+    "hybrid_reranked": Right(
+        about="hybrid search with a reranker: `ContextualCompressionRetriever` over an `EnsembleRetriever`",
+        why="what the outermost retriever delivered is what was answered from, in the reranker's order",
+        expect=(Expected(contexts=((BARK, True), (HEAL, True))),),
+    ),
     "step_back": Right(
         about="step-back prompting: a search for the question and one for a more general question",
         why="both searches were made for the one question and both stand in the prompt, in the order in which they ran",

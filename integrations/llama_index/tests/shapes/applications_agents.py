@@ -8,8 +8,11 @@ from typing import Any
 from llama_index.core import Document, SummaryIndex
 from llama_index.core.agent.workflow import AgentWorkflow, FunctionAgent
 from llama_index.core.memory import Memory, StaticMemoryBlock
+from llama_index.core.query_engine import RouterQueryEngine
+from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.schema import NodeWithScore, TextNode
-from llama_index.core.tools import FunctionTool, RetrieverTool
+from llama_index.core.selectors import LLMSingleSelector
+from llama_index.core.tools import FunctionTool, QueryEngineTool, RetrieverTool
 from llama_index.core.workflow import (
     Context,
     Event,
@@ -206,3 +209,60 @@ class Divided(Workflow):
 def sub_questions(attach: Attach) -> None:
     attach()
     assert ask(Divided()) == ANSWER
+
+
+@shape.application
+def router_as_a_tool(attach: Attach) -> None:
+    attach()
+    tools = [
+        QueryEngineTool.from_defaults(engine(shelf), name=name, description=name)
+        for name, shelf in (("purring", Shelf()), ("barking", Shelf(TextNode(text=BARK))))
+    ]
+    selector = LLMSingleSelector.from_defaults(FakeLLM(replies=['[{"choice": 2, "reason": "so"}]']))
+    router = RouterQueryEngine(selector, tools, llm=FakeLLM())
+    tool = QueryEngineTool.from_defaults(router, name="cats", description="about animals")
+    run(FunctionAgent(tools=[tool], llm=script([ASK], ANSWER)))
+
+
+class Worded(Event):
+    """One wording of the question."""
+
+    query: str
+
+
+class Hits(Event):
+    """What was found for one wording."""
+
+    nodes: list[NodeWithScore]
+
+
+class FanOut(Workflow):
+    """Searches for several wordings at once, and answers from what a reranker made of it."""
+
+    @step
+    async def word(self, ctx: Context, ev: StartEvent) -> Worded | None:
+        for query in ("cats at ease", "purring", "mending"):
+            ctx.send_event(Worded(query=query))
+        return None
+
+    @step(num_workers=3)
+    async def search(self, ev: Worded) -> Hits:
+        return Hits(nodes=await Shelf().aretrieve(ev.query))
+
+    @step
+    async def answer(self, ctx: Context, ev: Hits) -> StopEvent | None:
+        found = ctx.collect_events(ev, [Hits] * 3)
+        if found is None:
+            return None
+        each = {node.node_id: node for hits in found for node in hits.nodes}
+        longest = sorted(each.values(), key=lambda node: len(node.text), reverse=True)
+        return StopEvent(result=await get_response_synthesizer(FakeLLM()).asynthesize(QUESTION, longest))
+
+
+@shape.application
+def fan_out(attach: Attach) -> None:
+    async def main() -> None:
+        assert str(await FanOut().run(query=QUESTION)) == ANSWER
+
+    attach()
+    asyncio.run(main())

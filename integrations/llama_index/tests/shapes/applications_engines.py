@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from llama_index.core import MockEmbedding, SQLDatabase
-from llama_index.core.chat_engine import ContextChatEngine
+from llama_index.core.chat_engine import CondensePlusContextChatEngine, ContextChatEngine
 from llama_index.core.evaluation import GuidelineEvaluator
+from llama_index.core.indices.query.query_transform import HyDEQueryTransform
 from llama_index.core.indices.struct_store import NLSQLTableQueryEngine
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.query_engine import (
+    CitationQueryEngine,
     FLAREInstructQueryEngine,
     RetrieverQueryEngine,
     RetryGuidelineQueryEngine,
     RouterQueryEngine,
+    TransformQueryEngine,
 )
 from llama_index.core.response_synthesizers import get_response_synthesizer
 from llama_index.core.schema import TextNode
@@ -24,7 +28,7 @@ from pydantic import BaseModel
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import StaticPool
 
-from integrations.llama_index.tests.fakes import QUESTION, FakeLLM, Shelf, engine
+from integrations.llama_index.tests.fakes import ANSWER, QUESTION, FakeLLM, Shelf, engine
 from integrations.llama_index.tests.shapes import right
 from integrations.llama_index.tests.shapes.base import Attach, Written
 
@@ -106,3 +110,34 @@ def chat_store(attach: Attach) -> None:
     attach()
     request(right.BEFORE)
     request(QUESTION)
+
+
+@shape.application
+def hyde_over_citations(attach: Attach) -> None:
+    attach()
+    cited = CitationQueryEngine(Shelf(), llm=FakeLLM())
+    TransformQueryEngine(cited, HyDEQueryTransform(llm=FakeLLM(tokens=["Purring."]))).query(QUESTION)
+
+
+@shape.application
+def streamed_citations(attach: Attach) -> None:
+    async def main() -> None:
+        streaming = get_response_synthesizer(FakeLLM(), streaming=True, use_async=True)
+        response: Any = await CitationQueryEngine(Shelf(), response_synthesizer=streaming).aquery(QUESTION)
+        assert "".join([token async for token in response.async_response_gen()]) == ANSWER
+
+    attach()
+    asyncio.run(main())
+
+
+@shape.application
+def two_users(attach: Attach) -> None:
+    async def ask(question: str) -> None:
+        response = await CondensePlusContextChatEngine.from_defaults(Shelf(), llm=FakeLLM()).astream_chat(question)
+        assert "".join([token async for token in response.async_response_gen()]) == ANSWER
+
+    async def main() -> None:
+        await asyncio.gather(ask("q0"), ask("q1"))
+
+    attach()
+    asyncio.run(main())

@@ -12,6 +12,7 @@ from integrations.llama_index.tests.shapes.base import BARK, CALM, HEAL, Expecte
 BOTH = ((CALM, True), (HEAL, True))
 UNSEEN = ((CALM, False), (HEAL, False))
 BEFORE = "Do cats purr?"
+PIECES = ((f"Source 1:\n{CALM}\n", True), (f"Source 2:\n{HEAL}\n", True))
 
 LONG = tuple(f"{word} " * 400 for word in ("calm", "heal"))
 LOOKED_AHEAD = "Cats do so at ease. And to mend."
@@ -53,6 +54,23 @@ ENGINES: dict[str, Right] = {
         why="the second engine reads the first turn from the store, as it was said; a buffer keeps no contexts",
         expect=(Expected(question=BEFORE), Expected(history=((BEFORE, ANSWER, ()),))),
     ),
+    "hyde_over_citations": Right(
+        about="HyDE around a citation engine",
+        why="the made-up document serves the search and the user asked the question; the model was shown numbered "
+        "pieces",
+        expect=(Expected(contexts=PIECES),),
+    ),
+    "streamed_citations": Right(
+        about="a citation engine that streams, read with `async for`",
+        why="how the answer is read changes nothing about the pieces that it was made from",
+        expect=(Expected(contexts=PIECES),),
+    ),
+    "two_users": Right(
+        about="`condense_plus_context`: an engine for each user, both streams read at once",
+        why="each user has an exchange of their own, and neither conversation is the other's history",
+        expect=(Expected(question="q0"), Expected(question="q1")),
+        in_order=False,
+    ),
 }
 
 RETRIEVERS: dict[str, Right] = {
@@ -85,6 +103,16 @@ RETRIEVERS: dict[str, Right] = {
 }
 
 AGENTS: dict[str, Right] = {
+    "router_as_a_tool": Right(
+        about="`FunctionAgent` with a router query engine as its tool",
+        why="only the chosen engine searched; the agent's model was shown the engine's answer and not the passage",
+        expect=(Expected(contexts=((BARK, False),)),),
+    ),
+    "fan_out": Right(
+        about="a workflow that searches for three wordings at once (`send_event`, `collect_events`), joins and reranks",
+        why="the wordings are the application's; the synthesizer was given the reranker's order, each passage once",
+        expect=(Expected(contexts=((HEAL, True), (CALM, True))),),
+    ),
     "three_agents": Right(
         about="`AgentWorkflow` of three: one researches, one writes, one reviews and answers",
         why="one run, one exchange; what the researcher's tool found stays in the messages that the reviewer reads",
