@@ -165,13 +165,15 @@ def test_nothing_of_the_hosts_objects_is_read_later_or_held() -> None:
     heard = journal.end(root, "a")
     messages["question"] = "changed"
     assert heard is not None
+    hosts = (found, passed, documents, outputs, messages, metadata, tags)
+    assert not [note for note in heard.notes if any(one is mine for one in note for mine in hosts)]
     trace = heard.trace()
+    assert heard.notes == []
     assert [one.text for one in trace.runs[retriever].documents or ()] == ["a"]
     assert [(one.text, one.metadata) for one in trace.runs[step].documents or ()] == [("b", {"page": 1})]
     assert trace.runs[step].given == {"docs": ("a",)}
     assert (trace.root.inputs["question"], trace.root.metadata, trace.root.tags) == ("q", {"user": 1}, ("t",))
     assert trace is heard.trace()
-    assert not [note for note in heard.notes if any(one is found or one is passed for one in note)]
 
 
 class Hostile:

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.capture import Rules, Run, RunCollector, Trace, sample_of, unanswered
+from assay.capture import Rules, Run, RunCollector, Trace, sample_of, traces_of, unanswered
 from assay.capture.said import said_under_any_key
 from assay.capture.unanswered import tell_of_unanswered, why_unanswered
 
 LONG = "Cats purr when they are calm, and to heal."
+OTHER = "Dogs bark when a stranger comes to the door."
 
 
 def trace_of(*said: str, outputs: Any, inputs: Any = None, name: str = "graph", error: str | None = None) -> Trace:
@@ -68,6 +69,33 @@ def test_any_key(key: str) -> None:
 )
 def test_which_key(said: tuple[str, ...], outputs: Any, expected: str | None) -> None:
     assert answer(*said, outputs={"question": "Why?", **outputs}) == expected
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ((1.0, 4.0), (2.0, 3.0), None),  # one within the other's time
+        ((1.0, 3.0), (2.0, 4.0), None),
+        ((2.0, 4.0), (1.0, 3.0), None),  # whichever began first
+        ((1.0, 2.0), (2.0, 3.0), OTHER),  # one after the other: the last decides
+        ((2.0, 3.0), (1.0, 2.0), LONG),
+        ((1.0, None), (2.0, 3.0), None),  # it never ended
+    ],
+)
+def test_of_calls_side_by_side_none_is_the_last(first: Any, second: Any, expected: str | None) -> None:
+    """The branches decide, not the calls: each call takes no time here, somewhere within its branch."""
+    runs = [Run("root", inputs={"question": "Why?"}, outputs={"one": LONG, "two": OTHER}, started=0.0, ended=9.0)]
+    for name, said, (started, ended) in (("a", LONG, first), ("b", OTHER, second)):
+        at = started + 0.1
+        runs += [
+            Run(name, "root", started=started, ended=ended),
+            Run(f"{name} call", name, "llm", outputs=said, prompt=("p",), started=at, ended=at),
+        ]
+    (trace,) = traces_of(runs)
+    assert said_under_any_key(trace, trace.root).answer == expected
+    named = Run("root", inputs={"question": "Why?"}, outputs={"one": LONG, "generation": OTHER}, started=0.0, ended=9.0)
+    (trace,) = traces_of([named, *runs[1:]])
+    assert said_under_any_key(trace, trace.root).answer == (expected or OTHER)  # a well-known name tells
 
 
 def test_what_was_given_is_no_answer() -> None:

@@ -6,13 +6,12 @@ It is made for hooks: each call takes microseconds, copies only what the host ma
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from assay.capture.copies import (
     are_copies,
-    copy_document,
     copy_documents,
     copy_value,
     documents_in,
@@ -33,26 +32,9 @@ RUN_SIZE = 500  # what a run holds besides texts, in characters
 class RunCollector(OpenTraces[Run, Trace]):
     """Collects the runs of many traces at once, as trees that can be looked at while they grow.
 
-    keep        names of runs whose inputs and outputs are kept, besides those of the roots
-    copy        how a retriever's document is copied
-
-    See `OpenTraces` for its bounds. An integration that need not look at runs under way hears them for less with
+    See `OpenTraces` for its arguments. An integration that need not look at runs under way hears them for less with
     `assay.capture.journal.Journal`.
     """
-
-    def __init__(
-        self,
-        *,
-        max_traces: int = 2000,
-        max_runs: int = 100_000,
-        max_bytes: int = 256_000_000,
-        ttl: float = 3600.0,
-        keep: Collection[str] = (),
-        copy: Callable[[Any], Found] = copy_document,
-    ) -> None:
-        super().__init__(max_traces, max_runs, max_bytes, ttl)
-        self._keep = frozenset(keep)
-        self._copy = copy
 
     def start(
         self,

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from assay.capture.collector import ASKED, PASSES_ON, RUN_SIZE, SAYS, UNREAD, RunCollector
 from assay.capture.copies import (
     are_copies,
-    copy_document,
     copy_documents,
     copy_value,
     documents_in,
@@ -83,31 +82,16 @@ class Heard:
         """The tree, when the root has ended. It is built once, and not by two threads at a time."""
         if self._tree is None:
             self._tree = self._journal.read(self)
+            if self.parent is None:  # else they may have to be read once more, as a part of another trace
+                self.notes = []  # they refer back to this: it would stay until the garbage is collected
         return self._tree
 
 
 class Journal(OpenTraces[Going, Heard]):
     """Follows the runs of many traces at once, like a `RunCollector`, for about half of its time in hooks.
 
-    keep  names of runs whose inputs and outputs are kept, besides those of the roots
-    copy  how a retriever's document is copied
-
-    See `OpenTraces` for its bounds.
+    See `OpenTraces` for its arguments.
     """
-
-    def __init__(
-        self,
-        *,
-        max_traces: int = 2000,
-        max_runs: int = 100_000,
-        max_bytes: int = 256_000_000,
-        ttl: float = 3600.0,
-        keep: Collection[str] = (),
-        copy: Callable[[Any], Found] = copy_document,
-    ) -> None:
-        super().__init__(max_traces, max_runs, max_bytes, ttl)
-        self._keep = frozenset(keep)
-        self._copy = copy
 
     def start(
         self,

@@ -12,9 +12,10 @@ import time
 import weakref
 from abc import abstractmethod
 from collections import OrderedDict, deque
-from collections.abc import Hashable
+from collections.abc import Callable, Collection, Hashable
 from typing import Any, Generic, Protocol, TypeVar
 
+from assay.capture.copies import copy_document
 from assay.capture.tree import Found, key_of
 
 GONE = 8192  # ids of runs whose trace has ended; late events are told by them from new roots
@@ -61,15 +62,28 @@ class OpenTraces(Generic[RunT, TraceT]):
     max_runs    runs of all open traces together; the oldest trace is given up
     max_bytes   characters held for all open traces together, about; the oldest trace is given up
     ttl         seconds after which a trace that never ended is given up
+    keep        names of runs whose inputs and outputs are kept, besides those of the roots
+    copy        how a document of the framework is copied
 
     `expired` counts traces given up, `ignored` events that came late, twice or for a trace given up.
     """
 
-    def __init__(self, max_traces: int, max_runs: int, max_bytes: int, ttl: float) -> None:
+    def __init__(
+        self,
+        *,
+        max_traces: int = 2000,
+        max_runs: int = 100_000,
+        max_bytes: int = 256_000_000,
+        ttl: float = 3600.0,
+        keep: Collection[str] = (),
+        copy: Callable[[Any], Found] = copy_document,
+    ) -> None:
         self._max_traces = max_traces
         self._max_runs = max_runs
         self._max_bytes = max_bytes
         self._ttl = ttl
+        self._keep = frozenset(keep)
+        self._copy = copy
         # may be taken again: a generator collected while we hold it runs the host's hooks in this very thread
         self._lock = threading.RLock()
         self._runs: dict[Hashable, RunT] = {}

@@ -1,7 +1,7 @@
 """Where the answer stands in what a root put out, when no well-known name tells. Pure functions.
 
 The text of the last model call decides: an answer is what a model wrote, under whatever key the application keeps it.
-Where two keys fit, none is taken.
+Where two keys fit, none is taken; so do those of calls that lay side by side, of which none is the last.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from assay.capture.answering import calls_of, spaced
 from assay.capture.messages import is_message, last_answer, text_of
-from assay.capture.tree import Run, Trace
+from assay.capture.tree import Run, Trace, side_by_side
 from assay.fields import ACCEPTED, STATE_ANSWER_NAMES, STATE_CONTEXT_NAMES, well_formed
 
 #: What a model wrote of at least so many characters stands in a text by intention; less must be half of the text.
@@ -56,13 +56,17 @@ def said_under_any_key(trace: Trace, run: Run) -> Fitting:
 
 
 def _written(trace: Trace, texts: Mapping[str, str]) -> tuple[str, ...]:
-    """The keys that hold the text of a model call: of the last one that stands anywhere."""
+    """The keys that hold the text of a model call: of the last one that stands anywhere, and of those beside it."""
     told = {key: spaced(text) for key, text in texts.items()}
     calls = [run for run in calls_of(trace) if isinstance(run.outputs, str) and run.outputs.strip()]
-    fitting = [keys for run in reversed(calls) if (keys := _holding(spaced(run.outputs), told))]
-    if not fitting:
+    found = [(run, keys) for run in reversed(calls) if (keys := _holding(spaced(run.outputs), told))]
+    if not found:
         return ()
-    last = fitting[0]
+    fitting = [keys for _, keys in found]
+    latest, last = found[0]
+    beside = [keys for run, keys in found[1:] if not set(keys) & set(last) and side_by_side(trace, run, latest)]
+    if beside:  # which of them began last says nothing
+        return tuple(dict.fromkeys(key for keys in (last, *beside) for key in keys))
     if max(len(told[key].split()) for key in last) < FEW_WORDS:  # a check's word, beside what it checked?
         last = tuple(dict.fromkeys(key for keys in fitting for key in keys))
     return last

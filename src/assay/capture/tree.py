@@ -190,6 +190,19 @@ class Trace:
             yield run
 
 
+def side_by_side(trace: Trace, one: Run, other: Run) -> bool:
+    """Whether two runs belong to branches that went on at the same time: neither of them comes after the other."""
+    ways = [[run, *trace.above(run)][::-1] for run in (one, other)]
+    for first, second in zip(*ways, strict=False):
+        if first is not second:
+            return _began_before_end(first, second) and _began_before_end(second, first)
+    return False  # one lies below the other
+
+
+def _began_before_end(one: Run, other: Run) -> bool:
+    return other.ended is None or one.started < other.ended
+
+
 def traces_of(runs: Iterable[Run]) -> list[Trace]:
     """The traces of finished runs that come in any order, as from a store: one for each run without a known parent.
 

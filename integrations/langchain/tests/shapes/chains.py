@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 from langchain_core.documents import Document
@@ -62,6 +63,20 @@ def two_retrievers_in_parallel(handler: Any) -> None:
     both = RunnableParallel(a=Shelf(), b=Shelf(documents=(DOCUMENTS[0], OTHER)))
     # the branches run in threads: their order is that of their start
     rag(both).invoke(QUESTION, on(handler(), max_concurrency=1))
+
+
+@shape("two chains side by side under names of one's own: no sample, since either may be the answer")
+def two_chains_in_parallel(handler: Any) -> None:
+    both = threading.Barrier(2, timeout=30)  # fakes are so quick that one may be done before the other begins
+
+    def together(question: str) -> str:
+        both.wait()
+        return question
+
+    cats, dogs = (RunnableLambda(together) | rag(Shelf(documents=(found,)), model(said, said)) for found, said in
+                  ((DOCUMENTS[0], "Cats purr when they are calm."), (OTHER, "Dogs do not, they bark.")))  # fmt: skip
+    for beside in (RunnableParallel(cats=cats, dogs=dogs), RunnableParallel(dogs=dogs, cats=cats)):
+        beside.invoke(QUESTION, on(handler()))
 
 
 @shape("two retrievers, one after the other", Expected(contexts=((BARK, True), (CALM, True), (HEAL, True))))
