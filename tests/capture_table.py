@@ -39,8 +39,8 @@ framework does not have. Made by `python -m tests.capture_table`; `tests/test_ve
 - **The answer's place.** A well-known name comes first (`answer`, `response`, `output`, `result` …), then messages.
   Else the answer is what stands under the key that holds the text of the last model call, whatever its name; then
   names such as `generation`, `final_answer`, `reply`, `summary`, `report`, where there is one alone. Where two keys
-  fit (a draft, and the one word of a check) there is no sample, and the log says which rule would help. A text that
-  was given is no answer.
+  fit (a draft, and the one word of a check; two chains side by side, of which none is the last) there is no sample,
+  and the log says which rule would help. A text that was given is no answer.
 - **Where nothing is asked, nothing is answered.** A graph that sums up what it is given is no exchange, unless its
   answer stands under a well-known name. A report on a topic is one: the topic was asked. A graph that waits for a
   human has not answered yet. A refusal without a model or a search is an answer.
