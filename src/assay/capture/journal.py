@@ -88,7 +88,7 @@ class Heard:
 
 
 class Journal(OpenTraces[Going, Heard]):
-    """Follows the runs of many traces at once, like a `RunCollector`, for about half of its time in hooks.
+    """Follows the runs of many traces at once, like a `RunCollector`, and takes less of the time of hooks.
 
     See `OpenTraces` for its arguments.
     """
@@ -295,7 +295,7 @@ def _began(
     tree: RunCollector, heard: Heard, kind: Kind, name: str | None, prompt: Sequence[str] | None, offered: Sequence[str]
 ) -> None:
     """A root started, or a run that was taken for one and keeps what is kept of a root."""
-    first = not tree.knows(heard.parent) if heard.parent is not None else True
+    first = heard.parent is None or not tree.knows(heard.parent)
     tree.start(
         heard.id, heard.parent, kind, name, heard.inputs if first else None, heard.tags, heard.metadata,
         prompt=prompt, ids=heard.ids, offered=offered, at=heard.started,
