@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from assay.capture.answering import answering_run
 from assay.capture.assemble import answer_of, exchanges, sample_of
+from assay.capture.collector import PASSES_ON
 from assay.capture.messages import last_question
 from assay.capture.rules import Rules
 from assay.capture.tree import Found, Run, Trace, traces_of
@@ -45,6 +46,8 @@ def trace_samples(spans: Iterable[SpanData], rules: Rules | None = None) -> Trac
         _tell_server(trace)
         for exchange in exchanges(trace):
             _end_stream(exchange)
+            if exchange.root.kind in PASSES_ON:  # a state with all of its keys: what the steps below it did counts
+                exchange.root.documents = None
             sample = sample_of(exchange, rules, id_name="otel_span_id")
             if sample is not None:
                 made.samples.append(_identified(sample, exchange))
