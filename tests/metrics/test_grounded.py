@@ -11,11 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assay import systems
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import METRICS
+from assay.metrics.answer_correctness import AnswerCorrectness
 from assay.metrics.grounded import least_supported, probability_grounded
+from assay.metrics.noise_sensitivity import expected_noise
 from assay.metrics.readings import expected_share
-from assay.records import Context, Sample, Verdict
+from assay.records import Cell, Context, Sample, Verdict
 
 SAMPLE = Sample(
     question="Where?", contexts=(Context(text="All of it."),), answer="A is so. B is so. C is so.", reference="A is so."
@@ -108,6 +111,54 @@ async def test_the_expected_share_stands_beside_the_counted_one() -> None:
     assert against.parts == {}  # the probabilities are those of support
     recall = await METRICS["context_recall"]().score(SAMPLE, judge)
     assert (recall.value, recall.parts) == (1.0, {"mean_probability": pytest.approx(0.9)})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "part", "expected"),
+    [
+        # answer: 2 of 3 by the reference; reference: 1 of 1. F1 = 2 * 2 / (2 * 2 + 1); 2 * 1.8 / (2 * 1.8 + 1.2 + 0.1)
+        ("answer_correctness", 4 / 5, "expected_factual", 3.6 / 4.9),
+        ("ragas:factual_correctness", 4 / 5, "expected", 3.6 / 4.9),
+        ("ragchecker:precision", 2 / 3, "mean_probability", 0.6),
+        ("ragchecker:recall", 1.0, "mean_probability", 0.9),
+        ("ragchecker:f1", 4 / 5, "mean_probability", 2 * 0.6 * 0.9 / 1.5),
+        ("nugget_recall_answer", 1.0, "mean_probability", (0.9 + 0.5 * 0.6) / 1.5),
+    ],
+)
+async def test_what_probabilities_lead_one_to_expect_of_counts(
+    name: str, value: float, part: str, expected: float
+) -> None:
+    metric = systems.named(name) if ":" in name else METRICS[name]()
+    if isinstance(metric, AnswerCorrectness):
+        metric = replace(metric, weights=(1.0, 0.0))
+    nuggets = [{"text": "A is so."}, {"text": "B is so.", "importance": "okay"}]
+    sample = replace(SAMPLE, metadata={"nuggets": nuggets})
+    score = await metric.score(sample, Unsure(0.9, 0.6, 0.3))
+    assert score.value == pytest.approx(value)
+    assert score.parts[part] == pytest.approx(expected)
+    sure = await metric.score(sample, ScriptedJudge(support=lambda claim, passage: "supported"))
+    assert part not in sure.parts  # this judge gives no probabilities
+
+
+async def test_a_citation_of_no_passage_is_expected_to_be_wrong() -> None:
+    sample = replace(SAMPLE, answer="A is so [1]. B is so [1]. C is so [3].")
+    score = await METRICS["citation_accuracy"]().score(sample, Unsure(0.9, 0.6))
+    assert score.value == pytest.approx(2 / 3)
+    assert score.parts["mean_probability"] == pytest.approx((0.9 + 0.6 + 0) / 3)
+
+
+def test_noise_is_expected_where_a_claim_may_be_wrong_and_a_passage_may_say_it() -> None:
+    def read(*cells: float) -> Verdict:
+        return Verdict(label="not_mentioned", cells=tuple(Cell(label="not_mentioned", probability=p) for p in cells))
+
+    correct, contexts = said(0.9, 0.2), [read(0.8, 0.1), read(0.5, 0.6)]
+    # passage 1 alone is relevant: 0.1 * 0.8 and 0.8 * 0.5; of passage 2 what passage 1 does not say as well
+    assert expected_noise(correct, contexts, {0}) == pytest.approx((0.08 + 0.4) / 2)
+    alone = (0.1 * 0.1 * 0.2 + 0.8 * 0.6 * 0.5) / 2
+    assert expected_noise(correct, contexts, {0}, "irrelevant") == pytest.approx(alone)
+    assert expected_noise(correct, contexts, set()) == 0.0
+    assert expected_noise(said(None, 0.2), contexts, {0}) is None
+    assert expected_noise(correct, said(0.9, 0.2), {0}) is None  # nobody said anything of a passage alone
 
 
 def test_nothing_is_expected_where_a_probability_is_missing() -> None:

@@ -42,6 +42,7 @@ from assay.metrics.readings import (
     claims_of,
     cosines,
     not_mentioned,
+    probabilities,
     same_text,
     support,
     together,
@@ -52,7 +53,7 @@ from assay.text.short_answers import aliases, polarity, stated
 OTHERWISE = 0.85  # probability from which on an answer gives in other words what its words do not give
 
 
-def f_beta(tp: int, fp: int, fn: int, beta: float = 1.0) -> float:
+def f_beta(tp: float, fp: float, fn: float, beta: float = 1.0) -> float:
     """The F-beta score of these counts, of which at least one is not 0; beta > 0."""
     weight = beta * beta
     return (1 + weight) * tp / ((1 + weight) * tp + weight * fn + fp)
@@ -62,6 +63,14 @@ def counts(answer: Sequence[Verdict], reference: Sequence[Verdict]) -> tuple[int
     """TP, FP, FN from the answer's claims read against the reference, and the reference's against the answer."""
     tp = sum(verdict.label == "supported" for verdict in answer)
     return tp, len(answer) - tp, sum(verdict.label != "supported" for verdict in reference)
+
+
+def expected_counts(answer: Sequence[Verdict], reference: Sequence[Verdict]) -> tuple[float, float, float] | None:
+    """TP, FP and FN as the probabilities lead one to expect them; None where a claim has none, or a text no claim."""
+    said, known = probabilities(answer), probabilities(reference)
+    if not said or not known:
+        return None
+    return math.fsum(said), math.fsum(1 - p for p in said), math.fsum(1 - p for p in known)
 
 
 def blend(factual: float, similarity: float, weights: tuple[float, float]) -> float:
@@ -161,6 +170,8 @@ class AnswerCorrectness(Metric):
         tp, fp, fn = counts(*readings)
         factual = f_beta(tp, fp, fn, self.beta)
         parts: dict[str, float] = {"tp": tp, "fp": fp, "fn": fn, "factual": factual}
+        if (expected := expected_counts(*readings)) is not None:
+            parts["expected_factual"] = f_beta(*expected, self.beta)
         if similarity is not None:
             parts["similarity"] = similarity
         return self.scored(

@@ -28,7 +28,7 @@ from assay.inquiries import Claims, Support
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
 from assay.metrics.faithfulness import share_supported
-from assay.metrics.readings import claims_of, support, texts_not_judged, together
+from assay.metrics.readings import claims_of, expected_share, support, texts_not_judged, together
 from assay.records import Claim, Sample, Score, Verdict
 from assay.text.citations import cited_in
 
@@ -59,10 +59,15 @@ class CitationAccuracy(Metric):
         found |= await _read(((claim, n) for claim in wrong for n in there if (claim, n) not in found), sample, judge)
         verdicts = tuple(_verdict(citation, found, there) for citation in cited)
         missing = sum(number not in there for _, number in cited)
+        read = expected_share([found[citation] for citation in cited if citation in found])
         return self.scored(
             share_supported(verdicts),
             verdicts={"answer/citations": verdicts},
-            parts={"citations": len(verdicts), "not_there": missing},
+            parts={
+                "citations": len(verdicts),
+                "not_there": missing,
+                **{name: share * (len(verdicts) - missing) / len(verdicts) for name, share in read.items()},
+            },
             texts=left,
         )
 

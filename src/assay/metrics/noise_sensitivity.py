@@ -22,7 +22,7 @@ from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import ask, both_not_judged, claims_of, support, together, with_cells
+from assay.metrics.readings import ask, both_not_judged, claims_of, probabilities, support, together, with_cells
 from assay.records import Direction, Sample, Score, Verdict
 
 Mode = Literal["relevant", "irrelevant"]
@@ -51,6 +51,25 @@ def share_noise(
             sources = supporters(found)
             from_relevant = bool(sources & relevant)
             noise += from_relevant if mode == "relevant" else bool(sources) and not from_relevant
+    return noise / len(correct)
+
+
+def expected_noise(
+    correct: Sequence[Verdict], contexts: Sequence[Verdict], relevant: set[int], mode: Mode = "relevant"
+) -> float | None:
+    """The share that the probabilities lead one to expect; None where a claim or a passage's verdict on it has none.
+
+    Which passages are relevant is taken as counted, and of several passages the one that most likely supports a claim
+    stands for all of its kind.
+    """
+    noise = 0.0
+    for truth, found in zip(correct, contexts, strict=True):
+        cells = probabilities(found.cells)
+        if truth.probability is None or not cells:
+            return None
+        best = max((p for index, p in enumerate(cells) if index in relevant), default=0.0)
+        other = max((p for index, p in enumerate(cells) if index not in relevant), default=0.0)
+        noise += (1 - truth.probability) * (best if mode == "relevant" else other * (1 - best))
     return noise / len(correct)
 
 
@@ -84,9 +103,13 @@ class NoiseSensitivity(Metric):
             with_cells(found, sample.passages, sample, judge), with_cells(recalled, sample.passages, sample, judge)
         )
         relevant = relevant_passages(recalled)
+        expected = expected_noise(correct, found, relevant, self.mode)
         return self.scored(
             share_noise(correct, found, relevant, self.mode),
             verdicts={"answer/reference": correct, "answer/contexts": found, "reference/contexts": recalled},
-            parts={"relevant_passages": len(relevant)},
+            parts={
+                "relevant_passages": len(relevant),
+                **({} if expected is None else {"mean_probability": expected}),
+            },
             texts=left,
         )

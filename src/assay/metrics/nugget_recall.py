@@ -24,7 +24,7 @@ from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Claims, Sorting, Support
 from assay.judges.base import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import claims_of, support, texts_not_judged, together
+from assay.metrics.readings import claims_of, probabilities, support, texts_not_judged, together
 from assay.records import Claim, Sample, Score, Span, Unscored, Verdict
 
 Against = Literal["answer", "contexts"]
@@ -36,10 +36,13 @@ IMPORTANCE = (
 ASKED = "How important is the ITEM, a statement of the REFERENCE, for a good answer to the QUESTION?"
 
 
-def weighted_recall(supported: Sequence[bool], vital: Sequence[bool], okay: float = 0.5) -> float:
-    """The weight of the supported nuggets / the weight of all, which must not be 0; an okay one weighs `okay`."""
+def weighted_recall(supported: Sequence[float], vital: Sequence[bool], okay: float = 0.5) -> float:
+    """The weight of the supported nuggets / the weight of all, which must not be 0; an okay one weighs `okay`.
+
+    A nugget that is supported with a probability counts with it.
+    """
     weights = [1.0 if one else okay for one in vital]
-    return sum(weight for weight, found in zip(weights, supported, strict=True) if found) / sum(weights)
+    return sum(weight * found for weight, found in zip(weights, supported, strict=True)) / sum(weights)
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,9 @@ class NuggetRecall(Metric):
             evidence["importance/reference"] = importance
         if not self.okay and not any(vital):
             return self.unscored(Cause.NOT_APPLICABLE, "no nugget is vital", verdicts=evidence, texts=left)
+        known = probabilities(verdicts)
+        if known is not None:
+            parts["mean_probability"] = weighted_recall(known, vital, self.okay)
         return self.scored(weighted_recall(found, vital, self.okay), verdicts=evidence, parts=parts, texts=left)
 
 

@@ -153,8 +153,14 @@ def expected_share(verdicts: Sequence[Verdict]) -> dict[str, float]:
     Where the counted share says how many claims are on which side of the threshold, it says how far. In [0, 1]; empty
     where a judge gave no probability, and for no verdicts.
     """
+    known = probabilities(verdicts)
+    return {"mean_probability": math.fsum(known) / len(known)} if known else {}
+
+
+def probabilities(verdicts: Sequence[Verdict | Cell]) -> list[float] | None:
+    """The probability of each; None where the judge gave one of them none."""
     known = [verdict.probability for verdict in verdicts if verdict.probability is not None]
-    return {"mean_probability": math.fsum(known) / len(known)} if known and len(known) == len(verdicts) else {}
+    return known if len(known) == len(verdicts) else None
 
 
 async def answer_against_conversation(sample: Sample, judge: Judge) -> Reading:

@@ -27,7 +27,7 @@ from typing import Any, ClassVar, Literal
 from assay.errors import Cause, InputError
 from assay.inquiries import Claims, Inquiry, Listing, Support
 from assay.judges.base import Judge
-from assay.metrics.answer_correctness import counts
+from assay.metrics.answer_correctness import counts, expected_counts
 from assay.metrics.readings import Field, ask, claims_of, support, together
 from assay.records import Claim, Sample, Score, Span
 from assay.systems.base import Entry, Steps
@@ -48,13 +48,13 @@ COVERAGE = {
 }
 
 
-def share(right: int, wrong: int, guard: float = 0.0) -> float | None:
+def share(right: float, wrong: float, guard: float = 0.0) -> float | None:
     """right / (right + wrong + guard); None where that has no value."""
     total = right + wrong + guard
     return right / total if total else None
 
 
-def f_score(tp: int, fp: int, fn: int, beta: float) -> float | None:
+def f_score(tp: float, fp: float, fn: float, beta: float) -> float | None:
     """F-beta of precision and recall, each of which is 0 where it has no value; None where nothing was counted."""
     if not tp + fp + fn:
         return None
@@ -109,9 +109,13 @@ class FactualCorrectness(RagasMetric):
             message = f"{self.mode} has no value: no claim that it counts"
             return self.unscored(Cause.NO_CLAIMS, message, verdicts=readings)
         parts: dict[str, float] = {"tp": tp, "fp": fp, "fn": fn, "exact": value}
+        counted = expected_counts(*verdicts)
+        expected = None if counted is None else self._value(*counted)
+        if expected is not None:
+            parts["expected"] = expected
         return self.scored(hundredths(value) if self.original else value, verdicts=readings, parts=parts)
 
-    def _value(self, tp: int, fp: int, fn: int) -> float | None:
+    def _value(self, tp: float, fp: float, fn: float) -> float | None:
         if self.mode == "f1":
             return f_score(tp, fp, fn, self.beta)
         return share(tp, fp if self.mode == "precision" else fn, GUARD if self.original else 0.0)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from assay.metrics.readings import expected_share
 from assay.systems.base import Entry, Steps
 from assay.systems.ragchecker.tables import TableMetric, Tables, entailed, share
 
@@ -31,13 +32,17 @@ class F1(TableMetric):
     claimed: ClassVar = ("answer2response", "response2answer")
 
     def counted(self, tables: Tables) -> float:
-        return harmonic(**self.parts(tables))
+        return harmonic(*_shares(tables))
 
     def parts(self, tables: Tables) -> Mapping[str, float]:
-        return {
-            "precision": share(entailed(tables["answer2response"])),
-            "recall": share(entailed(tables["response2answer"])),
-        }
+        precision, recall = _shares(tables)
+        parts = {"precision": precision, "recall": recall}
+        expected = [share for table in self.tables for share in expected_share(tables[table]).values()]
+        return {**parts, "mean_probability": harmonic(*expected)} if len(expected) == 2 else parts
+
+
+def _shares(tables: Tables) -> tuple[float, float]:
+    return share(entailed(tables["answer2response"])), share(entailed(tables["response2answer"]))
 
 
 ENTRIES = (

@@ -6,9 +6,11 @@ Retrieval-Augmented Generation" (2024). Without a claim the original gives 0.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from assay.metrics.readings import expected_share
 from assay.systems.base import Entry, Steps
 from assay.systems.ragchecker.tables import TableMetric, Tables, entailed, share
 
@@ -24,6 +26,9 @@ class Precision(TableMetric):
 
     def counted(self, tables: Tables) -> float:
         return share(entailed(tables["answer2response"]))
+
+    def parts(self, tables: Tables) -> Mapping[str, float]:
+        return expected_share(tables["answer2response"])
 
 
 ENTRIES = (

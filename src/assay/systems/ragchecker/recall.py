@@ -5,9 +5,11 @@ Range 0 to 1, higher is better. RAGChecker 0.1.9 (Ru et al., 2024). Without a cl
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from assay.metrics.readings import expected_share
 from assay.systems.base import Entry, Steps
 from assay.systems.ragchecker.tables import TableMetric, Tables, entailed, share
 
@@ -23,6 +25,9 @@ class Recall(TableMetric):
 
     def counted(self, tables: Tables) -> float:
         return share(entailed(tables["response2answer"]))
+
+    def parts(self, tables: Tables) -> Mapping[str, float]:
+        return expected_share(tables["response2answer"])
 
 
 ENTRIES = (
