@@ -81,11 +81,27 @@ def compare(signals: Signals, rows: list[reading.Row], embedding: bool) -> Figur
             for group, members in GROUPS.items()
             if (here := np.isin(sources, members)).any()
         }
-    error, bins = calibration_error(labels, support)
-    out["expected_calibration_error"], out["reliability"] = round(error, 3), bins
-    out["expected_calibration_error_by_chance"] = round(error_by_chance(support), 3)
+    out |= calibrated(labels, support)
+    kinds = {group: np.isin(sources, members) for group, members in GROUPS.items()}
+    grouped = set().union(*GROUPS.values())
+    kinds |= {source: sources == source for source in sorted(set(sources) - grouped)}
+    out["calibration_by_kind"] = {
+        kind: calibrated(labels[here], support[here]) for kind, here in kinds.items() if here.any() and not here.all()
+    }
     out["claims_per_cpu_second"] = signals.claims_per_cpu_second
     return out
+
+
+def calibrated(labels: np.ndarray, said: np.ndarray) -> Figures:
+    """How far the probabilities are off, what such ones would show by chance if they were right, and both means."""
+    error, bins = calibration_error(labels, said)
+    return {
+        "expected_calibration_error": round(error, 3),
+        "reliability": bins,
+        "expected_calibration_error_by_chance": round(error_by_chance(said), 3),
+        "mean_probability": round(float(said.mean()), 3),
+        "share_supported": round(float(labels.mean()), 3),
+    }
 
 
 def agreement(signals: Signals, data: Path, embedding: bool) -> Figures:
@@ -114,14 +130,11 @@ def usefulness(signals: Signals, data: Path, embedding: bool) -> Figures:
         both = [(f"{earlier_question(rows[n])} {pairs[n][0]}", pairs[n][1]) for n in later]
         scores[later] = np.maximum(scores[later], signals.models.relevance(both))
     shared = np.array([overlap(passage, question) for question, passage in pairs])
-    error, bins = calibration_error(labels, scores)
     out: Figures = {
         "relevance": figures(labels, scores, (scores >= 0.5).astype(int), sources),
         "word overlap": figures(labels, shared, elsewhere(labels, shared, sources), sources),
         "gain over word overlap": {"all": gain(labels, scores, shared)},
-        "expected_calibration_error": round(error, 3),
-        "expected_calibration_error_by_chance": round(error_by_chance(scores), 3),
-        "reliability": bins,
+        **calibrated(labels, scores),
         "pairs_per_cpu_second": round(len(pairs) / spent, 1),
     }
     if embedding:
