@@ -41,7 +41,7 @@ from assay.cli.lens import lens
 from assay.cli.live import worker
 from assay.cli.metrics import metrics
 from assay.cli.noise import noise
-from assay.cli.options import JudgeOptions, StoreOption
+from assay.cli.options import JudgeOptions, StoreOption, named_again
 from assay.cli.output import STDOUT, say, show
 from assay.cli.plan import plan
 from assay.cli.probe import probe
@@ -128,7 +128,7 @@ def demo(store: StoreOption = Path(".assay")) -> None:
         said = worst.scored.sample.metadata["human"]
         say(f"\nThe least faithful answer, row {worst.number} (people said: {said})\n")
         show(result.explain(worst.number, "faithfulness").rich())
-    say(f"\nMore: assay explain last ROW --store {store}")
+    say(f"\nMore: assay explain last ROW{named_again(store)}")
 
 
 # the commands that have files of their own

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,13 @@ ScaleOption = Annotated[
     ),
 ]
 StoreOption = Annotated[Path, typer.Option(help="Folder, or postgresql://..., that keeps findings and runs.")]
+
+
+def named_again(store: str | Path) -> str:
+    """The option that a command which is told has to be given to look into this store; empty for the default's."""
+    return "" if str(store) == ".assay" else f" --store {shlex.quote(str(store))}"
+
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON in place of tables.")]
 CsvOption = Annotated[
     str | None,

@@ -22,6 +22,7 @@ from assay.cli.options import (
     MetricsOption,
     StoreOption,
     column_map,
+    named_again,
 )
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
 from assay.cli.stakes import BaselineOption, FailOverOption, FailUnderOption, Stakes, SummaryOption, watch
@@ -285,9 +286,9 @@ def _where_told(result: Result, store: str | Path) -> str:
     missing = sum(sum(summary.causes.values()) for summary in result.metrics.values())
     if not missing:
         return ""
-    elsewhere = "" if str(store) == ".assay" else f" --store {shlex.quote(str(store))}"
     have = "has" if missing == 1 else "have"
-    return f"why {counted(missing, 'score')} {have} no value: assay failures {shlex.quote(result.run)}{elsewhere}"
+    command = f"assay failures {shlex.quote(result.run)}{named_again(store)}"
+    return f"why {counted(missing, 'score')} {have} no value: {command}"
 
 
 def _verdict(result: Result) -> int:
