@@ -69,12 +69,11 @@ def _named(name: str) -> Metric:
     packaged = _packaged()
     if name in packaged:
         return _loaded(packaged[name])
-    elsewhere = systems.names_of(name)
-    if elsewhere:
-        raise InputError(f"metrics: there is no metric {name!r}; did you mean {' or '.join(map(repr, elsewhere[:3]))}?")
     known = [*METRICS, *packaged]
-    near = difflib.get_close_matches(name.lower().replace("-", "_").replace(" ", "_"), known, n=3)
-    hint = f"did you mean {' or '.join(repr(match) for match in near)}? " if near else ""
+    written = name.lower().replace("-", "_").replace(" ", "_")
+    longer = [one for one in known if one.startswith(f"{written}_")]  # one of ours has several forms
+    meant = [*longer, *systems.names_of(name)] or difflib.get_close_matches(written, known, n=3)
+    hint = f"did you mean {' or '.join(map(repr, meant[:3]))}? " if meant else ""
     raise InputError(f"metrics: there is no metric {name!r}; {hint}`assay metrics` lists all")
 
 

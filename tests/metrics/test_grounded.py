@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay import systems
+from assay import evaluate, systems
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import METRICS
 from assay.metrics.answer_correctness import AnswerCorrectness
@@ -138,6 +138,40 @@ async def test_what_probabilities_lead_one_to_expect_of_counts(
     assert score.parts[part] == pytest.approx(expected)
     sure = await metric.score(sample, ScriptedJudge(support=lambda claim, passage: "supported"))
     assert part not in sure.parts  # this judge gives no probabilities
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), -0.1, 1.7, True, "0.5"])
+def test_a_probability_that_is_none_is_the_judges_mistake(odd: Any) -> None:
+    class Odd(Unsure):
+        def _unsure(self, verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
+            return [replace(verdict, probability=odd) for verdict in verdicts]
+
+    (row,) = evaluate([SAMPLE], ["faithfulness"], Odd(), store=None)
+    score = row.scores["faithfulness"]
+    assert score.value is None
+    assert score.unscored is not None
+    assert f"the probability {odd!r} is not in [0, 1]" in score.unscored.message
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        (Cell(label="SUPPORTED"), "the label 'SUPPORTED' is none of supported"),  # type: ignore[arg-type]
+        (Cell(label="supported", probability=float("nan")), "the probability nan is not in [0, 1]"),
+    ],
+)
+def test_what_is_said_of_one_passage_is_held_to_the_same(cell: Cell, said: str) -> None:
+    """Else `noise_sensitivity` would count a label that it does not know as a passage that says nothing."""
+
+    class Odd(Unsure):
+        def _unsure(self, verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
+            return [replace(verdict, cells=(cell,)) for verdict in verdicts]
+
+    (row,) = evaluate([SAMPLE], ["noise_sensitivity_relevant"], Odd(), store=None)
+    score = row.scores["noise_sensitivity_relevant"]
+    assert score.value is None
+    assert score.unscored is not None
+    assert said in score.unscored.message
 
 
 async def test_a_citation_of_no_passage_is_expected_to_be_wrong() -> None:

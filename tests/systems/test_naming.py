@@ -46,6 +46,9 @@ def test_a_system_and_a_name() -> None:
         ("ragas.faithfulness", "did you mean 'ragas:faithfulness'?"),
         ("ragas_Faithfulness", "did you mean 'ragas:faithfulness'?"),
         ("faithfulness@original", "did you mean 'ragas:faithfulness@original' or 'deepeval:faithfulness@original'"),
+        # of several forms of ours, before what a system calls so
+        ("noise_sensitivity", "did you mean 'noise_sensitivity_relevant' or 'noise_sensitivity_irrelevant' or 'ragas:"),
+        ("Nugget-Recall", "did you mean 'nugget_recall_answer' or 'nugget_recall_contexts'?"),
         ("ragas_nothing", "`assay metrics` lists all"),
     ],
 )

@@ -13,11 +13,12 @@ from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from assay.errors import InputError
 from assay.pictures import Picture
-from assay.records import Verdict, type_adapter
+from assay.records import Cell, Verdict, type_adapter
 from assay.text.languages import ENGLISH, code_of, is_code
 
 if TYPE_CHECKING:
@@ -226,10 +227,10 @@ class Inquiry(ABC, Generic[F]):
         """
         allowed = self.labels()
         for verdict in self.verdicts(finding) if allowed else ():
-            if verdict.label not in allowed:
-                return f"the label {verdict.label!r} is none of {', '.join(allowed)}"
-            if verdict.probability is not None and not 0.0 <= verdict.probability <= 1.0:
-                return f"the probability {verdict.probability!r} is not in [0, 1]"
+            said: tuple[Verdict | Cell, ...] = (verdict, *verdict.cells)
+            wrong = next((wrong for one in said if (wrong := _wrong(one, allowed)) is not None), None)
+            if wrong is not None:
+                return wrong
         return None
 
     def scripted(self, rule: Rule) -> F:
@@ -275,6 +276,18 @@ class Inquiry(ABC, Generic[F]):
 @lru_cache(maxsize=64)
 def _finding_adapter(cls: type[Inquiry[Any]]) -> TypeAdapter[Any]:
     return type_adapter(cls.finding)
+
+
+def _wrong(said: Verdict | Cell, allowed: Sequence[str]) -> str | None:
+    if said.label not in allowed:
+        return f"the label {said.label!r} is none of {', '.join(allowed)}"
+    if said.probability is not None and not _is_share(said.probability):
+        return f"the probability {said.probability!r} is not in [0, 1]"
+    return None
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0.0 <= float(value) <= 1.0
 
 
 def whole(inquiry: Inquiry[F]) -> Division[F]:
