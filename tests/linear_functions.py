@@ -70,6 +70,8 @@ NOT_READ = {
     "assay.judges.deciding.wire:unfit": "makes a failure of it",
     "assay.judges.writing.openai:tokens_asked": "adds up `tokens_in`",
     "assay.metrics.answer_correctness:counts": "counts verdicts",
+    "assay.metrics.answer_correctness:expected_counts": "adds up probabilities",
+    "assay.metrics.noise_sensitivity:expected_noise": "adds up probabilities",
     "assay.metrics.noise_sensitivity:relevant_passages": "counts verdicts",
     "assay.metrics.noise_sensitivity:share_noise": "counts verdicts",
     "assay.metrics.readings:not_mentioned": "counts the passages",

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 from uuid import UUID
 
 from assay.cleaning import finite, json_object, well_formed
@@ -56,6 +56,10 @@ class Record:
     """JSON round trip for the dataclasses below."""
 
     __slots__ = ()
+
+    #: What somebody made of one of these classes, with fields of other types in it, is no value of that class: else a
+    #: judge of a user's own would have rows written that nobody can read.
+    __pydantic_config__: ClassVar[Mapping[str, str]] = {"revalidate_instances": "always"}
 
     def to_dict(self) -> dict[str, Any]:
         """This record as plain JSON values, without the fields that are None."""

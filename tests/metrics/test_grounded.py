@@ -140,7 +140,7 @@ async def test_what_probabilities_lead_one_to_expect_of_counts(
     assert part not in sure.parts  # this judge gives no probabilities
 
 
-@pytest.mark.parametrize("odd", [float("nan"), float("inf"), -0.1, 1.7, True, "0.5"])
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), -0.1, 1.7])
 def test_a_probability_that_is_none_is_the_judges_mistake(odd: Any) -> None:
     class Odd(Unsure):
         def _unsure(self, verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
@@ -156,7 +156,7 @@ def test_a_probability_that_is_none_is_the_judges_mistake(odd: Any) -> None:
 @pytest.mark.parametrize(
     ("cell", "said"),
     [
-        (Cell(label="SUPPORTED"), "the label 'SUPPORTED' is none of supported"),  # type: ignore[arg-type]
+        (Cell(label="SUPPORTED"), "ValidationError"),  # type: ignore[arg-type]
         (Cell(label="supported", probability=float("nan")), "the probability nan is not in [0, 1]"),
     ],
 )

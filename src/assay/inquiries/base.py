@@ -13,7 +13,6 @@ from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from assay.errors import InputError
@@ -281,13 +280,9 @@ def _finding_adapter(cls: type[Inquiry[Any]]) -> TypeAdapter[Any]:
 def _wrong(said: Verdict | Cell, allowed: Sequence[str]) -> str | None:
     if said.label not in allowed:
         return f"the label {said.label!r} is none of {', '.join(allowed)}"
-    if said.probability is not None and not _is_share(said.probability):
+    if said.probability is not None and not 0.0 <= said.probability <= 1.0:
         return f"the probability {said.probability!r} is not in [0, 1]"
     return None
-
-
-def _is_share(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0.0 <= float(value) <= 1.0
 
 
 def whole(inquiry: Inquiry[F]) -> Division[F]:
