@@ -35,9 +35,9 @@ KNOWN = {
 }
 
 BELOW = {"records", "errors", "fields", "cleaning", "pictures", "text", "inquiries", "judges"}
-#: What the lowest rooms may use besides themselves: a text for a terminal, what to install, threads, what a fork does,
-#: and the one way to keep something on disk.
-THEIRS = BELOW | {"terminal", "installing", "threads", "forks", "database", "packing", "private", "json_files"}
+#: What the lowest rooms may use besides themselves: a text for a terminal, how an object reads there, what to install,
+#: threads, what a fork does, and the one way to keep something on disk.
+THEIRS = BELOW | {"terminal", "shown", "installing", "threads", "forks", "database", "packing", "private", "json_files"}
 ABOVE = {"report", "cli", "evaluation", "running", "runs", "result", "cascades"}
 
 Edge = tuple[str, str]

@@ -22,11 +22,12 @@ from assay.judges import resolve_judge
 from assay.judges.base import Answer
 from assay.judges.cascade.items import EVERYTHING
 from assay.judges.cascade.judge import CascadeJudge
-from assay.judges.cascade.plan import CascadePlan, Saving, host_of
+from assay.judges.cascade.plan import CascadePlan, Saving
 from assay.judges.scripted import ScriptedJudge
 from assay.judges.writing.dialect import forget_dialects
 from assay.judges.writing.openai import OpenAIJudge
 from assay.records import Verdict
+from assay.shown import host_of
 from assay.store import Store
 from tests.judges.test_cascade_guarantee import WRONG, bound, flat
 from tests.servers.decision_server import DecisionServer

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from assay.captured import CaptureOnly, Remembered
 from assay.errors import InputError
 from assay.live.intake import Intake, LiveOptions, open_intake, switched_off
+from assay.live.nowhere import Nowhere
 from assay.records import Sample
+from assay.shown import shown
 
 if TYPE_CHECKING:
     from assay.judges.base import JudgeSpec
@@ -54,6 +56,11 @@ class Attached(Generic[HealthT]):
 
     scorer: Intake
     remembered: Remembered
+
+    def __repr__(self) -> str:
+        if isinstance(self.scorer, Nowhere):
+            return f"<{type(self).__name__}: {self.scorer.why}>"
+        return shown(self, self.scorer)
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until all that was answered so far is scored and delivered. False when the time ran out first."""

@@ -22,6 +22,7 @@ from assay.errors import InputError, StoreError
 from assay.forks import own_lock
 from assay.packing import key_hash, pack, to_json, unpack
 from assay.records import ScoredSample
+from assay.shown import shown
 from assay.store_rows import Row as Row
 from assay.store_rows import clean, is_readable, known_scores, packed, put_row, row_of, scores_of
 from assay.store_schema import FileTables, maker
@@ -60,6 +61,9 @@ class Store:
         self._tables.create()
         self._used: dict[str, list[bytes]] = {}  # keys of findings found by runs, not noted yet
         self._lock = own_lock(self)
+
+    def __repr__(self) -> str:
+        return shown(self, self.name)
 
     @classmethod
     def temporary(cls) -> Store:

@@ -22,6 +22,7 @@ from assay.budgets.ledger import (
     times,
 )
 from assay.database import Database
+from assay.shown import shown
 
 _SCHEMA = """
 CREATE TABLE spending (
@@ -51,6 +52,9 @@ class FileLedger:
     def __reduce__(self) -> tuple[type[FileLedger], tuple[Path]]:
         """In another process it is the same file."""
         return FileLedger, (self._db.path,)
+
+    def __repr__(self) -> str:
+        return shown(self, str(self.path))
 
     @property
     def path(self) -> Path:

@@ -104,6 +104,9 @@ class OpenTraces(Generic[RunT, TraceT]):
     def __bool__(self) -> bool:
         return True
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self)} open>"
+
     def knows(self, id: Hashable) -> bool:
         """Whether this is a run of an open trace."""
         return key_of(id) in self._runs

@@ -135,6 +135,9 @@ class Trace:
         self.size = 0
         self.latest: tuple[Found, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<Trace of {self.root.kind} {self.root.name!r}: {len(self.members)} runs>"
+
     def add(self, run: Run, above: Run) -> None:
         """Put `run` below `above`, which is a run of this trace."""
         run.trace = self

@@ -155,7 +155,7 @@ def judge_of(
     resolved = resolve_judge(judge, **options, **given)
     if api_key_env is not None and judge.startswith("cascade:"):
         from assay.cli.output import say
-        from assay.judges.cascade.plan import host_of
+        from assay.shown import host_of
 
         say(f"the key of {api_key_env} goes to {host_of(base_url or 'https://api.openai.com')}", aside=True)
     return resolved

@@ -28,6 +28,7 @@ from assay.data.sources import Bad, Source, from_object
 from assay.errors import InputError
 from assay.fields import ACCEPTED, describe, field_of, find_columns, missing
 from assay.records import Sample
+from assay.shown import shown
 
 __all__ = ["ColumnMap", "Data", "RowError", "Rows", "missing_columns", "open_data", "sample_from_row"]
 
@@ -107,6 +108,9 @@ class Data:
             yield number, self.sample(item, number)
         if number == 0:
             raise InputError(f"{self._source.what} has no rows")
+
+    def __repr__(self) -> str:
+        return shown(self, self.name, rows=self.total)
 
     def start_before(self, row: int) -> int:
         """The last place at or before `row`, counted from 0, at which `items` can begin."""

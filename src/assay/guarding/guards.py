@@ -22,6 +22,7 @@ from assay.judges.base import JudgeSpec, check_at_once
 from assay.metrics.base import Metric
 from assay.naming import MetricSpec, resolve
 from assay.records import Context, Sample, Score, ScoredSample
+from assay.shown import labels, shown
 
 #: What `warm_up` asks about.
 _WARM = Sample(
@@ -114,6 +115,9 @@ class Guard:
         weakref.finalize(self, self._worker.retire).atexit = False
 
     # -- deciding -------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return shown(self, labels(self.metrics), self.judge, threshold=self.thresholds or None, deadline=self.deadline)
 
     def check(self, sample: Sample) -> GuardDecision:
         """The decision on this sample, within the deadline. Raises InputError for anything but a Sample."""

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias, TypeVar, runti
 
 from assay.errors import InputError, JudgeFailure
 from assay.records import Usage
+from assay.shown import shown
 
 if TYPE_CHECKING:
     from assay.inquiries.base import Inquiry
@@ -223,6 +224,9 @@ class BaseJudge(ABC):
 
     #: True for judges that reserve each request from `SPENDING` before it leaves, and for those that cost nothing
     budgeted: bool = False
+
+    def __repr__(self) -> str:
+        return shown(self)
 
     @property
     def tells_contradiction(self) -> bool:

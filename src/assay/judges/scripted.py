@@ -82,6 +82,9 @@ class ScriptedJudge(BaseJudge):
         }
         self.asked: Counter[str] = Counter()
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(name for name, rule in self._rules.items() if rule is not None)})"
+
     @property
     def fingerprint(self) -> str:
         return self._name

@@ -35,6 +35,7 @@ from assay.live.sizes import size_of
 from assay.records import Sample, ScoredSample
 from assay.renewed import RenewedCache
 from assay.scoring import score_sample
+from assay.shown import labels, shown
 from assay.sinks.base import Sink
 from assay.sinks.writing import Written
 
@@ -138,6 +139,9 @@ class LiveScorer(BaseIntake):
         return Mailbox(SCORING, self._look, max_items=self._max_queue, max_bytes=self._max_bytes)
 
     # -- the host's side ------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return shown(self, labels(self.metrics), self.judge, sinks=self._sinks or None)
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until all that was submitted so far is scored and delivered. False when the time ran out first."""

@@ -32,6 +32,7 @@ from assay.live.spool_file import WAITING, SpoolFile, fold_processes
 from assay.live.spool_rows import process_name
 from assay.packing import to_json
 from assay.records import Sample, ScoredSample
+from assay.shown import shown
 
 BATCH = 500  # samples in one transaction
 RETRY = 0.5  # seconds between attempts to write, while the file cannot be written
@@ -89,6 +90,9 @@ class Spool(BaseIntake):
         fold_processes(self._file)
         self._file.close()
         super().__init__(environment.sampling() if sampling is None else sampling)
+
+    def __repr__(self) -> str:
+        return shown(self, str(self.path))
 
     def _open_box(self) -> Mailbox[Submission | _Said]:
         self._batch: list[tuple[str, str]] = []  # read, and not yet written

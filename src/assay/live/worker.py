@@ -37,6 +37,7 @@ from assay.live.spool_scoring import Return, outcome_of
 from assay.records import Sample, ScoredSample
 from assay.renewed import RenewedCache
 from assay.scoring import score_sample, unscored_sample
+from assay.shown import labels, shown
 from assay.sinks.base import Sink
 from assay.sinks.writing import named_sinks
 
@@ -130,6 +131,9 @@ class Worker:
         self._wake: Callable[[], None] = lambda: None  # wakes the loop of `run`, from any thread
         self._unreachable = 0  # samples in a row whose judge was out of reach
         self._pause_until = 0.0
+
+    def __repr__(self) -> str:
+        return shown(self, str(self.path), labels(self.metrics), self.judge, sinks=self._sinks or None)
 
     def run(self, until_empty: bool = False) -> SpoolReport:
         """Work until `stop`, SIGTERM or Ctrl-C, or, `until_empty`, until all is scored and delivered or parked.

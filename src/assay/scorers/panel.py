@@ -20,6 +20,7 @@ from assay.naming import MetricSpec, resolve
 from assay.records import Sample, ScoredSample
 from assay.scorers.desk import shared_desk, shared_judge
 from assay.scoring import score_sample, unscored_sample
+from assay.shown import shown
 from assay.sinks.annotations import Annotation, annotations_of
 from assay.sinks.base import Mask
 from assay.store import Store
@@ -80,6 +81,9 @@ class Panel:
                 raise InputError(f"metrics: this judge can never score {metric.label!r}: {reason.message}")
         self.deadline, self._mask, self._texts = deadline, mask, texts
         self._desk = shared_desk(self.judge, store, budget)
+
+    def __repr__(self) -> str:
+        return shown(self, self.labels, self.judge)
 
     @property
     def labels(self) -> list[str]:

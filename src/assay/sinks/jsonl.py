@@ -13,6 +13,7 @@ from assay.errors import InputError
 from assay.forks import own_lock
 from assay.private import private_folder, private_opener
 from assay.records import ScoredSample
+from assay.shown import shown
 from assay.sinks.base import Mask, Receipt
 from assay.sinks.masking import hidden_texts, hider
 
@@ -49,6 +50,9 @@ class JsonlSink:
         self._hide = hider(mask, texts)
         self._lock = own_lock(self)
         self._file: int | None = None
+
+    def __repr__(self) -> str:
+        return shown(self, str(self.path))
 
     def write(self, scored: ScoredSample) -> Receipt:
         """Append one line. Raises OSError."""
@@ -105,6 +109,9 @@ class MemorySink:
     def __init__(self) -> None:
         self.written: list[ScoredSample] = []
         self.closed = False
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self.written)} samples>"
 
     def write(self, scored: ScoredSample) -> None:
         self.written.append(scored)

@@ -15,6 +15,7 @@ import tenacity
 
 from assay.errors import AssayError, InputError, Undelivered
 from assay.records import Sample, ScoredSample
+from assay.shown import shown
 from assay.sinks.annotations import EVIDENCE, EXPLANATION, Annotation, annotations_of
 from assay.sinks.base import Mask, Receipt
 from assay.sinks.quiet import silenced
@@ -100,6 +101,9 @@ class RemoteSink(ABC):
         self._dry_run = dry_run
         self._mask = mask
         self._texts = texts
+
+    def __repr__(self) -> str:
+        return shown(self)
 
     @abstractmethod
     def target_of(self, sample: Sample) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.errors import InputError, StoreError, Undelivered
 from assay.records import Sample, Score, ScoredSample
+from assay.shown import shown
 from assay.sinks.base import Mask, Receipt
 from assay.sinks.clients import PerProcess
 from assay.sinks.masking import hidden_texts, hider
@@ -37,6 +38,9 @@ class StoreSink:
         self._store = PerProcess(lambda: Store(self.path))
         self._judge: str | None = None
         self._metrics: set[str] = set()
+
+    def __repr__(self) -> str:
+        return shown(self, str(self.path), self.run)
 
     def write(self, scored: ScoredSample) -> Receipt:
         """Keep one scored sample. Raises StoreError where there can be no store, Undelivered where it fails later."""

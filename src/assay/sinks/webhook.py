@@ -15,6 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from assay.errors import InputError
 from assay.records import Sample
+from assay.shown import shown
 from assay.sinks.annotations import NAMESPACE, Annotation
 from assay.sinks.remote import Busy, Refused, RemoteOptions, RemoteSink
 
@@ -65,7 +66,7 @@ class WebhookSink(RemoteSink):
         self._timeout = timeout
 
     def __repr__(self) -> str:
-        return f"WebhookSink({self._host!r})"
+        return shown(self, self._host)
 
     def target_of(self, sample: Sample) -> str:
         """The sample's key."""

@@ -69,6 +69,9 @@ class Sequential:
         self._above = np.zeros(STAKES.size)  # logarithms of wealth, by stake: on a mean above reference - margin
         self._below = np.zeros(STAKES.size)  # on a mean below the reference
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.verdict or 'open'} after {self.n} rows>"
+
     def add(self, value: float) -> None:
         """Take in one more value. Raises InputError where it is no number in the range."""
         if not self.low - 1e-9 <= value <= self.high + 1e-9:  # nor is NaN

@@ -127,6 +127,9 @@ class Models:
         }
         return [best[pair] for pair in pairs]
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.fingerprint}>"
+
     def support(self, pairs: Sequence[tuple[str, str]]) -> list[SupportReading]:
         """For each (passage, claim) whether the passage supports the claim; see `Reader.support`."""
         return self._reader.support(pairs, self.threads)

@@ -14,6 +14,7 @@ from assay.installing import install_extra
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.records import Message, Sample, ScoredSample, ToolCall
+from assay.shown import shown
 from assay_langchain.functions import comment_on, measured_value, one_metric
 from assay_langchain.translate import sample_from_values
 
@@ -32,6 +33,9 @@ class _OneMetric:
 
     def __init__(self, metric: Metric | str, judge: JudgeSpec = None) -> None:
         self._metric, self._scorer = one_metric(metric, judge)
+
+    def __repr__(self) -> str:
+        return shown(self, self._metric.label, self._scorer.judge)
 
     @property
     def evaluation_name(self) -> str:

@@ -25,6 +25,7 @@ from assay.live import Health
 from assay.live.intake import Submission
 from assay.live.nowhere import Nowhere
 from assay.records import Sample
+from assay.shown import shown
 from assay_langchain.handler import AssayCallbackHandler
 
 
@@ -47,6 +48,9 @@ class GuardRunnable(Runnable[Any, Any]):
         self._guard = guard
         self._column_map = column_map
         self.name = "AssayGuard"
+
+    def __repr__(self) -> str:
+        return shown(self, self._guard)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         return self._call_with_config(self._checked, input, config)
@@ -89,6 +93,9 @@ class GuardedChain(Runnable[Any, Any]):
         self._guard = guard
         self._rules = rules
         self.name = f"guarded:{chain.get_name()}"
+
+    def __repr__(self) -> str:
+        return shown(self, self._chain, self._guard)
 
     @property
     def InputType(self) -> Any:

@@ -9,6 +9,7 @@ from assay.errors import MissingExtra
 from assay.installing import install_extra
 from assay.judges.base import JudgeSpec
 from assay.records import Score, ScoredSample
+from assay.shown import shown
 from assay_langchain.functions import Scorer, comment_on, details_of, measured_value
 from assay_langchain.translate import sample_from_run
 
@@ -32,6 +33,9 @@ class AssayRunEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
 
     def __init__(self, metrics: MetricSpec, judge: JudgeSpec = None) -> None:
         self._scorer = Scorer(metrics, judge)
+
+    def __repr__(self) -> str:
+        return shown(self, self.feedback_keys, self._scorer.judge)
 
     @property
     def feedback_keys(self) -> list[str]:

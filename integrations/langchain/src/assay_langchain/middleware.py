@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NotRequired, Unpack
 from assay.errors import InputError, MissingExtra
 from assay.judges.base import JudgeSpec
 from assay.live.intake import LiveOptions
+from assay.shown import shown
 from assay_langchain.handler import AssayCallbackHandler
 from assay_langchain.misuse import object_not_class
 from assay_langchain.surroundings import going_on, run_around
@@ -76,6 +77,9 @@ class AssayMiddleware(AgentMiddleware):
                     f"{', '.join([*given, *options])}: belongs to the handler; give either handler= or these"
                 )
         self.handler = handler
+
+    def __repr__(self) -> str:
+        return shown(self, self.handler)
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Begin a trace, where nobody hears this agent yet."""

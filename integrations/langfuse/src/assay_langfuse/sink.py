@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from assay.errors import InputError
 from assay.records import Sample
+from assay.shown import host_of, shown
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
 from assay.sinks.remote import Busy, KeyRefused, Refused, RemoteOptions, RemoteSink, Unreachable
@@ -81,8 +82,12 @@ class LangfuseSink(RemoteSink):
             if not base_url.startswith(("http://", "https://")):
                 raise InputError("base_url: expected an http or https address")
         self._given = client
+        self._host = None if base_url is None else host_of(base_url)
         self._environment = environment or os.environ.get("LANGFUSE_TRACING_ENVIRONMENT")
         self._made = PerProcess(lambda: _api(public_key or "", secret_key or "", base_url or CLOUD))
+
+    def __repr__(self) -> str:
+        return shown(self, base_url=self._host)
 
     def greet(self) -> None:
         """Ask which projects the keys belong to."""

@@ -15,6 +15,7 @@ from assay.metrics.base import Metric
 from assay.naming import MetricSpec
 from assay.records import Sample
 from assay.scorers import Panel, PanelOptions, sample_of_values
+from assay.shown import shown
 from assay.sinks.annotations import Annotation
 from assay_langsmith.runs import runs_of
 
@@ -40,6 +41,9 @@ class AssayEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
 
     def __init__(self, metrics: MetricSpec | Panel, judge: JudgeSpec = None, **options: Unpack[PanelOptions]) -> None:
         self._panel = metrics if isinstance(metrics, Panel) else Panel(metrics, judge, **options)
+
+    def __repr__(self) -> str:
+        return shown(self, self._panel)
 
     @property
     def feedback_keys(self) -> list[str]:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from assay.errors import InputError
 from assay.records import Sample
+from assay.shown import host_of, shown
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
 from assay.sinks.remote import Busy, KeyRefused, NotThere, Refused, RemoteOptions, RemoteSink, Unreachable
@@ -66,8 +67,12 @@ class LangSmithSink(RemoteSink):
         self._project_id = None if project_id is None else _uuid(project_id, "project_id")
         self._extend = extend_trace_retention
         self._given = client
+        self._host = None if api_url is None else host_of(api_url)
         self._made = PerProcess(lambda: _client(api_url, api_key))
         self._located: tuple[str, dict[str, Any]] | None = None
+
+    def __repr__(self) -> str:
+        return shown(self, api_url=self._host)
 
     def greet(self) -> None:
         """List one project, which needs the key."""

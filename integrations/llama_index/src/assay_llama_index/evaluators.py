@@ -14,6 +14,7 @@ from assay.naming import resolve
 from assay.records import BY_CONVENTION, Context, Sample, Score
 from assay.report.explanation import score_in_words
 from assay.scoring import score_sample
+from assay.shown import shown
 from assay.sync import run_sync
 from assay_llama_index.records import answer_of, answer_text, context_of, contexts_of, text_of
 
@@ -55,6 +56,9 @@ class AssayEvaluator(BaseEvaluator):
         self.judge = resolve_judge(judge)
         self.threshold = _own_threshold(self.metric) if threshold is None else threshold
         self.deadline = deadline
+
+    def __repr__(self) -> str:
+        return shown(self, self.metric.label, self.judge, threshold=self.threshold)
 
     async def aevaluate(
         self,

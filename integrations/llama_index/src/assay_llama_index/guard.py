@@ -19,6 +19,7 @@ from assay.guarding.verdict import Otherwise, thresholds_of
 from assay.judges.base import JudgeSpec
 from assay.metrics.context_relevance import ContextRelevance
 from assay.records import Sample, Verdict
+from assay.shown import shown
 from assay.sync import run_sync
 from assay_llama_index.records import answer_of, answer_text, context_of, contexts_of
 
@@ -30,6 +31,9 @@ class GuardedQueryEngine(BaseQueryEngine):
         self._engine = engine
         self._guard = guard
         super().__init__(getattr(engine, "callback_manager", None))
+
+    def __repr__(self) -> str:
+        return shown(self, self._engine, self._guard)
 
     def _query(self, query_bundle: QueryBundle) -> Any:
         response = self._engine.query(query_bundle)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from assay.errors import InputError
 from assay.records import Sample
+from assay.shown import host_of, shown
 from assay.sinks.annotations import Annotation
 from assay.sinks.remote import RemoteOptions, RemoteSink
 from assay_mlflow.assessments import Assessments, assessments_at
@@ -60,6 +61,9 @@ class MlflowSink(RemoteSink):
             raise InputError("client: give either a client or a tracking_uri")
         self._uri = tracking_uri if client is None else str(client.tracking_uri)
         self._made: tuple[int, Assessments] | None = None
+
+    def __repr__(self) -> str:
+        return shown(self, tracking_uri=None if self._uri is None else host_of(self._uri))
 
     def greet(self) -> None:
         """Ask for a trace that nobody has, which needs the credentials."""

@@ -55,6 +55,9 @@ class MultilingualReader:
         self.card: Mapping[str, Any] = loaded.card
         self._reader = Reader(loaded.tokens, self._one, loaded.calibration, goes_on=goes_on)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.fingerprint}>"
+
     def support(self, pairs: Sequence[tuple[str, str]]) -> list[SupportReading]:
         """For each (passage, claim) whether the passage supports the claim; see `assay_embedded.reader.Reader`.
 

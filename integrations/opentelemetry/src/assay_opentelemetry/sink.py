@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from assay import __version__
 from assay.errors import InputError
 from assay.records import Sample
+from assay.shown import host_of, shown
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
 from assay.sinks.remote import Refused, RemoteOptions, RemoteSink
@@ -70,6 +71,7 @@ class OpenTelemetrySink(RemoteSink):
         if not timeout > 0:
             raise InputError(f"timeout: expected a positive number of seconds, got {timeout}")
         self._provider = logger_provider
+        self._host = None if endpoint is None else host_of(endpoint)
         self._timeout = timeout
         self._direct: PerProcess[DirectExport] | None = None
         if endpoint is not None:
@@ -81,6 +83,9 @@ class OpenTelemetrySink(RemoteSink):
                 return DirectExport(url, headers, timeout)
 
             self._direct = PerProcess(make)
+
+    def __repr__(self) -> str:
+        return shown(self, logger_provider=self._provider, endpoint=self._host)
 
     def target_of(self, sample: Sample) -> str | None:
         """The span as "TRACE/SPAN"; else the response id; else the trace id."""

@@ -9,6 +9,7 @@ from assay.errors import InputError, MissingExtra
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.scorers import Panel, PanelOptions, sample_of_columns
+from assay.shown import shown
 from assay.sinks.annotations import Annotation
 from assay_phoenix.documents import kind_of
 
@@ -71,6 +72,9 @@ class AssayEvaluator(Evaluator):  # type: ignore[misc, unused-ignore]
             input_schema=Row,
         )
         self._panel = panel
+
+    def __repr__(self) -> str:
+        return shown(self, self._panel)
 
     def evaluate(self, eval_input: Mapping[str, Any], input_mapping: Any = None) -> list[Score]:
         """The score of one row, in a list."""

@@ -71,6 +71,9 @@ class PhoenixSink(RemoteSink):
         self._documents = documents
         self._last_project: str | None = None
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._server.name}>"
+
     def greet(self) -> None:
         """List the projects."""
         self._server.projects()

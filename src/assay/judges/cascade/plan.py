@@ -12,6 +12,7 @@ from assay.errors import InputError
 from assay.json_files import read_json, write_json
 from assay.judges.cascade.items import Band
 from assay.records import Record
+from assay.shown import host_of
 
 #: Raise it when a plan says more or less than before: plans of older formats are refused. 2: a row is one cluster, and
 #: what is shown is shown with few rows too; the bands of format 1 were not.
@@ -160,15 +161,6 @@ def open_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
         if parts.username or parts.password or parts.query:
             known.pop(name)
     return known
-
-
-def host_of(address: str) -> str:
-    """The host of an address, with its port; safe to print."""
-    try:
-        host = urlsplit(str(address)).netloc.rpartition("@")[2]
-    except ValueError:
-        host = ""
-    return host if host and host.isprintable() else repr(address)
 
 
 def name_of(fingerprint: str) -> str:

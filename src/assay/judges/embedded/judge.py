@@ -32,6 +32,7 @@ from assay.judges.embedded.further import FurtherLanguages
 from assay.judges.passages import distinct, support_findings
 from assay.judges.sentence_claims import refuses, sentence_claims, states_something
 from assay.records import Verdict, fingerprint
+from assay.shown import shown
 from assay.text import split_sentences
 from assay.text.languages import code_of
 from assay.threads import DaemonThreads
@@ -93,6 +94,9 @@ class EmbeddedJudge(BaseJudge):
         self._further = FurtherLanguages(threads)
         self._any_language = any_language
         self._prepared = False
+
+    def __repr__(self) -> str:
+        return shown(self, any_language=self._any_language or None)
 
     def with_guidance(self, guidance: GuidanceSpec) -> Self:
         """Raises InputError: these models read no instructions."""
