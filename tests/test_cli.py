@@ -6,6 +6,7 @@ import json
 import sqlite3
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated
 
 import pytest
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 from assay.budgets.budget import Budget, Prices
 from assay.cli.groups import grouped
 from assay.cli.live import BudgetOptions
+from assay.cli.options import named_again
 from assay.errors import InputError
 from tests.servers.openai_server import OpenAIServer
 
@@ -26,6 +28,19 @@ ROWS = [
      "contexts": ["The first Super Bowl was played on January 15, 1967, at the Los Angeles Memorial Coliseum."],
      "answer": "The opening game took place in Chicago during March 1982, and Denver won 31 to 20."},
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("store", "said"),
+    [
+        (".assay", ""),
+        ("my runs", " --store 'my runs'"),
+        ("postgresql://me:s3cr:t@box:5433/db?schema=team", " --store 'postgresql://me@box:5433/db?schema=team'"),
+        ("postgresql://box/db", " --store postgresql://box/db"),
+    ],
+)
+def test_a_command_that_is_told_names_the_store_and_no_password(store: str, said: str) -> None:
+    assert named_again(Path(store)) == said  # a path, as the command line makes of it
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit, urlunsplit
 
 import typer
 
@@ -40,8 +41,19 @@ StoreOption = Annotated[Path, typer.Option(help="Folder, or postgresql://..., th
 
 
 def named_again(store: str | Path) -> str:
-    """The option that a command which is told has to be given to look into this store; empty for the default's."""
-    return "" if str(store) == ".assay" else f" --store {shlex.quote(str(store))}"
+    """The option that a command which is told has to be given to look into this store; empty for the default's.
+
+    A password is left out: it may stand in PGPASSWORD, and never in what is printed.
+    """
+    from assay.store_tables import is_database, url_of
+
+    if str(store) == ".assay":
+        return ""
+    if not is_database(store):
+        return f" --store {shlex.quote(str(store))}"
+    parts = urlsplit(url_of(store))
+    user, at, place = parts.netloc.rpartition("@")
+    return f" --store {shlex.quote(urlunsplit(parts._replace(netloc=user.partition(':')[0] + at + place)))}"
 
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON in place of tables.")]

@@ -114,10 +114,10 @@ class Guard:
         # a guard that is let go takes its thread with it
         weakref.finalize(self, self._worker.retire).atexit = False
 
-    # -- deciding -------------------------------------------------------------------------------------------------
-
     def __repr__(self) -> str:
         return shown(self, labels(self.metrics), self.judge, threshold=self.thresholds or None, deadline=self.deadline)
+
+    # -- deciding -------------------------------------------------------------------------------------------------
 
     def check(self, sample: Sample) -> GuardDecision:
         """The decision on this sample, within the deadline. Raises InputError for anything but a Sample."""

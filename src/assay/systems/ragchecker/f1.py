@@ -37,7 +37,7 @@ class F1(TableMetric):
     def parts(self, tables: Tables) -> Mapping[str, float]:
         precision, recall = _shares(tables)
         parts = {"precision": precision, "recall": recall}
-        expected = [share for table in self.tables for share in expected_share(tables[table]).values()]
+        expected = [one for table in self.tables for one in expected_share(tables[table]).values()]
         return {**parts, "mean_probability": harmonic(*expected)} if len(expected) == 2 else parts
 
 
