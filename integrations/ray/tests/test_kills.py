@@ -93,6 +93,13 @@ def scorers(driver: int) -> list[int]:
     return found
 
 
+def alive(process: psutil.Process) -> bool:
+    """Whether it runs still. Where nobody takes in orphans, a dead one keeps its number."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
 def files(where: str) -> tuple[fsspec.AbstractFileSystem, str]:
     """The files of a job's folder, as they are now, and where it is in them."""
     found: tuple[fsspec.AbstractFileSystem, str] = fsspec.url_to_fs(
@@ -137,9 +144,15 @@ def killed_again_and_again(
                     killed += 1
         time.sleep(draw.uniform(0.0, 1.0))
         family = psutil.Process(driver.pid).children(recursive=True)
+        scoring = [process for process in family if process.pid in scorers(driver.pid)]
         driver.kill()
         assert driver.wait() == -signal.SIGKILL  # it was still at work
-        psutil.wait_procs(family, timeout=60)
+        until = time.monotonic() + 60
+        while any(alive(process) for process in scoring) and time.monotonic() < until:
+            time.sleep(0.1)
+        for process in family:  # agents of Ray that nobody told, which end after a minute
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
     last = subprocess.Popen(command, env=env)
     memory.driver = last.pid
     assert last.wait() == 0
