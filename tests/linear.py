@@ -15,6 +15,8 @@ SHORT, LONG = 10_000, 100_000  # characters
 TINY, QUICK = 1_000, 2_000  # of the quick check
 FLOOR = 0.02  # seconds that the long text may take anyhow; a quadratic search of it takes several
 FACTOR = 30
+WORST = 12  # of the short texts: those that take longest
+SUSPECT = 12  # a tenth of a short text and all of it: linear growth is a factor of ten
 HOPELESS = 0.5  # seconds for the short text, after which it is compared with a tenth of itself
 
 #: Each is repeated up to the size that is asked for.
@@ -90,6 +92,8 @@ def fault(call: Callable[[str], object], short: str, long: str) -> str | None:
         tiny = seconds(lambda: call(tenth), 3)
         wrong = least > FLOOR + FACTOR * tiny
         return f"{len(tenth)} characters take {tiny:.4f} s and {len(short)} take {least:.4f} s" if wrong else None
+    if least * (len(long) / len(short)) ** 2 <= FLOOR:
+        return None  # were it quadratic, the long text would take no longer than that
     most = seconds(lambda: call(long), 1)
     if most <= FLOOR:
         return None
@@ -101,11 +105,21 @@ def fault(call: Callable[[str], object], short: str, long: str) -> str | None:
 
 
 def first_fault(call: Callable[[str], object], heads: Sequence[str] = (), units: Sequence[str] = UNITS) -> str | None:
-    """The first text on which `call` is not linear, and its times; heads are beginnings of which it is fond."""
-    shorts = chain(hostile(SHORT, units), after(heads, SHORT))
-    longs = chain(hostile(LONG, units), after(heads, LONG))
-    for (name, short), (_, long) in zip(shorts, longs, strict=True):
-        wrong = fault(call, short, long)
+    """The first text on which `call` is not linear, and its times; heads are beginnings of which it is fond.
+
+    The long text is tried for the texts that take longest while they are short, and for each whose time has grown
+    faster than its length by then. Of a time a*n + b*n*n that grows by `FACTOR` from the short text to the long one, a part of
+    2/9 or more is quadratic in the short one already: from a tenth of it to it, it grows by more than `SUSPECT`.
+    """
+    tinies, shorts, longs = (list(chain(hostile(n, units), after(heads, n))) for n in (SHORT // 10, SHORT, LONG))
+    times = [seconds(partial(call, short), 1) for _, short in shorts]
+    worst = set(sorted(range(len(times)), key=times.__getitem__)[-WORST:])
+    for number, (name, short) in enumerate(shorts):
+        if number not in worst:
+            tiny = tinies[number][1]
+            if times[number] <= SUSPECT * seconds(partial(call, tiny), 3):
+                continue
+        wrong = fault(call, short, longs[number][1])
         if wrong:
             return f"{name}: {wrong}"
     return None

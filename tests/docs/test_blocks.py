@@ -106,7 +106,7 @@ def test_the_code_of_the_page_runs(
 
 
 #: What these import is in environments of their own: see tests/scale/test_on_ray.py and tests/test_on_spark.py.
-ELSEWHERE = ("last_months_traces_on_ray.py", "traces_on_spark.py")
+NOT_HERE = ("last_months_traces_on_ray.py", "traces_on_spark.py")
 
 
 def scripts(folder: Path) -> dict[str, str]:
@@ -116,7 +116,7 @@ def scripts(folder: Path) -> dict[str, str]:
         file = folder / f"{name_of(page).replace('/', '_').removesuffix('.md').replace('-', '_')}.py"
         file.write_text(script_of(page) + LENIENT, encoding="utf-8")
         named[file.name] = name_of(page)
-    for example in sorted({*(ROOT / "cookbook").glob("*.py")} - {ROOT / "cookbook" / name for name in ELSEWHERE}):
+    for example in sorted({*(ROOT / "cookbook").glob("*.py")} - {ROOT / "cookbook" / name for name in NOT_HERE}):
         (folder / f"cookbook_{example.name}").write_text(
             example.read_text(encoding="utf-8") + LENIENT, encoding="utf-8"
         )

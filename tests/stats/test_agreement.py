@@ -153,24 +153,30 @@ def test_every_interval_holds_its_figure_and_stays_in_its_range(rows):
             assert figure.value - 1e-9 <= figure.high <= 1.0 + 1e-9
 
 
+def drawn(rng: np.random.Generator, many: int, size: int):
+    """Labels, verdicts and probabilities of rows in clusters of `size`, which change nothing for a single row."""
+    cluster = np.arange(many) // size
+    x = 0.8 * rng.normal(size=many) + 0.6 * rng.normal(size=many)[cluster]
+    truth = rng.random(many) < 1 / (1 + np.exp(-2 * x - 0.5))
+    probability = 1 / (1 + np.exp(-4 * x - 0.5 + 0.5 * rng.normal(size=many)))
+    return truth, probability > 0.5, probability, cluster
+
+
+@pytest.fixture(scope="module")
+def true():
+    """The figures of so many rows that they hardly err."""
+    return agreement(*drawn(np.random.default_rng(11), 200_000, 1)[:3])
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("size", [1, 4])
 @pytest.mark.parametrize("n", [60, 200])
-def test_intervals_hold_the_true_figure(n, size):
+def test_intervals_hold_the_true_figure(n, size, true):
     rng = np.random.default_rng(11)
-
-    def rows(many: int):
-        cluster = np.arange(many) // size
-        x = 0.8 * rng.normal(size=many) + 0.6 * rng.normal(size=many)[cluster]
-        truth = rng.random(many) < 1 / (1 + np.exp(-2 * x - 0.5))
-        probability = 1 / (1 + np.exp(-4 * x - 0.5 + 0.5 * rng.normal(size=many)))
-        return truth, probability > 0.5, probability, cluster
-
-    true = agreement(*rows(200_000)[:3])
     names = ("accuracy", "gain", "balanced_accuracy", "kappa", "auroc", "ece")
     held = dict.fromkeys(names, 0)
     for _ in range(100):
-        truth, said, probability, cluster = rows(n)
+        truth, said, probability, cluster = drawn(rng, n, size)
         found = agreement(truth, said, probability, clusters=cluster.tolist())
         for name in names:
             figure = getattr(found, name)
