@@ -108,8 +108,8 @@ def first_fault(call: Callable[[str], object], heads: Sequence[str] = (), units:
     """The first text on which `call` is not linear, and its times; heads are beginnings of which it is fond.
 
     The long text is tried for the texts that take longest while they are short, and for each whose time has grown
-    faster than its length by then. Of a time a*n + b*n*n that grows by `FACTOR` from the short text to the long one, a part of
-    2/9 or more is quadratic in the short one already: from a tenth of it to it, it grows by more than `SUSPECT`.
+    faster than its length by then. Of a time a*n + b*n*n that grows by `FACTOR` from the short text to the long one,
+    2/9 or more are quadratic in the short one already: from a tenth of it to it, it grows by more than `SUSPECT`.
     """
     tinies, shorts, longs = (list(chain(hostile(n, units), after(heads, n))) for n in (SHORT // 10, SHORT, LONG))
     times = [seconds(partial(call, short), 1) for _, short in shorts]

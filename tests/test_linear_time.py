@@ -82,6 +82,7 @@ def test_the_quick_check_picks_a_text_on_which_a_pattern_is_quadratic(quadratic:
     assert linear.fault_of_worst(_everywhere(pattern), heads_of(pattern), 700)
 
 
+@pytest.mark.long
 def test_one_quadratic_text_among_linear_ones_is_found() -> None:
     found = linear.first_fault(_everywhere(re.compile(" +x")), units=("a", ".", " ", "0", *linear.UNITS[20:40]))
     assert found is not None
