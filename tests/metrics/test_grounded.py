@@ -19,6 +19,7 @@ from assay.metrics.grounded import least_supported, probability_grounded
 from assay.metrics.noise_sensitivity import expected_noise
 from assay.metrics.readings import expected_share
 from assay.records import Cell, Context, Sample, Verdict
+from assay.systems.ragchecker.tables import chances, expected_found
 
 SAMPLE = Sample(
     question="Where?", contexts=(Context(text="All of it."),), answer="A is so. B is so. C is so.", reference="A is so."
@@ -44,9 +45,12 @@ class Unsure(ScriptedJudge):
         ]
 
     def _unsure(self, verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
+        changes = [
+            {"probability": p, "label": "supported" if p >= 0.5 else "not_mentioned"} for p in self.probabilities
+        ]
         return [
-            replace(verdict, probability=p, label="supported" if p >= 0.5 else "not_mentioned")
-            for verdict, p in zip(verdicts, self.probabilities, strict=False)
+            replace(verdict, **change, cells=tuple(replace(cell, **change) for cell in verdict.cells))
+            for verdict, change in zip(verdicts, changes, strict=False)
         ]
 
 
@@ -122,6 +126,14 @@ async def test_the_expected_share_stands_beside_the_counted_one() -> None:
         ("ragchecker:precision", 2 / 3, "mean_probability", 0.6),
         ("ragchecker:recall", 1.0, "mean_probability", 0.9),
         ("ragchecker:f1", 4 / 5, "mean_probability", 2 * 0.6 * 0.9 / 1.5),
+        # one passage: what it most probably entails is what it probably entails
+        ("ragchecker:faithfulness", 2 / 3, "mean_probability", 0.6),
+        ("ragchecker:claim_recall", 1.0, "mean_probability", 0.9),
+        # neither in the passage nor in the reference, which are read alike: 0.1 * 0.1, 0.4 * 0.4, 0.7 * 0.7
+        ("ragchecker:hallucination", 1 / 3, "mean_probability", (0.01 + 0.16 + 0.49) / 3),
+        ("ragchecker:self_knowledge", 0.0, "mean_probability", (0.1 * 0.9 + 0.4 * 0.6 + 0.7 * 0.3) / 3),
+        # the passage is relevant: wrong by the reference, and in it
+        ("ragchecker:noise_sensitivity_in_relevant", 0.0, "mean_probability", (0.09 + 0.24 + 0.21) / 3),
         ("nugget_recall_answer", 1.0, "mean_probability", (0.9 + 0.5 * 0.6) / 1.5),
     ],
 )
@@ -193,6 +205,16 @@ def test_noise_is_expected_where_a_claim_may_be_wrong_and_a_passage_may_say_it()
     assert expected_noise(correct, contexts, set()) == 0.0
     assert expected_noise(said(None, 0.2), contexts, {0}) is None
     assert expected_noise(correct, said(0.9, 0.2), {0}) is None  # nobody said anything of a passage alone
+
+
+def test_of_several_passages_the_one_that_most_probably_entails_a_claim_stands_for_all() -> None:
+    def read(*cells: float | None) -> Verdict:
+        return Verdict(label="not_mentioned", cells=tuple(Cell(label="not_mentioned", probability=p) for p in cells))
+
+    assert chances([read(0.2, 0.7), read(0.4, 0.1)]) == [0.7, 0.4]
+    assert expected_found([read(0.2, 0.7), read(0.4, 0.1)]) == {"mean_probability": pytest.approx(0.55)}
+    for unknown in ([read(0.2, 0.7), read(0.4, None)], [read(0.2), read()], []):
+        assert expected_found(unknown) == {}
 
 
 def test_nothing_is_expected_where_a_probability_is_missing() -> None:

@@ -73,6 +73,14 @@ def expected_noise(
     return noise / len(correct)
 
 
+def noise_parts(
+    correct: Sequence[Verdict], contexts: Sequence[Verdict], relevant: set[int], mode: Mode
+) -> dict[str, float]:
+    """How many passages are relevant, and the noise to expect where that is known."""
+    expected = expected_noise(correct, contexts, relevant, mode)
+    return {"relevant_passages": len(relevant), **({} if expected is None else {"mean_probability": expected})}
+
+
 @dataclass(frozen=True)
 class NoiseSensitivity(Metric):
     """Wrong claims of the answer that relevant (or only irrelevant) passages support / claims of the answer."""
@@ -103,13 +111,9 @@ class NoiseSensitivity(Metric):
             with_cells(found, sample.passages, sample, judge), with_cells(recalled, sample.passages, sample, judge)
         )
         relevant = relevant_passages(recalled)
-        expected = expected_noise(correct, found, relevant, self.mode)
         return self.scored(
             share_noise(correct, found, relevant, self.mode),
             verdicts={"answer/reference": correct, "answer/contexts": found, "reference/contexts": recalled},
-            parts={
-                "relevant_passages": len(relevant),
-                **({} if expected is None else {"mean_probability": expected}),
-            },
+            parts=noise_parts(correct, found, relevant, self.mode),
             texts=left,
         )

@@ -6,11 +6,12 @@ is not recalled. An empty retrieval recalls nothing: that is 0 here and there. W
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.systems.base import Entry, Steps
-from assay.systems.ragchecker.tables import TableMetric, Tables, cells, found, share
+from assay.systems.ragchecker.tables import TableMetric, Tables, cells, expected_found, found, share
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,9 @@ class ClaimRecall(TableMetric):
 
     def counted(self, tables: Tables) -> float:
         return share(found(cells(tables["retrieved2answer"])))
+
+    def parts(self, tables: Tables) -> Mapping[str, float]:
+        return expected_found(tables["retrieved2answer"])
 
 
 ENTRIES = (

@@ -6,11 +6,12 @@ does not count, where assay's own faithfulness counts it. Without a passage or a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.systems.base import Entry, Steps
-from assay.systems.ragchecker.tables import TableMetric, Tables, cells, found, share
+from assay.systems.ragchecker.tables import TableMetric, Tables, cells, expected_found, found, share
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,9 @@ class Faithfulness(TableMetric):
 
     def counted(self, tables: Tables) -> float:
         return share(found(cells(tables["retrieved2response"])))
+
+    def parts(self, tables: Tables) -> Mapping[str, float]:
+        return expected_found(tables["retrieved2response"])
 
 
 ENTRIES = (

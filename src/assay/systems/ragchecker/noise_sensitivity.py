@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.metrics.noise_sensitivity import Mode, relevant_passages, share_noise
+from assay.metrics.noise_sensitivity import Mode, noise_parts, relevant_passages, share_noise
 from assay.records import Direction
 from assay.systems.base import Entry, Steps
 from assay.systems.ragchecker.tables import TableMetric, Tables
@@ -33,7 +33,8 @@ class NoiseSensitivity(TableMetric):
         return share_noise(tables["answer2response"], tables["retrieved2response"], relevant, self.mode)
 
     def parts(self, tables: Tables) -> dict[str, float]:
-        return {"relevant_passages": float(len(relevant_passages(tables["retrieved2answer"])))}
+        relevant = relevant_passages(tables["retrieved2answer"])
+        return noise_parts(tables["answer2response"], tables["retrieved2response"], relevant, self.mode)
 
 
 @dataclass(frozen=True)

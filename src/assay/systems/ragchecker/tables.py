@@ -14,6 +14,7 @@ Where a sample's metadata have the tables under these names, as RAGChecker write
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -22,7 +23,16 @@ from typing import Any, ClassVar, Literal
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Claims, Inquiry, Support
 from assay.judges.base import Answer, BaseJudge, Judge
-from assay.metrics.readings import Field, ask, claims_of, support, texts_not_judged, together, with_cells
+from assay.metrics.readings import (
+    Field,
+    ask,
+    claims_of,
+    probabilities,
+    support,
+    texts_not_judged,
+    together,
+    with_cells,
+)
 from assay.records import Cell, Claim, Sample, Score, Span, SupportLabel, Unscored, Verdict
 from assay.systems.base import SystemMetric
 
@@ -65,6 +75,21 @@ def cells(verdicts: Iterable[Verdict]) -> list[list[bool]]:
 def found(matrix: Iterable[Sequence[bool]]) -> list[bool]:
     """Of each claim, whether some passage entails it alone."""
     return [any(row) for row in matrix]
+
+
+def chances(verdicts: Iterable[Verdict]) -> list[float] | None:
+    """Of each claim, how probable it is that some passage entails it alone, by the one that most probably does.
+
+    What others add is left out. None where the judge gave one of the cells no probability.
+    """
+    rows = [probabilities(verdict.cells) for verdict in verdicts]
+    return [max(row) for row in rows if row] if all(rows) else None
+
+
+def expected_found(verdicts: Sequence[Verdict]) -> dict[str, float]:
+    """The share of claims that some passage entails, as their `chances` lead one to expect: `mean_probability`."""
+    known = chances(verdicts)
+    return {"mean_probability": math.fsum(known) / len(known)} if known else {}
 
 
 def relevant(matrix: Sequence[Sequence[bool]]) -> list[bool]:

@@ -10,18 +10,30 @@ the original gives 0 for both, so that an empty retrieval looks free of hallucin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from assay.metrics.readings import probabilities
 from assay.records import Direction
 from assay.systems.base import Entry, Steps
-from assay.systems.ragchecker.tables import TableMetric, Tables, cells, entailed, found, share
+from assay.systems.ragchecker.tables import TableMetric, Tables, cells, chances, entailed, found, share
 
 
 def unfaithful(retrieved: Sequence[bool], correct: Sequence[bool], *, knows: bool) -> float:
     """Claims that were not retrieved and are correct (`knows`) or are not / claims. Expects at least one."""
     return share([not got and right is knows for got, right in zip(retrieved, correct, strict=True)])
+
+
+def expected_unfaithful(
+    retrieved: Sequence[float] | None, correct: Sequence[float] | None, *, knows: bool
+) -> dict[str, float]:
+    """The same, as probabilities lead one to expect; empty where some are not known."""
+    if not retrieved or not correct:
+        return {}
+    each = [(1 - got) * (right if knows else 1 - right) for got, right in zip(retrieved, correct, strict=True)]
+    return {"mean_probability": math.fsum(each) / len(each)}
 
 
 @dataclass(frozen=True)
@@ -37,6 +49,10 @@ class Unfaithfulness(TableMetric):
     def counted(self, tables: Tables) -> float:
         retrieved = found(cells(tables["retrieved2response"]))
         return unfaithful(retrieved, entailed(tables["answer2response"]), knows=self.knows)
+
+    def parts(self, tables: Tables) -> Mapping[str, float]:
+        retrieved, correct = chances(tables["retrieved2response"]), probabilities(tables["answer2response"])
+        return expected_unfaithful(retrieved, correct, knows=self.knows)
 
 
 @dataclass(frozen=True)
