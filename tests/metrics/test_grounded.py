@@ -19,6 +19,7 @@ from assay.metrics.grounded import least_supported, probability_grounded
 from assay.metrics.noise_sensitivity import expected_noise
 from assay.metrics.readings import expected_share
 from assay.records import Cell, Context, Sample, Verdict
+from assay.systems.ragas.answer_correctness import AnswerCorrectness as RagasAnswerCorrectness
 from assay.systems.ragchecker.tables import chances, expected_found
 
 SAMPLE = Sample(
@@ -123,6 +124,9 @@ async def test_the_expected_share_stands_beside_the_counted_one() -> None:
         # answer: 2 of 3 by the reference; reference: 1 of 1. F1 = 2 * 2 / (2 * 2 + 1); 2 * 1.8 / (2 * 1.8 + 1.2 + 0.1)
         ("answer_correctness", 4 / 5, "expected_factual", 3.6 / 4.9),
         ("ragas:factual_correctness", 4 / 5, "expected", 3.6 / 4.9),
+        ("ragas:factual_correctness_precision", 2 / 3, "expected", 0.6),
+        ("ragas:answer_correctness", 4 / 5, "expected_factual", 3.6 / 4.9),
+        ("deepeval:contextual_recall", 1.0, "mean_probability", 0.9),
         ("ragchecker:precision", 2 / 3, "mean_probability", 0.6),
         ("ragchecker:recall", 1.0, "mean_probability", 0.9),
         ("ragchecker:f1", 4 / 5, "mean_probability", 2 * 0.6 * 0.9 / 1.5),
@@ -141,7 +145,7 @@ async def test_what_probabilities_lead_one_to_expect_of_counts(
     name: str, value: float, part: str, expected: float
 ) -> None:
     metric = systems.named(name) if ":" in name else METRICS[name]()
-    if isinstance(metric, AnswerCorrectness):
+    if isinstance(metric, (AnswerCorrectness, RagasAnswerCorrectness)):
         metric = replace(metric, weights=(1.0, 0.0))
     nuggets = [{"text": "A is so."}, {"text": "B is so.", "importance": "okay"}]
     sample = replace(SAMPLE, metadata={"nuggets": nuggets})
@@ -184,6 +188,11 @@ def test_what_is_said_of_one_passage_is_held_to_the_same(cell: Cell, said: str) 
     assert score.value is None
     assert score.unscored is not None
     assert said in score.unscored.message
+
+
+async def test_ragas_faithfulness_of_probabilities_tells_them_before_they_are_rounded() -> None:
+    score = await systems.named("ragas:faithfulness_with_hhem").score(SAMPLE, Unsure(0.9, 0.6, 0.3))
+    assert (score.value, score.parts["mean_probability"]) == (pytest.approx(2 / 3), pytest.approx(0.6))
 
 
 async def test_a_citation_of_no_passage_is_expected_to_be_wrong() -> None:

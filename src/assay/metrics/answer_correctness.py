@@ -66,9 +66,9 @@ def counts(answer: Sequence[Verdict], reference: Sequence[Verdict]) -> tuple[int
 
 
 def expected_counts(answer: Sequence[Verdict], reference: Sequence[Verdict]) -> tuple[float, float, float] | None:
-    """TP, FP and FN as the probabilities lead one to expect them; None where a claim has none, or a text no claim."""
+    """TP, FP and FN as the probabilities lead one to expect them; None where one has none, or the answer no claim."""
     said, known = probabilities(answer), probabilities(reference)
-    if not said or not known:
+    if not said or known is None:
         return None
     return math.fsum(said), math.fsum(1 - p for p in said), math.fsum(1 - p for p in known)
 

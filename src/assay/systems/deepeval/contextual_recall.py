@@ -12,7 +12,7 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.judges.base import Judge
-from assay.metrics.readings import reference_against_contexts
+from assay.metrics.readings import expected_share, reference_against_contexts
 from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps
 from assay.systems.deepeval.graded import DeepEvalMetric, share_counted
@@ -32,7 +32,8 @@ class ContextualRecall(DeepEvalMetric):
         reading = await reference_against_contexts(sample, judge)
         if not reading.verdicts:
             return self.unscored(Cause.NO_CLAIMS, "the reference makes no checkable claim", texts=reading.not_judged)
-        return self.graded(share_counted([one.label for one in reading.verdicts], ("supported",)), **reading.evidence)
+        value = share_counted([one.label for one in reading.verdicts], ("supported",))
+        return self.graded(value, **reading.with_parts(**expected_share(reading.verdicts)))
 
 
 ENTRIES = (

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from assay.errors import Cause, InputError
 from assay.inquiries import Claims, Inquiry, Similarity, Support
 from assay.judges.base import Judge
-from assay.metrics.answer_correctness import blend, counts, f_beta
+from assay.metrics.answer_correctness import blend, counts, expected_counts, f_beta
 from assay.metrics.readings import (
     Field,
     both_not_judged,
@@ -73,10 +73,18 @@ class AnswerCorrectness(RagasMetric):
             return self.unscored(Cause.NO_CLAIMS, "neither answer nor reference makes a checkable claim", texts=left)
         tp, fp, fn = counts(*readings)
         factual = 1.0 if assumed else f_beta(tp, fp, fn, self.beta)
+        expected = None if assumed else expected_counts(*readings)
         score = self.scored(
             blend(factual, similarity, self.weights),
             verdicts={"answer/reference": readings[0], "reference/answer": readings[1]},
-            parts={"tp": tp, "fp": fp, "fn": fn, "factual": factual, "similarity": similarity},
+            parts={
+                "tp": tp,
+                "fp": fp,
+                "fn": fn,
+                "factual": factual,
+                "similarity": similarity,
+                **({} if expected is None else {"expected_factual": f_beta(*expected, self.beta)}),
+            },
             texts=left,
         )
         return replace(score, convention="the factual part is 1 where a text makes no claim") if assumed else score

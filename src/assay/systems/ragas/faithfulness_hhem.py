@@ -17,7 +17,7 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.judges.base import Judge
-from assay.metrics.readings import answer_against_conversation
+from assay.metrics.readings import answer_against_conversation, expected_share
 from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps
 from assay.systems.ragas.common import RagasMetric
@@ -46,7 +46,7 @@ class FaithfulnessWithHHEM(RagasMetric):
         if len(known) < len(reading.verdicts):
             message = f"{self.label} needs a judge that gives probabilities, as the embedded one does"
             return self.unscored(Cause.JUDGE_CANNOT, message)
-        return self.scored(share_rounded(known), **reading.with_parts())
+        return self.scored(share_rounded(known), **reading.with_parts(**expected_share(reading.verdicts)))
 
 
 ENTRIES = (
