@@ -144,7 +144,8 @@ def killed_again_and_again(
                     killed += 1
         time.sleep(draw.uniform(0.0, 1.0))
         family = psutil.Process(driver.pid).children(recursive=True)
-        scoring = [process for process in family if process.pid in scorers(driver.pid)]
+        at_work = scorers(driver.pid)
+        scoring = [process for process in family if process.pid in at_work]
         driver.kill()
         assert driver.wait() == -signal.SIGKILL  # it was still at work
         until = time.monotonic() + 60
