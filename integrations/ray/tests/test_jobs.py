@@ -49,6 +49,13 @@ def test_the_result_is_that_of_one_process_and_other_engines_go_on_where_it_stop
     assert again.metrics["faithfulness"].mean == pytest.approx(more.metrics["faithfulness"].mean, abs=1e-12)
 
 
+def test_workers_load_nothing_that_only_datasets_need() -> None:
+    """pandas and Ray's library of data: 100 MB, and half a second, of every worker."""
+    code = "import sys, assay_ray.actors, assay_ray.datasets; print({'pandas', 'ray.data'} & sys.modules.keys())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
 def test_a_judge_of_the_script_itself_is_sent(tmp_path: Path) -> None:
     from assay.judges.scripted import ScriptedJudge
 

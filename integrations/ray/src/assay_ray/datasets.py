@@ -4,6 +4,7 @@ cut there by what they hold, and wait in Ray's memory for their worker.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,6 @@ from pathlib import PurePosixPath
 from typing import Any, Self
 
 import ray
-import ray.data
 from ray.exceptions import RayError
 
 from assay.data import ColumnMap, Data, RowError
@@ -100,10 +100,12 @@ class DatasetRows:
         """Of a Dataset, or of addresses of files. Raises InputError for files of other kinds than Parquet and JSONL."""
         if rows < 1:
             raise InputError(f"rows: expected at least 1 in a shard, got {rows}")
-        if isinstance(data, ray.data.Dataset):
+        if _is_dataset(data):
             if format is not None:
                 raise InputError("format: goes with files, not with a Dataset")
             return cls(data, (), False, rows, column_map, language)
+        import ray.data  # here, since workers go without: it takes half a second, and pandas along
+
         paths = tuple(path for one in _listed(data) for path in found_at(str(one)))
         kinds = {format or PurePosixPath(path.removesuffix(".gz")).suffix.lower()[1:] for path in paths}
         if kinds == {"parquet"}:
@@ -214,7 +216,13 @@ def _told() -> Iterator[None]:
 
 def is_read_by_ray(data: object) -> bool:
     """Whether this is a Dataset, or addresses of files."""
-    return isinstance(data, ray.data.Dataset) or any(is_address(one) for one in _listed(data))
+    return _is_dataset(data) or any(is_address(one) for one in _listed(data))
+
+
+def _is_dataset(data: object) -> bool:
+    """Whoever has one has imported what it is made of."""
+    made = sys.modules.get("ray.data")
+    return made is not None and isinstance(data, made.Dataset)
 
 
 def _listed(data: object) -> list[object]:
