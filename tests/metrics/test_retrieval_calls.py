@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from assay.judges.scripted import ScriptedJudge
+from assay.metrics import retrieval_calls
 from assay.metrics.retrieval_calls import MOST, RetrievalCalls, duplicates, new_claims, query_of, share_new, stopping
 from assay.records import Cell, Message, Sample, ToolCall, Verdict
 from tests import linear
@@ -69,11 +70,13 @@ def test_queries_are_compared_with_the_latest_that_differ_and_equal_words_are_fo
 
 
 @pytest.mark.parametrize("query", ["w", "w{n}", "w{n} a b c d e f g", "a " * 50 + "w{n}"])
-def test_an_agent_that_asks_for_ever_is_counted_in_linear_time(query: str) -> None:
+def test_an_agent_that_asks_for_ever_is_counted_in_linear_time(query: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retrieval_calls, "MOST", 100)
+
     def count(text: str) -> int:
         return duplicates([query.format(n=n) for n in range(len(text))])
 
-    assert linear.fault(count, "x" * MOST * 2, "x" * MOST * 20) is None
+    assert linear.fault(count, "x" * 200, "x" * 2000) is None
 
 
 def test_a_query_is_what_the_arguments_say() -> None:

@@ -25,7 +25,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -34,6 +34,8 @@ from tests.mutation.mutants import ROOMS, ROOT, Mutant, files
 
 SURVIVED, KILLED = 0, 1
 #: Seconds after which a test of a mutant counts as failed.
+T = TypeVar("T")
+
 TIMEOUT = 60
 ARGUMENTS = (
     *("-q", "-s", "-x", "--tb=no", "--assert=plain", "-o", f"timeout={TIMEOUT}"),  # nobody reads why a test fails
@@ -138,7 +140,8 @@ class Session:
         if self.chosen is None:
             said(f"{len(items)} tests run once, to see what each of them runs")
             covered = _in_fork(lambda: self._covered(items))
-            if covered is None:
+            if not isinstance(covered, Covered):
+                said(f"{covered or 'something'} fails without a mutant")
                 return True
             self.kept.cover(covered)
             for name in sorted(covered.modules):
@@ -165,8 +168,8 @@ class Session:
             self.survivors += self._all(room, "made at import", mutants, lambda one: self._imported(one, find(one)))
         return True
 
-    def _covered(self, items: dict[str, pytest.Item]) -> Covered | None:
-        """Run every test; None where one fails."""
+    def _covered(self, items: dict[str, pytest.Item]) -> Covered | str:
+        """Run every test; the name of one that fails."""
         covered: Covered = self.kept.covered() or Covered()
         wanted = {str(path): path.relative_to(ROOT).as_posix() for room in ROOMS for path in files(room)}
         modules = {name: wanted.get(getattr(module, "__file__", "") or "") for name, module in sys.modules.items()}
@@ -178,8 +181,7 @@ class Session:
                 self._tests([item])
             covered.seconds[name] = time.perf_counter() - started
             if self.failed:
-                sys.stderr.write(f"{name} fails without a mutant\n")
-                return None
+                return name
         covered.modules |= {name for name, module in sys.modules.items() if not _ours(module) and "." not in name}
         return covered
 
@@ -291,8 +293,8 @@ def _fork(judged: Callable[[], int]) -> int:
         os._exit(code)
 
 
-def _in_fork(asked: Callable[[], Covered | None]) -> Covered | None:
-    """What a function returns in a fork."""
+def _in_fork(asked: Callable[[], T]) -> T | None:
+    """What a function returns in a fork; None where that dies."""
     with tempfile.NamedTemporaryFile() as file:
 
         def judged() -> int:
@@ -301,7 +303,8 @@ def _in_fork(asked: Callable[[], Covered | None]) -> Covered | None:
 
         os.waitpid(_fork(judged), 0)
         data = Path(file.name).read_bytes()
-    return pickle.loads(data) if data else None
+    found: T | None = pickle.loads(data) if data else None
+    return found
 
 
 class _tracing:
