@@ -212,6 +212,10 @@ def test_noise_is_expected_where_a_claim_may_be_wrong_and_a_passage_may_say_it()
     alone = (0.1 * 0.1 * 0.2 + 0.8 * 0.6 * 0.5) / 2
     assert expected_noise(correct, contexts, {0}, "irrelevant") == pytest.approx(alone)
     assert expected_noise(correct, contexts, set()) == 0.0
+    # none is relevant: the likelier of both, 0.1 * 0.8 and 0.8 * 0.6; all are: nothing is from an irrelevant one
+    assert expected_noise(correct, contexts, set(), "irrelevant") == pytest.approx((0.08 + 0.48) / 2)
+    assert expected_noise(correct, contexts, {0, 1}) == pytest.approx((0.08 + 0.48) / 2)
+    assert expected_noise(correct, contexts, {0, 1}, "irrelevant") == 0.0
     assert expected_noise(said(None, 0.2), contexts, {0}) is None
     assert expected_noise(correct, said(0.9, 0.2), {0}) is None  # nobody said anything of a passage alone
 
