@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +10,17 @@ import pytest
 
 from assay import evaluate
 from assay.errors import Cause, InputError, JudgeFailure
+from assay.inquiries import Claims, Support
 from assay.inquiries import fused as fused_inquiry
 from assay.inquiries.base import Prompt
 from assay.judges import fusing
 from assay.judges.cache import FindingCache
 from assay.judges.scripted import ScriptedJudge
 from assay.judges.writing.judge import Reply, Request
-from assay.metrics.fused import members_of
+from assay.metrics.fused import Fusing, may_hold, members_of
 from assay.naming import resolve
-from assay.records import Context, Sample
+from assay.pictures import Picture
+from assay.records import Claim, Context, Sample, Span
 from assay.scoring import score_sample
 from assay.store import Store
 from tests.judges.plain import Plain, kind
@@ -213,3 +216,51 @@ def test_a_store_that_cannot_be_read_asks_one_by_one(tmp_path: Path) -> None:
     cache = FindingCache(Plain(), Broken(tmp_path))
     assert cache.fused == frozenset()
     assert cache.store_error is not None
+
+
+class Claiming:
+    """Makes a claim of every text but these, and says what it was asked."""
+
+    def __init__(self, *silent: str) -> None:
+        self.silent = silent
+        self.asked: list[Any] = []
+
+    async def find(self, inquiry: Any) -> Any:
+        self.asked.append(inquiry)
+        if not isinstance(inquiry, Claims):
+            return ()
+        return () if inquiry.text in self.silent else (Claim(text=inquiry.text, span=Span(0, len(inquiry.text))),)
+
+
+@pytest.mark.parametrize(
+    ("group", "change"),
+    [
+        ("both_ways", {"answer": " "}), ("both_ways", {"reference": " "}), ("answer", {"answer": " "}),
+        ("answer", {"question": None}), ("answer", {"contexts": (Context(text=" "), Context(text=""))}),
+    ],
+)  # fmt: skip
+async def test_where_something_is_missing_nothing_is_asked_for_a_group(group: Any, change: dict[str, Any]) -> None:
+    judge: Any = Claiming()
+    assert await members_of(replace(SAMPLE, **change), group, judge) == ()
+    assert judge.asked == []
+
+
+async def test_a_text_that_claims_nothing_is_not_read_together_with_the_other() -> None:
+    for silent in (ROW["answer"], ROW["reference"]):
+        assert await members_of(SAMPLE, "both_ways", Claiming(silent)) == ()  # type: ignore[arg-type]
+
+
+async def test_one_passage_without_text_does_not_matter() -> None:
+    sample = replace(SAMPLE, contexts=(Context(text=""), *SAMPLE.contexts))
+    assert len(await members_of(sample, "answer", Claiming())) == 2  # type: ignore[arg-type]
+
+
+async def test_what_is_of_no_group_is_asked_alone_and_nothing_else() -> None:
+    judge: Any = Claiming()
+    fusing_ = Fusing(judge, SAMPLE, ("answer",))
+    claim = Claim(text="It is red.", span=Span(0, 10))
+    picture = (("PASSAGE P1", Picture(digest="d", url="https://example.org/a.png")),)
+    seen = Support((claim,), SAMPLE.passages, SAMPLE.question, SAMPLE.spoken, images=picture)
+    assert await fusing_.find(seen) == ()
+    assert judge.asked == [seen]
+    assert not may_hold(SAMPLE, "answer", Claims("It is red."))
