@@ -72,6 +72,7 @@ NOT_READ = {
     "assay.metrics.answer_correctness:counts": "counts verdicts",
     "assay.metrics.answer_correctness:expected_counts": "adds up probabilities",
     "assay.metrics.noise_sensitivity:expected_noise": "adds up probabilities",
+    "assay.metrics.noise_sensitivity:noise_parts": "counts verdicts and adds up probabilities",
     "assay.metrics.noise_sensitivity:relevant_passages": "counts verdicts",
     "assay.metrics.noise_sensitivity:share_noise": "counts verdicts",
     "assay.metrics.readings:not_mentioned": "counts the passages",
