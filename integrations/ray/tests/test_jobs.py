@@ -50,7 +50,7 @@ def test_the_result_is_that_of_one_process_and_other_engines_go_on_where_it_stop
 
 
 def test_workers_load_nothing_that_only_datasets_need() -> None:
-    """pandas and Ray's library of data: 100 MB, and half a second, of every worker."""
+    """pandas and Ray's library of data: some 45 MB, and half a second, of every worker."""
     code = "import sys, assay_ray.actors, assay_ray.datasets; print({'pandas', 'ray.data'} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

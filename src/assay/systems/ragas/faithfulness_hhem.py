@@ -17,15 +17,15 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.judges.base import Judge
-from assay.metrics.readings import answer_against_conversation, expected_share
+from assay.metrics.readings import answer_against_conversation, expected_share, probabilities
 from assay.records import Sample, Score
 from assay.systems.base import Entry, Steps
 from assay.systems.ragas.common import RagasMetric
 
 
-def share_rounded(probabilities: Sequence[float]) -> float:
+def share_rounded(known: Sequence[float]) -> float:
     """The mean of the probabilities, each rounded to 0 or 1. Expects at least one."""
-    return sum(map(round, probabilities)) / len(probabilities)
+    return sum(map(round, known)) / len(known)
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class FaithfulnessWithHHEM(RagasMetric):
         reading = await answer_against_conversation(replace(sample, history=()), judge)
         if not reading.verdicts:
             return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
-        known = [verdict.probability for verdict in reading.verdicts if verdict.probability is not None]
-        if len(known) < len(reading.verdicts):
+        known = probabilities(reading.verdicts)
+        if known is None:
             message = f"{self.label} needs a judge that gives probabilities, as the embedded one does"
             return self.unscored(Cause.JUDGE_CANNOT, message)
         return self.scored(share_rounded(known), **reading.with_parts(**expected_share(reading.verdicts)))
