@@ -11,48 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay import evaluate, systems
-from assay.judges.scripted import ScriptedJudge
+from assay import evaluate
 from assay.metrics import METRICS
-from assay.metrics.answer_correctness import AnswerCorrectness
 from assay.metrics.grounded import least_supported, probability_grounded
 from assay.metrics.noise_sensitivity import expected_noise
 from assay.metrics.readings import expected_share
-from assay.records import Cell, Context, Sample, Verdict
-from assay.systems.ragas.answer_correctness import AnswerCorrectness as RagasAnswerCorrectness
-from assay.systems.ragchecker.tables import chances, expected_found
-
-SAMPLE = Sample(
-    question="Where?", contexts=(Context(text="All of it."),), answer="A is so. B is so. C is so.", reference="A is so."
-)
-
-
-def said(*probabilities: float | None) -> list[Verdict]:
-    return [Verdict(label="supported" if (p or 0) >= 0.5 else "not_mentioned", probability=p) for p in probabilities]
-
-
-class Unsure(ScriptedJudge):
-    """Gives the claims of an answer these probabilities, in order."""
-
-    def __init__(self, *probabilities: float) -> None:
-        super().__init__(support=lambda claim, passage: "supported")
-        self.probabilities = probabilities
-
-    async def answer(self, inquiries: Sequence[Any]) -> Sequence[Any]:
-        answers = await super().answer(inquiries)
-        return [
-            replace(answer, finding=tuple(self._unsure(answer.finding))) if inquiry.name == "support" else answer
-            for inquiry, answer in zip(inquiries, answers, strict=True)
-        ]
-
-    def _unsure(self, verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
-        changes = [
-            {"probability": p, "label": "supported" if p >= 0.5 else "not_mentioned"} for p in self.probabilities
-        ]
-        return [
-            replace(verdict, **change, cells=tuple(replace(cell, **change) for cell in verdict.cells))
-            for verdict, change in zip(verdicts, changes, strict=False)
-        ]
+from assay.records import Cell, Verdict
+from tests.unsure import SAMPLE, Unsure, expects, said
 
 
 def test_two_claims_decide() -> None:
@@ -123,37 +88,13 @@ async def test_the_expected_share_stands_beside_the_counted_one() -> None:
     [
         # answer: 2 of 3 by the reference; reference: 1 of 1. F1 = 2 * 2 / (2 * 2 + 1); 2 * 1.8 / (2 * 1.8 + 1.2 + 0.1)
         ("answer_correctness", 4 / 5, "expected_factual", 3.6 / 4.9),
-        ("ragas:factual_correctness", 4 / 5, "expected", 3.6 / 4.9),
-        ("ragas:factual_correctness_precision", 2 / 3, "expected", 0.6),
-        ("ragas:answer_correctness", 4 / 5, "expected_factual", 3.6 / 4.9),
-        ("deepeval:contextual_recall", 1.0, "mean_probability", 0.9),
-        ("ragchecker:precision", 2 / 3, "mean_probability", 0.6),
-        ("ragchecker:recall", 1.0, "mean_probability", 0.9),
-        ("ragchecker:f1", 4 / 5, "mean_probability", 2 * 0.6 * 0.9 / 1.5),
-        # one passage: what it most probably entails is what it probably entails
-        ("ragchecker:faithfulness", 2 / 3, "mean_probability", 0.6),
-        ("ragchecker:claim_recall", 1.0, "mean_probability", 0.9),
-        # neither in the passage nor in the reference, which are read alike: 0.1 * 0.1, 0.4 * 0.4, 0.7 * 0.7
-        ("ragchecker:hallucination", 1 / 3, "mean_probability", (0.01 + 0.16 + 0.49) / 3),
-        ("ragchecker:self_knowledge", 0.0, "mean_probability", (0.1 * 0.9 + 0.4 * 0.6 + 0.7 * 0.3) / 3),
-        # the passage is relevant: wrong by the reference, and in it
-        ("ragchecker:noise_sensitivity_in_relevant", 0.0, "mean_probability", (0.09 + 0.24 + 0.21) / 3),
         ("nugget_recall_answer", 1.0, "mean_probability", (0.9 + 0.5 * 0.6) / 1.5),
     ],
 )
 async def test_what_probabilities_lead_one_to_expect_of_counts(
     name: str, value: float, part: str, expected: float
 ) -> None:
-    metric = systems.named(name) if ":" in name else METRICS[name]()
-    if isinstance(metric, (AnswerCorrectness, RagasAnswerCorrectness)):
-        metric = replace(metric, weights=(1.0, 0.0))
-    nuggets = [{"text": "A is so."}, {"text": "B is so.", "importance": "okay"}]
-    sample = replace(SAMPLE, metadata={"nuggets": nuggets})
-    score = await metric.score(sample, Unsure(0.9, 0.6, 0.3))
-    assert score.value == pytest.approx(value)
-    assert score.parts[part] == pytest.approx(expected)
-    sure = await metric.score(sample, ScriptedJudge(support=lambda claim, passage: "supported"))
-    assert part not in sure.parts  # this judge gives no probabilities
+    await expects(METRICS[name](), value, part, expected)
 
 
 @pytest.mark.parametrize("odd", [float("nan"), float("inf"), -0.1, 1.7])
@@ -190,11 +131,6 @@ def test_what_is_said_of_one_passage_is_held_to_the_same(cell: Cell, said: str) 
     assert said in score.unscored.message
 
 
-async def test_ragas_faithfulness_of_probabilities_tells_them_before_they_are_rounded() -> None:
-    score = await systems.named("ragas:faithfulness_with_hhem").score(SAMPLE, Unsure(0.9, 0.6, 0.3))
-    assert (score.value, score.parts["mean_probability"]) == (pytest.approx(2 / 3), pytest.approx(0.6))
-
-
 async def test_a_citation_of_no_passage_is_expected_to_be_wrong() -> None:
     sample = replace(SAMPLE, answer="A is so [1]. B is so [1]. C is so [3].")
     score = await METRICS["citation_accuracy"]().score(sample, Unsure(0.9, 0.6))
@@ -218,16 +154,6 @@ def test_noise_is_expected_where_a_claim_may_be_wrong_and_a_passage_may_say_it()
     assert expected_noise(correct, contexts, {0, 1}, "irrelevant") == 0.0
     assert expected_noise(said(None, 0.2), contexts, {0}) is None
     assert expected_noise(correct, said(0.9, 0.2), {0}) is None  # nobody said anything of a passage alone
-
-
-def test_of_several_passages_the_one_that_most_probably_entails_a_claim_stands_for_all() -> None:
-    def read(*cells: float | None) -> Verdict:
-        return Verdict(label="not_mentioned", cells=tuple(Cell(label="not_mentioned", probability=p) for p in cells))
-
-    assert chances([read(0.2, 0.7), read(0.4, 0.1)]) == [0.7, 0.4]
-    assert expected_found([read(0.2, 0.7), read(0.4, 0.1)]) == {"mean_probability": pytest.approx(0.55)}
-    for unknown in ([read(0.2, 0.7), read(0.4, None)], [read(0.2), read()], []):
-        assert expected_found(unknown) == {}
 
 
 def test_nothing_is_expected_where_a_probability_is_missing() -> None:

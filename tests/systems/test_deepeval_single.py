@@ -36,6 +36,7 @@ from assay.systems.deepeval.prompt_alignment import PromptAlignment
 from assay.systems.deepeval.safety import Misuse, NonAdvice
 from assay.systems.deepeval.summarization import Summarization, coverage
 from tests.systems.golden import CASES, DIFFERENTIAL, agrees, golden, judge_of, sample_of
+from tests.unsure import expects
 
 sys.path.append(str(DIFFERENTIAL))
 
@@ -423,3 +424,7 @@ def test_json_by_a_schema() -> None:
 )
 def test_context_beside_retrieval_context_is_the_ideal_one(names: tuple[str, ...], found: dict[str, str]) -> None:
     assert find_columns(names) == found
+
+
+async def test_what_probabilities_lead_one_to_expect_of_recall() -> None:
+    await expects(named("deepeval:contextual_recall"), 1.0, "mean_probability", 0.9)

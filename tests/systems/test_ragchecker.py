@@ -12,13 +12,14 @@ import pytest
 import assay
 from assay.errors import Cause, JudgeFailure
 from assay.judges.scripted import ScriptedJudge
-from assay.records import Context, Sample, Score
+from assay.records import Cell, Context, Sample, Score, Verdict
 from assay.systems import entries, named
 from assay.systems.ragchecker.context_utilization import utilized
 from assay.systems.ragchecker.f1 import harmonic
-from assay.systems.ragchecker.tables import found, relevant
-from assay.systems.ragchecker.unfaithfulness import unfaithful
+from assay.systems.ragchecker.tables import chances, expected_found, found, relevant
+from assay.systems.ragchecker.unfaithfulness import expected_unfaithful, unfaithful
 from tests.systems.golden import CASES, NEAR, agrees, golden, scored
+from tests.unsure import expects
 
 GOLDEN = golden("ragchecker")
 EXAMPLES = golden("ragchecker_examples")
@@ -283,3 +284,43 @@ def test_what_passages_say_together() -> None:
     verdicts = of_tables("faithfulness", tables).verdicts["answer/contexts"]
     assert [one.label for one in verdicts] == ["contradicted", "supported", "not_mentioned"]
     assert [one.claim.span.of(one.claim.text) for one in verdicts if one.claim] == ["a is b", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("precision", 2 / 3, 0.6),
+        ("recall", 1.0, 0.9),
+        ("f1", 4 / 5, 2 * 0.6 * 0.9 / 1.5),
+        # one passage: what it most probably entails is what it probably entails
+        ("faithfulness", 2 / 3, 0.6),
+        ("claim_recall", 1.0, 0.9),
+        # neither in the passage nor in the reference, which are read alike: 0.1 * 0.1, 0.4 * 0.4, 0.7 * 0.7
+        ("hallucination", 1 / 3, (0.01 + 0.16 + 0.49) / 3),
+        ("self_knowledge", 0.0, (0.1 * 0.9 + 0.4 * 0.6 + 0.7 * 0.3) / 3),
+        # the passage is relevant: wrong by the reference, and in it
+        ("noise_sensitivity_in_relevant", 0.0, (0.09 + 0.24 + 0.21) / 3),
+    ],
+)
+async def test_what_probabilities_lead_one_to_expect(name: str, value: float, expected: float) -> None:
+    await expects(named(f"ragchecker:{name}"), value, "mean_probability", expected)
+
+
+def test_what_is_expected_to_be_known_or_made_up() -> None:
+    retrieved, correct = [0.9, 0.2], [0.5, 0.25]
+    # in no passage with 0.1 and 0.8; correct with 0.5 and 0.25
+    known = expected_unfaithful(retrieved, correct, knows=True)
+    assert known == {"mean_probability": pytest.approx((0.05 + 0.2) / 2)}
+    made_up = expected_unfaithful(retrieved, correct, knows=False)
+    assert made_up == {"mean_probability": pytest.approx((0.05 + 0.6) / 2)}
+    assert expected_unfaithful(None, correct, knows=True) == expected_unfaithful(retrieved, None, knows=True) == {}
+
+
+def test_of_several_passages_the_one_that_most_probably_entails_a_claim_stands_for_all() -> None:
+    def read(*cells: float | None) -> Verdict:
+        return Verdict(label="not_mentioned", cells=tuple(Cell(label="not_mentioned", probability=p) for p in cells))
+
+    assert chances([read(0.2, 0.7), read(0.4, 0.1)]) == [0.7, 0.4]
+    assert expected_found([read(0.2, 0.7), read(0.4, 0.1)]) == {"mean_probability": pytest.approx(0.55)}
+    for unknown in ([read(0.2, 0.7), read(0.4, None)], [read(0.2), read()], []):
+        assert expected_found(unknown) == {}
