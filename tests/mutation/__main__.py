@@ -57,7 +57,7 @@ def drawn(mutants: list[Mutant], number: int, seed: str) -> list[Mutant]:
 
 
 def named_alike_first(mutant: Mutant, tests: list[str]) -> list[str]:
-    """All tests, but those in files that bear the name of a mutant's room come first: nearly always one of them fails."""
+    """All tests, those in files that bear the name of a mutant's room first: nearly always one of them fails."""
     return sorted(tests, key=lambda name: not name.startswith(_files(mutant.room)))
 
 
