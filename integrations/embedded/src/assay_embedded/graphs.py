@@ -53,28 +53,6 @@ class Graph:
         return self._session
 
 
-class Tokens:
-    """What splits a text into the tokens of a model."""
-
-    def __init__(self, content: bytes) -> None:
-        with native():
-            import numpy  # noqa: F401  with the others: nothing is to be imported while the process forks
-            import onnxruntime  # noqa: F401
-            from tokenizers import Tokenizer
-
-            self._tokenizer = Tokenizer.from_str(content.decode("utf-8"))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-
-    def __call__(self, text: str) -> list[int]:
-        """The tokens, without marks around them; none for white space, which some models have a token for."""
-        if not text.strip():
-            return []
-        with native():
-            ids: list[int] = self._tokenizer.encode(_readable(text), add_special_tokens=False).ids
-        return ids
-
-
 def each(run: Callable[[Any], T], jobs: Sequence[Any], size: Callable[[Any], int], threads: int) -> list[T]:
     """`run` over the jobs on so many threads, the longest first so that none waits long at the end."""
     workers = min(threads, len(jobs))
@@ -155,8 +133,3 @@ def _give_back() -> None:
     """Have the C library return what opening a model took and left: more than 10 MB of each, in some milliseconds."""
     with contextlib.suppress(Exception):  # only glibc can
         ctypes.CDLL(None).malloc_trim(0)
-
-
-def _readable(text: str) -> str:
-    """Lone surrogates, which no tokenizer takes, become question marks."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
+from assay_embedded.apart import told_apart
 from assay_embedded.excerpt import excerpt
-from assay_embedded.features import GoesOn, Passage
+from assay_embedded.features import Comparison, GoesOn, Passage
 from assay_embedded.graphs import each
 from assay_embedded.support import Calibration, Logits, Regression, SupportReading, combined, judged
 from assay_embedded.windows import Window, length, windows_of
@@ -39,41 +40,60 @@ class Reader:
 
         The claim is read against the sentences of the whole passage that have most to do with it, 90 words of them.
         What is still more than 256 tokens is read in windows that cover all of it, of which the one that supports the
-        claim best counts; a claim of more than 126 tokens counts by its least supported part. Probability 0 for an
-        empty passage or claim.
+        claim best counts; a claim of more than 126 tokens counts by its least supported part. Marks and identifiers
+        that only one of both has are told so that the model sees them (`told_apart`). Probability 0 for an empty
+        passage or claim.
         """
-        passages = {text: Passage(text, self.goes_on) for text, _ in pairs}
-        read = _excerpts(pairs, passages)
+        looks = self._looks(pairs)
         readings = []
-        for logits, (text, claim) in zip(self._logits(passages, read, pairs, threads), pairs, strict=True):
-            words, spans = passages[text].compare(claim), [passages[text].pieces[i].span for i in read[text, claim]]
-            readings.append(judged(logits, words, self.regression, self.calibration, spans))
+        for logits, pair in zip(self._logits(looks, pairs, threads), pairs, strict=True):
+            look = looks[pair]
+            readings.append(judged(logits, look.words(pair[1]), self.regression, self.calibration, look.spans))
         return readings
 
     def logits(self, pairs: Sequence[_Pair], threads: int) -> list[Logits | None]:
         """What `support` turns into probabilities: the model's logits; None where a text is empty."""
-        passages = {text: Passage(text, self.goes_on) for text, _ in pairs}
-        return self._logits(passages, _excerpts(pairs, passages), pairs, threads)
+        return self._logits(self._looks(pairs), pairs, threads)
 
-    def _logits(
-        self,
-        passages: Mapping[str, Passage],
-        read: Mapping[_Pair, Sequence[int]],
-        pairs: Sequence[_Pair],
-        threads: int,
-    ) -> list[Logits | None]:
-        windows: list[list[Window]] = []
-        for (text, claim), chosen in read.items():
-            windows.append(list(windows_of(self.tokens(claim), self.tokens(passages[text].read(chosen)))))
+    def _looks(self, pairs: Sequence[_Pair]) -> dict[_Pair, _Look]:
+        passages = {text: Passage(text, self.goes_on) for text, _ in pairs}
+        return {(text, claim): self._look(passages[text], claim) for text, claim in dict.fromkeys(pairs)}
+
+    def _look(self, passage: Passage, claim: str) -> _Look:
+        pieces = excerpt(passage, claim, EXCERPT)
+        as_it_is = passage.read(pieces)
+        told = told_apart(claim, as_it_is, english=self.regression is not None)
+        return _Look(passage, pieces, *told, as_it_is=told == (claim, as_it_is))
+
+    def _logits(self, looks: Mapping[_Pair, _Look], pairs: Sequence[_Pair], threads: int) -> list[Logits | None]:
+        windows = [list(windows_of(self.tokens(look.claim), self.tokens(look.text))) for look in looks.values()]
         jobs = [window for group in windows for window in group]
         logits = iter(each(self.one, jobs, length, threads))
         found: dict[_Pair, Logits | None] = {}
-        for pair, group in zip(read, windows, strict=True):
+        for pair, group in zip(looks, windows, strict=True):
             parts = groupby(((part, next(logits)) for part, _ in group), key=lambda one: tuple(one[0]))
             found[pair] = combined([[logit for _, logit in part] for _, part in parts])
         return [found[pair] for pair in pairs]
 
 
-def _excerpts(pairs: Sequence[_Pair], passages: Mapping[str, Passage]) -> dict[_Pair, tuple[int, ...]]:
-    """Which pieces of its passage each claim is read against, by number."""
-    return {(text, claim): excerpt(passages[text], claim, EXCERPT) for text, claim in dict.fromkeys(pairs)}
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What is read of a passage for a claim, and with which words: `pieces` of it, by number, told as `text`.
+
+    as_it_is  whether claim and pieces are told in their own words
+    """
+
+    passage: Passage
+    pieces: tuple[int, ...]
+    claim: str
+    text: str
+    as_it_is: bool
+
+    def words(self, claim: str) -> Comparison:
+        """What both share; places are those of the claim and the passage as they are."""
+        shared = self.passage.compare(claim)
+        return shared if self.as_it_is else replace(shared, values=Passage(self.text).compare(self.claim).values)
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        return [self.passage.pieces[i].span for i in self.pieces]

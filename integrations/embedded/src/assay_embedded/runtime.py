@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 from assay_embedded.excerpt import excerpt
 from assay_embedded.features import Passage
 from assay_embedded.files import FILES, fingerprint, verified
-from assay_embedded.graphs import Graph, Tokens, arrays, each
+from assay_embedded.graphs import Graph, arrays, each
 from assay_embedded.opened import Opened, checked_threads
 from assay_embedded.reader import EXCERPT, Reader
 from assay_embedded.support import Calibration, Logits, Regression, SupportReading, sigmoid
+from assay_embedded.tokens import Tokens
 from assay_embedded.windows import CLS, EMBEDDER_WINDOW, SEP, Window, even, length, pair_feed, windows_of
 
 if TYPE_CHECKING:

@@ -15,10 +15,11 @@ from typing import Any
 
 from assay_embedded import SupportReading
 from assay_embedded import files as packed
-from assay_embedded.graphs import Graph, Tokens, arrays
+from assay_embedded.graphs import Graph, arrays
 from assay_embedded.opened import Opened, checked_threads
 from assay_embedded.reader import Reader
 from assay_embedded.support import Calibration, Logits
+from assay_embedded.tokens import Tokens
 from assay_embedded.windows import Window, pair_feed
 
 from assay_embedded_multilingual.sentences import goes_on

@@ -1,0 +1,54 @@
+"""A text in the tokens of a model, words that it has none for too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay_embedded.graphs import native
+from assay_embedded.spelled import code, spelled
+
+_UNKNOWN = ("[UNK]", "<unk>")  # what vocabularies call a word that they have no tokens for
+
+
+class Tokens:
+    """What splits a text into the tokens of a model. Words that it has none for are spelled out."""
+
+    def __init__(self, content: bytes) -> None:
+        with native():
+            import numpy  # noqa: F401  with the others: nothing is to be imported while the process forks
+            import onnxruntime  # noqa: F401
+            from tokenizers import Tokenizer
+
+            self._tokenizer = Tokenizer.from_str(content.decode("utf-8"))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._unknown = {self._tokenizer.token_to_id(mark) for mark in _UNKNOWN} - {None}
+
+    def __call__(self, text: str) -> list[int]:
+        """The tokens, without marks around them; none for white space, which some models have a token for."""
+        if not text.strip():
+            return []
+        text = _readable(text)
+        with native():
+            found = self._encoded(text)
+            if self._unknown.isdisjoint(found.ids):
+                return list(found.ids)
+            pieces = [(token, text[slice(*place)]) for token, place in zip(found.ids, found.offsets, strict=True)]
+            strange = {word: self._spelled(word) for token, word in pieces if token in self._unknown}
+        return [part for token, word in pieces for part in (strange[word] if token in self._unknown else (token,))]
+
+    def _spelled(self, word: str) -> list[int]:
+        ids: list[int] = self._encoded(spelled(word, self._knows)).ids
+        return ids if self._unknown.isdisjoint(ids) else list(self._encoded(code(word)).ids)
+
+    def _knows(self, char: str) -> bool:
+        ids = self._encoded(char).ids
+        return bool(ids) and self._unknown.isdisjoint(ids)
+
+    def _encoded(self, text: str) -> Any:
+        return self._tokenizer.encode(text, add_special_tokens=False)
+
+
+def _readable(text: str) -> str:
+    """Lone surrogates, which no tokenizer takes, become question marks."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
