@@ -23,6 +23,10 @@ SWAPPED = [
     ("The price is {}.", "$500", "€500"),
     ("The price is {}.", "£500", "¥500"),
     ("The price is {}.", "₿500", "₹500"),
+    ("The budget is {}.", "$5M", "$5B"),
+    ("It was signed on {}.", "2019-03-04", "2019-04-03"),
+    ("It was signed on {}.", "03/04/2019", "04/03/2019"),
+    ("The server is at {}.", "192.168.0.1", "192.168.1.0"),
     ("The order number is {}.", "550e8400-e29b-41d4-a716-446655440000", "550e8400-e29b-41d4-a716-446655440001"),
     ("The IBAN is {}.", "DE89370400440532013000", "DE89370400440532013001"),
     ("The commit that fixed it is {}.", "3c0add4e", "3c0add4f"),
@@ -38,6 +42,9 @@ ALIKE = [
     ("The share is 5 percent.", "The share is 5%."),
     ("The price is $500.", "It costs 500 dollars."),
     ("It was 20 degrees.", "The temperature was 20°."),
+    ("It cost $5M.", "It cost 5 million dollars."),
+    ("It was signed on March 4, 2019.", "It was signed on 2019-03-04."),
+    ("It was signed on 2019-03-04.", "It was signed on March 4, 2019."),
     ("✅ The tower is 368 metres high.", "The tower is 368 metres high."),
     ("The tower is 368 metres high 🎉.", "The tower is 368 metres high."),
     ("The tower 🗼 is 368 metres high.", "The tower is 368 metres high."),
@@ -65,6 +72,12 @@ def test_the_same_in_other_marks_is_support(models: Models, claim: str, passage:
         ("It costs $5.", "It costs $6, or €7.", None),  # the passage has it too: numbers tell
         ("It is 5.", "It is -5.", ("It is 5.", "It is  negative 5.")),  # a sign that the claim lacks
         ("x > 5", "x < 5", ("x  more than  5", "x  less than  5")),
+        ("It costs $5M.", "It costs $5B.", ("It costs $5 million .", "It costs $5 billion .")),
+        ("Cloud cover is 19%.", "clouds: 19", None),  # a record may leave the unit out
+        ("It was on 2024-01-03.", "Dates: 3 January 2024; 2024-13-77",
+         ("It was on 3 January 2024.", "Dates: 3 January 2024; 2024-13-77")),
+        ("It was on a Wednesday.", "It was on 2024-01-03.",
+         ("It was on a Wednesday.", "It was on Wednesday, 3 January 2024.")),
         ("It is in Home.", "Home > Docs > Install", None),  # a path of headings
         ("It is bold.", "<b>5</b> <td>7</td>", None),
         ("It is there.", "A range of 5 - 10, or 5-10 – as said - and A - the first.", None),

@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterator
 from itertools import groupby
 
+from assay_embedded.records.spoken import DATE, spoken
 from assay_embedded.spelled import code, names
 
 _Found = tuple[int, int, str]  # where in the text, and what it is
@@ -22,10 +23,12 @@ NAMES = {
     "==": "equals", "!=": "does not equal", "≠": "does not equal", "≈": "about", "~": "about", "→": "to",
     "<": "less than", "<=": "less than or equal to", "≤": "less than or equal to",
     ">": "more than", ">=": "more than or equal to", "≥": "more than or equal to",
-    "C#": "sharp", "#5": "number", "-5": "negative",
+    "C#": "sharp", "#5": "number", "-5": "negative", "5K": "thousand", "5M": "million", "5B": "billion",
 }  # fmt: skip
 #: Told wherever they stand: both texts may have the same of them, in other places.
 _ALWAYS = frozenset({"<", ">", "<=", "≤", ">=", "≥", "-5"})
+#: Told only where one of the texts says the word: a record has bare numbers, and "19%" of a text about it is no lie.
+_UNITS = ("%", "°")
 _OPERAND = r"(?= (?:[a-zA-Z]\b|\d))"
 # marks that prose and markup have as well are told where they stand beside a number or between single letters
 _SIGN = re.compile(
@@ -35,11 +38,15 @@ _SIGN = re.compile(
     r"|(?P<negative>(?<![\w.,)\]°%])[-−–](?=[$€£¥₹]?\d))"
     rf"|(?P<minus>(?<=\b[a-zA-Z] )[-−]{_OPERAND}|(?<=\b[A-F])[-−](?![\w−-]))"
     r"|(?P<sharp>(?<=\w)#(?!\w))|(?P<number>#(?=\d))"
+    r"|(?<=\d)(?:(?P<thousand>K)|(?P<million>M)|(?P<billion>B))(?!\w)"
 )
-_KINDS = {"negative": "-5", "minus": "−", "sharp": "C#", "number": "#5"}
+_KINDS = {
+    "negative": "-5", "minus": "−", "sharp": "C#", "number": "#5", "thousand": "5K", "million": "5M", "billion": "5B",
+}  # fmt: skip
 _JOINERS = dict.fromkeys(map(ord, "\u200d\ufe0f"))
 
-_IDENTIFIER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_@+-]*[A-Za-z0-9])?")  # a part of an address or a path is one
+# dates and the like, or a word; of an address or a path each part is one
+_IDENTIFIER = re.compile(r"(?P<figures>\d+(?:[-/.:]\d+){2,})|[A-Za-z0-9](?:[A-Za-z0-9_@+-]*[A-Za-z0-9])?")
 _ENOUGH = 12  # letters and digits in one piece that are no word with a number
 
 
@@ -48,6 +55,8 @@ def told_apart(claim: str, passage: str, *, english: bool = True) -> tuple[str, 
 
     Emoji that only the claim has are left out, but where the passage has others: they adorn, and state nothing.
     """
+    if english:
+        claim, passage = _dated(claim, passage)
     claim, passage = _coded(claim, passage)
     claim = _unadorned(claim, passage)
     return _named(claim, passage) if english else (claim, passage)
@@ -62,6 +71,8 @@ def _named(claim: str, passage: str) -> tuple[str, str]:
     tell = own - others
     if tell:
         tell |= others - own
+    words = f"{claim} {passage}".casefold()
+    tell -= {mark for mark in _UNITS if NAMES[mark] not in words}
     tell |= _ALWAYS
 
     def name(mark: str) -> str:
@@ -100,7 +111,20 @@ def _unadorned(claim: str, passage: str) -> str:
     return plain if plain.strip() else claim
 
 
-# -- identifiers -------------------------------------------------------------------------------------------------------
+# -- dates and identifiers --------------------------------------------------------------------------------------------
+
+
+def _dated(claim: str, passage: str) -> tuple[str, str]:
+    """Dates in figures (2024-01-03) that only one of them has, in words; a claim does not say which day of the week."""
+    in_claim, in_passage = (
+        [(*match.span(), match.group()) for match in DATE.finditer(text)] for text in (claim, passage)
+    )
+    tell = {date for *_, date in in_claim} ^ {date for *_, date in in_passage}
+
+    def alone(date: str) -> str:
+        return spoken(date).partition(", ")[2] or date
+
+    return _told(claim, in_claim, tell, alone), _told(passage, in_passage, tell, spoken)
 
 
 def _coded(claim: str, passage: str) -> tuple[str, str]:
@@ -121,7 +145,7 @@ def _coded(claim: str, passage: str) -> tuple[str, str]:
 def _identifiers(text: str) -> Iterator[_Found]:
     for match in _IDENTIFIER.finditer(text):
         found = match.group()
-        if "@" in found or "_" in found or any(map(_is_mixed, re.split("[+-]", found))):
+        if match["figures"] or "@" in found or "_" in found or any(map(_is_mixed, re.split("[+-]", found))):
             yield match.start(), match.end(), found.casefold()
 
 

@@ -48,7 +48,7 @@ class Reader:
         readings = []
         for logits, pair in zip(self._logits(looks, pairs, threads), pairs, strict=True):
             look = looks[pair]
-            readings.append(judged(logits, look.words(pair[1]), self.regression, self.calibration, look.spans))
+            readings.append(judged(logits, look.words(), self.regression, self.calibration, look.spans))
         return readings
 
     def logits(self, pairs: Sequence[_Pair], threads: int) -> list[Logits | None]:
@@ -61,12 +61,11 @@ class Reader:
 
     def _look(self, passage: Passage, claim: str) -> _Look:
         pieces = excerpt(passage, claim, EXCERPT)
-        as_it_is = passage.read(pieces)
-        told = told_apart(claim, as_it_is, english=self.regression is not None)
-        return _Look(passage, pieces, *told, as_it_is=told == (claim, as_it_is))
+        read = passage.read(pieces)
+        return _Look(passage, pieces, (claim, read), told_apart(claim, read, english=self.regression is not None))
 
     def _logits(self, looks: Mapping[_Pair, _Look], pairs: Sequence[_Pair], threads: int) -> list[Logits | None]:
-        windows = [list(windows_of(self.tokens(look.claim), self.tokens(look.text))) for look in looks.values()]
+        windows = [list(windows_of(*map(self.tokens, look.told))) for look in looks.values()]
         jobs = [window for group in windows for window in group]
         logits = iter(each(self.one, jobs, length, threads))
         found: dict[_Pair, Logits | None] = {}
@@ -78,22 +77,22 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What is read of a passage for a claim, and with which words: `pieces` of it, by number, told as `text`.
-
-    as_it_is  whether claim and pieces are told in their own words
-    """
+    """A claim and what is read of a passage for it: `pieces`, by number; both as they stand, and as they are told."""
 
     passage: Passage
     pieces: tuple[int, ...]
-    claim: str
-    text: str
-    as_it_is: bool
-
-    def words(self, claim: str) -> Comparison:
-        """What both share; places are those of the claim and the passage as they are."""
-        shared = self.passage.compare(claim)
-        return shared if self.as_it_is else replace(shared, values=Passage(self.text).compare(self.claim).values)
+    standing: _Pair
+    told: _Pair
 
     @property
     def spans(self) -> list[tuple[int, int]]:
         return [self.passage.pieces[i].span for i in self.pieces]
+
+    def words(self) -> Comparison:
+        """What the claim shares with all of the passage, and what the telling changes in that."""
+        shared = self.passage.compare(self.standing[0])
+        if self.told == self.standing:
+            return shared
+        before, after = (Passage(read).compare(claim).values for claim, read in (self.standing, self.told))
+        changed = (value + now - then for value, then, now in zip(shared.values, before, after, strict=True))
+        return replace(shared, values=tuple(changed))

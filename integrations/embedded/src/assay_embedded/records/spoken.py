@@ -13,7 +13,7 @@ CONSTANTS = {
 _TIME = r"([01]?\d|2[0-4]):([0-5]?\d)(?::[0-5]\d(?:\.\d{1,9})?)?"
 _HOURS = re.compile(rf"{_TIME}\s?[-–]\s?{_TIME}")
 _CLOCK = re.compile(_TIME)
-_DATE = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d)(?:[T ]{_TIME}(?:Z|[+-]\d\d:?\d\d)?)?")
+DATE = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d)(?:[T ]{_TIME}(?:Z|[+-]\d\d:?\d\d)?)?")
 _OLD_STRING = re.compile(r"u?'([^']*)'")  # of Python 2, inside a string
 DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTHS = (
@@ -41,7 +41,7 @@ def spoken(value: str) -> str:
         return f"{_clock(a, b)} to {_clock(c, d)} ({int(a)}:{int(b):02} to {int(c)}:{int(d):02})"
     if (found := _CLOCK.fullmatch(value)) is not None:
         return f"{_clock(*found.groups())} ({int(found[1])}:{int(found[2]):02})"
-    if (found := _DATE.fullmatch(value)) is not None:
+    if (found := DATE.fullmatch(value)) is not None:
         return _day(found) or value
     return CONSTANTS.get(value, value)
 
