@@ -454,6 +454,7 @@ READ: dict[str, Call] = {
     "assay.systems.trulens.repetition:overlap": lambda f, t: f(words_of(t), words_of(t[::-1])),
     "assay.systems.trulens.repetition:repeated_ngrams": lambda f, t: f(_many(t), 4),
     "assay.systems.trulens.repetition:repeated_words": lambda f, t: f(_many(t)),
+    "assay_embedded.apart:only_in_claim": lambda f, t: f(t, t[: len(t) // 2] + "☃ -5 x@y AB12CD"),
     "assay_embedded.apart:told_apart": lambda f, t: (
         f(t, t[: len(t) // 2]),
         f(t[: len(t) // 2], t + "☃ -5 x@y AB12CD"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from assay_embedded import Models
-from assay_embedded.apart import told_apart
+from assay_embedded.apart import only_in_claim, told_apart
 from assay_embedded.spelled import code
 from hypothesis import given
 from hypothesis import strategies as st
@@ -99,6 +99,22 @@ def test_what_is_told(claim: str, passage: str, read: tuple[str, str] | None) ->
 
 def test_in_other_languages_no_english_names_are_told() -> None:
     assert told_apart("Es kostet 5 $.", "Es kostet 5 €.", english=False) == ("Es kostet 5 $.", "Es kostet 5 €.")
+
+
+@pytest.mark.parametrize(
+    ("claim", "passage", "lacking"),
+    [
+        ("It costs $500.", "It costs €500.", ["$"]),
+        ("Order 550e8400-e29b-0000 is here 🎉.", "Order 550e8400-e29b-0001 is here.", ["550e8400-e29b-0000"]),
+        ("It was -5 °C, so x < 5.", "It was 5 °C, so x > 5.", ["-", "<"]),
+        ("He said 😀.", "He said 😡.", ["😀"]),
+        ("The tower is 5 m high.", "The tower is 5 m high.", []),
+    ],
+)
+def test_what_only_the_claim_has_is_named(models: Models, claim: str, passage: str, lacking: list[str]) -> None:
+    assert [claim[start:end] for start, end in only_in_claim(claim, passage)] == lacking
+    (reading,) = models.support([(passage, claim)])
+    assert [claim[start:end] for start, end in reading.unsupported] == lacking
 
 
 @given(text=st.text("ab5 <>=-+$€😀☃_@.#°", max_size=40))

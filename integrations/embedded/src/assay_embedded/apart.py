@@ -10,12 +10,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
 from itertools import groupby
 
 from assay_embedded.records.spoken import DATE, spoken
 from assay_embedded.spelled import code, names
 
-_Found = tuple[int, int, str]  # where in the text, and what it is
+_Found = tuple[int, int, str]  # where in a text, and what it is
+_Pair = tuple[str, str]  # a claim, and what is read of a passage
+_Which = Callable[[set[str], set[str]], Collection[str]]  # of what the claim has, and the passage
 
 NAMES = {
     "$": "dollars", "€": "euros", "£": "pounds", "¥": "yen", "₹": "rupees", "%": "percent", "‰": "per thousand",
@@ -55,94 +58,80 @@ def told_apart(claim: str, passage: str, *, english: bool = True) -> tuple[str, 
 
     Emoji that only the claim has are left out, but where the passage has others: they adorn, and state nothing.
     """
+    pair = claim, passage
     if english:
-        claim, passage = _dated(claim, passage)
-    claim, passage = _coded(claim, passage)
-    claim = _unadorned(claim, passage)
-    return _named(claim, passage) if english else (claim, passage)
+        pair = _dates(pair).told(pair, _without_day, spoken)
+    pair = _identifiers(pair).told(pair, _with_code)
+    pair = _unadorned(*pair), pair[1]
+    return _marks(pair).told(pair, _name) if english else pair
 
 
-# -- marks -------------------------------------------------------------------------------------------------------------
+def only_in_claim(claim: str, passage: str) -> list[tuple[int, int]]:
+    """Offsets in the claim of the marks and identifiers that are told because the passage lacks them."""
+    pair = claim, passage
+    read = {*_unadorned(*pair)}
+    spans = []
+    for seen in (_identifiers(pair), _marks(pair)):
+        alone = {*seen.tell} - {what for *_, what in seen.in_passage}
+        spans += [(start, end) for start, end, what in seen.in_claim if what in alone and claim[start] in read]
+    return sorted(spans)
 
 
-def _named(claim: str, passage: str) -> tuple[str, str]:
-    in_claim, in_passage = [*_marks(claim)], [*_marks(passage)]
-    own, others = ({mark for *_, mark in found} for found in (in_claim, in_passage))
-    tell = own - others
-    if tell:
-        tell |= others - own
-    words = f"{claim} {passage}".casefold()
-    tell -= {mark for mark in _UNITS if NAMES[mark] not in words}
-    tell |= _ALWAYS
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What of one kind is in a claim and in a passage, and what of it is to be told wherever it stands."""
 
-    def name(mark: str) -> str:
-        return f" {NAMES.get(mark) or names(mark)} "
+    in_claim: Collection[_Found]
+    in_passage: Collection[_Found]
+    tell: Collection[str]
 
-    return _told(claim, in_claim, tell, name), _told(passage, in_passage, tell, name)
+    def told(self, pair: _Pair, how: Callable[[str], str], in_passage: Callable[[str], str] | None = None) -> _Pair:
+        return self._told(pair[0], self.in_claim, how), self._told(pair[1], self.in_passage, in_passage or how)
 
-
-def _marks(text: str) -> Iterator[_Found]:
-    for match in _SIGN.finditer(text):
-        yield match.start(), match.end(), _KINDS.get(match.lastgroup or "") or match.group()
-    if not text.isascii():
-        yield from ((at, at + 1, char) for at, char in enumerate(text) if _is_symbol(char))
+    def _told(self, text: str, found: Collection[_Found], how: Callable[[str], str]) -> str:
+        parts, at = [], 0
+        for start, end, what in found:
+            if what in self.tell:
+                parts += [text[at:start], how(what)]
+                at = end
+        return "".join((*parts, text[at:]))
 
 
-def _is_symbol(char: str, kinds: Collection[str] = ("So", "Sk", "Sm", "Sc")) -> bool:
-    """Whether it has no letters to stand for it, as ™ and ℃ have, and no name in the table."""
-    if char.isascii() or char in NAMES or unicodedata.category(char) not in kinds:
-        return False
-    return unicodedata.is_normalized("NFKC", char)
+def _seen(pair: _Pair, find: Callable[[str], Iterator[_Found]], which: _Which) -> _Seen:
+    """What `find` finds in both; `which` of it is to be told, by what each of them has."""
+    in_claim, in_passage = (sorted(find(text)) for text in pair)
+    own, others = ({what for *_, what in found} for found in (in_claim, in_passage))
+    return _Seen(in_claim, in_passage, which(own, others))
 
 
-def _pictures(text: str) -> set[str]:
-    """Emoji and their like."""
-    return {char for char in text if _is_symbol(char, ("So", "Sk"))}
+# -- dates and identifiers ---------------------------------------------------------------------------------------------
 
 
-def _unadorned(claim: str, passage: str) -> str:
-    """The claim without the pictures that the passage lacks, unless the passage has others."""
-    if claim.isascii():
-        return claim
-    own, others = _pictures(claim), _pictures(passage)
-    if not own - others or others - own:
-        return claim
-    plain = "".join(char for char in claim if char in others or char not in own).translate(_JOINERS)
-    return plain if plain.strip() else claim
+def _dates(pair: _Pair) -> _Seen:
+    """Dates in figures (2024-01-03) that only one of them has, in words."""
+    return _seen(pair, _dates_in, set.symmetric_difference)
 
 
-# -- dates and identifiers --------------------------------------------------------------------------------------------
+def _dates_in(text: str) -> Iterator[_Found]:
+    yield from ((*match.span(), match.group()) for match in DATE.finditer(text))
 
 
-def _dated(claim: str, passage: str) -> tuple[str, str]:
-    """Dates in figures (2024-01-03) that only one of them has, in words; a claim does not say which day of the week."""
-    in_claim, in_passage = (
-        [(*match.span(), match.group()) for match in DATE.finditer(text)] for text in (claim, passage)
-    )
-    tell = {date for *_, date in in_claim} ^ {date for *_, date in in_passage}
-
-    def alone(date: str) -> str:
-        return spoken(date).partition(", ")[2] or date
-
-    return _told(claim, in_claim, tell, alone), _told(passage, in_passage, tell, spoken)
+def _without_day(date: str) -> str:
+    """A passage says which day of the week that was; a claim is not held to it."""
+    return spoken(date).partition(", ")[2] or date
 
 
-def _coded(claim: str, passage: str) -> tuple[str, str]:
-    """Identifiers that only one of them has, where the other has one like it: each with a code beside it."""
-    in_claim, in_passage = [*_identifiers(claim)], [*_identifiers(passage)]
-    own, others = ({one for *_, one in found} for found in (in_claim, in_passage))
-    shapes = {_shape(one) for one in own - others} & {_shape(one) for one in others - own}
-    if not shapes:
-        return claim, passage
-    tell = {one for one in own ^ others if _shape(one) in shapes}
+def _identifiers(pair: _Pair) -> _Seen:
+    """Identifiers that only one of them has, where the other has one like it."""
 
-    def beside(identifier: str) -> str:
-        return f"{identifier} {code(identifier)}"
+    def which(own: set[str], others: set[str]) -> set[str]:
+        shapes = {*map(_shape, own - others)} & {*map(_shape, others - own)}
+        return {one for one in own ^ others if _shape(one) in shapes}
 
-    return _told(claim, in_claim, tell, beside), _told(passage, in_passage, tell, beside)
+    return _seen(pair, _identifiers_in, which)
 
 
-def _identifiers(text: str) -> Iterator[_Found]:
+def _identifiers_in(text: str) -> Iterator[_Found]:
     for match in _IDENTIFIER.finditer(text):
         found = match.group()
         if match["figures"] or "@" in found or "_" in found or any(map(_is_mixed, re.split("[+-]", found))):
@@ -162,10 +151,48 @@ def _shape(identifier: str) -> str:
     return "name" if "_" in identifier else re.sub(r"[a-z0-9]", "x", identifier)
 
 
-def _told(text: str, found: Collection[_Found], tell: Collection[str], how: Callable[[str], str]) -> str:
-    parts, at = [], 0
-    for start, end, what in sorted(found):
-        if what in tell:
-            parts += [text[at:start], how(what)]
-            at = end
-    return "".join((*parts, text[at:]))
+def _with_code(identifier: str) -> str:
+    return f"{identifier} {code(identifier)}"
+
+
+# -- marks -------------------------------------------------------------------------------------------------------------
+
+
+def _marks(pair: _Pair) -> _Seen:
+    """Marks that only one of them has, and those that are always told."""
+    words = " ".join(pair).casefold()
+
+    def which(own: set[str], others: set[str]) -> Collection[str]:
+        tell = own ^ others if own - others else set()
+        return _ALWAYS | tell - {mark for mark in _UNITS if NAMES[mark] not in words}
+
+    return _seen(pair, _marks_in, which)
+
+
+def _marks_in(text: str) -> Iterator[_Found]:
+    for match in _SIGN.finditer(text):
+        yield match.start(), match.end(), _KINDS.get(match.lastgroup or "") or match.group()
+    if not text.isascii():
+        yield from ((at, at + 1, char) for at, char in enumerate(text) if _is_symbol(char))
+
+
+def _name(mark: str) -> str:
+    return f" {NAMES.get(mark) or names(mark)} "
+
+
+def _is_symbol(char: str, kinds: Collection[str] = ("So", "Sk", "Sm", "Sc")) -> bool:
+    """Whether it has no letters to stand for it, as ™ and ℃ have, and no name in the table."""
+    if char.isascii() or char in NAMES or unicodedata.category(char) not in kinds:
+        return False
+    return unicodedata.is_normalized("NFKC", char)
+
+
+def _unadorned(claim: str, passage: str) -> str:
+    """The claim without the emoji and their like that the passage lacks, unless the passage has others."""
+    if claim.isascii():
+        return claim
+    own, others = ({char for char in text if _is_symbol(char, ("So", "Sk"))} for text in (claim, passage))
+    if not own - others or others - own:
+        return claim
+    plain = "".join(char for char in claim if char in others or char not in own).translate(_JOINERS)
+    return plain if plain.strip() else claim

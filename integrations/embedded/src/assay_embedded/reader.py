@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from assay_embedded.apart import told_apart
+from assay_embedded.apart import only_in_claim, told_apart
 from assay_embedded.excerpt import excerpt
 from assay_embedded.features import Comparison, GoesOn, Passage
 from assay_embedded.graphs import each
@@ -90,9 +90,21 @@ class _Look:
 
     def words(self) -> Comparison:
         """What the claim shares with all of the passage, and what the telling changes in that."""
-        shared = self.passage.compare(self.standing[0])
+        claim, _ = self.standing
+        shared = self.passage.compare(claim)
         if self.told == self.standing:
             return shared
         before, after = (Passage(read).compare(claim).values for claim, read in (self.standing, self.told))
         changed = (value + now - then for value, then, now in zip(shared.values, before, after, strict=True))
-        return replace(shared, values=tuple(changed))
+        missing = _merged((*shared.missing, *only_in_claim(claim, self.passage.text)))
+        return replace(shared, values=tuple(changed), missing=missing)
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return tuple(merged)
