@@ -50,7 +50,13 @@ def test_a_claim_about_one_word_is_not_supported_by_a_text_about_another(
 
 @given(text=st.text(st.characters(exclude_categories=()), max_size=60))
 def test_nothing_is_unknown(tokens: Tokens, plain: Tokenizer, text: str) -> None:
-    assert plain.token_to_id("[UNK]") not in tokens(text)
+    assert plain.token_to_id("[UNK]") not in tokens(text + " [UNK]")
+
+
+@pytest.mark.parametrize("mark", ["[SEP]", "[CLS]", "[PAD]", "[MASK]", "[UNK]"])
+def test_no_text_says_where_it_ends(tokens: Tokens, plain: Tokenizer, mark: str) -> None:
+    assert plain.token_to_id(mark) in plain.encode(f"a {mark} b", add_special_tokens=False).ids
+    assert tokens(f"a {mark} b") == [*tokens("a"), *tokens(code(mark)), *tokens("b")]
 
 
 @given(text=st.text("abc xyzABC019 .,-", max_size=60))

@@ -7,11 +7,15 @@ from typing import Any
 from assay_embedded.graphs import native
 from assay_embedded.spelled import code, spelled
 
-_UNKNOWN = ("[UNK]", "<unk>")  # what vocabularies call a word that they have no tokens for
+#: What stands for words that a vocabulary has no tokens for, and for what no text is to say: where one ends.
+_MARKS = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]", "<unk>", "<s>", "</s>", "<pad>", "<mask>")
 
 
 class Tokens:
-    """What splits a text into the tokens of a model. Words that it has none for are spelled out."""
+    """What splits a text into the tokens of a model.
+
+    Words that it has none for are spelled out, and so are its marks: a text that says "[SEP]" does not end there.
+    """
 
     def __init__(self, content: bytes) -> None:
         with native():
@@ -22,7 +26,7 @@ class Tokens:
             self._tokenizer = Tokenizer.from_str(content.decode("utf-8"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-        self._unknown = {self._tokenizer.token_to_id(mark) for mark in _UNKNOWN} - {None}
+        self._marks = {self._tokenizer.token_to_id(mark) for mark in _MARKS} - {None}
 
     def __call__(self, text: str) -> list[int]:
         """The tokens, without marks around them; none for white space, which some models have a token for."""
@@ -31,19 +35,19 @@ class Tokens:
         text = _readable(text)
         with native():
             found = self._encoded(text)
-            if self._unknown.isdisjoint(found.ids):
+            if self._marks.isdisjoint(found.ids):
                 return list(found.ids)
             pieces = [(token, text[slice(*place)]) for token, place in zip(found.ids, found.offsets, strict=True)]
-            strange = {word: self._spelled(word) for token, word in pieces if token in self._unknown}
-        return [part for token, word in pieces for part in (strange[word] if token in self._unknown else (token,))]
+            strange = {word: self._spelled(word) for token, word in pieces if token in self._marks}
+        return [part for token, word in pieces for part in (strange[word] if token in self._marks else (token,))]
 
     def _spelled(self, word: str) -> list[int]:
         ids: list[int] = self._encoded(spelled(word, self._knows)).ids
-        return ids if self._unknown.isdisjoint(ids) else list(self._encoded(code(word)).ids)
+        return ids if self._marks.isdisjoint(ids) else list(self._encoded(code(word)).ids)
 
     def _knows(self, char: str) -> bool:
         ids = self._encoded(char).ids
-        return bool(ids) and self._unknown.isdisjoint(ids)
+        return bool(ids) and self._marks.isdisjoint(ids)
 
     def _encoded(self, text: str) -> Any:
         return self._tokenizer.encode(text, add_special_tokens=False)

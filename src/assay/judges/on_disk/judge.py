@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 INQUIRIES: tuple[type[Inquiry[Any]], ...] = (Claims, Support, SupportCells)
 
 #: Raise it when this folder reads texts differently: stored findings are then asked for anew.
-RULES = 2
+RULES = 3
 
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL', or leave it out"
 _WORKER = DaemonThreads(1, "assay-local")

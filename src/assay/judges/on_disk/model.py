@@ -74,6 +74,7 @@ class DiskModel:
         """What the text says of the claim; probability 0 for an empty one. Raises JudgeFailure (too_long, parse)."""
         if not text.strip() or not claim.strip():
             return DiskReading(0.0, 0.0, (0, 0))
+        text, claim, question = self._unmarked(text), self._unmarked(claim), question and self._unmarked(question)
         parts = self._parts(text, claim, question)
         readings = [self._read_part(text[start:end], claim, question, start) for start, end in parts]
         return max(readings, key=lambda reading: reading.probability)
@@ -114,6 +115,14 @@ class DiskModel:
                 "for some, token_type_ids"
             )
         return session, tokenizer, inputs
+
+    def _unmarked(self, text: str) -> str:
+        """No text says where it ends: what the tokenizer takes for such a mark ("[SEP]") is put in other brackets."""
+        _, tokenizer, _ = self._models()
+        for token in tokenizer.get_added_tokens_decoder().values():
+            if token.special and len(token.content) > 2:
+                text = text.replace(token.content, f"({token.content[1:-1]})")  # as long, so that offsets stay
+        return text
 
     def _encoded(self, passage: str, claim: str, question: str | None) -> Any:
         _, tokenizer, _ = self._models()
