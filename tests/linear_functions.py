@@ -343,6 +343,7 @@ READ: dict[str, Call] = {
     "assay.judges.sentence_claims.refusals:offers": _first,
     "assay.judges.sentence_claims.refusals:refuses": _first,
     "assay.judges.sentence_claims.refusals:refuses_plainly": lambda f, t: f(t[:LONGEST]),  # that is what `refuses` asks
+    "assay.judges.sentence_claims.sources:heads_sources": _first,
     "assay.judges.sentence_claims.sources:without_sources": lambda f, t: (f(t), f("Passage 1 says " + t)),
     "assay.judges.sentence_claims.statements:asks": _first,
     "assay.judges.sentence_claims.statements:is_question": _first,

@@ -37,6 +37,13 @@ def places(text: str, question: str | None = None) -> list[str]:
         "Sure, here is the summary:",
         "I hope this helps!",
         "Let me know if you need anything else.",
+        "Hope this helps!",
+        "Hope that answers your question.",
+        "Thank you for asking.",
+        "Thanks so much for your great question!",
+        "Glad to help!",
+        "As an AI model I cannot say.",
+        "As an AI language model, I don't have access to real-time information.",
         "I do not know, but I can help you with other questions.",
         "Of course!",
         "The year isn't mentioned in the context.",
@@ -116,6 +123,15 @@ def test_refusals_questions_and_small_talk_state_nothing(sentence):
         "Would you like more, because members get 90 days?",
         # small talk that tells
         "Let me know if you need more, as members get 90 days.",
+        "Hope this helps, members get 90 days.",
+        "Hope it helps members get 90 days.",
+        "Thank you for asking, members get 90 days.",
+        "Thank you for the 90 days.",
+        "As an AI model, I know that members get 90 days.",
+        "I do not have access to that, but members get 90 days.",
+        "See, members get 90 days.",
+        "Source: members get 90 days.",
+        "(source: members get 90 days)",
         "I hope this helps, and remember that members pay nothing.",
         "Feel free to bring your dog.",
         "Here is what matters, members get 90 days:",
@@ -286,6 +302,24 @@ def test_what_only_looks_like_it_stays(sentence):
 )
 def test_mere_talk_of_the_sources_claims_nothing(text):
     assert texts(text) == []
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [
+        " (source: [1])", " (see [2])", " [source]", " (Source: Passage 1)", " See [1].", " Source: passage 1.",
+        " Sources: passages 1 and 3.", "\n\n---\n\nSources: [1]", "\n\nSources:\n- [1]\n- [2]",
+        "\n\n## References\n\n1. Rules of the library\n2. [2] Annual report of the board",
+        "\n\n[^1]: Rules of the library",
+    ],
+)  # fmt: skip
+def test_where_it_is_from_is_no_claim_of_its_own(behind):
+    assert texts(f"Members get 90 days.{behind}") == ["Members get 90 days."]
+
+
+def test_a_statement_in_a_list_of_sources_is_a_claim():
+    text = "It is red.\n\nSources:\n- Rules of the library\n- Members get 90 days\n- A fee of 20 euros"
+    assert texts(text) == ["It is red.", "Members get 90 days", "sources: A fee of 20 euros"]
 
 
 def test_a_refusal_with_a_statement_in_it_is_a_statement():

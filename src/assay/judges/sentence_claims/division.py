@@ -25,7 +25,8 @@ from assay.judges.sentence_claims.leads import (
     line_of,
     opens_items,
 )
-from assay.judges.sentence_claims.sources import without_sources
+from assay.judges.sentence_claims.plain import only_names, plain
+from assay.judges.sentence_claims.sources import heads_sources, without_sources
 from assay.judges.sentence_claims.statements import asks, is_question, leads_in, states_something
 from assay.judges.sentence_claims.yes_no import as_answer, is_polar, is_short_answer
 from assay.records import Claim, Span
@@ -33,11 +34,14 @@ from assay.text import split_sentences
 from assay.text.citations import behind_sentence, marks
 
 #: Raise it when texts are read differently: decision judges then ask anew. The embedded judge has `RULES` of its own.
-RULES = 6
+RULES = 7
 
 _TABLE_HEAD = re.compile(r"\|[^\n]{1,200}\|[ \t]*\n[ \t]*\|[ \t:|-]{2,200}\|")
 _BLANK = re.compile(r"\s+")
 _LETTER = re.compile(r"[^\W\d_]")
+_FOOTNOTE = re.compile(r"\[\^?\w{1,10}\]:")
+_SOURCES = "sources"  # what the titles below such a heading hang on
+_LONGEST_TITLE = 12  # words
 _LONGEST_MARKS = 120  # characters
 _LONGEST_QUESTION = 300  # characters of one that a fragment is read with
 
@@ -71,10 +75,13 @@ class _Reader:
         fragment = self._is_fragment(said)
         lead = self.leads.of(line, close=fragment and self._right_below(n))
         if opens_items(self.text, self.sentences, n):
-            found = as_lead(said)
+            heading = heads_sources(sentence)
+            found = _SOURCES if heading else as_lead(said)
             self.leads.add(line, found)
-            if is_label(said) or is_open(said, carried=found is not None and self._carried(n, line)):
+            if heading or is_label(said) or is_open(said, carried=found is not None and self._carried(n, line)):
                 return None
+        if fragment and (lead == _SOURCES or _FOOTNOTE.match(sentence)) and only_names(plain(said), _LONGEST_TITLE):
+            return None
         if self.further is not None and further.is_short_answer(said, self.further):
             asked = self._asked(n)
             return Claim(text=f"{asked} {said}", span=span) if asked else None

@@ -39,9 +39,10 @@ _SORRY = (
     r"(?:(?:(?:i am|i'm|we are|we're) )?(?:very |so |really )?sorry\b(?: that\b)?|(?:i|we) apologi[sz]e\b|apologies\b)"
 )
 _LEAD = re.compile(
-    rf"(?:(?:{_BASED_ON}|{_SORRY}|as an ai(?: language model)?\b|on the other hand|at the moment|as such|please note"
-    r"|in (?:short|summary|conclusion)|(?:however|therefore|thus|hence|unfortunately|regrettably|sadly|furthermore"
-    r"|moreover|additionally|overall|also|and|but|so|note|currently|wow|oh|hmm|well|either)\b)(?: that\b)?)"
+    rf"(?:(?:{_BASED_ON}|{_SORRY}|as an ai(?: language)?(?: model| assistant| system)?\b|on the other hand"
+    r"|at the moment|as such|please note|in (?:short|summary|conclusion)|(?:however|therefore|thus|hence|unfortunately"
+    r"|regrettably|sadly|furthermore|moreover|additionally|overall|also|and|but|so|note|currently|wow|oh|hmm|well"
+    r"|either)\b)(?: that\b)?)"
     r"(?:[ ,:.!]{1,3}|$)"
 )
 _REFUSAL = any_of(
@@ -49,6 +50,7 @@ _REFUSAL = any_of(
     r"|help|assist|verify|identify|do that)\b",
     rf"(?:i|we) (?:could|did) not {_FEW % 1}(?:know|determine|find (?:any|anything|information|enough))\b",
     rf"(?:i|we) (?:do|did) not {_FEW % 1}have {_FEW % 4}{_FACTS}",
+    rf"i do not {_FEW % 1}have {_FEW % 2}access to\b",
     rf"(?:i|we) have (?:no|not enough|insufficient) {_FEW % 3}(?:{_FACTS}|idea\b)",
     rf"(?:(?:i am|i'm|we are|we're) )?(?:not able|unable) to {_FEW % 1}(?:answer|determine|find|say|tell|provide"
     r"|confirm|help|assist|give|locate|verify|identify)\b",

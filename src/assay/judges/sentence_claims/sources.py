@@ -73,6 +73,12 @@ _ONLY_WHERE = re.compile(
     rf"(?:is|are|was|were|can be) (?:{_TOLD}|based|taken)? ?(?:in|on|by|from|according to) {_SOURCES}[.! ]*\Z",
     re.IGNORECASE,
 )
+_POINTS = rf"(?:sources?|references?|citations?|cited|see(?: also)?|cf)\b[\s.:*_]*+(?:{_NUMBERED}[\s,;.&]*+(?:and )?)*+"
+#: "See passages 1 and 2.", and behind a statement "(source: [1])".
+_POINTER = re.compile(rf"\W*+{_POINTS}\W*+\Z", re.IGNORECASE)
+_POINTER_ASIDE = re.compile(rf" ?[(\[]{_POINTS}[)\]]", re.IGNORECASE)
+#: What a list of them goes by.
+_LISTED = re.compile(r"\W*+(?:sources?|references?|citations?|bibliography|further reading)\W*+\Z", re.IGNORECASE)
 _WORD = re.compile(r"\w")
 _MOST_OPENINGS = 3
 
@@ -82,11 +88,17 @@ def without_sources(sentence: str) -> str:
 
     All other words stay as they are, in their order; the first of what is left gets a capital letter.
     """
-    if _ONLY_WHERE.match(sentence.translate(BLANKS)):
+    flat = sentence.translate(BLANKS)
+    if _ONLY_WHERE.match(flat) or _POINTER.match(flat):
         return ""
-    said = _without_asides(_without_openings(sentence))
+    said = _without_asides(_without_openings(_POINTER_ASIDE.sub("", sentence)))
     said = _without_marks(said).strip()
     return said if _WORD.search(said) else ""
+
+
+def heads_sources(sentence: str) -> bool:
+    """Whether it is the heading of a list of sources: "References:"."""
+    return _LISTED.match(sentence) is not None
 
 
 def _without_openings(sentence: str) -> str:
