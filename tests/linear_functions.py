@@ -347,7 +347,8 @@ READ: dict[str, Call] = {
     "assay.judges.sentence_claims.sources:without_sources": lambda f, t: (f(t), f("Passage 1 says " + t)),
     "assay.judges.sentence_claims.statements:asks": _first,
     "assay.judges.sentence_claims.statements:is_question": _first,
-    "assay.judges.sentence_claims.statements:is_talk": lambda f, t: f(t[:LONGEST]),  # by `states_something`, the same
+    "assay.judges.sentence_claims.talk:is_aside": _first,
+    "assay.judges.sentence_claims.talk:is_talk": lambda f, t: f(t[:LONGEST]),  # by `states_something`, the same
     "assay.judges.sentence_claims.statements:leads_in": lambda f, t: (f(t, t), f(t[:LONGEST] + ":", t)),
     "assay.judges.sentence_claims.statements:only_asks": lambda f, t: f(t[:LONGEST]),
     "assay.judges.sentence_claims.statements:states_something": _first,

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from assay import Context, Sample, guard, inquiries
 from assay.judges import fences
 from assay.judges.endpoints.replies import failure_of
-from assay.judges.sentence_claims import further, refusals, statements
+from assay.judges.sentence_claims import further, refusals, talk
 from assay.judges.writing.judge import Reply, TextJudge
 from assay.text import fallback, guards, quotes, sentences
 from assay.text.cache import BoundedCache
@@ -307,7 +307,7 @@ def test_runs_of_marks_are_read_as_before(text: str) -> None:
 @given(st.lists(st.sampled_from([*" \n,.-('a", "if", "what", "i", "b" * 30, "word ", " " * 30])).map("".join))
 def test_conditions_are_read_as_before(text: str) -> None:
     before = re.compile(r"\W*(?:.{0,60}\b)?(?:if|whether|what|how|when|in case)\b|\W*\Z")
-    assert bool(statements._CONDITION.match(text)) == bool(before.match(text))
+    assert bool(talk._CONDITION.match(text)) == bool(before.match(text))
 
 
 # And so a deadline holds

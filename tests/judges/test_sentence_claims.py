@@ -310,11 +310,53 @@ def test_mere_talk_of_the_sources_claims_nothing(text):
         " (source: [1])", " (see [2])", " [source]", " (Source: Passage 1)", " See [1].", " Source: passage 1.",
         " Sources: passages 1 and 3.", "\n\n---\n\nSources: [1]", "\n\nSources:\n- [1]\n- [2]",
         "\n\n## References\n\n1. Rules of the library\n2. [2] Annual report of the board",
-        "\n\n[^1]: Rules of the library",
+        "\n\n[^1]: Rules of the library", " (Document 1, page 3)", " <sup>1</sup>", " — Passage 1",
+        " For more information, see passage 2.", " Please refer to passage 1 for details.",
+        " You can read more in [2].",
+        " This is supported by [1].", " This information comes from passage 1.", "\n### Sources\n- Passage 1",
     ],
 )  # fmt: skip
 def test_where_it_is_from_is_no_claim_of_its_own(behind):
     assert texts(f"Members get 90 days.{behind}") == ["Members get 90 days."]
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "I'd be happy to help! {}", "Sure thing! {}", "{} I hope that clears things up!", "{} Have a great day!",
+        "{} That's all I know.", "{} That is all the information available.", "Let me check the documents. {}",
+        "Good morning! {}", "Dear customer,\n\n{}\n\nBest regards", "Hi Anna,\n\n{}\n\nCheers",
+        "Great! {}", "Got it! {}",
+        "The answer is as follows. {}", "Please find the answer below. {}", "Below is a summary. {}",
+        "Conclusion\n\n{}",
+        "{}\n\nFinal answer.", "{} Please note that this is not legal advice.", "{} Don't hesitate to ask.",
+        "Correct. {}",
+        "Exactly! {}",
+    ],
+)  # fmt: skip
+def test_talk_around_an_answer_is_no_claim(around):
+    text = around.format("Members get 90 days.")
+    assert texts(text, "How long may members keep books?") == ["Members get 90 days."]
+
+
+@pytest.mark.parametrize("answer", ["Great!", "Perfect.", "A conclusion."])
+def test_one_word_alone_may_be_the_answer(answer):
+    assert texts(answer, "How was the food?") == [answer]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "See the 90 days that members get.", "Please refer to passage 1, since members get 90 days.",
+        "This is supported by members.", "I checked the documents and members get 90 days.",
+        "Dear members get 90 days.",
+        "The answer is 90 days.", "Great, members get 90 days.", "That is all the information members get.",
+        "This is not legal advice but members get 90 days.", "Members get 90 days (see the rules of 1988).",
+        "Have a great day at 90 euros.", "Document 1, page 3 says members get 90 days.",
+    ],
+)  # fmt: skip
+def test_what_begins_like_talk_and_goes_on_is_a_claim(sentence):
+    assert len(texts(f"It is red. {sentence}")) == 2
 
 
 def test_a_statement_in_a_list_of_sources_is_a_claim():

@@ -28,6 +28,7 @@ from assay.judges.sentence_claims.leads import (
 from assay.judges.sentence_claims.plain import only_names, plain
 from assay.judges.sentence_claims.sources import heads_sources, without_sources
 from assay.judges.sentence_claims.statements import asks, is_question, leads_in, states_something
+from assay.judges.sentence_claims.talk import is_aside
 from assay.judges.sentence_claims.yes_no import as_answer, is_polar, is_short_answer
 from assay.records import Claim, Span
 from assay.text import split_sentences
@@ -38,7 +39,6 @@ RULES = 7
 
 _TABLE_HEAD = re.compile(r"\|[^\n]{1,200}\|[ \t]*\n[ \t]*\|[ \t:|-]{2,200}\|")
 _BLANK = re.compile(r"\s+")
-_LETTER = re.compile(r"[^\W\d_]")
 _FOOTNOTE = re.compile(r"\[\^?\w{1,10}\]:")
 _SOURCES = "sources"  # what the titles below such a heading hang on
 _LONGEST_TITLE = 12  # words
@@ -87,11 +87,11 @@ class _Reader:
             return Claim(text=f"{asked} {said}", span=span) if asked else None
         asked = self._asked(n)
         yes = is_short_answer(said, politely=not (asked and is_polar(asked)))
-        if asked and yes is not None:
+        if asked and yes is not None and (is_polar(asked) or len(self.sentences) == 1):
             return Claim(text=as_answer(said, asked, yes=yes), span=span)
         if yes is not None and len(self.sentences) > 1:
             return None  # a "Yes" to nothing, before or after what it is about
-        if not self._states(n, said):
+        if not self._states(n, said) or (len(self.sentences) > 1 and is_aside(plain(said))):
             return None
         if fragment and lead:
             return Claim(text=f"{lead}: {said}", span=span)
@@ -154,7 +154,7 @@ def _with_marks(text: str, spans: Sequence[Span]) -> list[Span]:
         words = span.of(text)
         between = text[joined[-1].end : span.start] if joined and held is None else None
         cites = _only_cites(words)
-        if _LETTER.search(words) and not cites:
+        if any(map(str.isalpha, words)) and not cites:
             start = span.start if held is None else held.start
             joined.append(Span(start, span.end))
             held = None

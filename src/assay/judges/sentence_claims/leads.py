@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from assay.judges.sentence_claims.plain import has_figures, has_verb, plain, words
 from assay.judges.sentence_claims.sources import without_sources
-from assay.judges.sentence_claims.statements import is_talk
+from assay.judges.sentence_claims.talk import is_talk
 from assay.records import Span
 
 _ITEM = re.compile(

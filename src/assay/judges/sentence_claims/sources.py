@@ -67,16 +67,25 @@ _ASIDE = re.compile(rf"(?P<comma>,)? ?(?P<open>\()?\b{_FROM} {_SOURCES}(?(open)\
 _LABEL = re.compile(r"[*\"]{0,3}\w[\w'’*\"/-]{0,30}(?: [\w'’*\"&/()-]{1,30}){0,6}:[*\"]{0,3} ")
 _GOES_ON = re.compile(r",(?! (?:and|but|or|so|which|who|while|because)\b)")
 _NEEDED_AFTER = re.compile(r"\b(?:in|by|from|of|to|per|on|see|and|or|with) \Z", re.IGNORECASE)
-#: "This information can be found in passage 3."
+_MORE = r"(?:more|further|additional) (?:information|details?|about (?:this|it)|on (?:this|it))"
+#: "This information can be found in passage 3.", "For more details, see passage 2."
 _ONLY_WHERE = re.compile(
-    rf"(?:this|that|these|it|they|the)?(?: (?:information|answer|method|process|recipe|steps?|details?))? ?"
-    rf"(?:is|are|was|were|can be) (?:{_TOLD}|based|taken)? ?(?:in|on|by|from|according to) {_SOURCES}[.! ]*\Z",
+    rf"(?:(?:this|that|these|it|they|the)?(?: (?:information|answer|method|process|recipe|steps?|details?))? ?"
+    rf"(?:(?:is|are|was|were|can be) (?:{_TOLD}|based|taken|supported|confirmed|backed up)? ?|(?:comes?|stems?) )"
+    rf"(?:in|on|by|from|according to) {_SOURCES}"
+    rf"|(?:for {_MORE},? )?(?:please )?(?:you can )?"
+    rf"(?:see|refer to|check|consult|read {_MORE} in|(?:find|read) more in) {_SOURCES}"
+    rf"(?: for {_MORE}| for (?:details|more))?)[.! ]*\Z",
     re.IGNORECASE,
 )
-_POINTS = rf"(?:sources?|references?|citations?|cited|see(?: also)?|cf)\b[\s.:*_]*+(?:{_NUMBERED}[\s,;.&]*+(?:and )?)*+"
-#: "See passages 1 and 2.", and behind a statement "(source: [1])".
+_PAGE = r"(?:,? (?:pages?|pp?\.?|sections?|lines?|chapters?|paragraphs?) ?\d[\d.–-]{0,8})?"
+_PLACES = rf"(?:{_NUMBERED}{_PAGE}[\s,;.&]*+(?:and )?)"
+_POINTS = rf"(?:(?:sources?|references?|citations?|cited|see(?: also)?|cf)\b[\s.:*_]*+{_PLACES}*+|{_PLACES}++)"
+#: "See passages 1 and 2.", "— Passage 1", and behind a statement "(source: [1])".
 _POINTER = re.compile(rf"\W*+{_POINTS}\W*+\Z", re.IGNORECASE)
-_POINTER_ASIDE = re.compile(rf" ?[(\[]{_POINTS}[)\]]", re.IGNORECASE)
+_POINTER_ASIDE = re.compile(
+    rf" ?[(\[]{_POINTS}[)\]]| ?<sup>\[?\d{{1,3}}(?:, ?\d{{1,3}}){{0,9}}\]?</sup>", re.IGNORECASE
+)
 #: What a list of them goes by.
 _LISTED = re.compile(r"\W*+(?:sources?|references?|citations?|bibliography|further reading)\W*+\Z", re.IGNORECASE)
 _WORD = re.compile(r"\w")
@@ -91,7 +100,7 @@ def without_sources(sentence: str) -> str:
     flat = sentence.translate(BLANKS)
     if _ONLY_WHERE.match(flat) or _POINTER.match(flat):
         return ""
-    said = _without_asides(_without_openings(_POINTER_ASIDE.sub("", sentence)))
+    said = _without_asides(_without_openings(_joined(_POINTER_ASIDE.split(sentence))))
     said = _without_marks(said).strip()
     return said if _WORD.search(said) else ""
 

@@ -10,20 +10,9 @@ import re
 
 from assay.judges.sentence_claims.plain import has_figures, has_verb, only_names, plain, words
 from assay.judges.sentence_claims.refusals import LONGEST, SOURCE, offers, refuses_plainly
+from assay.judges.sentence_claims.talk import is_talk
 
 _WORD = re.compile(r"\w")
-_GREETING = r"sure|certainly|absolutely|of course|hello|hi(?: there)?|ok(?:ay)?"
-_FOR = (
-    r"(?: for (?:asking|reaching out|contacting us"
-    r"|(?:your|the) (?:\w{4,12} )?(?:question|interest|patience|message|inquiry|query|feedback)))?"
-)
-_THANKS = (
-    rf"thanks?(?: you)?(?: (?:very|so) much)?{_FOR}|you're welcome|(?:great|good) question|my pleasure|no problem"
-    r"|(?:i am |i'm )?(?:happy|glad) to help"
-)
-_NOTHING = r"(?:yes,? )?i (?:can|will) help(?: you)?(?: with that)?|that's (?:it|all)|enjoy"
-_TALK = re.compile(rf"(?:(?:{_GREETING}|{_THANKS}|{_NOTHING})\W*)+\Z")
-_LEAD_IN = re.compile(rf"(?:(?:{_GREETING})\W+)?(?:here (?:is|are)|here's)\b([^:]{{0,200}}):\W*\Z")
 _SO = r"(?:(?:so|therefore|thus|hence|in summary|overall|sure|certainly),? )?"
 #: Lead-ins. What they name (`aim`) must be in the question, and then they state nothing: "To cook a steak, follow these
 #: steps:", "Here is how to cook a steak:", "The steps to cook a steak are as follows:", "The answer to ... is:".
@@ -41,18 +30,6 @@ _HERE = re.compile(rf"{_SO}(?:here (?:is|are)|here's) (?P<aim>[^:]{{1,300}}):?\W
 _GENERAL = (
     "the following main key general steps ways answer some about based brief possible basic different question"
     " recipe process overview summary list this that what short with your"
-)
-_CLOSING = re.compile(
-    r"(?:(?:i )?hope (?:this|that|it)"
-    r" (?:helps|(?:is|was) helpful|answers your question|clarifies (?:this|that|things|it))"
-    r"|(?:please )?let me know|(?:please )?feel free to (?:ask|reach out|contact me|let me know)"
-    r"|if you have (?:any )?(?:other |further |more |additional )?questions,? (?:please )?(?:feel free to"
-    r" (?:ask|reach out|contact me)|let me know|ask))\b"
-)
-_CONDITION = re.compile(r"\W*+(?:(?:.{0,60}\b)?(?:if|whether|what|how|when|in case)\b|\Z)")
-_ABOUT_THE_TASK = re.compile(
-    r"\b(?:(?:i|we|you|they) (?:can|could|may|should|might) \w+|to \w+|(?:you|i) (?:have |need|want|requested|asked)"
-    rf"|it works\b|what {SOURCE} (?:say|state|tell|mention)s?\b)"
 )
 
 _ASKING = re.compile(
@@ -148,20 +125,3 @@ def only_asks(text: str) -> bool:
 
 def _tells(part: str) -> bool:
     return has_verb(part) or re.search(r"\b(?:who|which|that)\b", part) is not None
-
-
-def is_talk(text: str) -> bool:
-    """Whether a plain sentence is a greeting, a lead-in such as "Here is the summary:", or a friendly end."""
-    if _TALK.match(text):
-        return True
-    lead_in = _LEAD_IN.match(text)
-    if lead_in is not None:
-        said = _ABOUT_THE_TASK.sub(" ", lead_in[1])
-        return not has_verb(said) and not re.search(r"[,;]|\b(?:that|why|what|who)\b", said)
-    closing = _CLOSING.match(text)
-    if closing is None:
-        return False
-    first, *others = re.split(r"[,;:()–—!]| - |\b(?:because|since|and|but|as|so)\b", text[closing.end() :])
-    if not (_CONDITION.match(first) or only_names(first, 12)) or len(words(first)) > 20 or has_figures(first):
-        return False
-    return all(only_names(other, 4) or offers(other) for other in others)
