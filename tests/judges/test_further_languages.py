@@ -216,3 +216,25 @@ def test_items_carry_what_they_hang_on():
         "Mitglieder erhalten: 30 Tage Rückgabe",
         "Mitglieder erhalten: Gratisversand",
     ]
+
+
+@pytest.mark.parametrize(
+    ("language", "answer", "behind"),
+    [
+        ("de", "Mitglieder erhalten 90 Tage.", ["Vielen Dank für Ihre Frage.", "(Quelle: [1])", "Quellen: [1], [2]",
+                                                "Siehe Passage 1.", "Ich hoffe, das hilft!"]),
+        ("fr", "Les membres ont 90 jours.", ["Merci pour votre question.", "(Source : [1])", "Voir [1]."]),
+        ("es", "Los miembros tienen 90 días.", ["Gracias por su pregunta.", "(Fuente: [1])",
+                                              "¡Espero que esto ayude!"]),
+        ("it", "I membri hanno 90 giorni.", ["Grazie per la domanda.", "(Fonte: [1])", "Fonti: [1]"]),
+        ("pt", "Os membros têm 90 dias.", ["Obrigado pela sua pergunta.", "(Fonte: [1])", "Fontes: [1]"]),
+    ],
+)  # fmt: skip
+def test_what_stands_around_an_answer_is_no_claim(language: str, answer: str, behind: list[str]) -> None:
+    for words in behind:
+        assert [claim.text for claim in sentence_claims(f"{answer} {words}", language)] == [answer]
+
+
+@pytest.mark.parametrize("words", ["Vielen Dank für 90 Tage.", "(Quelle: 90 Tage)", "Siehe die 90 Tage."])
+def test_what_states_something_beside_it_is_a_claim(words: str) -> None:
+    assert len(sentence_claims(f"Es ist rot. {words}", "de")) == 2

@@ -80,14 +80,23 @@ _ONLY_WHERE = re.compile(
 )
 _PAGE = r"(?:,? (?:pages?|pp?\.?|sections?|lines?|chapters?|paragraphs?) ?\d[\d.–-]{0,8})?"
 _PLACES = rf"(?:{_NUMBERED}{_PAGE}[\s,;.&]*+(?:and )?)"
-_POINTS = rf"(?:(?:sources?|references?|citations?|cited|see(?: also)?|cf)\b[\s.:*_]*+{_PLACES}*+|{_PLACES}++)"
+#: In further languages as well: they are followed by numbers alone.
+_SEE = (
+    r"(?:sources?|references?|citations?|cited|see(?: also)?|cf|quellen?|siehe|vgl|voir|fuentes?|v[eé]ase|fonti|fontes?"
+    r"|vedi|veja)"
+)
+_POINTS = rf"(?:{_SEE}\b[\s.:*_]*+{_PLACES}*+|{_PLACES}++)"
 #: "See passages 1 and 2.", "— Passage 1", and behind a statement "(source: [1])".
 _POINTER = re.compile(rf"\W*+{_POINTS}\W*+\Z", re.IGNORECASE)
 _POINTER_ASIDE = re.compile(
     rf" ?[(\[]{_POINTS}[)\]]| ?<sup>\[?\d{{1,3}}(?:, ?\d{{1,3}}){{0,9}}\]?</sup>", re.IGNORECASE
 )
 #: What a list of them goes by.
-_LISTED = re.compile(r"\W*+(?:sources?|references?|citations?|bibliography|further reading)\W*+\Z", re.IGNORECASE)
+_LISTED = re.compile(
+    r"\W*+(?:sources?|references?|r[eé]f[eé]rences|citations?|bibliography|further reading|quellen|fuentes|referencias"
+    r"|fonti|riferimenti|fontes|referências)\W*+\Z",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"\w")
 _MOST_OPENINGS = 3
 

@@ -37,6 +37,7 @@ FRENCH = Known(
         r"|\b(?:que|qui|qu'|dont|mais|cependant|toutefois|parce|car|donc|sauf|bien que)(?:\b|(?<='))"
     ),
     talk=any_of(
+        r"merci(?: beaucoup)? pour (?:votre|ta|la) (?:question|demande|patience)\b",
         r"(?:bien s[uû]r|certainement|bonjour|merci(?: beaucoup)?|de rien|je vous en prie|volontiers|avec plaisir)\b",
         r"bonne question\b|j'esp[eè]re que (?:cela|[cç]a) (?:vous |t')?aide\b",
         r"voici (?:la|une|le|un) (?:r[ée]ponse|r[ée]sum[ée])",

@@ -46,6 +46,7 @@ GERMAN = Known(
         r"|\b(?:aber|jedoch|sondern|allerdings|weil|denn|daher|deshalb|obwohl|außer|dass|dessen|deren)\b"
     ),
     talk=any_of(
+        r"(?:(?:vielen )?dank|danke) für (?:ihre|deine|die) (?:\w{4,12} )?(?:frage|anfrage|nachricht|geduld)\b",
         r"(?:gerne?|natürlich|klar|sicher|selbstverständlich|hallo|guten tag|(?:vielen )?dank|danke)\b",
         r"bitte(?: sehr| schön)?\b",
         r"gute frage\b|ich hoffe,? das hilft(?: ihnen| dir)?(?: weiter)?\b",

@@ -35,6 +35,7 @@ ITALIAN = Known(
         r"|\b(?:che|cui|ma|però|tuttavia|perché|quindi|tranne|eccetto|sebbene|anche se)\b"
     ),
     talk=any_of(
+        r"grazie(?: mille)? per (?:la (?:sua |tua )?)?(?:domanda|richiesta|pazienza)\b",
         r"(?:certo|certamente|naturalmente|ciao|buongiorno|grazie(?: mille)?|prego|volentieri|con piacere)\b",
         r"(?:buona|bella) domanda\b|spero che (?:questo |ti |le |vi ){0,2}(?:aiuti|sia utile|sia d'aiuto)\b",
         r"ecco (?:la|una|il|un) (?:risposta|riassunto)\b",

@@ -35,6 +35,7 @@ PORTUGUESE = Known(
         r"|\b(?:que|cujo|mas|por[ée]m|contudo|porque|pois|portanto|exceto|salvo|embora)\b"
     ),
     talk=any_of(
+        r"(?:muito )?obrigad[oa] pela (?:sua |tua )?(?:pergunta|mensagem|paciência)\b",
         r"(?:claro(?: que sim)?|com certeza|olá|bom dia|(?:muito )?obrigad[oa]|de nada|com prazer)\b",
         r"boa pergunta\b|espero que (?:isso |isto |te |lhe ){0,2}ajude\b",
         r"aqui (?:está|tem) (?:a|uma|o|um) (?:resposta|resumo)\b",

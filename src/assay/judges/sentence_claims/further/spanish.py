@@ -36,8 +36,9 @@ SPANISH = Known(
         r"|\b(?:que|cuyo|pero|sino|aunque|porque|excepto|salvo)\b"
     ),
     talk=any_of(
+        r"¡?(?:muchas )?gracias por (?:su|tu|la) (?:pregunta|consulta|paciencia)\b",
         r"¡?(?:claro(?: que s[ií])?|por supuesto|hola|buenos d[ií]as|(?:muchas )?gracias|de nada|con gusto)\b",
-        r"¡?buena pregunta\b|espero que (?:esto |te |le ){0,2}(?:sirva|ayude)\b",
+        r"¡?buena pregunta\b|¡?espero que (?:esto |te |le ){0,2}(?:sirva|ayude)\b",
         r"aqu[ií] (?:est[aá]|tienes|tiene) (?:la|una|el|un) (?:respuesta|resumen)\b",
     ),
     answers=frozenset({"sí", "si", "no", "correcto", "cierto", "falso", "exacto"}),
