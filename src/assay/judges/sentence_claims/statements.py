@@ -34,7 +34,7 @@ _GENERAL = (
 
 _ASKING = re.compile(
     r"(?:(?:so|and|but|or|also|oh|well|hi(?: there)?|hello|hey|then|now|ok|okay|right|sorry|thanks|if so|in that case"
-    r"|by the way|in the meantime)[ ,!:.]{1,3}){0,3}"
+    r"|by the way|in the meantime|q|question)[ ,!:.]{1,3}){0,3}"
     r"(?P<first>what's|who's|how's|what|which|whose|whom|who|when|where|why|how|do|does|did|is|are|was|were|am|have|has"
     r"|had|can|could|will|would|shall|should|may|might|must|any|anything|anyone)\b"
 )
