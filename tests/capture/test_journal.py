@@ -119,7 +119,15 @@ def test_bounds_and_what_is_held(events: list[Any], traces: int, size: int) -> N
     assert journal._held == sum(heard.size for heard in journal._traces.values())
     assert journal._held <= size or not len(journal)
     assert set(journal._runs) <= {key for heard in journal._traces.values() for key in heard.known}
-    assert all(going.heard is journal._traces.get(going.heard.key) for going in journal._runs.values())
+    assert all(heard is journal._traces.get(heard.key) for heard in journal._runs.values())
+
+
+def test_a_trace_given_up_in_the_middle_of_an_event_is_held_no_more() -> None:
+    for followed in (Journal(max_bytes=2), RunCollector(max_bytes=2)):
+        followed.start(RUNS[0], None, "chain", inputs="q")
+        followed.start(RUNS[1], RUNS[0], "tool", inputs="")
+        followed.end(RUNS[1], "a long text", documents=[document("another")])  # each alone is too much
+        assert (len(followed), followed._held, followed.expired) == (0, 0, 1)
 
 
 def test_parents_in_a_circle_end_where_they_began() -> None:

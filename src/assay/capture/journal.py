@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
-from assay.capture.collector import ASKED, PASSES_ON, RUN_SIZE, SAYS, UNREAD, RunCollector
+from assay.capture.collector import ASKED, RUN_SIZE, SAYS, UNREAD, RunCollector
 from assay.capture.copies import (
     are_copies,
     copy_documents,
@@ -33,26 +33,19 @@ _UNREADABLE = object()  # stands for documents that can be read only once, and a
 Around = Callable[[Any, Any, Kind, "Heard | None"], tuple[Hashable | None, Mapping[str, str] | None]]
 
 
-class Going(NamedTuple):
-    """What has to be known of a run while it goes on: `below` a retriever, `named` by the rules."""
-
-    heard: Heard
-    kind: Kind
-    below: bool
-    named: bool
-
-
 class Heard:
     """What was heard of one trace: notes of its events, in order, of which `trace` makes the tree.
 
     id, parent, inputs, tags, metadata, ids, started, ended  those of its root, as of a `Run`
     size, latest, adopted                                    see `assay.capture.open_traces.Followed`
     known                                                    the keys of its runs
+    whole, named                                             of those whose outputs are kept as a whole, and of those
+                                                             that the rules name: their inputs are kept too
     """
 
     __slots__ = (
-        "_journal", "_tree", "adopted", "ended", "id", "ids", "inputs", "key", "known", "latest", "metadata", "notes",
-        "parent", "size", "started", "tags",
+        "_journal", "_tree", "adopted", "ended", "id", "ids", "inputs", "key", "known", "latest", "metadata", "named",
+        "notes", "parent", "size", "started", "tags", "whole",
     )  # fmt: skip
 
     def __init__(self, id: Hashable, key: Hashable, parent: Hashable | None, journal: Journal) -> None:
@@ -70,6 +63,8 @@ class Heard:
         self.adopted = False
         self.known: list[Hashable] = []
         self.notes: list[tuple[Any, ...]] = []
+        self.whole: set[Hashable] = set()
+        self.named: Collection[Hashable] = ()
         self._journal = journal
         self._tree: Trace | None = None
 
@@ -87,7 +82,7 @@ class Heard:
         return self._tree
 
 
-class Journal(OpenTraces[Going, Heard]):
+class Journal(OpenTraces["Heard", "Heard"]):
     """Follows the runs of many traces at once, like a `RunCollector`, and takes less of the time of hooks.
 
     See `OpenTraces` for its arguments.
@@ -109,53 +104,40 @@ class Journal(OpenTraces[Going, Heard]):
         """A run started: see `RunCollector.start`. `look_around` is asked where others may know more of it."""
         key = id.int if type(id) is UUID else id  # as `key_of`
         above_key = parent.int if type(parent) is UUID else parent
+        runs = self._runs
+        above = runs.get(above_key)
         ids: Mapping[str, str] | None = None
-        if look_around is not None:
-            above = self._runs.get(above_key)
-            if above is None or kind == "retriever" or len(above.heard.known) == 1:  # else there is nothing to learn
-                parent, ids = look_around(id, parent, kind, None if above is None else above.heard)
-                above_key = key_of(parent)
+        if look_around is not None and (above is None or kind == "retriever" or len(above.known) == 1):
+            parent, ids = look_around(id, parent, kind, above)  # else there is nothing to learn
+            above_key = key_of(parent)
         with self._lock:
             self.events += 1
-            runs = self._runs
             above = runs.get(above_key)
-            if key in runs or key in self._gone or (above is None and above_key in self._gone):
+            if above is None:
+                self._start_root(id, key, parent, kind, name, inputs, tags, metadata, prompt, ids, offered)
+                return
+            if key in runs:
                 self._ignore(key)
                 return
-            named = name is not None and name in self._keep
-            if above is None:
-                heard = Heard(id, key, parent, self)
-                self._open(heard)
-                going = Going(heard, kind, False, named)
-                note: tuple[Any, ...] = (_began, heard, kind, name, prompt, offered)
-            else:
-                heard = above.heard
-                going = above
-                if kind != above.kind or kind == "retriever" or named != above.named:  # else one will do for both
-                    going = Going(heard, kind, above.below or above.kind == "retriever", named)
-                note = (_started, id, parent, kind, name, time.time(), prompt, ids, offered)
-            runs[key] = going
-            heard.known.append(key)
-            heard.notes.append(note)  # before host's objects are read: where they raise, what lies below finds this run
+            runs[key] = above
+            above.known.append(key)
+            # before host's objects are read: where they raise, what lies below finds this run
+            above.notes.append((_started, id, parent, kind, name, time.time(), prompt, ids, offered))
             if self._orphans and key in self._orphans:
-                self._adopt(key, going)
-            size = 0 if prompt is None else sum(map(len, prompt))
-            if above is None:
-                heard.ids = ids or {}
-                heard.tags = tuple(tags or ())
-                heard.metadata = dict(metadata) if metadata else {}
-                heard.inputs = copy_value(inputs, self._copy)
-                size += size_of(heard.inputs)
-            elif named or kind in ASKED:
-                asked = copy_value(inputs, self._copy)
-                heard.notes.append((_asked, id, asked))
-                size += size_of(asked)
-            elif type(inputs) is not str and prompt is None and kind not in UNREAD:
+                self._adopt(key, above)
+            if self._keep and name in self._keep:
+                self._name(above, key)
+                self._ask(above, id, inputs)
+            elif kind in ASKED:
+                self._ask(above, id, inputs)
+            elif prompt is None and type(inputs) is not str and kind not in UNREAD:
                 given = _texts_given(inputs)
                 if given is not None:
-                    heard.notes.append((_given, id, given))
-            if size:
-                self._weigh(heard, size)
+                    above.notes.append((_given, id, given))
+            if kind in SAYS:
+                above.whole.add(key)
+            if prompt is not None:
+                self._weigh(above, sum(map(len, prompt)))
 
     def end(
         self,
@@ -171,30 +153,29 @@ class Journal(OpenTraces[Going, Heard]):
         key = id.int if type(id) is UUID else id
         with self._lock:
             self.events += 1
-            going = self._runs.get(key)
-            if going is None:
+            heard = self._runs.get(key)
+            if heard is None:
                 self.ignored += 1
                 return None
-            heard, kind, below, named = going
             about = (id, time.time(), None if error is None else type(error).__name__, ids)
             if key == heard.key:
                 self._end_root(heard, about, outputs, documents, inputs, streamed)
                 return heard
             said = found = given = asked = None
             try:
-                if inputs is not None and kind not in UNREAD:
+                if inputs is not None:
                     given = _texts_given(inputs)
-                if inputs is not None and named:
-                    asked = copy_value(inputs, self._copy)
-                if documents is not None and not below:
+                    if key in heard.named:
+                        asked = copy_value(inputs, self._copy)
+                if documents is not None:
                     found = self._read(heard, documents)
                 if outputs is None:
                     pass
-                elif named or kind in SAYS:
+                elif key in heard.whole:
                     said = copy_value(outputs, self._copy)
-                    if kind == "tool" and not named:
+                    if key not in heard.named:
                         self._weigh(heard, size_of(said))
-                elif kind in PASSES_ON and type(outputs) is not str and not below:
+                elif type(outputs) is not str:
                     said = self._passed_on(heard, outputs)
             finally:  # whatever the host's objects do, the run is over
                 heard.notes.append((_ended, about, said, found, False, asked, given))
@@ -205,18 +186,17 @@ class Journal(OpenTraces[Going, Heard]):
         copied = copy_documents(documents, self._copy)
         with self._lock:
             self.events += 1
-            going = self._runs.get(key_of(id))
-            if going is None:
+            heard = self._runs.get(key_of(id))
+            if heard is None:
                 self.ignored += 1
                 return False
-            going.heard.notes.append((_recorded, id, copied))
-            self._weigh(going.heard, sum(len(found.text) for found in copied))
+            heard.notes.append((_recorded, id, copied))
+            self._weigh(heard, sum(len(found.text) for found in copied))
             return True
 
     def heard_of(self, id: Hashable) -> Heard | None:
         """What was heard of the open trace that the run `id` belongs to."""
-        going = self._runs.get(key_of(id))
-        return None if going is None else going.heard
+        return self._runs.get(key_of(id))
 
     def read(self, heard: Heard) -> Trace:
         """The tree of a trace that is over, of the notes that were made of it."""
@@ -233,6 +213,40 @@ class Journal(OpenTraces[Going, Heard]):
         return over
 
     # -- below: with the lock held ----------------------------------------------------------------------------------
+
+    def _start_root(
+        self, id: Hashable, key: Hashable, parent: Hashable | None, kind: Kind, name: str | None, inputs: Any,
+        tags: Sequence[str] | None, metadata: Mapping[str, Any] | None, prompt: Sequence[str] | None,
+        ids: Mapping[str, str] | None, offered: Sequence[str],
+    ) -> None:  # fmt: skip
+        if key in self._runs or key in self._gone or key_of(parent) in self._gone:
+            self._ignore(key)
+            return
+        heard = Heard(id, key, parent, self)
+        self._open(heard)
+        self._runs[key] = heard
+        heard.known.append(key)
+        heard.notes.append((_began, heard, kind, name, prompt, offered))
+        if self._orphans and key in self._orphans:
+            self._adopt(key, heard)
+        if name in self._keep:
+            self._name(heard, key)
+        if kind in SAYS:
+            heard.whole.add(key)
+        heard.ids = ids or {}
+        heard.tags = tuple(tags or ())
+        heard.metadata = dict(metadata) if metadata else {}
+        heard.inputs = copy_value(inputs, self._copy)
+        self._weigh(heard, size_of(heard.inputs) + (0 if prompt is None else sum(map(len, prompt))))
+
+    def _name(self, heard: Heard, key: Hashable) -> None:
+        heard.named = {*heard.named, key}
+        heard.whole.add(key)
+
+    def _ask(self, heard: Heard, id: Hashable, inputs: Any) -> None:
+        asked = copy_value(inputs, self._copy)
+        heard.notes.append((_asked, id, asked))
+        self._weigh(heard, size_of(asked))
 
     def _end_root(
         self, heard: Heard, about: tuple[Any, ...], outputs: Any, documents: Any, inputs: Any, streamed: bool
@@ -268,19 +282,18 @@ class Journal(OpenTraces[Going, Heard]):
             copied[name] = heard.latest
         return copied if isinstance(outputs, dict) else copied[""]
 
-    def _trace_of(self, run: Going) -> Heard:
-        return run.heard
+    def _trace_of(self, run: Heard) -> Heard:
+        return run
 
-    def _take_in(self, orphan: Heard, above: Going, still_open: bool) -> None:
-        heard = above.heard
-        heard.notes += orphan.notes
-        heard.known += orphan.known
+    def _take_in(self, orphan: Heard, above: Heard, still_open: bool) -> None:
+        above.notes += orphan.notes
+        above.known += orphan.known
+        above.whole |= orphan.whole
+        above.named = {*above.named, *orphan.named}
         if still_open:
-            below = above.below or above.kind == "retriever"
             for key in orphan.known:
-                going = self._runs.get(key)
-                if going is not None:  # else it was over before it was taken in
-                    self._runs[key] = Going(heard, going.kind, below or going.below, going.named)
+                if key in self._runs:  # else it was over before it was taken in
+                    self._runs[key] = above
 
 
 def _texts_given(inputs: Any) -> dict[str, Sequence[str]] | None:

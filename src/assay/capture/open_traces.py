@@ -169,6 +169,8 @@ class OpenTraces(Generic[RunT, TraceT]):
 
     def _weigh(self, trace: TraceT, size: int) -> None:
         trace.size += size
+        if trace.key not in self._traces:  # given up while this very event was taken in
+            return
         self._held += size
         while self._held > self._max_bytes and self._traces:
             self._give_up(next(iter(self._traces.values())))
