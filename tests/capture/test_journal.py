@@ -141,6 +141,19 @@ def test_parents_in_a_circle_end_where_they_began() -> None:
         assert list(trace.runs) == [RUNS[0], RUNS[1]]
 
 
+def test_a_run_that_was_over_before_its_parent_was_heard_of_does_not_start_again() -> None:
+    for followed in (Journal(), RunCollector()):
+        child, root = RUNS[:2]
+        followed.start(child, root, "chain", inputs="q")
+        followed.end(child, "a")
+        followed.start(root, None, "chain", inputs="q")  # takes it in
+        followed.start(child, root, "chain", inputs="q")
+        over = followed.end(root, "a")
+        trace = over.trace() if isinstance(over, Heard) else over
+        assert trace is not None
+        assert (list(trace.runs), followed.ignored) == ([root, child], 1)
+
+
 def test_an_end_that_comes_twice_counts_as_ignored() -> None:
     journal = Journal()
     root, child = RUNS[:2]

@@ -60,6 +60,43 @@ def scorer() -> Any:
         one.close(1)
 
 
+def _computed(seconds: float) -> None:
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        pass
+
+
+def test_while_the_application_computes_scoring_waits(scorer: Any) -> None:
+    """In a burst that leaves no CPU a sample a second is begun, and one in fifty of those that wait; after it, all."""
+    begun: list[float] = []
+    live = scorer(on_score=lambda scored: begun.append(time.perf_counter()))
+    live.submit(sample())
+    live.flush()  # what is imported for the first one is not measured
+    begun.clear()
+    for n in range(300):
+        live.submit(sample(id=str(n)))
+        _computed(0.003)
+    during = len(begun)
+    assert live.flush(30)
+    assert during < 40  # 0.9 s are some thirty looks: each took one, and more of them as more waited, 76 in all
+    assert len(begun) == 300
+
+
+def test_while_the_application_waits_scores_come_at_once(scorer: Any) -> None:
+    begun: list[float] = []
+    live = scorer(on_score=lambda scored: begun.append(time.perf_counter()))
+    live.submit(sample())
+    live.flush()
+    begun.clear()
+    for n in range(40):
+        live.submit(sample(id=str(n)))
+        time.sleep(0.025)  # as long as a look, and less than the lull that ends a burst
+    during = len(begun)
+    assert live.flush(30)
+    assert during >= 10  # on a free machine 38
+    assert len(begun) == 40
+
+
 def test_scores_and_delivers_in_order_of_work(scorer: Any) -> None:
     sink, seen = MemorySink(), []
     live = scorer(sinks=[sink], on_score=seen.append)

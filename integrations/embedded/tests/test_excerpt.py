@@ -99,5 +99,5 @@ def test_time_is_linear(unit: str) -> None:
 
 @pytest.mark.parametrize("text", ["[1]" * 20_000, "a" * 100_000, "。" * 50_000, "(" * 100_000])
 def test_a_text_without_spaces_is_not_read_whole(text: str) -> None:
-    """60 words of 50 characters are the longest piece, and one piece is taken whatever its length."""
-    assert 0 < len(shown(text, "The cat is red.", 90)) <= 60 * 50
+    """A piece has 720 characters in words of 50 at most; with 90 words of 12 characters as the budget one is taken."""
+    assert 0 < len(shown(text, "The cat is red.", 90)) <= 90 * 12

@@ -6,9 +6,13 @@ import hashlib
 
 import pytest
 from assay_embedded import Models
+from assay_embedded.excerpt import excerpt
+from assay_embedded.features import Passage
 from assay_embedded.files import FILES
+from assay_embedded.reader import EXCERPT
 from assay_embedded.spelled import LONGEST, code, spelled
 from assay_embedded.tokens import Tokens
+from assay_embedded.windows import windows_of
 from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
@@ -59,7 +63,7 @@ def test_no_text_says_where_it_ends(tokens: Tokens, plain: Tokenizer, mark: str)
     assert tokens(f"a {mark} b") == [*tokens("a"), *tokens(code(mark)), *tokens("b")]
 
 
-@given(text=st.text("abc xyzABC019 .,-", max_size=60))
+@given(text=st.text("abc xyzABC019 .,-", max_size=60).filter(lambda text: not any(mark * 17 in text for mark in ".,-")))
 def test_what_is_known_is_read_as_it_is(tokens: Tokens, plain: Tokenizer, text: str) -> None:
     assert tokens(text) == plain.encode(text, add_special_tokens=False).ids
 
@@ -89,6 +93,24 @@ def test_a_keycap_is_its_digit_and_a_wide_letter_the_letter() -> None:
 def test_a_long_word_is_its_beginning_and_a_code() -> None:
     assert spelled("a" * 200, str.isalpha) == "a" * 32 + " " + code("a" * 200)
     assert spelled("a" * 200, str.isalpha) != spelled("a" * 199 + "b", str.isalpha)
+
+
+@pytest.mark.parametrize("mark", "-.=<*☃")
+def test_of_a_sign_that_is_repeated_the_first_sixteen_are_read(tokens: Tokens, plain: Tokenizer, mark: str) -> None:
+    assert tokens(mark * 20_000 + " 5") == tokens(mark * 16 + " 5")
+    assert tokens(f"a{mark * 15}b") != tokens(f"a{mark * 16}b") == tokens(f"a{mark * 17}b")
+    assert tokens("0" * 40) != tokens("0" * 50)  # of digits and letters all
+
+
+@pytest.mark.parametrize(
+    "text", ["-" * 20_000, "-." * 10_000, "[SEP]" * 4_000, "2019-03-04 " * 2_000, "\u202e☃" * 10_000]
+)
+def test_how_much_is_read_of_a_passage_has_a_bound(tokens: Tokens, text: str) -> None:
+    """At most 90 words or 1,080 characters; of a claim all of it, in windows of 126 tokens."""
+    passage = Passage(text)
+    read = passage.read(excerpt(passage, "The cat is red.", EXCERPT))
+    assert len(read) <= 1080
+    assert len(list(windows_of(tokens("The cat is red."), tokens(read)))) <= 14
 
 
 def test_half_an_emoji_is_read_as_a_question_mark(tokens: Tokens) -> None:

@@ -64,7 +64,7 @@ class RunCollector(OpenTraces[Run, Trace]):
         with self._lock:
             self.events += 1
             above = self._runs.get(above_key)
-            if key in self._runs or (above is None and (key in self._gone or above_key in self._gone)):
+            if key in self._runs or key in self._gone or (above is None and above_key in self._gone):
                 self._ignore(key)
                 return
             if above is None:

@@ -116,7 +116,7 @@ class Journal(OpenTraces["Heard", "Heard"]):
             if above is None:
                 self._start_root(id, key, parent, kind, name, inputs, tags, metadata, prompt, ids, offered)
                 return
-            if key in runs:
+            if key in runs or key in self._gone:
                 self._ignore(key)
                 return
             runs[key] = above
@@ -360,7 +360,7 @@ def _ended(
     id, at, error, ids = about
     run = tree.run_of(id)
     first = run is not None and run.ended is None  # else it ends for a second time
-    if run is not None and run.prompt is not None:
+    if run is not None and (run.prompt is not None or run.kind in UNREAD):
         given = None
     trace = tree.end(id, outputs, error=error, documents=documents, streamed=streamed, ids=ids, given=given, at=at)
     if run is not None and first and inputs is not None:

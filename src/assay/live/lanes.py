@@ -25,12 +25,15 @@ if TYPE_CHECKING:
 
 NAP = 2.0  # seconds after its last work for which a lane looks by itself; only after that it has to be woken
 IDLE = 30.0  # seconds of sleep after which its thread ends; the next work starts another
+#: Seconds after its time at which a look is late: where the process computes, a thread waits 5 ms for Python's lock.
+LATE = max(0.003, 2 * time.get_clock_info("monotonic").resolution)
 
 
 class Lane:
     """Serves mailboxes on one thread, each in its turn.
 
-    every  seconds between looks for new work
+    every     seconds between looks for new work
+    hindered  whether the last look came late: the host computes, and what is done here is taken from it
     """
 
     def __init__(self, name: str, every: float) -> None:
@@ -42,6 +45,7 @@ class Lane:
 
     def _set_up(self) -> None:
         """Begin afresh, at first and in a forked child."""
+        self.hindered = False
         # may be taken again: the collector may run a finalizer, or a host's hook, while we hold it
         self.lock = threading.RLock()
         self.ready: deque[Mailbox[Any]] = deque()
@@ -129,6 +133,8 @@ class Lane:
         self._hurried = False
         if self._timer is not None:
             self._timer.cancel()
+        if self._service.thread is not None:
+            self.hindered = self._service.thread.silence > LATE
         if self._serve():
             self._quiet_since = time.monotonic()
         if self.here:

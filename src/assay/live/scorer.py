@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 LIVE_METRICS = ("faithfulness", "context_utilization")
 
 SHARE = 50  # while samples keep coming, each look takes one of so many that wait; the rest is scored after the burst
+YIELD = 1.0  # seconds for which it takes none of them meanwhile, where the application computes
 LULL = 0.25  # seconds without a new sample after which a burst is over: parallel requests end in waves
 BREATH = 0.05  # seconds at least before a sample that waits for its budget is tried again
 
@@ -136,6 +137,7 @@ class LiveScorer(BaseIntake):
         self._delivery = Delivery(self._sinks, self._on_score, self._max_queue, self._delivered, self.count_error)
         self._seen = self._allowed = 0  # items put before the last look, and those that may be begun until the next
         self._last = 0.0  # when a look last found new ones
+        self._took = 0.0  # when one last took some
         return Mailbox(SCORING, self._look, max_items=self._max_queue, max_bytes=self._max_bytes)
 
     # -- the host's side ------------------------------------------------------------------------------------------
@@ -199,12 +201,15 @@ class LiveScorer(BaseIntake):
     # -- the scoring thread ---------------------------------------------------------------------------------------
 
     def _look(self) -> bool:
-        """Begin to score what waits. While more keeps coming, the application goes first: see SHARE."""
+        """Begin to score what waits. While more keeps coming, the application goes first: see SHARE and YIELD."""
         box, now = self._box, time.monotonic()
         if box.put_so_far > self._seen:
             self._seen, self._last = box.put_so_far, now
         busy = now - self._last < LULL and not box.awaited and not box.half_full
-        self._allowed = max(1, len(box) // SHARE) if busy else len(box)
+        gives_way = busy and SCORING.hindered and now - self._took < YIELD
+        self._allowed = 0 if gives_way else max(1, len(box) // SHARE) if busy else len(box)
+        if self._allowed:
+            self._took = now
         self._start()
         return False
 

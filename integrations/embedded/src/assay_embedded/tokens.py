@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from assay_embedded.graphs import native
 from assay_embedded.spelled import code, spelled
 
+_RUN = re.compile(r"([^\w\s])\1{16,}")  # a line of dashes says no more than sixteen do, and each is a token
 #: What stands for words that a vocabulary has no tokens for, and for what no text is to say: where one ends.
 _MARKS = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]", "<unk>", "<s>", "</s>", "<pad>", "<mask>")
 
@@ -14,7 +16,8 @@ _MARKS = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]", "<unk>", "<s>", "</s>", 
 class Tokens:
     """What splits a text into the tokens of a model.
 
-    Words that it has none for are spelled out, and so are its marks: a text that says "[SEP]" does not end there.
+    Words that it has none for are spelled out, and so are its marks: a text that says "[SEP]" does not end there. Of a
+    sign that is repeated the first sixteen are read.
     """
 
     def __init__(self, content: bytes) -> None:
@@ -32,7 +35,7 @@ class Tokens:
         """The tokens, without marks around them; none for white space, which some models have a token for."""
         if not text.strip():
             return []
-        text = _readable(text)
+        text = _RUN.sub(_shortened, _readable(text))
         with native():
             found = self._encoded(text)
             if self._marks.isdisjoint(found.ids):
@@ -51,6 +54,10 @@ class Tokens:
 
     def _encoded(self, text: str) -> Any:
         return self._tokenizer.encode(text, add_special_tokens=False)
+
+
+def _shortened(run: re.Match[str]) -> str:
+    return run[1] * 16
 
 
 def _readable(text: str) -> str:

@@ -55,7 +55,7 @@ INQUIRIES: tuple[type[Inquiry[Any]], ...] = (
 )
 
 #: Raise it when this file or `sentence_claims` reads texts differently: stored findings are then asked for anew.
-RULES = 11
+RULES = 12
 
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out"
 _FEWEST = 4  # words of an answer that can be judged by itself,
