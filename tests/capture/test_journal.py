@@ -207,9 +207,12 @@ class Hostile:
 
 def test_where_the_hosts_objects_raise_the_run_is_followed_all_the_same() -> None:
     journal = Journal()
-    root, retriever, below = RUNS[:3]
+    root, retriever, below, tool = RUNS[:4]
     journal.start(root, None, "chain", inputs="q")
     journal.start(retriever, root, "retriever", inputs="q")
+    with pytest.raises(RuntimeError):
+        journal.start(tool, root, "tool", inputs=[Hostile()])
+    journal.end(tool, "said")
     with pytest.raises(RuntimeError):
         journal.end(retriever, documents=[Hostile()])
     with pytest.raises(RuntimeError):
@@ -218,7 +221,8 @@ def test_where_the_hosts_objects_raise_the_run_is_followed_all_the_same() -> Non
     heard = journal.end(root, "a")
     assert heard is not None
     trace = heard.trace()
-    assert list(trace.runs) == [root, retriever, below]
+    assert list(trace.runs) == [root, retriever, tool, below]
+    assert trace.runs[tool].outputs == "said"
     assert all(run.ended for run in trace.members)
     assert trace.runs[retriever].documents is None
 

@@ -121,6 +121,8 @@ class Journal(OpenTraces["Heard", "Heard"]):
                 return
             runs[key] = above
             above.known.append(key)
+            if kind in SAYS:
+                above.whole.add(key)
             # before host's objects are read: where they raise, what lies below finds this run
             above.notes.append((_started, id, parent, kind, name, time.time(), prompt, ids, offered))
             if self._orphans and key in self._orphans:
@@ -134,8 +136,6 @@ class Journal(OpenTraces["Heard", "Heard"]):
                 given = _texts_given(inputs)
                 if given is not None:
                     above.notes.append((_given, id, given))
-            if kind in SAYS:
-                above.whole.add(key)
             if prompt is not None:
                 self._weigh(above, sum(map(len, prompt)))
 
