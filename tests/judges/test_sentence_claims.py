@@ -58,6 +58,9 @@ def places(text: str, question: str | None = None) -> list[str]:
         "I'm sorry, but I don't have that information.",
         "We're sorry, the documents don't say how many passengers there were.",
         "Let me know if you have any further questions or if there's anything else I can help with.",
+        "I do not know the answer, unfortunately.",
+        "I could not find anything, I'm afraid.",
+        "The text does not mention a fee, though.",
         "Which hurricane are you referring to?",
         "Are you asking about the Trial plan, the Standard Next plan, or something else?",
         "Do you know who invented the sport of rowing?",
@@ -107,6 +110,8 @@ def test_refusals_questions_and_small_talk_state_nothing(sentence):
         "I am not sure, members enjoy free shipping.",
         "Not mentioned in the text, members enjoy free shipping.",
         "The text does not mention a fee, members enjoy free shipping.",
+        "I do not know the winner, Denver.",
+        "I do not have access to the name of the winner, Denver Broncos.",
         # questions that tell
         "What if members enjoy free shipping?",
         "Have you ever thought of being a baker, a person who prepares tables?",

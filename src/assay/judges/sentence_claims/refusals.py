@@ -90,9 +90,14 @@ _JOINT = re.compile(
     r"|until)\b"
 )
 #: How many words may follow such a joint and still be no more than one thing of a list. A comma lists where "and" or
-#: "or" comes later, as in "meats, vegetables, or grains"; else what follows may be a clause of its own.
-_MOST_NAMES = {"or": 12, "and": 4, "comma": 2, "aside": 2}
+#: "or" comes later, as in "meats, vegetables, or grains"; else what follows may be a clause of its own, or the answer:
+#: "I do not know the winner, Denver."
+_MOST_NAMES = {"or": 12, "and": 4, "aside": 2}
 _LISTED = 5
+_BY_THE_WAY = re.compile(
+    r"\W*(?:but )?(?:unfortunately|regrettably|sadly|alas|sorry|(?:i am|i'm) (?:afraid|sorry)|my apologies|though|however"
+    r"|either|yet|so far|at all|at present|at the moment)\b\W*\Z"
+)
 _OFFER = re.compile(
     r"\W*(?:(?:i|we) (?:can|could|would|will|am|are)|(?:i|we)'(?:d|ll|m|re))(?: be)?(?: happy| glad)?(?: to)?"
     r" (?:help|assist|try)\b"
@@ -176,9 +181,7 @@ def _is_refused(rest: str, depth: int) -> bool:
 
 
 def _adds_nothing(part: str, *, most: int) -> bool:
-    if _NOT_WORDS.fullmatch(part):
-        return True
-    if offers(part):
+    if _NOT_WORDS.fullmatch(part) or _BY_THE_WAY.match(part) or offers(part):
         return True
     if most and _ASKED_TOO.match(part):  # "..., or how they are made"
         return len(words(part)) <= 12 and not has_figures(part)
