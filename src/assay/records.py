@@ -519,7 +519,8 @@ def _clean_items(record: Record, name: str, kind: type[Record]) -> None:
         _put(record, name, items)
     for item in items:
         if not isinstance(item, kind):
-            raise _refused(record, name, f"{kind.__name__} objects", item)
+            made = ", such as Context(text='...')" if kind is Context else ""
+            raise _refused(record, name, f"{kind.__name__} objects{made}", item)
 
 
 def _clean_metadata(record: Context | Sample) -> None:

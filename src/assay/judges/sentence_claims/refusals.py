@@ -95,8 +95,8 @@ _JOINT = re.compile(
 _MOST_NAMES = {"or": 12, "and": 4, "aside": 2}
 _LISTED = 5
 _BY_THE_WAY = re.compile(
-    r"\W*(?:but )?(?:unfortunately|regrettably|sadly|alas|sorry|(?:i am|i'm) (?:afraid|sorry)|my apologies|though|however"
-    r"|either|yet|so far|at all|at present|at the moment)\b\W*\Z"
+    r"\W*(?:but )?(?:unfortunately|regrettably|sadly|alas|sorry|(?:i am|i'm) (?:afraid|sorry)|my apologies|though"
+    r"|however|either|yet|so far|at all|at present|at the moment)\b\W*\Z"
 )
 _OFFER = re.compile(
     r"\W*(?:(?:i|we) (?:can|could|would|will|am|are)|(?:i|we)'(?:d|ll|m|re))(?: be)?(?: happy| glad)?(?: to)?"
