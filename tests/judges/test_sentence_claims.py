@@ -111,6 +111,7 @@ def test_refusals_questions_and_small_talk_state_nothing(sentence):
         "Not mentioned in the text, members enjoy free shipping.",
         "The text does not mention a fee, members enjoy free shipping.",
         "I do not know the winner, Denver.",
+        "I do not know the winner (Denver).",
         "I do not have access to the name of the winner, Denver Broncos.",
         # questions that tell
         "What if members enjoy free shipping?",

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 LIVE_METRICS = ("faithfulness", "context_utilization")
 
 SHARE = 50  # while samples keep coming, each look takes one of so many that wait; the rest is scored after the burst
-YIELD = 1.0  # seconds for which it takes none of them meanwhile, where the application computes
+YIELD = 1.0  # seconds for which it takes none of them meanwhile where the application computes, and then all
 LULL = 0.25  # seconds without a new sample after which a burst is over: parallel requests end in waves
 BREATH = 0.05  # seconds at least before a sample that waits for its budget is tried again
 
@@ -137,7 +137,7 @@ class LiveScorer(BaseIntake):
         self._delivery = Delivery(self._sinks, self._on_score, self._max_queue, self._delivered, self.count_error)
         self._seen = self._allowed = 0  # items put before the last look, and those that may be begun until the next
         self._last = 0.0  # when a look last found new ones
-        self._took = 0.0  # when one last took some
+        self._waits_since = 0.0  # when a burst began, or a look last took some
         return Mailbox(SCORING, self._look, max_items=self._max_queue, max_bytes=self._max_bytes)
 
     # -- the host's side ------------------------------------------------------------------------------------------
@@ -204,12 +204,16 @@ class LiveScorer(BaseIntake):
         """Begin to score what waits. While more keeps coming, the application goes first: see SHARE and YIELD."""
         box, now = self._box, time.monotonic()
         if box.put_so_far > self._seen:
+            if now - self._last >= LULL:
+                self._waits_since = now
             self._seen, self._last = box.put_so_far, now
         busy = now - self._last < LULL and not box.awaited and not box.half_full
-        gives_way = busy and SCORING.hindered and now - self._took < YIELD
-        self._allowed = 0 if gives_way else max(1, len(box) // SHARE) if busy else len(box)
+        if not busy or (SCORING.hindered and now - self._waits_since >= YIELD):
+            self._allowed = len(box)
+        else:
+            self._allowed = 0 if SCORING.hindered else max(1, len(box) // SHARE)
         if self._allowed:
-            self._took = now
+            self._waits_since = now
         self._start()
         return False
 

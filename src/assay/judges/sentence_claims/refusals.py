@@ -84,15 +84,15 @@ _PRESUPPOSED = re.compile(
 _RELATIVE = re.compile(r"\b(?:that|which|who|whose|whom|why)\b|[,;:()–—]")
 #: Where a clause may begin. After the weak ones there may also be one more thing of a list.
 _JOINT = re.compile(
-    r", only\b|(?P<or>,? or\b)|(?P<and>,? and\b)|(?P<comma>,|\))|(?P<aside>\()"
+    r", only\b|(?P<or>,? or\b)|(?P<and>,? and\b)|(?P<comma>,|\))|\("
     r"|[;:–—!?…]| - |\. |\b(?:but|however|although|though|while|whereas|yet|nevertheless"
     r"|nonetheless|so|therefore|thus|hence|consequently|because|since|which|who|whose|whom|meaning|except|unless"
     r"|until)\b"
 )
 #: How many words may follow such a joint and still be no more than one thing of a list. A comma lists where "and" or
 #: "or" comes later, as in "meats, vegetables, or grains"; else what follows may be a clause of its own, or the answer:
-#: "I do not know the winner, Denver."
-_MOST_NAMES = {"or": 12, "and": 4, "aside": 2}
+#: "I do not know the winner, Denver." So it may in brackets.
+_MOST_NAMES = {"or": 12, "and": 4}
 _LISTED = 5
 _BY_THE_WAY = re.compile(
     r"\W*(?:but )?(?:unfortunately|regrettably|sadly|alas|sorry|(?:i am|i'm) (?:afraid|sorry)|my apologies|though"
