@@ -167,6 +167,18 @@ def test_an_end_that_comes_twice_counts_as_ignored() -> None:
     assert (journal.events, journal.ignored) == (5, 1)
 
 
+def test_a_text_in_place_of_documents_is_one_passage() -> None:
+    for followed in (Journal(), RunCollector()):
+        root, retriever = RUNS[:2]
+        followed.start(root, None, "chain", inputs="q")
+        followed.start(retriever, root, "retriever", inputs="q")
+        followed.end(retriever, documents="cats purr")
+        over = followed.end(root, "a")
+        trace = over.trace() if isinstance(over, Heard) else over
+        assert trace is not None
+        assert [found.text for found in trace.runs[retriever].documents or ()] == ["cats purr"]
+
+
 def test_nothing_of_the_hosts_objects_is_read_later_or_held() -> None:
     documents, outputs, messages = [document("a")], {"docs": [document("b")]}, {"question": "q", "list": ["x"]}
     journal = Journal()

@@ -25,7 +25,9 @@ def copy_document(document: Any) -> Found:
 
 
 def copy_documents(documents: Sequence[Any], copy: Callable[[Any], Found] = copy_document) -> tuple[Found, ...]:
-    """Copies of all of these. Lists of LangChain's own documents are common, and read in one go."""
+    """Copies of all of these; a text is one passage. LangChain's own documents are common, and read in one go."""
+    if isinstance(documents, str):
+        return (copy(documents),)
     kinds = set(map(type, documents)) if copy is copy_document else ()
     if len(kinds) != 1 or not all(map(_is_langchains, kinds)):
         return tuple(map(copy, documents))
