@@ -112,6 +112,12 @@ def test_copied_sentences_are_of_the_passage_and_in_its_order(seed: int) -> None
     assert derive.copied("Short one.", 2, random.Random(seed)) == []
 
 
+@given(SEEDS)
+def test_a_name_behind_an_apostrophe_is_not_swapped_for_itself(seed: int) -> None:
+    assert derive.swap_name("He is d'Aosta.", "Born in Aosta.", [], random.Random(seed)) is None
+    assert derive.swap_name("He is d'Aosta.", "Born in Aosta.", ["Ada"], random.Random(seed)) == "He is d'Ada."
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.text(max_size=80), st.text(max_size=80), SEEDS)
 def test_any_text_is_taken(claim: str, passage: str, seed: int) -> None:

@@ -100,9 +100,13 @@ def swap_name(claim: str, passage: str, others: Sequence[str], rng: random.Rando
     if not mine:
         return None
     old = rng.choice(mine)
-    known = set(words(claim))
-    here = [name for name in dict.fromkeys(names(passage)) if not known & set(words(name))]
-    strange = [name for name in others if not known & set(words(name)) and name not in passage]
+    known = {*words(claim), *mine}  # of "d'Aosta" the name is Aosta, and the word is not
+
+    def is_new(name: str) -> bool:
+        return name not in known and not known & set(words(name))
+
+    here = [name for name in dict.fromkeys(names(passage)) if is_new(name)]
+    strange = [name for name in others if is_new(name) and name not in passage]
     pool = here if here and (not strange or rng.random() < 0.67) else strange
     same = [name for name in pool if name.count(" ") == old.count(" ")] or pool
     return claim.replace(old, rng.choice(same), 1) if same else None
