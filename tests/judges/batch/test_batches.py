@@ -153,7 +153,7 @@ def test_it_works_without_a_run(tmp_path):
 
 
 def test_detached_it_submits_and_ends_and_the_same_call_goes_on(tmp_path):
-    passes, rows = 0, [row(n) for n in range(3)]
+    rows = [row(n) for n in range(3)]
     with BatchServer(takes=0.05) as server:
         judge = judge_at(server)
 
@@ -163,16 +163,12 @@ def test_detached_it_submits_and_ends_and_the_same_call_goes_on(tmp_path):
         with pytest.raises(Detached, match="run nightly waits for 1 batch with 9 requests") as caught:
             one_pass()
         assert (caught.value.run, caught.value.batches) == ("nightly", 1)
-        with suppress(Detached):
-            one_pass()  # the batch may have ended by now, and the second round be on its way
         result = None
-        while result is None:
-            passes += 1
+        while result is None:  # the first batch may have ended by now, and the second as well on a slow machine
             with suppress(Detached):
                 result = one_pass()
         assert set(server.submitted.values()) == {1}
         assert len(server.batches) == 2
-    assert passes >= 1
     assert {summary.scored for summary in result.metrics.values()} == {3}
     assert "15 requests in 2 batches" in str(result.notes)  # of all passes
 
