@@ -42,7 +42,7 @@ def score(server: BatchServer, *more: str) -> list[str]:
 
 
 def test_a_detached_run_goes_on_by_collecting(assay, tmp_path):
-    with BatchServer(takes=1.0) as server:
+    with BatchServer(takes=3600.0) as server:
         begun = assay(*score(server, "--detach", "--discount", "0.5", "--poll", "1", "--rows-in-flight", "50"))
         assert begun.returncode == 0
         assert "4 requests are at" in begun.stderr
@@ -50,7 +50,6 @@ def test_a_detached_run_goes_on_by_collecting(assay, tmp_path):
         shown = assay("batch", "status")
         assert "4 requests of run " in shown.stdout
         assert "under way since 0 min" in shown.stdout
-        server.takes = 3600.0
         early = assay("batch", "collect")
         assert early.returncode == 7
         assert "waits for 1 batch" in early.stderr
