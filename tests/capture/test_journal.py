@@ -199,7 +199,7 @@ def test_nothing_of_the_hosts_objects_is_read_later_or_held() -> None:
     messages["question"] = "changed"
     assert heard is not None
     hosts = (found, passed, documents, outputs, messages, metadata, tags)
-    assert not [note for note in heard.notes if any(one is mine for one in note for mine in hosts)]
+    assert not [one for one in heard.notes if any(one is mine for mine in hosts)]
     trace = heard.trace()
     assert heard.notes == []
     assert [one.text for one in trace.runs[retriever].documents or ()] == ["a"]

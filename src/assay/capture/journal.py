@@ -34,25 +34,36 @@ Around = Callable[[Any, Any, Kind, "Heard | None"], tuple[Hashable | None, Mappi
 
 
 class Heard:
-    """What was heard of one trace: notes of its events, in order, of which `trace` makes the tree.
+    """What was heard of one trace: of its root, and notes of all other events, of which `trace` makes the tree.
 
-    id, parent, inputs, tags, metadata, ids, started, ended  those of its root, as of a `Run`
-    size, latest, adopted                                    see `assay.capture.open_traces.Followed`
-    known                                                    the keys of its runs
-    whole, named                                             of those whose outputs are kept as a whole, and of those
-                                                             that the rules name: their inputs are kept too
+    id, parent, kind, name, inputs, tags, metadata, ids, started, ended, prompt, offered
+                           those of its root, as of a `Run`
+    over                   how that ended: what `_over` is to be called with; None as long as it has not
+    size, latest, adopted  see `assay.capture.open_traces.Followed`
+    known                  the keys of its runs
+    whole, named           of those whose outputs are kept as a whole, and of those that the rules name: their inputs
+                           are kept too
+    notes                  a function for each event, how many arguments it takes besides the tree, and those. One list,
+                           because an object for each note makes the garbage collector's rounds longer
     """
 
     __slots__ = (
-        "_journal", "_tree", "adopted", "ended", "id", "ids", "inputs", "key", "known", "latest", "metadata", "named",
-        "notes", "parent", "size", "started", "tags", "whole",
+        "_journal", "_tree", "adopted", "ended", "id", "ids", "inputs", "key", "kind", "known", "latest", "metadata",
+        "name", "named", "notes", "offered", "over", "parent", "prompt", "size", "started", "tags", "whole",
     )  # fmt: skip
 
-    def __init__(self, id: Hashable, key: Hashable, parent: Hashable | None, journal: Journal) -> None:
+    def __init__(
+        self, id: Hashable, key: Hashable, parent: Hashable | None, kind: Kind, name: str | None, journal: Journal
+    ) -> None:
         self.id = id
         self.key = key
         self.parent = parent
+        self.kind: Kind = kind
+        self.name = name
         self.inputs: Any = None
+        self.prompt: Sequence[str] | None = None
+        self.offered: Sequence[str] = ()
+        self.over: tuple[Any, ...] | None = None
         self.tags: Sequence[str] = ()
         self.metadata: Mapping[str, Any] = {}
         self.ids: Mapping[str, str] = {}
@@ -61,8 +72,8 @@ class Heard:
         self.size = 0
         self.latest: tuple[Found, ...] = ()
         self.adopted = False
-        self.known: list[Hashable] = []
-        self.notes: list[tuple[Any, ...]] = []
+        self.known: list[Hashable] = [key]
+        self.notes: list[Any] = []
         self.whole: set[Hashable] = set()
         self.named: Collection[Hashable] = ()
         self._journal = journal
@@ -78,7 +89,7 @@ class Heard:
         if self._tree is None:
             self._tree = self._journal.read(self)
             if self.parent is None:  # else they may have to be read once more, as a part of another trace
-                self.notes = []  # they refer back to this: it would stay until the garbage is collected
+                self.notes = []
         return self._tree
 
 
@@ -124,7 +135,7 @@ class Journal(OpenTraces["Heard", "Heard"]):
             if kind in SAYS:
                 above.whole.add(key)
             # before host's objects are read: where they raise, what lies below finds this run
-            above.notes.append((_started, id, parent, kind, name, time.time(), prompt, ids, offered))
+            above.notes += (_started, 8, id, parent, kind, name, time.time(), prompt, ids, offered)
             if self._orphans and key in self._orphans:
                 self._adopt(key, above)
             if self._keep and name in self._keep:
@@ -135,7 +146,7 @@ class Journal(OpenTraces["Heard", "Heard"]):
             elif prompt is None and type(inputs) is not str and kind not in UNREAD:
                 given = _texts_given(inputs)
                 if given is not None:
-                    above.notes.append((_given, id, given))
+                    above.notes += (_given, 2, id, given)
             if prompt is not None:
                 self._weigh(above, sum(map(len, prompt)))
 
@@ -157,10 +168,11 @@ class Journal(OpenTraces["Heard", "Heard"]):
             if heard is None:
                 self.ignored += 1
                 return None
-            about = (id, time.time(), None if error is None else type(error).__name__, ids)
+            failed = None if error is None else type(error).__name__
             if key == heard.key:
-                self._end_root(heard, about, outputs, documents, inputs, streamed)
+                self._end_root(heard, failed, ids, outputs, documents, inputs, streamed)
                 return heard
+            at = time.time()
             said = found = given = asked = None
             try:
                 if inputs is not None:
@@ -178,7 +190,7 @@ class Journal(OpenTraces["Heard", "Heard"]):
                 elif type(outputs) is not str:
                     said = self._passed_on(heard, outputs)
             finally:  # whatever the host's objects do, the run is over
-                heard.notes.append((_ended, about, said, found, False, asked, given))
+                heard.notes += (_ended, 8, id, at, failed, ids, said, found, asked, given)
             return None
 
     def add_documents(self, id: Hashable, documents: Sequence[Any]) -> bool:
@@ -190,7 +202,7 @@ class Journal(OpenTraces["Heard", "Heard"]):
             if heard is None:
                 self.ignored += 1
                 return False
-            heard.notes.append((_recorded, id, copied))
+            heard.notes += (_recorded, 2, id, copied)
             self._weigh(heard, sum(len(found.text) for found in copied))
             return True
 
@@ -202,9 +214,7 @@ class Journal(OpenTraces["Heard", "Heard"]):
         """The tree of a trace that is over, of the notes that were made of it."""
         ever = sys.maxsize
         tree = RunCollector(max_traces=ever, max_runs=ever, max_bytes=ever, ttl=ever, keep=self._keep, copy=self._copy)
-        over: Trace | None = None
-        for note, *about in heard.notes:
-            over = note(tree, *about) or over
+        over = _taken_in(tree, heard)
         if tree.ignored:  # an end that came twice
             with self._lock:
                 self.ignored += tree.ignored
@@ -222,11 +232,10 @@ class Journal(OpenTraces["Heard", "Heard"]):
         if key in self._runs or key in self._gone or key_of(parent) in self._gone:
             self._ignore(key)
             return
-        heard = Heard(id, key, parent, self)
+        heard = Heard(id, key, parent, kind, name, self)
+        heard.prompt, heard.offered = prompt, offered
         self._open(heard)
         self._runs[key] = heard
-        heard.known.append(key)
-        heard.notes.append((_began, heard, kind, name, prompt, offered))
         if self._orphans and key in self._orphans:
             self._adopt(key, heard)
         if name in self._keep:
@@ -245,20 +254,21 @@ class Journal(OpenTraces["Heard", "Heard"]):
 
     def _ask(self, heard: Heard, id: Hashable, inputs: Any) -> None:
         asked = copy_value(inputs, self._copy)
-        heard.notes.append((_asked, id, asked))
+        heard.notes += (_asked, 2, id, asked)
         self._weigh(heard, size_of(asked))
 
     def _end_root(
-        self, heard: Heard, about: tuple[Any, ...], outputs: Any, documents: Any, inputs: Any, streamed: bool
-    ) -> None:
-        heard.ended = about[1]
+        self, heard: Heard, failed: str | None, ids: Mapping[str, str] | None, outputs: Any, documents: Any,
+        inputs: Any, streamed: bool,
+    ) -> None:  # fmt: skip
+        heard.ended = time.time()
         try:
             if documents is not None:
                 documents = copy_documents(documents, self._copy) if readable(documents) else _UNREADABLE
             outputs = copy_value(outputs, self._copy)
             if inputs is not None:
                 heard.inputs = copy_value(inputs, self._copy)
-            heard.notes.append((_over, heard, about, outputs, documents, streamed))
+            heard.over = (failed, ids, outputs, documents, streamed)
         finally:  # whatever the host's objects do, the trace is over
             self._drop(heard)
         heard.size += size_of(outputs) + RUN_SIZE * len(heard.known)
@@ -286,7 +296,7 @@ class Journal(OpenTraces["Heard", "Heard"]):
         return run
 
     def _take_in(self, orphan: Heard, above: Heard, still_open: bool) -> None:
-        above.notes += orphan.notes
+        above.notes += (_taken_in, 1, orphan)
         above.known += orphan.known
         above.whole |= orphan.whole
         above.named = {*above.named, *orphan.named}
@@ -304,14 +314,25 @@ def _texts_given(inputs: Any) -> dict[str, Sequence[str]] | None:
 # -- notes: what is done with a tree for each when the trace is read ---------------------------------------------------
 
 
-def _began(
-    tree: RunCollector, heard: Heard, kind: Kind, name: str | None, prompt: Sequence[str] | None, offered: Sequence[str]
-) -> None:
+def _taken_in(tree: RunCollector, heard: Heard) -> Trace | None:
+    """A whole trace: that which is read, or one whose root turned out to be a part of it."""
+    _began(tree, heard)
+    notes, at, over = heard.notes, 0, None
+    while at < len(notes):
+        first = at + 2
+        at = first + notes[at + 1]
+        over = notes[first - 2](tree, *notes[first:at]) or over
+    if heard.over is not None:
+        over = _over(tree, heard, *heard.over) or over
+    return over
+
+
+def _began(tree: RunCollector, heard: Heard) -> None:
     """A root started, or a run that was taken for one and keeps what is kept of a root."""
     first = heard.parent is None or not tree.knows(heard.parent)
     tree.start(
-        heard.id, heard.parent, kind, name, heard.inputs if first else None, heard.tags, heard.metadata,
-        prompt=prompt, ids=heard.ids, offered=offered, at=heard.started,
+        heard.id, heard.parent, heard.kind, heard.name, heard.inputs if first else None, heard.tags, heard.metadata,
+        prompt=heard.prompt, ids=heard.ids, offered=heard.offered, at=heard.started,
     )  # fmt: skip
     run = tree.run_of(heard.id)
     if run is not None:
@@ -319,11 +340,12 @@ def _began(
 
 
 def _over(
-    tree: RunCollector, heard: Heard, about: tuple[Any, ...], outputs: Any, documents: Any, streamed: bool
-) -> Trace | None:
+    tree: RunCollector, heard: Heard, failed: str | None, ids: Mapping[str, str] | None, outputs: Any, documents: Any,
+    streamed: bool,
+) -> Trace | None:  # fmt: skip
     """It ended. Of a run that was taken for a root, what was still going on below it was not heard of again."""
     run = tree.run_of(heard.id)
-    trace = _ended(tree, about, outputs, documents, streamed)
+    trace = _ended(tree, heard.id, heard.ended, failed, ids, outputs, documents, streamed=streamed)
     if run is not None:
         run.outputs = outputs
         run.documents = None if documents is None or documents is _UNREADABLE else documents
@@ -354,10 +376,9 @@ def _given(tree: RunCollector, id: Hashable, given: Mapping[str, Sequence[str]])
 
 
 def _ended(
-    tree: RunCollector, about: tuple[Any, ...], outputs: Any, documents: Any, streamed: bool, inputs: Any = None,
-    given: Mapping[str, Sequence[str]] | None = None,
+    tree: RunCollector, id: Hashable, at: float | None, error: str | None, ids: Mapping[str, str] | None, outputs: Any,
+    documents: Any, inputs: Any = None, given: Mapping[str, Sequence[str]] | None = None, *, streamed: bool = False,
 ) -> Trace | None:  # fmt: skip
-    id, at, error, ids = about
     run = tree.run_of(id)
     first = run is not None and run.ended is None  # else it ends for a second time
     if run is not None and (run.prompt is not None or run.kind in UNREAD):

@@ -33,12 +33,14 @@ class Lane:
     """Serves mailboxes on one thread, each in its turn.
 
     every     seconds between looks for new work
+    seldom    the same while the host computes: each look then takes Python's lock and the CPU's caches from it
     hindered  whether the last look came late: the host computes, and what is done here is taken from it
     """
 
-    def __init__(self, name: str, every: float) -> None:
+    def __init__(self, name: str, every: float, seldom: float | None = None) -> None:
         self.name = name
         self.every = every
+        self.seldom = every if seldom is None else seldom
         self.errors = Errors()
         self._set_up()
         renewed(self)
@@ -171,8 +173,9 @@ class Lane:
                 self._timer = thread.loop.call_later(IDLE, self._end)
                 return
             self._asleep = False
-        thread.due = now + self.every
-        self._timer = thread.loop.call_later(self.every, self._tick)
+        pause = self.seldom if self.hindered else self.every
+        thread.due = now + pause
+        self._timer = thread.loop.call_later(pause, self._tick)
 
     def _end(self) -> None:
         with self.lock:
@@ -193,8 +196,8 @@ class Lane:
 
 
 #: Where samples are scored, one loop for all scorers; and where blocking sinks are written to.
-SCORING = Lane("assay-live", 0.02)
-DELIVERY = Lane("assay-delivery", 0.02)
+SCORING = Lane("assay-live", 0.02, seldom=0.1)
+DELIVERY = Lane("assay-delivery", 0.02, seldom=0.1)
 
 _SPOOLING: dict[float, Lane] = {}
 

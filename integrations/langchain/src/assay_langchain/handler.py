@@ -62,6 +62,8 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
     raise_error = False
     takes_turns = True  # told by others of our kind: see `inline`
     run_inline = property(is_inline)
+    # as inherited, but for what a property takes: LangChain asks for one at each event
+    ignore_chain = ignore_llm = ignore_chat_model = ignore_retriever = ignore_agent = False
 
     def __init__(
         self,
