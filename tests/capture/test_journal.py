@@ -141,6 +141,18 @@ def test_parents_in_a_circle_end_where_they_began() -> None:
         assert list(trace.runs) == [RUNS[0], RUNS[1]]
 
 
+def test_runs_of_which_each_is_heard_of_before_its_parent() -> None:
+    runs = [uuid.UUID(int=number) for number in range(1, 1501)]  # more than Python's frames may be deep
+    for followed in (Journal(), RunCollector()):
+        for run, above in zip(runs, [*runs[1:], None], strict=True):
+            followed.start(run, above, "chain", inputs="q")
+        assert len(followed) == 1
+        over = followed.end(runs[-1], "a")
+        trace = over.trace() if isinstance(over, Heard) else over
+        assert trace is not None
+        assert trace.runs.keys() == set(runs)
+
+
 def test_a_run_that_was_over_before_its_parent_was_heard_of_does_not_start_again() -> None:
     for followed in (Journal(), RunCollector()):
         child, root = RUNS[:2]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -26,6 +26,7 @@ from assay.capture.open_traces import OpenTraces
 from assay.capture.tree import Found, Kind, Trace, key_of
 
 _UNREADABLE = object()  # stands for documents that can be read only once, and are the host's
+_TAKEN_IN = object()  # the note of a trace whose root turned out to be a part of another
 
 
 #: Asked with the id of a run that starts, the one that it names as its parent, its kind, and what was heard of the
@@ -43,8 +44,8 @@ class Heard:
     known                  the keys of its runs
     whole, named           of those whose outputs are kept as a whole, and of those that the rules name: their inputs
                            are kept too
-    notes                  a function for each event, how many arguments it takes besides the tree, and those. One list,
-                           because an object for each note makes the garbage collector's rounds longer
+    notes                  a function for each event, how many arguments it takes besides the tree, and those: in one
+                           list, because an object for each makes the garbage collector's rounds longer
     """
 
     __slots__ = (
@@ -214,7 +215,9 @@ class Journal(OpenTraces["Heard", "Heard"]):
         """The tree of a trace that is over, of the notes that were made of it."""
         ever = sys.maxsize
         tree = RunCollector(max_traces=ever, max_runs=ever, max_bytes=ever, ttl=ever, keep=self._keep, copy=self._copy)
-        over = _taken_in(tree, heard)
+        over: Trace | None = None
+        for note, about in _events_of(heard):
+            over = note(tree, *about) or over
         if tree.ignored:  # an end that came twice
             with self._lock:
                 self.ignored += tree.ignored
@@ -296,7 +299,7 @@ class Journal(OpenTraces["Heard", "Heard"]):
         return run
 
     def _take_in(self, orphan: Heard, above: Heard, still_open: bool) -> None:
-        above.notes += (_taken_in, 1, orphan)
+        above.notes += (_TAKEN_IN, 1, orphan)
         above.known += orphan.known
         above.whole |= orphan.whole
         above.named = {*above.named, *orphan.named}
@@ -314,17 +317,28 @@ def _texts_given(inputs: Any) -> dict[str, Sequence[str]] | None:
 # -- notes: what is done with a tree for each when the trace is read ---------------------------------------------------
 
 
-def _taken_in(tree: RunCollector, heard: Heard) -> Trace | None:
-    """A whole trace: that which is read, or one whose root turned out to be a part of it."""
-    _began(tree, heard)
-    notes, at, over = heard.notes, 0, None
+def _events_of(heard: Heard) -> Iterator[tuple[Callable[..., Trace | None], Sequence[Any]]]:
+    """What to do with a tree for each event of a trace, and of those that it took in: without recursion, they nest."""
+    under_way = [_own_events_of(heard)]
+    while under_way:
+        for note, about in under_way[-1]:
+            if note is _TAKEN_IN:
+                under_way.append(_own_events_of(*about))
+                break
+            yield note, about
+        else:
+            under_way.pop()
+
+
+def _own_events_of(heard: Heard) -> Iterator[tuple[Any, Sequence[Any]]]:
+    yield _began, (heard,)
+    notes, at = heard.notes, 0
     while at < len(notes):
-        first = at + 2
-        at = first + notes[at + 1]
-        over = notes[first - 2](tree, *notes[first:at]) or over
+        end = at + 2 + notes[at + 1]
+        yield notes[at], notes[at + 2 : end]
+        at = end
     if heard.over is not None:
-        over = _over(tree, heard, *heard.over) or over
-    return over
+        yield _over, (heard, *heard.over)
 
 
 def _began(tree: RunCollector, heard: Heard) -> None:
