@@ -34,6 +34,8 @@ def answering_runs(trace: Trace, answer: str | None) -> tuple[Run, ...]:
     answering = _most_shared(calls, shared)
     if answering is None:
         return ()
+    if answering.outputs == answer:
+        return (answering,)
     whole = len(spaced(answer or ""))
     if shared.get(answering.id, whole) >= whole:
         return (answering,)
@@ -123,8 +125,10 @@ def calls_of(trace: Trace) -> list[Run]:
 
 def shared_text(calls: Iterable[Run], answer: str | None) -> dict[Hashable, int]:
     """How many characters the calls share with the answer, by id: those whose text is in it, or holds it."""
-    told = spaced(answer or "")
     said_by = {run.id: run.outputs for run in calls if isinstance(run.outputs, str)}
+    if answer and not answer.isspace() and all(said == answer for said in said_by.values()):  # the usual case
+        return dict.fromkeys(said_by, len(answer))
+    told = spaced(answer or "")
     texts = {id: told if said == answer else spaced(said) for id, said in said_by.items()}
     return {
         id: min(len(said), len(told)) for id, said in texts.items() if said and told and (said in told or told in said)
