@@ -137,6 +137,27 @@ def test_a_full_scorer_does_not_keep_the_thread_from_another(scorer: Any) -> Non
     slow.close(0.1)
 
 
+def test_where_the_host_computes_a_lane_looks_less_often() -> None:
+    looks: list[float] = []
+    lane = Lane("looking", 0.02, seldom=0.2)
+
+    def look() -> bool:  # takes nothing, so that it is asked again and again
+        looks.append(time.monotonic())
+        return False
+
+    box = Mailbox[int](lane, look, max_items=1)
+    box.put(1, 1)
+    box.wake()
+    until = time.monotonic() + 2.0
+    while time.monotonic() < until:
+        pass
+    computing = len(looks)
+    time.sleep(1.0)
+    box.take()  # its thread has nothing to do any more
+    assert computing <= 30  # 2 s / 0.2 s = 10, and some until the first that came late; each 20 ms would be 100
+    assert len(looks) - computing > computing  # on a free machine 50
+
+
 def test_what_came_in_a_burst_is_scored_after_it_without_being_asked_for(scorer: Any) -> None:
     live = scorer(sinks=[MemorySink()])
     for n in range(400):
