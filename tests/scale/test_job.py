@@ -169,7 +169,8 @@ def test_ctrl_c_ends_cleanly_and_a_rerun_goes_on(tmp_path: Path) -> None:
     assert part.stopped == "interrupted"
     whole = evaluate_in_processes(data, "faithfulness", judge, jobs=2, store=store, shard_rows=20, lean=True)
     assert whole.rows == 4000
-    assert whole.usage.calls == 2 * (4000 - part.rows)  # claims and support of each row that was left
+    # claims and support of each row that was left; a shard that a worker had in hand may have been kept meanwhile
+    assert 2 * (4000 - part.rows - 2 * 20) <= whole.usage.calls <= 2 * (4000 - part.rows)
 
 
 def test_one_budget_holds_for_all_workers_and_for_a_rerun(tmp_path: Path) -> None:

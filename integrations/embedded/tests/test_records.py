@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -14,6 +13,8 @@ from assay_embedded.records.spoken import spoken
 from assay_embedded.sentences import sentences
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from tests import linear
 
 PLACE = {
     "name": "Anna's",
@@ -197,12 +198,7 @@ def test_every_piece_lies_in_the_text(text: str) -> None:
      "a\tb\n", '[{"a": 1}, ', "{\"'", "12:0-", "- a: b\nc\n"],
 )  # fmt: skip
 def test_time_is_linear(unit: str) -> None:
-    spent = []
-    for size in (40_000, 160_000):
-        start = time.process_time()
-        Passage(unit * (size // len(unit)))
-        spent.append(time.process_time() - start)
-    assert spent[1] < 10 * spent[0] + 0.5  # four times as much text: a square takes sixteen times as long
+    assert linear.fault(Passage, unit * (16_000 // len(unit)), unit * (160_000 // len(unit))) is None
 
 
 @pytest.fixture(scope="module")
