@@ -38,6 +38,19 @@ def test_a_call_in_another_step_whose_text_stands_in_the_answer_by_chance_did_no
     assert ids(answering_runs(trace(*runs, answer=answer), answer)) == ["a"]
 
 
+@given(
+    st.lists(st.sampled_from([None, "", " ", "Calm.", "To heal.", "Calm. To heal.", "Calm.  To heal.", "Else."])),
+    st.sampled_from([" ", "Calm.", "To heal.", "Calm. To heal.", "Calm.\nTo heal."]),
+)
+def test_spaces_of_the_answer_do_not_matter(texts: list[str | None], answer: str) -> None:
+    """An answer that a call gave to the letter is found without comparing words, and so as one that is spaced apart."""
+    runs = [step("s", 1), *(llm(str(at), "s", at, says) for at, says in enumerate(texts, 2))]
+    spaced = f" {answer.replace(' ', '  ')} "
+    assert ids(answering_runs(trace(*runs, answer=answer), answer)) == ids(
+        answering_runs(trace(*runs, answer=spaced), spaced)
+    )
+
+
 def test_a_call_that_gave_the_whole_answer_gave_it_alone() -> None:
     runs = (step("s", 1), llm("a", "s", 2, "Calm."), llm("b", "s", 3, "Calm. To heal."))
     assert ids(answering_runs(trace(*runs, answer="Calm. To heal."), "Calm. To heal.")) == ["b"]
