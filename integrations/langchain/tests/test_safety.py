@@ -25,6 +25,44 @@ def test_a_fault_in_include_loses_one_trace_and_is_counted(captured: Any, kit: A
     assert it.handler.health().errors == {"ZeroDivisionError": 1}
 
 
+class Raises:
+    """Whatever is done with it raises."""
+
+    def _raise(self, *arguments: Any) -> Any:
+        raise RuntimeError("nothing can be done with this")
+
+    __getattr__ = __eq__ = __str__ = __repr__ = __len__ = __iter__ = __bool__ = __contains__ = __getitem__ = _raise  # type: ignore[assignment]
+    __hash__ = object.__hash__
+
+
+GIVEN = {
+    "object": lambda: Raises(),
+    "list": lambda: [Raises()],
+    "dict": lambda: {"documents": [Raises()], "a": Raises()},
+    "batch": lambda: [[Raises()]],
+}
+
+
+@pytest.mark.parametrize("form", GIVEN)
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [("chain", "chain"), ("retriever", "retriever"), ("tool", "tool"), ("llm", "llm"), ("chat_model", "llm")],
+)
+def test_no_hook_raises_whatever_it_is_given(form: str, start: str, end: str, captured: Any, kit: Any) -> None:
+    it, given = captured(), GIVEN[form]()
+    more = {"tool": {"inputs": given}, "chat_model": {"invocation_params": given}}.get(start, {})
+    root, run = uuid.uuid4(), uuid.uuid4()
+    for id, parent in ((root, None), (run, root)):
+        getattr(it.handler, f"on_{start}_start")(
+            given, given, run_id=id, parent_run_id=parent, tags=given, metadata=given, **more
+        )
+    getattr(it.handler, f"on_{end}_end")(given, run_id=run)
+    it.handler.on_chain_end(given, run_id=root)
+    assert it.handler.health().open_traces == 0
+    assert kit.rag().invoke(QUESTION, config=it.config) == ANSWER
+    assert it.samples[-1].answer == ANSWER
+
+
 def test_documents_that_are_none_are_counted_not_raised(captured: Any) -> None:
     it = captured()
     root, child = uuid.uuid4(), uuid.uuid4()

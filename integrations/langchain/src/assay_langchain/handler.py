@@ -177,7 +177,7 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         name: str | None = None,
         **kwargs: Any,
     ) -> None:
-        about = serialized or {}
+        about = serialized if isinstance(serialized, dict) else {}
         arguments = kwargs.get("inputs")
         given = input_str if arguments is None else arguments
         self.listener.start(
