@@ -97,6 +97,7 @@ PLACES: dict[str, Callable[[Any], tuple[Any, str]]] = {
     "ids at start": lambda it: (assay_langchain.ids, "ids_at_start"),
     "ids at end": lambda it: (assay_langchain.ids, "ids_at_end"),
     "whether to ask": lambda it: (assay_langchain.ids, "followed"),
+    "ids of LangSmith": lambda it: (assay_langchain.ids, "langsmith_ids"),
     "ids of spans": lambda it: (assay_langchain.ids, "span_ids"),
     "surroundings": lambda it: (assay_langchain.listener, "conversation"),
     "parent around": lambda it: (assay_langchain.listener, "run_around"),

@@ -28,21 +28,27 @@ def copy_documents(documents: Sequence[Any], copy: Callable[[Any], Found] = copy
     """Copies of all of these; a text is one passage. LangChain's own documents are common, and read in one go."""
     if isinstance(documents, str):
         return (copy(documents),)
-    kinds = set(map(type, documents)) if copy is copy_document else ()
-    if len(kinds) != 1 or not all(map(_is_langchains, kinds)):
-        return tuple(map(copy, documents))
-    return tuple(
-        [
-            _new(Found, (text, item.id, dict(item.metadata or {}), None))
-            if type(text := item.page_content) is str
-            else copy(item)
-            for item in documents
-        ]
-    )
+    copies: list[Found] = []
+    usual = copy is copy_document
+    for item in documents:
+        if usual and (type(item) in _LANGCHAINS or _is_langchains(type(item))):
+            fields = item.__dict__  # as it is an object of pydantic's, asked once
+            text, about = fields.get("page_content"), fields.get("metadata")
+            if type(text) is str:
+                copies.append(_new(Found, (text, fields.get("id"), dict(about) if about else {}, None)))
+                continue
+        copies.append(copy(item))
+    return tuple(copies)
+
+
+_LANGCHAINS: set[type] = set()  # LangChain's own class of documents, once one was met
 
 
 def _is_langchains(kind: type) -> bool:
-    return kind.__name__ == "Document" and kind.__module__ == "langchain_core.documents.base"
+    if kind.__name__ != "Document" or kind.__module__ != "langchain_core.documents.base":
+        return False
+    _LANGCHAINS.add(kind)
+    return True
 
 
 _new = tuple.__new__  # what a named tuple's own way of being made comes down to
@@ -53,7 +59,7 @@ def are_copies(copies: Sequence[Found], documents: Sequence[Any]) -> bool:
     if len(copies) != len(documents):
         return False
     try:
-        for found, document in zip(copies, documents, strict=True):
+        for found, document in zip(copies, documents):  # noqa: B905  (as many, and this is called in hooks)
             if found is document:
                 continue
             if found.text is not document.page_content or found.metadata != document.metadata:
@@ -94,8 +100,11 @@ def documents_in(value: Any) -> Mapping[str, Sequence[Any]]:
     `assay.capture.passages`), and so is a document in a pair with its score.
     """
     if isinstance(value, dict):
-        lists = [(key, item) for key, item in value.items() if type(item) is list or type(item) is tuple]
-        return {key: items for key, item in lists if (items := _documents(item)) is not None} if lists else {}
+        found: dict[str, Sequence[Any]] = {}
+        for key, item in value.items():
+            if (type(item) is list or type(item) is tuple) and (items := _documents(item)) is not None:
+                found[key] = items
+        return found
     if type(value) is list or type(value) is tuple:
         items = _documents(value)
         return {"": items} if items is not None else {}
@@ -110,9 +119,10 @@ def _documents(value: Sequence[Any]) -> Sequence[Any] | None:
     if kind is str:
         return None
     if hasattr(first, "page_content"):
-        if len(set(map(type, value))) == 1 or all(hasattr(item, "page_content") for item in value):
-            return value
-        return [with_score(*value)] if is_scored(value) else None
+        for item in value:
+            if type(item) is not kind and not hasattr(item, "page_content"):
+                return [with_score(*value)] if is_scored(value) else None
+        return value
     return passages_by_type(value)
 
 

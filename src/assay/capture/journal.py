@@ -136,7 +136,10 @@ class Journal(OpenTraces["Heard", "Heard"]):
             if kind in SAYS:
                 above.whole.add(key)
             # before host's objects are read: where they raise, what lies below finds this run
-            above.notes += (_started, 8, id, parent, kind, name, time.time(), prompt, ids, offered)
+            if prompt is None and not ids and not offered:  # as most
+                above.notes += (_started, 5, id, parent, kind, name, time.time())
+            else:
+                above.notes += (_started, 8, id, parent, kind, name, time.time(), prompt, ids, offered)
             if self._orphans and key in self._orphans:
                 self._adopt(key, above)
             if self._keep and name in self._keep:
@@ -191,7 +194,10 @@ class Journal(OpenTraces["Heard", "Heard"]):
                 elif type(outputs) is not str:
                     said = self._passed_on(heard, outputs)
             finally:  # whatever the host's objects do, the run is over
-                heard.notes += (_ended, 8, id, at, failed, ids, said, found, asked, given)
+                if failed is said is found is asked is given and not ids:  # as most: there is nothing to tell
+                    heard.notes += (_ended, 2, id, at)
+                else:
+                    heard.notes += (_ended, 8, id, at, failed, ids, said, found, asked, given)
             return None
 
     def add_documents(self, id: Hashable, documents: Sequence[Any]) -> bool:
@@ -372,7 +378,7 @@ def _over(
 
 def _started(
     tree: RunCollector, id: Hashable, parent: Hashable, kind: Kind, name: str | None, at: float,
-    prompt: Sequence[str] | None, ids: Mapping[str, str] | None, offered: Sequence[str],
+    prompt: Sequence[str] | None = None, ids: Mapping[str, str] | None = None, offered: Sequence[str] = (),
 ) -> None:  # fmt: skip
     tree.start(id, parent, kind, name, prompt=prompt, ids=ids, offered=offered, at=at)
 
@@ -390,8 +396,8 @@ def _given(tree: RunCollector, id: Hashable, given: Mapping[str, Sequence[str]])
 
 
 def _ended(
-    tree: RunCollector, id: Hashable, at: float | None, error: str | None, ids: Mapping[str, str] | None, outputs: Any,
-    documents: Any, inputs: Any = None, given: Mapping[str, Sequence[str]] | None = None, *, streamed: bool = False,
+    tree: RunCollector, id: Hashable, at: float | None, error: str | None = None, ids: Mapping[str, str] | None = None,
+    outputs: Any = None, documents: Any = None, inputs: Any = None, given: Mapping[str, Sequence[str]] | None = None, *, streamed: bool = False,
 ) -> Trace | None:  # fmt: skip
     run = tree.run_of(id)
     first = run is not None and run.ended is None  # else it ends for a second time

@@ -61,9 +61,7 @@ class BaseIntake(ABC):
         """Queue a sample, or a function that makes one. False: dropped. Never blocks, never raises."""
         try:
             size = size_of(sample)
-            with self._box.lock:
-                taken = self._box.put(size, sample)
-                self._count_submission(taken)
+            taken = self._box.put(size, sample, told=self._count_submission)
             if taken:
                 self._wake()
         except Exception as error:

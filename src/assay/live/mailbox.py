@@ -76,12 +76,19 @@ class Mailbox(Generic[T]):
 
     # -- the host's side: no I/O, no waiting
 
-    def put(self, size: int, item: T, *, last: bool = False) -> bool:
-        """Queue an item; False: closed, or full. It is served only after a `wake`. For the `last` there is room."""
+    def put(self, size: int, item: T, *, last: bool = False, told: Callable[[bool], object] | None = None) -> bool:
+        """Queue an item; False: closed, or full. It is served only after a `wake`. For the `last` there is room.
+
+        told  called with the same, with the lock held
+        """
         # one function, since hosts pay for each: by the time they hand over, no cache of the CPU holds any of this
         with self.lock:
             waiting = 0 if last else len(self._queue)
-            if self.closed or (waiting and (waiting >= self._max_items or self._bytes + size > self._max_bytes)):
+            room = not waiting or (waiting < self._max_items and self._bytes + size <= self._max_bytes)
+            taken = room and not self.closed
+            if told is not None:
+                told(taken)
+            if not taken:
                 return False
             self.closed = last
             self._numbers += 1

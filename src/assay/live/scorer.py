@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 LIVE_METRICS = ("faithfulness", "context_utilization")
 
 SHARE = 50  # while samples keep coming, each look takes one of so many that wait; the rest is scored after the burst
-YIELD = 1.0  # seconds for which it takes none of them meanwhile where the application computes, and then all
+YIELD = 3.0  # seconds for which it takes none of them meanwhile where the application computes, and then all
 LULL = 0.25  # seconds without a new sample after which a burst is over: parallel requests end in waves
 BREATH = 0.05  # seconds at least before a sample that waits for its budget is tried again
 

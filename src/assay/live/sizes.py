@@ -14,16 +14,16 @@ UNKNOWN = 4096  # bytes that a function is taken to hold where it does not say
 
 def size_of(submission: Submission) -> int:
     """An estimate in bytes. A function may say what it holds in an attribute `size`."""
-    if isinstance(submission, Sample):
-        size = (
-            OVERHEAD + len(submission.question or "") + len(submission.answer or "") + len(submission.reference or "")
-        )
-        size += _passages(submission.contexts) + _passages(submission.reference_contexts)
-        for turn in submission.history:
-            size += len(turn.question) + len(turn.answer) + _passages(turn.contexts)
-        return size + sum(map(_message, submission.messages))
     said = getattr(submission, "size", None)
-    return said if isinstance(said, int) and not isinstance(said, bool) and said >= 0 else UNKNOWN
+    if type(said) is int and said >= 0:
+        return said
+    if not isinstance(submission, Sample):
+        return UNKNOWN
+    size = OVERHEAD + len(submission.question or "") + len(submission.answer or "") + len(submission.reference or "")
+    size += _passages(submission.contexts) + _passages(submission.reference_contexts)
+    for turn in submission.history:
+        size += len(turn.question) + len(turn.answer) + _passages(turn.contexts)
+    return size + sum(map(_message, submission.messages))
 
 
 def _passages(contexts: tuple[Context, ...] | None) -> int:

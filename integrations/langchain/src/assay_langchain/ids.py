@@ -1,7 +1,8 @@
 """What other systems call a run: asked of libraries that the application has loaded anyway, in the hook.
 
 OpenTelemetry   the span of OpenInference's instrumentor for this very run, else the span that is going on
-LangSmith       the run itself, where tracing is on
+LangSmith       the run itself, where tracing is on: asking LangSmith for that takes as long as three of our hooks, so
+                its tracer is looked for among the handlers, where they can be seen
 Langfuse        its handler keeps what it made of each run while the run is open
 MLflow          its tracer does so too; else the trace that is going on
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Mapping
+from typing import Any
 from uuid import UUID
 
 from assay.capture.ids import current_ids, otel_ids
@@ -20,6 +22,7 @@ _OPENINFERENCE = "openinference.instrumentation.langchain"
 _LANGFUSE = "langfuse.langchain"
 _MLFLOW = "mlflow.langchain.langchain_tracer"
 _OPENLLMETRY = "opentelemetry.instrumentation.langchain"
+_TRACER = "langchain_core.tracers.langchain"
 
 
 def ids_at_start(run_id: UUID, parent: UUID | None) -> dict[str, str]:
@@ -29,7 +32,6 @@ def ids_at_start(run_id: UUID, parent: UUID | None) -> dict[str, str]:
         found |= span_ids(run_id)
     if _LANGFUSE in sys.modules:
         found |= _langfuse_ids()
-    found.update(_langsmith_ids(run_id, parent))
     return found
 
 
@@ -93,9 +95,13 @@ def _langfuse_ids() -> dict[str, str]:
     return {} if found is None else {"langfuse_trace_id": found}
 
 
-def _langsmith_ids(run_id: UUID, parent: UUID | None) -> Mapping[str, str]:
+def langsmith_ids(run_id: Hashable, parent: Hashable | None) -> Mapping[str, str]:
+    """What LangSmith calls a run whose child starts in this context, or that ends in it."""
     utils = sys.modules.get("langsmith.utils")
-    if utils is None or not utils.tracing_is_enabled():
+    if utils is None:
+        return _NONE
+    callbacks = going_on().get("callbacks")
+    if not (utils.tracing_is_enabled() if callbacks is None else _is_traced(callbacks)):
         return _NONE
     ids = {"langsmith_run_id": str(run_id)}
     above = sys.modules["langsmith.run_helpers"].get_current_run_tree()
@@ -104,3 +110,14 @@ def _langsmith_ids(run_id: UUID, parent: UUID | None) -> Mapping[str, str]:
     elif parent is None:
         ids["langsmith_trace_id"] = str(run_id)
     return ids
+
+
+def _is_traced(callbacks: Any) -> bool:
+    """Whether LangSmith's tracer is one of these handlers: LangChain adds it where tracing is on."""
+    module = sys.modules.get(_TRACER)
+    if module is not None:
+        tracer = module.LangChainTracer
+        for handler in getattr(callbacks, "handlers", ()):
+            if tracer in type(handler).__mro__:
+                return True
+    return False

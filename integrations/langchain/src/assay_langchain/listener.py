@@ -115,7 +115,7 @@ class Listener:
             span = self._span_of(run_id) if where in _SEARCHED else None
             heard = self._journal.end(run_id, outputs, error, documents, inputs, streamed, span)
             if heard is not None:
-                if ids.followed():
+                if len(heard.known) == 1 or ids.followed():
                     self._identify(heard)
                 self._ended(heard)
         except KeyboardInterrupt:
@@ -204,6 +204,9 @@ class Listener:
         named = conversation()
         if named and not any(name in root.metadata for name in NAMES):
             root.metadata = {**root.metadata, **named}
+        traced = ids.langsmith_ids(root.id, root.parent)
+        if traced:
+            root.ids = {**root.ids, **traced}
         if ids.has_neighbours():  # they have seen the root by now, whatever their place
             root.ids = {**root.ids, **ids.neighbour_ids(root.id)}
 
@@ -220,7 +223,10 @@ class Listener:
     def _identify(self, root: Heard) -> None:
         """What other systems call a root that has just ended, where they did not know it at its start."""
         try:
-            root.ids = {**root.ids, **ids.ids_at_end(cast("UUID", root.id), root.ids)}
+            if len(root.known) == 1:
+                root.ids = {**root.ids, **ids.langsmith_ids(root.id, root.parent)}
+            if ids.followed():
+                root.ids = {**root.ids, **ids.ids_at_end(cast("UUID", root.id), root.ids)}
         except KeyboardInterrupt:
             raise
         except BaseException as error:
