@@ -97,6 +97,7 @@ def mlflow() -> dict[str, Any]:
 def langsmith() -> dict[str, Any]:
     os.environ |= {"LANGSMITH_TRACING": "true", "LANGSMITH_API_KEY": "x", "LANGSMITH_ENDPOINT": NOWHERE}
     import langsmith
+    from langchain_core.tracers import LangChainTracer
 
     above: list[str] = []
 
@@ -110,11 +111,17 @@ def langsmith() -> dict[str, Any]:
         with langsmith.tracing_context(enabled=False):
             rag().invoke(QUESTION, {"callbacks": [ours]})
 
+    def tracer_given(ours: Any) -> None:
+        with langsmith.tracing_context(enabled=False):
+            rag().invoke(QUESTION, {"callbacks": [ours, LangChainTracer()]})
+
     runs: dict[str, Callable[[Any], object]] = {
         "sync": lambda ours: rag().invoke(QUESTION, {"callbacks": [ours]}),
         "async": lambda ours: asyncio.run(rag().ainvoke(QUESTION, {"callbacks": [ours]})),
         "inside a traced function": traced,
         "switched off": switched_off,
+        "model alone": lambda ours: model().invoke(QUESTION, {"callbacks": [ours]}),
+        "its own tracer": tracer_given,
     }
     return {name: {"ids": ids_of(run), "above": above} for name, run in runs.items()}
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from assay_langchain import AssayCallbackHandler
-from langchain_core.callbacks import AsyncCallbackHandler, BaseCallbackHandler
+from assay_langchain import AssayCallbackHandler, completions
+from langchain_core.callbacks import (
+    AsyncCallbackHandler,
+    AsyncCallbackManager,
+    AsyncCallbackManagerForLLMRun,
+    BaseCallbackHandler,
+)
+from langchain_core.callbacks.manager import ahandle_event
 from langchain_core.documents import Document
 from langchain_core.language_models import FakeListLLM
 from langchain_core.output_parsers import StrOutputParser
@@ -163,6 +171,59 @@ async def test_beside_an_inline_handler_of_another_we_hear_what_it_hears(capture
     await completing().ainvoke(QUESTION, config={"callbacks": [it.handler, other]})
     assert other.heard == ["start", "end"]
     assert [context.in_prompt for context in it.sample.contexts] == [True, True]
+
+
+async def built_first(self: Any, serialized: Any, prompts: Any, run_id: Any = None, **kwargs: Any) -> Any:
+    """As a release may be that tells all: the calls are made first, and awaited then."""
+    inline, rest = ([one for one in self.handlers if one.run_inline is which] for which in (True, False))
+    inline_tasks, non_inline_tasks, managers = [], [], []
+    for prompt in prompts:
+        run_id_, run_id = run_id or uuid.uuid4(), None
+        about = {"run_id": run_id_, "parent_run_id": self.parent_run_id, "tags": self.tags, "metadata": self.metadata}
+        inline_tasks.append(ahandle_event(inline, "on_llm_start", "ignore_llm", serialized, [prompt], **about))
+        non_inline_tasks.append(ahandle_event(rest, "on_llm_start", "ignore_llm", serialized, [prompt], **about))
+        run = {"run_id": run_id_, "handlers": self.handlers, "inheritable_handlers": self.inheritable_handlers}
+        managers.append(AsyncCallbackManagerForLLMRun(**run, parent_run_id=self.parent_run_id))
+    for task in inline_tasks:
+        await task
+    await asyncio.gather(*non_inline_tasks)
+    return managers
+
+
+async def one_by_one(self: Any, serialized: Any, prompts: Any, run_id: Any = None, **kwargs: Any) -> Any:
+    """The same, but each prompt's are awaited before the next."""
+    non_inline_tasks: list[Any] = []
+    managers: list[Any] = []
+    for prompt in prompts:
+        managers += await built_first(self, serialized, [prompt], run_id, **kwargs)
+        run_id = None
+    await asyncio.gather(*non_inline_tasks)
+    return managers
+
+
+@pytest.mark.parametrize("way", [built_first, one_by_one])
+async def test_a_release_that_tells_all_is_left_alone(captured: Any, monkeypatch: Any, way: Any) -> None:
+    for place, name, value in (
+        (AsyncCallbackManager, "on_llm_start", way), (completions, "_METHOD", way.__code__),
+    ):  # fmt: skip
+        monkeypatch.setattr(place, name, value)
+    own, it = Counting(), captured()
+    await FakeListLLM(responses=["a", "b"]).agenerate(["one", "two"], callbacks=[own, it.handler])
+    assert sorted(own.heard) == ["end", "end", "start", "start"]
+    assert sorted(sample.answer for sample in it.samples) == ["a", "b"]
+    assert it.handler.health().errors == {}
+
+
+async def test_a_method_of_other_names_is_left_alone(captured: Any, monkeypatch: Any) -> None:
+    async def renamed(manager: Any, serialized: Any, prompts: Any, run_id: Any = None, **kwargs: Any) -> Any:
+        return await built_first(manager, serialized, prompts, run_id, **kwargs)
+
+    monkeypatch.setattr(AsyncCallbackManager, "on_llm_start", renamed)
+    monkeypatch.setattr(completions, "_METHOD", renamed.__code__)
+    own, it = Counting(), captured()
+    await FakeListLLM(responses=["a"]).agenerate(["one"], callbacks=[own, it.handler])
+    assert own.heard == ["start", "end"]
+    assert it.handler.health().errors == {}
 
 
 async def test_hooks_run_in_the_hosts_own_thread(captured: Any, monkeypatch: Any) -> None:

@@ -397,7 +397,8 @@ def _given(tree: RunCollector, id: Hashable, given: Mapping[str, Sequence[str]])
 
 def _ended(
     tree: RunCollector, id: Hashable, at: float | None, error: str | None = None, ids: Mapping[str, str] | None = None,
-    outputs: Any = None, documents: Any = None, inputs: Any = None, given: Mapping[str, Sequence[str]] | None = None, *, streamed: bool = False,
+    outputs: Any = None, documents: Any = None, inputs: Any = None, given: Mapping[str, Sequence[str]] | None = None,
+    *, streamed: bool = False,
 ) -> Trace | None:  # fmt: skip
     run = tree.run_of(id)
     first = run is not None and run.ended is None  # else it ends for a second time

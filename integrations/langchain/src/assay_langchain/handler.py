@@ -23,9 +23,9 @@ from assay.captured import REMEMBERED, Remembered
 from assay.judges.base import JudgeSpec
 from assay.live.intake import Intake, LiveOptions
 from assay.records import ScoredSample
+from assay_langchain.completions import tell_the_others
 from assay_langchain.events import documents_of_tool, text_written
 from assay_langchain.health import HandlerHealth
-from assay_langchain.inline import is_inline
 from assay_langchain.listener import Listener
 from assay_langchain.misuse import HandlerType, of_another_process
 from assay_langchain.switches import BLOCK
@@ -60,8 +60,8 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
     """
 
     raise_error = False
-    takes_turns = True  # told by others of our kind: see `inline`
-    run_inline = property(is_inline)
+    run_inline = True
+    tells_the_others = True  # told by others of our kind: see `assay_langchain.completions`
     # as inherited, but for what a property takes: LangChain asks for one at each event
     ignore_chain = ignore_llm = ignore_chat_model = ignore_retriever = ignore_agent = False
 
@@ -214,6 +214,8 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         **kwargs: Any,
     ) -> None:
         self.listener.start(run_id, parent_run_id, "llm", name, prompts, tags, metadata)
+        with self.listener.counting("llm start"):
+            tell_the_others()
 
     # -- ends -------------------------------------------------------------------------------------------------------
 
