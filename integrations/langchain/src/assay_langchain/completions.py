@@ -16,6 +16,7 @@ from langchain_core.callbacks import AsyncCallbackManager
 from langchain_core.callbacks.manager import ahandle_event
 
 _METHOD: CodeType | None = getattr(getattr(AsyncCallbackManager, "on_llm_start", None), "__code__", None)
+_NAMES = {"self", "serialized", "prompts", "kwargs", "managers", "non_inline_tasks"}  # what it calls its own by
 _WITHIN = 8  # frames above our hook in which that method is looked for: it is the third in today's releases
 
 
@@ -25,9 +26,10 @@ def tell_the_others() -> None:
     A release that leaves none out has begun their calls by now, or has not yet been through all prompts.
     """
     names = _local_names()
-    manager, prompts = names.get("self"), names.get("prompts")
-    runs, calls = names.get("managers"), names.get("non_inline_tasks")
-    if type(runs) is not list or type(calls) is not list or calls or len(runs) != len(prompts or ()):
+    if not names.keys() >= _NAMES:
+        return
+    manager, prompts, runs, calls = (names[name] for name in ("self", "prompts", "managers", "non_inline_tasks"))
+    if calls or len(runs) != len(prompts):
         return
     others = [handler for handler in manager.handlers if not handler.run_inline]
     inline = [handler for handler in manager.handlers if handler.run_inline]
