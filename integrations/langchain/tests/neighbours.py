@@ -97,6 +97,7 @@ def mlflow() -> dict[str, Any]:
 def langsmith() -> dict[str, Any]:
     os.environ |= {"LANGSMITH_TRACING": "true", "LANGSMITH_API_KEY": "x", "LANGSMITH_ENDPOINT": NOWHERE}
     import langsmith
+    from langchain_core.runnables.config import var_child_runnable_config
     from langchain_core.tracers import LangChainTracer
 
     above: list[str] = []
@@ -115,6 +116,11 @@ def langsmith() -> dict[str, Any]:
         with langsmith.tracing_context(enabled=False):
             rag().invoke(QUESTION, {"callbacks": [ours, LangChainTracer()]})
 
+    def config_by_hand(ours: Any) -> None:
+        token = var_child_runnable_config.set({"callbacks": [ours]})
+        model().invoke(QUESTION)
+        var_child_runnable_config.reset(token)
+
     runs: dict[str, Callable[[Any], object]] = {
         "sync": lambda ours: rag().invoke(QUESTION, {"callbacks": [ours]}),
         "async": lambda ours: asyncio.run(rag().ainvoke(QUESTION, {"callbacks": [ours]})),
@@ -122,6 +128,7 @@ def langsmith() -> dict[str, Any]:
         "switched off": switched_off,
         "model alone": lambda ours: model().invoke(QUESTION, {"callbacks": [ours]}),
         "its own tracer": tracer_given,
+        "config by hand": config_by_hand,
     }
     return {name: {"ids": ids_of(run), "above": above} for name, run in runs.items()}
 

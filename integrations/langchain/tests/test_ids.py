@@ -135,7 +135,7 @@ def test_ids_of_mlflow() -> None:
 @pytest.mark.long
 def test_ids_of_langsmith() -> None:
     found = beside("langsmith")
-    for name in ("sync", "async", "model alone", "its own tracer"):
+    for name in ("sync", "async", "model alone", "its own tracer", "config by hand"):
         ids = found[name]["ids"]
         assert ids["langsmith_run_id"] == ids["langsmith_trace_id"] == ids["langchain_run_id"], name
     inside = found["inside a traced function"]

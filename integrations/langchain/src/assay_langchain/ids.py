@@ -10,7 +10,7 @@ MLflow          its tracer does so too; else the trace that is going on
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -100,8 +100,8 @@ def langsmith_ids(run_id: Hashable, parent: Hashable | None) -> Mapping[str, str
     utils = sys.modules.get("langsmith.utils")
     if utils is None:
         return _NONE
-    callbacks = going_on().get("callbacks")
-    if not (utils.tracing_is_enabled() if callbacks is None else _is_traced(callbacks)):
+    handlers = getattr(going_on().get("callbacks"), "handlers", None)
+    if not (utils.tracing_is_enabled() if handlers is None else _is_traced(handlers)):
         return _NONE
     ids = {"langsmith_run_id": str(run_id)}
     above = sys.modules["langsmith.run_helpers"].get_current_run_tree()
@@ -112,12 +112,12 @@ def langsmith_ids(run_id: Hashable, parent: Hashable | None) -> Mapping[str, str
     return ids
 
 
-def _is_traced(callbacks: Any) -> bool:
+def _is_traced(handlers: Iterable[Any]) -> bool:
     """Whether LangSmith's tracer is one of these handlers: LangChain adds it where tracing is on."""
     module = sys.modules.get(_TRACER)
     if module is not None:
         tracer = module.LangChainTracer
-        for handler in getattr(callbacks, "handlers", ()):
+        for handler in handlers:
             if tracer in type(handler).__mro__:
                 return True
     return False
