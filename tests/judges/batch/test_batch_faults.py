@@ -139,6 +139,17 @@ def test_where_nothing_is_listed_it_may_be_told_to_submit_anew(tmp_path):
 
 
 @KINDS
+@pytest.mark.parametrize("listed", [{"ok": True}, {"data": None}, {"data": 5}], ids=["no data", "null", "a number"])
+def test_a_list_that_is_none_does_not_say_that_no_batch_was_made(kind, listed, tmp_path):
+    made = Trouble("create made", Say(drop=True))
+    with BatchServer(moment=lambda at, about: Say(body=listed) if at == "list asked" else made(at, about)) as server:
+        with pytest.raises(JudgeFailure, match="may have been made"):
+            scored(server, tmp_path, kind)
+        assert set(server.submitted.values()) == {1}
+        assert len(server.batches) == 1
+
+
+@KINDS
 def test_what_expired_is_asked_again(kind, tmp_path):
     with BatchServer(expires=lambda n: 0.5 if n == 0 else 0.0) as server:
         result = scored(server, tmp_path, kind)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay.errors import Cause, JudgeFailure
-from assay.judges.batch.protocol import CannotList, Seen, refusal
+from assay.judges.batch.protocol import Seen, listed, refusal
 from assay.judges.batch.state import Batch
 from assay.judges.batch.wire import Wire, part
 from assay.judges.endpoints.retries import Trouble
@@ -22,8 +22,6 @@ from assay.judges.endpoints.retries import Trouble
 _ENDED = frozenset({"completed", "expired", "cancelled", "canceled", "failed"})
 #: Azure takes its time to look at a file.
 _NOT_READY = frozenset({"pending", "running"})
-#: Statuses of a response that say that there is no such list.
-NO_LIST = frozenset({400, 404, 405, 501})
 _SLACK = 86_400.0  # seconds that the provider's clock may differ from ours
 _PAGES = 200
 _AGAIN = ("expired", "cancel", "server", "rate", "timeout", "overload", "unavailable")
@@ -69,26 +67,12 @@ class FilesAndBatches:
 
     async def find(self, wire: Wire, batch: Batch, known: set[str]) -> Seen | Literal["later"] | None:
         """See `BatchProtocol`: by the tag in its metadata, or by the file that it is made of."""
-        after: str | None = None
-        for _ in range(_PAGES):
-            params: dict[str, Any] = {"limit": 100} if after is None else {"limit": 100, "after": after}
-            try:
-                page = await wire.get(self.path, params)
-            except JudgeFailure as failure:
-                if failure.detail.get("status") in NO_LIST:
-                    raise CannotList(failure.message) from None
-                raise
-            listed = page.get("data")
-            if not isinstance(listed, list):
-                raise CannotList(f"{wire.name} sent no list of batches")
-            entries = [entry for entry in listed if isinstance(entry, dict)]
+        async for entries in listed(wire, self.path, "after", _PAGES):
             for entry in entries:
                 if _is_it(entry, batch):
                     return _seen(entry, wire)
-            last = entries[-1].get("id") if entries else None
-            if not page.get("has_more") or not isinstance(last, str) or last == after or _old(entries[-1], batch):
+            if _old(entries[-1], batch):
                 return None
-            after = last
         return None
 
     async def look(self, wire: Wire, name: str) -> Seen:

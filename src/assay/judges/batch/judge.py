@@ -19,9 +19,9 @@ from assay.errors import InputError, JudgeFailure
 from assay.inquiries import Inquiry
 from assay.judges.base import Host
 from assay.judges.batch.endpoint import BatchEndpoint
-from assay.judges.batch.files import NO_LIST, FilesAndBatches
+from assay.judges.batch.files import FilesAndBatches
 from assay.judges.batch.messages import ANTHROPIC, VERSION, MessageBatches
-from assay.judges.batch.protocol import BatchProtocol
+from assay.judges.batch.protocol import NO_LIST, BatchProtocol
 from assay.judges.batch.sending import VOTE, Pace
 from assay.judges.endpoints.client import Address
 from assay.judges.endpoints.endpoint import Body, Endpoint

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay.errors import Cause, JudgeFailure
-from assay.judges.batch.files import NO_LIST
-from assay.judges.batch.protocol import CannotList, Seen, refusal
+from assay.judges.batch.protocol import Seen, listed, refusal
 from assay.judges.batch.state import Batch
 from assay.judges.batch.wire import Wire, part
 from assay.judges.endpoints.retries import Trouble
@@ -100,23 +99,10 @@ class MessageBatches:
     async def _listed(self, wire: Wire, batch: Batch) -> list[dict[str, Any]]:
         """The batches made since ours may have been."""
         found: list[dict[str, Any]] = []
-        after: str | None = None
-        for _ in range(_PAGES):
-            params: dict[str, Any] = {"limit": 100} if after is None else {"limit": 100, "after_id": after}
-            try:
-                page = await wire.get(self.path, params)
-            except JudgeFailure as failure:
-                if failure.detail.get("status") in NO_LIST:
-                    raise CannotList(failure.message) from None
-                raise
-            entries = [entry for entry in page.get("data") or [] if isinstance(entry, dict)]
+        async for entries in listed(wire, self.path, "after_id", _PAGES):
             found += [entry for entry in entries if _made(entry) >= batch.at - _SLACK]
-            last = entries[-1].get("id") if entries else None
-            if not page.get("has_more") or not isinstance(last, str) or last == after:
-                break
             if _made(entries[-1]) < batch.at - _SLACK:
                 break
-            after = last
         return found
 
     async def _names(self, wire: Wire, seen: Seen) -> str:

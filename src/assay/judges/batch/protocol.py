@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -17,6 +17,8 @@ from assay.records import Usage
 
 #: Bytes kept free in a file: what is written around each request is counted as this much.
 AROUND = 300
+#: Statuses of a response that say that there is no list of batches.
+NO_LIST = frozenset({400, 404, 405, 501})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,35 @@ class Seen:
 
 class CannotList(Exception):
     """The endpoint does not tell which batches there are."""
+
+
+async def listed(wire: Wire, path: str, cursor: str, pages: int) -> AsyncIterator[list[dict[str, Any]]]:
+    """What an endpoint lists of its batches, the newest first: up to a hundred at a time, up to so many times.
+
+    cursor  what it calls the parameter for the id after which to go on
+
+    Raises CannotList where there is no list, JudgeFailure where it cannot be had now.
+    """
+    after: str | None = None
+    for _ in range(pages):
+        params: dict[str, Any] = {"limit": 100} if after is None else {"limit": 100, cursor: after}
+        try:
+            page = await wire.get(path, params)
+        except JudgeFailure as failure:
+            if failure.detail.get("status") in NO_LIST:
+                raise CannotList(failure.message) from None
+            raise
+        entries = page.get("data")
+        if not isinstance(entries, list):
+            raise CannotList(f"{wire.name} sent no list of batches")
+        found = [entry for entry in entries if isinstance(entry, dict)]
+        if not found:
+            return
+        yield found
+        last = found[-1].get("id")
+        if not page.get("has_more") or not isinstance(last, str) or last == after:
+            return
+        after = last
 
 
 class BatchProtocol(Protocol):
