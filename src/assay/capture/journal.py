@@ -194,7 +194,7 @@ class Journal(OpenTraces["Heard", "Heard"]):
                 elif type(outputs) is not str:
                     said = self._passed_on(heard, outputs)
             finally:  # whatever the host's objects do, the run is over
-                if failed is said is found is asked is given and not ids:  # as most: there is nothing to tell
+                if failed is said is found is asked is given is None and not ids:  # as most: there is nothing to tell
                     heard.notes += (_ended, 2, id, at)
                 else:
                     heard.notes += (_ended, 8, id, at, failed, ids, said, found, asked, given)

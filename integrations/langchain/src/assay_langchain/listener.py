@@ -204,11 +204,11 @@ class Listener:
         named = conversation()
         if named and not any(name in root.metadata for name in NAMES):
             root.metadata = {**root.metadata, **named}
+        if ids.has_neighbours():  # they have seen the root by now, whatever their place
+            root.ids = {**root.ids, **ids.neighbour_ids(root.id)}
         traced = ids.langsmith_ids(root.id, root.parent)
         if traced:
             root.ids = {**root.ids, **traced}
-        if ids.has_neighbours():  # they have seen the root by now, whatever their place
-            root.ids = {**root.ids, **ids.neighbour_ids(root.id)}
 
     def _span_of(self, run_id: UUID) -> Mapping[str, str] | None:
         """The span that a retriever's run is in the trace of another system: it closes when the run ends."""
@@ -223,10 +223,10 @@ class Listener:
     def _identify(self, root: Heard) -> None:
         """What other systems call a root that has just ended, where they did not know it at its start."""
         try:
-            if len(root.known) == 1:
-                root.ids = {**root.ids, **ids.langsmith_ids(root.id, root.parent)}
             if ids.followed():
                 root.ids = {**root.ids, **ids.ids_at_end(cast("UUID", root.id), root.ids)}
+            if len(root.known) == 1:
+                root.ids = {**root.ids, **ids.langsmith_ids(root.id, root.parent)}
         except KeyboardInterrupt:
             raise
         except BaseException as error:
