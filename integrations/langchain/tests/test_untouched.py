@@ -163,6 +163,27 @@ async def test_several_prompts_at_once(captured: Any) -> None:
     assert sorted(sample.answer for sample in it.samples) == ["a", "b"]
 
 
+@pytest.mark.parametrize("prompts", [[], ["one"], ["one", "two", "\ud83d" * 1000]], ids=len)
+async def test_several_prompts_in_one_call_of_the_manager(captured: Any, prompts: list[str]) -> None:
+    own, in_loop, it, second = Counting(), CountingInLoop(), captured(), captured()
+    manager = AsyncCallbackManager([own, it.handler, in_loop, second.handler])
+    assert len(await manager.on_llm_start({}, prompts)) == len(prompts)
+    assert own.heard == in_loop.heard == ["start"] * len(prompts)
+    assert it.handler.health().errors == {}
+
+
+async def test_a_handler_that_raises_is_heard_of_as_without_us(captured: Any) -> None:
+    class Raising(Counting):
+        raise_error = True
+
+        def on_llm_start(self, *args: Any, **kwargs: Any) -> None:
+            raise ValueError("theirs")
+
+    for ours in ([], [captured().handler]):
+        with pytest.raises(ValueError, match="theirs"):
+            await FakeListLLM(responses=["a"]).ainvoke("one", config={"callbacks": [Raising(), *ours]})
+
+
 async def test_beside_an_inline_handler_of_another_we_hear_what_it_hears(captured: Any) -> None:
     class Inline(Counting):
         run_inline = True
