@@ -4,7 +4,7 @@
     pytest -m long                      the long ones
     pytest -m needs                     those with a real server or browser
     pytest -m "needs(name='phoenix')"   those with one of them
-    pytest -m "" tests/test_cli.py      a file with all that is in it
+    pytest -m "" tests/cli/test_cli.py      a file with all that is in it
 
 A test `needs` what it asks for: by one of the fixtures below, or by the mark `@pytest.mark.needs(name="phoenix")`.
 """
@@ -19,8 +19,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.servers import postgres_server, stores
-from tests.servers.needed import INSTALL
+from tests._support.servers import postgres_server, stores
+from tests._support.servers.needed import INSTALL
 
 #: Seconds that a long test may take, on a busy machine, if it does not say so itself.
 LONG = 900

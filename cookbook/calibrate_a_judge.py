@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 
 from assay import BaseJudge, Claim, Span, Verdict, evaluate
+from assay.analysis.judges.alignment.alignment import align
+from assay.analysis.judges.alignment.labelling_session import session
 from assay.judges import Answer
 from assay.judges.calibrated import calibrated
-from assay.people.alignment import align
-from assay.people.session import session
 
 
 class Generous(BaseJudge):

@@ -23,8 +23,8 @@ from collections.abc import Callable
 from functools import partial
 
 from assay import Result, evaluate
-from assay.causes import find_causes
-from assay.comparison import compare
+from assay.analysis.comparison.compare import compare
+from assay.analysis.diagnosis import find_causes
 from assay.metrics import AnswerCorrectness, ContextRecall
 
 #: Questions, and the passage that answers each. All is made up.

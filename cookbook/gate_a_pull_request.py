@@ -17,8 +17,8 @@ from __future__ import annotations
 from typing import Any
 
 from assay import evaluate
-from assay.demo import answers
-from assay.gates import Gate, Rule, check
+from assay.analysis.gates import Gate, Rule, check
+from assay.data.demo import answers
 
 REMARK = " Visitors from abroad enter free of charge on Sundays."
 

@@ -20,7 +20,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnablePassthrough
 
 from assay import JsonlSink
-from assay.report.explanation import score_in_words
+from assay.evaluation.display.explanation import score_in_words
 
 SHELF = [
     Document("The Eddystone lighthouse was built by John Smeaton and first lit in 1759.", id="eddystone"),

@@ -18,8 +18,8 @@ from llama_index.core.evaluation import BatchEvalRunner
 from llama_index.core.llms import CustomLLM
 from llama_index.core.schema import TextNode
 
+from assay.evaluation.display.explanation import score_in_words
 from assay.records import ScoredSample
-from assay.report.explanation import score_in_words
 
 PASSAGES = (
     "The Eddystone Lighthouse stands on rocks off the coast of Cornwall. The first tower was built of wood by Henry "

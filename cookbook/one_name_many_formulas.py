@@ -8,7 +8,7 @@ give them themselves, also where they have nothing to measure.
 """
 
 from assay import Context, EmbeddedJudge, Sample, evaluate
-from assay.lens import look
+from assay.analysis.lens import look
 
 ANSWER = Sample(
     question="When did the museum open?",

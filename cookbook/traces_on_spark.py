@@ -26,7 +26,7 @@ SCORES = pa.schema([("id", pa.string()), ("metric", pa.string()), ("value", pa.f
 def scored(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Runs on the executors, once for each task: the judge is made once, and reads on the core that the task has."""
     from assay import evaluate
-    from assay.judges import resolve_judge
+    from assay.judges.named import resolve_judge
 
     judge = resolve_judge("embedded", threads=1)
     for batch in batches:

@@ -19,28 +19,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import Context, Sample, guard, inquiries
-from assay.judges import fences
-from assay.judges.endpoints.replies import failure_of
-from assay.judges.sentence_claims import further, refusals, talk
-from assay.judges.writing.judge import Reply, TextJudge
+from assay.judges import prompt_rendering as fences
+from assay.judges.claim_rules import languages as further
+from assay.judges.claim_rules import refusals
+from assay.judges.claim_rules import small_talk as talk
+from assay.judges.http.replies import failure_of
+from assay.judges.llm.judge import Reply, TextJudge
 from assay.text import fallback, guards, quotes, sentences
 from assay.text.cache import BoundedCache
-from tests import linear
-from tests.linear_functions import NOT_READ, READ, is_gone, reader, readers_in_sources
-from tests.linear_inquiries import INQUIRIES, Asked, run
-from tests.linear_patterns import Found, heads_of, patterns_in, source_files
+from tests._support import linear
+from tests._support.linear_functions import NOT_READ, READ, is_gone, reader, readers_in_sources
+from tests._support.linear_inquiries import INQUIRIES, Asked, run
+from tests._support.linear_patterns import Found, heads_of, patterns_in, source_files
 
 PATTERNS = [found for path in source_files() for found in patterns_in(path)]
 
 #: Patterns that are made at run time, with ones like them. Whoever adds one says here why it is linear.
 MADE_AT_RUN_TIME = {
     # the user's own, which gets a process and some seconds; what stands here is one that is linear
-    ("src/assay/systems/patterns.py", "re.compile(pattern, flags)"): "yes|no",
+    ("src/assay/metrics/systems/patterns.py", "re.compile(pattern, flags)"): "yes|no",
     (
-        "src/assay/judges/sentence_claims/refusals.py",
+        "src/assay/judges/claim_rules/refusals.py",
         "re.compile('(?:' + '|'.join(alternatives) + ')')",
     ): refusals._REFUSAL.pattern,
-    ("src/assay/judges/writing/replies.py", "re.compile(f'</{opening[1]}>', re.IGNORECASE)"): "</reflection>",
+    ("src/assay/judges/llm/replies.py", "re.compile(f'</{opening[1]}>', re.IGNORECASE)"): "</reflection>",
     ("src/assay/text/plain.py", "re.compile('|'.join(sorted(unclear)))"): "al|d|d.phil|dr.philos|e.g|i.e|ph.d|u.s|v",
 }
 _STAND_INS = [
@@ -48,7 +50,7 @@ _STAND_INS = [
     for found in PATTERNS
     if (found.file, found.source) in MADE_AT_RUN_TIME
 ] + [
-    Found(f"src/assay/judges/sentence_claims/further/{code}", f"{code} {what}", getattr(known, what), False)
+    Found(f"src/assay/judges/claim_rules/languages/{code}", f"{code} {what}", getattr(known, what), False)
     for code, known in further.KNOWN.items()
     for what in ("refusal", "talk")
 ]
@@ -98,7 +100,7 @@ def test_the_check_lets_linear_work_pass() -> None:
 
 
 def test_patterns_are_found_wherever_they_stand(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.linear_patterns.ROOT", tmp_path)
+    monkeypatch.setattr("tests._support.linear_patterns.ROOT", tmp_path)
     path = tmp_path / "src" / "module.py"
     path.parent.mkdir()
     path.write_text(
@@ -160,20 +162,20 @@ def test_every_pattern_takes_linear_time(found: Found) -> None:
 
 def test_every_function_that_takes_a_text_is_listed() -> None:
     missing = set(readers_in_sources()) - READ.keys() - NOT_READ.keys()
-    assert not missing, "say in tests/linear_functions.py how it is called"
+    assert not missing, "say in tests/_support/linear_functions.py how it is called"
     assert not [name for name in (*READ, *NOT_READ) if is_gone(name)]
     assert not READ.keys() & NOT_READ.keys()
 
 
 #: These split sentences, of which pysbd makes slow work, print with rich, or are called several times.
 _SLOW = {
-    *("assay.judges.writing.labels:attach_probabilities", "assay.report.explanation:Explanation"),
+    *("assay.judges.llm.labels:attach_probabilities", "assay.evaluation.display.explanation:Explanation"),
     *("assay.text.quotes:locate", "assay.text.quotes:locate_parts"),
     *("assay.inquiries.pieces:pack", "assay.text.windows:windows"),
-    *("assay.judges.sentence_claims.division:sentence_claims", "assay.text.sentences:split_sentences"),
-    *("assay.metrics.readings:not_judged", "assay.metrics.readings:both_not_judged"),
-    *("assay.systems.ragas.tool_calls:accuracy", "assay.systems.ragas.tool_calls:pairs_of_any_order"),
-    *("assay.systems.ragas.tool_calls:f1", "assay_embedded.records:pieces"),
+    *("assay.judges.claim_rules.extract:sentence_claims", "assay.text.sentences:split_sentences"),
+    *("assay.metrics.shared_inquiries:not_judged", "assay.metrics.shared_inquiries:both_not_judged"),
+    *("assay.metrics.ragas.tool_calls:accuracy", "assay.metrics.ragas.tool_calls:pairs_of_any_order"),
+    *("assay.metrics.ragas.tool_calls:f1", "assay_embedded.records:pieces"),
     *("assay_embedded.records.objects:told", "assay_embedded.records.tables:told_between"),
 }
 
@@ -214,7 +216,7 @@ def test_a_long_passage_is_normalised_once_for_all_quotes_from_it(monkeypatch: p
 def test_every_inquiry_is_listed() -> None:
     exported = {getattr(inquiries, name) for name in inquiries.__all__}
     own = {one for one in exported if issubclass(one, inquiries.Inquiry) and one is not inquiries.Inquiry}
-    assert own == INQUIRIES.keys(), "say in tests/linear_inquiries.py how it is made, and what replies may hold"
+    assert own == INQUIRIES.keys(), "say in linear_inquiries.py how it is made, and what replies may hold"
 
 
 @pytest.mark.long

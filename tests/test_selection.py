@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.needed import expression
+from tests._support.servers.needed import expression
 
 ROOT = Path(__file__).parents[1]
 CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.capture_table import SHAPES, SIGNS, counts, line, name_of_test
-from tests.versions import MATRICES, NEWEST, OLDEST, Versions, environment, marks
+from tests._support.versions import MATRICES, NEWEST, OLDEST, Versions, environment, marks
+from tests.docs.capture_table import SHAPES, SIGNS, counts, line, name_of_test
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "evidence" / "capture.md"
 pytestmark = pytest.mark.long
@@ -31,8 +31,8 @@ def test_every_shape_is_captured_exactly(versions: Versions, framework: str) -> 
 def test_the_document_holds_every_shape_with_its_marks(framework: str) -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
     assert len({shape.name for shapes in SHAPES.values() for shape in shapes}) >= 40
-    assert counts() in text, "make it anew: python -m tests.capture_table > docs/evidence/capture.md"
+    assert counts() in text, "make it anew: python -m tests.docs.capture_table > docs/evidence/capture.md"
     found = [marks(environment(versions), MATRICES[framework]) for versions in (OLDEST, NEWEST)]
     for shape in SHAPES[framework]:
         signs = [SIGNS[marked[name_of_test(shape)]] for marked in found]
-        assert line(shape, signs) in text, "make it anew: python -m tests.capture_table > docs/evidence/capture.md"
+        assert line(shape, signs) in text, "make it anew: python -m tests.docs.capture_table > docs/evidence/capture.md"

@@ -6,7 +6,7 @@ AssayError
 ├── StoreError        the store cannot be opened, read or written, or was written by a newer assay
 ├── Undelivered       a sink could not hand over some scores; it names them
 ├── Detached          a run was told to end where only waiting is left; nothing is lost, and the same run goes on
-├── GuardBlocked      an answer was blocked and the guard has no fallback (in assay.guarding)
+├── GuardBlocked      an answer was blocked and the guard has no fallback (in assay.live.guards)
 ├── JudgeFailure      a judge could not answer one inquiry; becomes an unscored score, never a number
 └── EvaluationInterrupted (a KeyboardInterrupt too): Ctrl-C, with the partial result on `.result`
 """
@@ -14,12 +14,11 @@ AssayError
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from types import TracebackType
 from typing import Any
-
-from assay.terminal import printable
 
 
 class Cause(StrEnum):
@@ -148,3 +147,29 @@ class BadReply(AssayError):
 
 class AmbiguousReply(BadReply):
     """A reply holds several complete answers that contradict each other."""
+
+
+#: Control characters but tab and newline; line separators that only some programs obey; overrides, isolates and other
+#: marks that hide or reorder text; half characters, which cannot be printed. Not those of spelling: joiners and the
+#: direction marks of single letters stay.
+INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u180e\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
+)
+
+
+def printable(text: str) -> str:
+    """`text` with what cannot be seen spelled out (`\\x1b`, `\\u202e`); a line end of Windows becomes a newline.
+
+    Of text that others wrote, only newline and tab have an effect on a terminal afterwards.
+    """
+    if text.isprintable():
+        return text
+    return INVISIBLE.sub(_escaped, text.replace("\r\n", "\n"))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -26,7 +26,7 @@ ROUNDS = 5
 
 _SERVER = """
 import sys, time
-from tests.servers.openai_server import OpenAIServer
+from tests._support.servers.openai_server import OpenAIServer
 with OpenAIServer(logprobs=False) as server:
     print(server.base_url, flush=True)
     sys.stdin.read()
@@ -60,7 +60,7 @@ def once(base_url: str, data: list[dict[str, Any]], metrics: Any) -> float:
 
 def over(way: str) -> None:
     """Have requests leave this way."""
-    from assay.judges.endpoints import transports
+    from assay.judges.http import transports
 
     transports._has_aiohttp = lambda: OVER[way]  # type: ignore[assignment]
 

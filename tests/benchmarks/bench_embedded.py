@@ -22,8 +22,8 @@ import onnxruntime
 from assay_embedded.files import FILES, verified
 from tokenizers import Tokenizer
 
-from assay.demo import answers
-from assay.judges.sentence_claims import sentence_claims
+from assay.data.demo import answers
+from assay.judges.claim_rules import sentence_claims
 
 Pair = tuple[str, str]
 

@@ -23,7 +23,7 @@ ROUNDS = 3
 
 
 def rows(passages: int) -> list[dict[str, Any]]:
-    from assay.demo import answers
+    from assay.data.demo import answers
 
     found = answers()
     pool = [[text for row in found[n:] + found[:n] for text in row["contexts"]] for n in range(len(found))]

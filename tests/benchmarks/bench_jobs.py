@@ -55,7 +55,7 @@ def alone(data: Path, folder: Path, threads: int | None) -> None:
 
 
 def in_processes(data: Path, folder: Path) -> None:
-    from assay.scale.job import evaluate_in_processes
+    from assay.evaluation.sharded.job import evaluate_in_processes
 
     found = evaluate_in_processes(data, METRICS, "embedded", jobs=2, store=folder, progress=False)
     assert found.metrics["faithfulness"].scored
@@ -64,13 +64,13 @@ def in_processes(data: Path, folder: Path) -> None:
 def in_a_loop(data: Path, folder: Path) -> None:
     """The same scoring as a job's, and the same lines written, row after row."""
     from assay.data import open_data
+    from assay.evaluation.score_sample import score_sample
+    from assay.evaluation.summary import Summary
     from assay.judges.cache import FindingCache
     from assay.metrics import Metric
-    from assay.naming import resolve
+    from assay.metrics.names import resolve
     from assay.records import Sample
-    from assay.scoring import score_sample
-    from assay.summary import Summary
-    from tests.scale.work import judge
+    from tests.evaluation.sharded.work import judge
 
     metrics: Sequence[Metric] = resolve("faithfulness")
 
@@ -86,8 +86,8 @@ def in_a_loop(data: Path, folder: Path) -> None:
 
 
 def lean(data: Path, folder: Path, jobs: int = 1) -> None:
-    from assay.scale.job import evaluate_in_processes
-    from tests.scale.work import judge
+    from assay.evaluation.sharded.job import evaluate_in_processes
+    from tests.evaluation.sharded.work import judge
 
     found = evaluate_in_processes(data, "faithfulness", judge, jobs=jobs, store=folder, lean=True, progress=False)
     assert found.complete
@@ -176,7 +176,7 @@ def show_speed(folder: Path, rounds: int) -> None:
 
 
 def show_overhead(folder: Path, rounds: int) -> None:
-    from tests.scale.work import write
+    from tests.evaluation.sharded.work import write
 
     data = write(folder / "looped.jsonl", LOOPED)
     found = turns(("loop", "lean"), data, rounds)
@@ -191,7 +191,7 @@ def show_overhead(folder: Path, rounds: int) -> None:
 
 
 def show_many(folder: Path) -> None:
-    from tests.scale.work import write
+    from tests.evaluation.sharded.work import write
 
     print("\n| scripted judge, `--lean`, two processes | driver's MB | worker's MB | a row's line | in the store |")
     print("|---|---|---|---|---|")

@@ -21,9 +21,9 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable, RunnablePassthrough
 
-from assay.judges.writing.openai import OpenAIJudge
+from assay.judges.llm.openai import OpenAIJudge
+from tests._support.servers.openai_server import Behaviour, Faults, OpenAIServer
 from tests.benchmarks.bench_langchain import Model, Shelf
-from tests.servers.openai_server import Behaviour, Faults, OpenAIServer
 
 ROUNDS = 12
 REQUESTS = 20  # of one round

@@ -12,9 +12,9 @@ import subprocess
 import sys
 import time
 
-from assay.demo import answers
-from assay.judges import resolve_judge
-from assay.judges.sentence_claims import sentence_claims
+from assay.data.demo import answers
+from assay.judges.claim_rules import sentence_claims
+from assay.judges.named import resolve_judge
 from assay.metrics.languages import languages_in
 from assay.records import Context, Sample
 from assay.text import languages

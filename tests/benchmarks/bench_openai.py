@@ -16,9 +16,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from assay.inquiries import Claims, Inquiry, Support, Usefulness
-from assay.judges.writing.openai import OpenAIJudge
+from assay.judges.llm.openai import OpenAIJudge
 from assay.records import Claim, Span
-from tests.servers.openai_server import subprocess_server
+from tests._support.servers.openai_server import subprocess_server
 
 CONCURRENCY = 8
 PASSAGES = tuple(

@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from assay import Context, Sample
+from assay.evaluation.result import Result
 from assay.records import Claim, Evidence, Score, ScoredSample, Span, Verdict
-from assay.report.page import write_page
-from assay.reports import report_of
-from assay.result import Result
-from assay.store import Store
-from tests.servers.browser import browser
+from assay.report.build import report_of
+from assay.report.html.page import write_page
+from assay.store.store import Store
+from tests._support.servers.browser import browser
 
 PAGES = Path(__file__).parents[2] / "docs"
 WORDS = re.findall(r"[a-z]{2,}", " ".join(page.read_text("utf-8") for page in sorted(PAGES.glob("*.md"))))

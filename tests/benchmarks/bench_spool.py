@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 
 from assay import Context, Sample, ScriptedJudge
+from assay.evaluation.score_sample import score_sample
 from assay.live import Spool
-from assay.naming import resolve
-from assay.scoring import score_sample
+from assay.metrics.names import resolve
 
 SAMPLES = 5000
 SCORED = 8000  # by the workers, whose start takes as long as some hundred samples

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from assay import Context, Sample, evaluate
-from assay.judges.writing.openai import OpenAIJudge
-from tests.servers.openai_server import Call, OpenAIServer
+from assay.judges.llm.openai import OpenAIJudge
+from tests._support.servers.openai_server import Call, OpenAIServer
 
 SAMPLES = 200
 METRICS = "faithfulness, answer_relevancy, context_precision, context_recall"

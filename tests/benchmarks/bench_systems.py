@@ -12,14 +12,14 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assay import systems
+from assay.evaluation.score_sample import score_sample
 from assay.inquiries import Similarity
 from assay.judges.cache import FindingCache
-from assay.naming import resolve
+from assay.metrics import systems
+from assay.metrics.names import resolve
 from assay.records import Context, Sample
-from assay.scoring import score_sample
-from tests.systems.any_judge import AnyJudge
-from tests.systems.rich import RICH
+from tests.metrics.systems.any_judge import AnyJudge
+from tests.metrics.systems.rich import RICH
 
 FIVE: Sample = replace(
     RICH,

@@ -15,7 +15,7 @@ import tempfile
 from collections import Counter
 from typing import Any
 
-from tests.servers.openai_server import Call, OpenAIServer
+from tests._support.servers.openai_server import Call, OpenAIServer
 
 REASON = " ".join(["because"] * 37)
 SAMPLES = 20
@@ -29,7 +29,7 @@ def tokens(text: str) -> list[str]:
 
 def rows() -> list[dict[str, Any]]:
     """Questions with five passages of some 170 tokens, answers of three sentences and references of two."""
-    from assay.demo import answers
+    from assay.data.demo import answers
 
     texts = [" ".join(row["contexts"]) for row in answers()]
     words = " ".join(texts).split()

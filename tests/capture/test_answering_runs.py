@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.capture import Found, Run, RunCollector, Trace, sample_of, traces_of
-from assay.capture.answering import answering_runs
+from assay.capture.answering_call import answering_runs
 
 
 def trace(*runs: Run, answer: str) -> Trace:

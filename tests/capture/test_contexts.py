@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from assay.capture import Found, Rules, Run, samples_of, traces_of
 from assay.capture.contexts import each_once
-from assay.pictures import data_uri
 from assay.records import Context, Sample
-from tests.servers.sight import drawn
+from assay.records.images import data_uri
+from tests._support.servers.sight import drawn
 
 ANSWER = "Cats purr."
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assay.capture import Found, Run, sample_of, traces_of
-from assay.capture.answering import answering_run
+from assay.capture.answering_call import answering_run
 from assay.capture.messages import artifacts_in, artifacts_of
 
 ANSWER = "Cats have eyes that shine, and they purr when calm."

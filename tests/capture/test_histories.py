@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay.capture import Run, Trace, traces_of
 from assay.capture.conversations import Conversations
-from assay.capture.histories import known_in_short, still_known
+from assay.capture.history import known_in_short, still_known
 from assay.records import Sample, Turn
 
 FIRST, SECOND = Turn(question="Why?", answer="They are calm."), Turn(question="When?", answer="At night.")

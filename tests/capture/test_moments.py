@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.capture.moments import iso, seconds_at
+from assay._util.timestamps import iso, seconds_at
 from assay.errors import InputError
 
 NOON = 1_795_262_400.0  # 2026-11-21T12:00:00Z: 20 778 days of 86 400 s, and 12 hours

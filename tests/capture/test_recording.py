@@ -11,7 +11,8 @@ from contextvars import ContextVar
 import pytest
 
 from assay import InputError, carry_context, record_context
-from assay.capture import Found, recording
+from assay.capture import Found
+from assay.capture import record_context as recording
 
 CURRENT: ContextVar[list[Found] | None] = ContextVar("current", default=None)
 

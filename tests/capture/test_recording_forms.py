@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from assay.capture import Found, recording
+from assay.capture import Found
+from assay.capture import record_context as recording
 from assay.records import Context
 
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.capture import Rules, Run, RunCollector, Trace, sample_of, traces_of, unanswered
-from assay.capture.said import said_under_any_key
-from assay.capture.unanswered import tell_of_unanswered, why_unanswered
+from assay.capture import Rules, Run, RunCollector, Trace, sample_of, traces_of
+from assay.capture import missing_answer as unanswered
+from assay.capture.answer_text import said_under_any_key
+from assay.capture.missing_answer import tell_of_unanswered, why_unanswered
 
 LONG = "Cats purr when they are calm, and to heal."
 OTHER = "Dogs bark when a stranger comes to the door."

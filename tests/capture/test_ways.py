@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.capture import Found, Run, samples_of, traces_of
-from assay.capture.ways import call_of
+from assay.capture.trajectories import call_of
 from assay.records import Message, Sample, ToolCall
 
 QUESTION, ANSWER = "Why do cats purr?", "They are calm."

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.analysis.gates.rules import Rule
 from assay.config import Config, configuration
-from assay.config.lines import line_of, lines_of
+from assay.config.line_numbers import line_of, lines_of
 from assay.errors import InputError
-from assay.gates.rules import Rule
 
 WHOLE = """
 data = ["a.jsonl", "otel:spans.jsonl"]

@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 
 from assay.cli.main import app
 from assay.data import RowError, open_data
-from assay.data.bedrock_results import bedrock_result, metric_name
-from assay.data.bedrock_writing import bedrock_record, write_bedrock
+from assay.data.bedrock.results import bedrock_result, metric_name
+from assay.data.bedrock.write import bedrock_record, write_bedrock
 from assay.errors import Cause, InputError
+from assay.metrics.systems import entries
 from assay.records import Context, Sample, Score, ScoredSample, Turn, Unscored, Verdict
-from assay.systems import entries
 
 
 def text(said: str) -> dict[str, Any]:

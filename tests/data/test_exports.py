@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.capture.moments import seconds_at
+from assay._util.timestamps import seconds_at
 from assay.data import RowError
 from assay.data.exports import by_trace, json_of, read_records, within
 from assay.errors import InputError

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from assay._util.install_hints import install_extra
 from assay.data import open_data
 from assay.errors import InputError, MissingExtra
-from assay.installing import install_extra
 from assay.records import Context, Sample
 
 ROWS: list[dict[str, Any]] = [

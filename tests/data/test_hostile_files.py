@@ -19,12 +19,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.data import RowError, open_data, opening
+from assay.data import RowError, open_data
+from assay.data import safe_open as opening
 from assay.data.exports import read_records
 from assay.data.sources import unique
 from assay.errors import InputError, MissingExtra
 from assay.records import Sample
-from tests import linear
+from tests._support import linear
 
 ROWS = [{"id": str(n), "question": f"Ömer? {n}", "contexts": "a\nb", "answer": 'He said "so", he'} for n in range(40)]
 
@@ -207,7 +208,7 @@ BOMBS = {
 }
 SCRIPT = """
 import json, resource, sys
-from assay.data import open_data, opening
+from assay.data import open_data, safe_open as opening
 from assay.errors import InputError
 opening.LINE, opening.UNPACKED = 4 << 20, int(sys.argv[2]) << 20
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -280,7 +281,7 @@ def test_a_line_of_its_full_length_is_read(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_environment_raises_the_limit() -> None:
-    code = "from assay.data import opening; print(opening.LINE >> 20)"
+    code = "from assay.data import safe_open as opening; print(opening.LINE >> 20)"
     for value, expected in (("256", "256"), ("0", "64"), ("much", "64"), (None, "64")):
         env = {name: text for name, text in os.environ.items() if name != "ASSAY_MAX_LINE_MIB"}
         if value is not None:

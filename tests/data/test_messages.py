@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from assay.data import open_data
 from assay.data.rows import sample_from_row
 from assay.errors import InputError
-from assay.fields import find_columns
 from assay.judges.scripted import ScriptedJudge
 from assay.live.sizes import size_of
-from assay.messages import messages_of
+from assay.metrics.systems import named
 from assay.records import Context, Message, Sample, ScoredSample, ToolCall
+from assay.records.field_names import find_columns
+from assay.records.messages import messages_of
 from assay.sinks.masking import hashed_texts
-from assay.systems import named
 
 OPENAI = [
     {"role": "system", "content": "Be brief."},

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from assay import evaluate
-from assay.data import RowError, named, open_data
-from assay.data.named import is_named, open_named
+from assay._util.install_hints import install_extra
+from assay.data import RowError, open_data
+from assay.data import named_sources as named
+from assay.data.named_sources import is_named, open_named
 from assay.errors import InputError, MissingExtra
-from assay.installing import install_extra
 from assay.judges.scripted import ScriptedJudge
 from assay.records import Context, Sample
 

@@ -16,7 +16,7 @@ from openai.types.evals.runs import OutputItemListResponse
 
 from assay import evaluate
 from assay.data import RowError, open_data
-from assay.data.openai_evals import open_source
+from assay.data.openai_evals.read import open_source
 from assay.errors import Cause, InputError
 from assay.judges.scripted import ScriptedJudge
 from assay.records import Sample

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from assay.data import RowError, open_data
-from assay.data.named import without_secrets
+from assay.data.named_sources import without_secrets
 from assay.errors import InputError
 from assay.records import Sample
 

@@ -174,7 +174,7 @@ def measures(llm: Any) -> dict[str, Measure]:
         "aspect_critic": older(AspectCritic("aspect_critic", "A definition", llm=llm)),
         **{name: older(AspectCritic(name, "A definition", llm=llm)) for name in world.ASPECTS},
         "simple_criteria": older(SimpleCriteriaScore("simple_criteria", "A definition", llm=llm)),
-        # with other parameters than the defaults; ours are in tests/systems/test_ragas.py
+        # with other parameters than the defaults; ours are in tests/metrics/systems/test_ragas.py
         "factual_correctness/beta": of(ragas.FactualCorrectness(llm=llm, beta=2.0), told, right),
         "answer_correctness/weights": of(
             ragas.AnswerCorrectness(llm=llm, embeddings=near, weights=[2.0, 1.0], beta=0.5), asked, told, right

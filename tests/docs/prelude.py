@@ -23,7 +23,7 @@ def to_this_machine(self, address):
 socket.socket.connect = to_this_machine
 
 if "ASSAY_PAGE_OPENAI" in os.environ:
-    from assay.judges.endpoints import client
+    from assay.judges.http import client
 
     client.OPENAI = os.environ["ASSAY_PAGE_OPENAI"]
 

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from integrations.opentelemetry.tests.receiver import receiver
+from tests._support.servers.batch_server import BatchServer
+from tests._support.servers.decision_server import DecisionServer
+from tests._support.servers.langfuse_server import PUBLIC, SECRET, LangfuseServer
+from tests._support.servers.langsmith_server import KEY, LangSmithServer
 from tests.docs.pages import ROOT, name_of, pages, script_of
-from tests.servers.batch_server import BatchServer
-from tests.servers.decision_server import DecisionServer
-from tests.servers.langfuse_server import PUBLIC, SECRET, LangfuseServer
-from tests.servers.langsmith_server import KEY, LangSmithServer
 
 PRELUDE = Path(__file__).with_name("prelude.py")
 
@@ -26,7 +26,7 @@ MODELS = (11434, 8000)
 #: Pages that write to a real server: its fixture, and the port under which the page names it.
 SERVERS = {"integrations/phoenix/README.md": ("phoenix", 6006), "integrations/mlflow/README.md": ("mlflow", 5000)}
 #: Pages whose examples another test runs, with what they need.
-ELSEWHERE = {"docs/scorers.md": "tests/test_scorers_page.py"}
+ELSEWHERE = {"docs/scorers.md": "tests/docs/test_scorers_page.py"}
 RUN_HERE = [page for page in pages() if name_of(page) not in ELSEWHERE]
 
 #: What other packages re-export without saying so is theirs to say.
@@ -105,7 +105,7 @@ def test_the_code_of_the_page_runs(
     assert "Traceback" not in done.stderr, done.stderr
 
 
-#: What these import is in environments of their own: see tests/scale/test_on_ray.py and tests/test_on_spark.py.
+#: What these import is in environments of their own: test_on_ray.py and test_on_spark.py of evaluation/sharded.
 NOT_HERE = ("last_months_traces_on_ray.py", "traces_on_spark.py")
 
 

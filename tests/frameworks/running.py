@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests._support.versions import Versions, environment
 from tests.frameworks.outcomes import Run
 from tests.frameworks.suites import SUITES, Suite
-from tests.versions import Versions, environment
 
 PLUGIN = Path(__file__).parent / "plugin"
 #: Where runs are kept, beside the environments.

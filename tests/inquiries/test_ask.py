@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from assay.errors import BadReply, Cause, InputError
 from assay.inquiries import Ask
 from assay.judges.cascade.judge import CascadeJudge
-from assay.judges.deciding.judge import SystemOneJudge
+from assay.judges.classifier.judge import SystemOneJudge
 from assay.judges.embedded.judge import EmbeddedJudge
 from assay.records import Verdict
 from assay.testing import Obliging
+from tests._support.servers.decision_server import DecisionServer
 from tests.judges.conftest import Says, ask
-from tests.servers.decision_server import DecisionServer
 
 POLITE = Ask("Is the ANSWER polite?", {"ANSWER": "Thank you."})
 TONE = Ask("What tone has it?", {"ANSWER": "Hi!"}, labels={"Very formal": "as in a letter", "casual": ""})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assay.errors import BadReply, Cause
 from assay.inquiries import Directness
-from assay.judges.writing.judge import Reply, Request
+from assay.judges.llm.judge import Reply, Request
 from assay.records import Evidence, Span, Verdict
 from tests.judges.conftest import Says, ask
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from assay.inquiries import Inquiry
-from assay.judges.base import Answer
-from assay.judges.writing.dialect import forget_dialects
-from assay.judges.writing.judge import Reply, Request, TextJudge
-from assay.judges.writing.openai import OpenAIJudge
+from assay.judges.llm.capabilities import forget_dialects
+from assay.judges.llm.judge import Reply, Request, TextJudge
+from assay.judges.llm.openai import OpenAIJudge
+from assay.judges.protocol import Answer
 from assay.records import Claim, Span, Usage
 
 PASSAGES = ("The bridge opened in 1889. It is 330 metres long.", "Cats sleep most of the day.")

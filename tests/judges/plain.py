@@ -12,9 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from assay.inquiries.base import Prompt
-from assay.judges.writing.judge import Reply, Request, TextJudge
+from assay.judges.llm.judge import Reply, Request, TextJudge
 from assay.records import Usage
-from tests.servers import brain
+from tests._support.servers import brain
 
 Spoil = Callable[[Prompt, dict[str, Any]], Any]
 

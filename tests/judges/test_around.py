@@ -7,16 +7,16 @@ import asyncio
 import pytest
 
 import assay
-from assay.cascades import calibrate
+from assay.analysis.judges.calibrate_cascade import calibrate
 from assay.errors import InputError
-from assay.judges.base import Judge, sees
 from assay.judges.cache import FindingCache
+from assay.judges.protocol import Judge, sees
 from assay.judges.scripted import ScriptedJudge
+from assay.metrics.multimodal.faithfulness import Faithfulness
+from assay.metrics.systems import named
+from assay.metrics.trulens.jury import Jury
 from assay.records import Context, Sample
-from assay.systems import named
-from assay.systems.multimodal.faithfulness import Faithfulness
-from assay.systems.trulens.jury import Jury
-from tests.systems.rich import RED
+from tests.metrics.systems.rich import RED
 
 SAMPLE = Sample(question="How long is it?", answer="It is 88 metres long.", contexts=(Context(text="", image=RED),))
 
@@ -35,7 +35,7 @@ def test_a_function_is_told_whether_its_judge_sees(seeing: bool) -> None:
 def test_a_jury_shows_the_pictures_to_a_judge_that_sees_and_reads_them_to_others(
     seeing: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.systems.multimodal.base.available", lambda: False)
+    monkeypatch.setattr("assay.metrics.multimodal.base.available", lambda: False)
     jury = Jury(metric=Faithfulness(), votes=2)
     judge = ScriptedJudge(sees=seeing, support=lambda claim, text: "supported")
     found = asyncio.run(jury.score(SAMPLE, FindingCache(judge)))
@@ -45,7 +45,7 @@ def test_a_jury_shows_the_pictures_to_a_judge_that_sees_and_reads_them_to_others
 
 def test_a_calibration_shows_the_second_judge_the_pictures_as_the_cascade_will(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first is blind: nothing about a picture can be compared, and nothing was read in its place."""
-    monkeypatch.setattr("assay.systems.multimodal.base.available", lambda: False)
+    monkeypatch.setattr("assay.metrics.multimodal.base.available", lambda: False)
     shown: list[str] = []
 
     def support(claim: str, text: str) -> str:

@@ -11,8 +11,9 @@ import pytest
 from assay import JudgeFailure
 from assay.errors import Cause, StoreError
 from assay.inquiries import Claims, Criterion, Inquiry
-from assay.judges.base import METER, Answer, BaseJudge, Meter
+from assay.judges.base import BaseJudge
 from assay.judges.cache import FindingCache
+from assay.judges.protocol import METER, Answer, Meter
 from assay.records import Usage, Verdict
 
 

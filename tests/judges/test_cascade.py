@@ -23,12 +23,13 @@ from assay.inquiries import (
     Support,
     Usefulness,
 )
-from assay.judges.base import Answer, BaseJudge
+from assay.judges.base import BaseJudge
 from assay.judges.cache import FindingCache
 from assay.judges.cascade.judge import CascadeJudge
+from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.records import Cell, Claim, Evidence, Span, Usage, Verdict
-from assay.store import Store
+from assay.store.store import Store
 from tests.judges.conftest import ask, claims
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from assay.judges.endpoints.client import Address
-from assay.judges.endpoints.endpoint import Endpoint
-from assay.judges.endpoints.options import Settings
-from assay.judges.endpoints.replies import usage_of
-from assay.judges.writing.chat import reply_of
+from assay.judges.http.client import Address
+from assay.judges.http.endpoint import Endpoint
+from assay.judges.http.options import Settings
+from assay.judges.http.replies import usage_of
+from assay.judges.llm.chat import reply_of
 
 
 @pytest.mark.parametrize(

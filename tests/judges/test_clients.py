@@ -12,11 +12,11 @@ import pytest
 from assay import Budget, evaluate
 from assay.errors import Cause, InputError
 from assay.inquiries import Support, Usefulness
-from assay.judges.deciding.judge import SystemOneJudge
-from assay.judges.writing.openai import OpenAIJudge
+from assay.judges.classifier.judge import SystemOneJudge
+from assay.judges.llm.openai import OpenAIJudge
+from tests._support.servers.decision_server import DecisionServer
+from tests._support.servers.openai_server import Call, OpenAIServer, Say
 from tests.judges.conftest import PASSAGES, ask, claims
-from tests.servers.decision_server import DecisionServer
-from tests.servers.openai_server import Call, OpenAIServer, Say
 
 JudgeAt = Callable[..., OpenAIJudge]
 SUPPORT = Support(claims("The bridge opened in 1889."), PASSAGES, "When?")
@@ -103,8 +103,8 @@ async def test_no_judged_text_stands_in_the_instructions_of_a_decision_endpoint(
 def test_the_codes_of_fences_are_stable_over_a_store_and_never_to_be_guessed(tmp_path) -> None:
     """Workers and reruns begin their prompts alike, so that prefix caches serve; without a store nobody can tell."""
     from assay.inquiries.base import Section
-    from assay.judges import fences
-    from assay.judges.fences import SECRET
+    from assay.judges import prompt_rendering as fences
+    from assay.judges.prompt_rendering import SECRET
 
     def code(secret: bytes | None) -> str:
         token = SECRET.set(secret)

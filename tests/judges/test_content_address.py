@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from assay.inquiries import Criterion, Inquiry
 from assay.inquiries.base import Prompt, Section
 from assay.inquiries.schemas import TEXT, record
-from assay.judges.deciding.judge import SystemOneJudge
-from assay.judges.fences import name_of_mask
-from assay.judges.writing.openai import OpenAIJudge
+from assay.judges.classifier.judge import SystemOneJudge
+from assay.judges.llm.openai import OpenAIJudge
+from assay.judges.prompt_rendering import name_of_mask
 
 URL = "http://127.0.0.1:1/v1"
 

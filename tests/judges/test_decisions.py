@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from assay.budgets.budget import Budget, spending
 from assay.errors import Cause, InputError
 from assay.inquiries import BackQuestions, Claims, Criterion, Directness, Rating, Similarity, Support, Usefulness
-from assay.judges import resolve_judge
+from assay.judges.budget.budget import Budget, spending
 from assay.judges.cache import FindingCache
-from assay.judges.deciding.judge import DecisionJudge, DecisionsJudge, SystemOneJudge
+from assay.judges.classifier.judge import DecisionJudge, DecisionsJudge, SystemOneJudge
+from assay.judges.named import resolve_judge
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.answer_directness import AnswerDirectness
 from assay.metrics.faithfulness import Faithfulness
 from assay.records import Context, Sample
+from tests._support.servers.decision_server import DecisionServer, Said
+from tests._support.servers.service import Reply
 from tests.judges.conftest import PASSAGES, ask, claims
-from tests.servers.decision_server import DecisionServer, Said
-from tests.servers.service import Reply
 
 QUESTION = "When did the bridge open?"
 SUPPORT = Support(claims("The bridge opened in 1889.", "The bridge opened in 1950."), PASSAGES, QUESTION)

@@ -10,10 +10,10 @@ import pytest
 
 from assay.errors import Cause
 from assay.inquiries import Support
-from assay.judges.writing.dialect import Dialect
-from assay.judges.writing.openai import OpenAIJudge
+from assay.judges.llm.capabilities import Dialect
+from assay.judges.llm.openai import OpenAIJudge
+from tests._support.servers.openai_server import Call, OpenAIServer, Say
 from tests.judges.conftest import PASSAGES, ask, claims
-from tests.servers.openai_server import Call, OpenAIServer, Say
 
 JudgeAt = Callable[..., OpenAIJudge]
 

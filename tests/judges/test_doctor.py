@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from assay.judges.writing.openai import OpenAIJudge
-from tests.servers.openai_server import OpenAIServer
+from assay.judges.llm.openai import OpenAIJudge
+from tests._support.servers.openai_server import OpenAIServer
 
 JudgeAt = Callable[..., OpenAIJudge]
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import EmbeddedJudge, JudgeFailure, MissingExtra, evaluate
-from assay.demo import answers
+from assay.data.demo import answers
 from assay.errors import Cause
 from assay.inquiries import (
     BackQuestions,
@@ -28,8 +28,8 @@ from assay.inquiries import (
     Usefulness,
 )
 from assay.judges.cache import FindingCache
-from assay.judges.passages import evidence_of
-from assay.judges.sentence_claims import sentence_claims
+from assay.judges.claim_rules import sentence_claims
+from assay.judges.pairwise_support import evidence_of
 from assay.metrics import METRICS
 from assay.records import Claim, Context, Sample, Span
 

@@ -12,8 +12,8 @@ import pytest
 
 from assay import EmbeddedJudge
 from assay.inquiries import Directness, Support, Usefulness
+from assay.judges.claim_rules import sentence_claims
 from assay.judges.embedded.judge import too_short
-from assay.judges.sentence_claims import sentence_claims
 from assay.records import Claim, Span
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "mini"

@@ -11,9 +11,9 @@ import pytest
 PROGRAM = """
 import os, threading
 from assay import EmbeddedJudge, Sample, Context
-from assay.naming import resolve
-from assay.scoring import score_sample
-from assay.sync import run_sync
+from assay.metrics.names import resolve
+from assay.evaluation.score_sample import score_sample
+from assay._util.sync import run_sync
 
 sample = Sample(question="Why do cats purr?", contexts=(Context(text="Cats purr when they are calm."),),
                 answer="Cats purr when they are calm.")

@@ -8,11 +8,11 @@ import pytest
 
 from assay.errors import Cause
 from assay.inquiries import Distance, Similarity
+from assay.judges.llm import embeddings
+from assay.judges.llm.openai import OpenAIJudge
 from assay.judges.scripted import ScriptedJudge
-from assay.judges.writing import embeddings
-from assay.judges.writing.openai import OpenAIJudge
+from tests._support.servers.openai_server import OpenAIServer, Say
 from tests.judges.conftest import ask
-from tests.servers.openai_server import OpenAIServer, Say
 
 JudgeAt = Callable[..., OpenAIJudge]
 

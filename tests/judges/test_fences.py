@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from assay.inquiries import Support, Usefulness
 from assay.inquiries.base import Prompt, Section
 from assay.inquiries.schemas import TEXT, record
-from assay.judges import fences
+from assay.judges import prompt_rendering as fences
 from tests.judges.conftest import PASSAGES, claims
 
 CODE = re.compile(r"<data-([0-9a-f]{16}) ")

@@ -9,8 +9,8 @@ import pytest
 
 from assay import evaluate
 from assay.errors import Cause
-from assay.judges.writing.framework import Ask, FrameworkJudge
-from assay.judges.writing.judge import Reply
+from assay.judges.llm.framework import Ask, FrameworkJudge
+from assay.judges.llm.judge import Reply
 
 SECRET = "sk-0123456789abcdef"
 ROW = {"question": "When?", "contexts": ["It opened in 1889."], "answer": "It opened in 1889."}

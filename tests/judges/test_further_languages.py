@@ -11,10 +11,10 @@ from assay import evaluate
 from assay.errors import Cause
 from assay.inquiries import Claims, Directness, Support, Usefulness
 from assay.judges.cache import FindingCache
+from assay.judges.claim_rules import sentence_claims
+from assay.judges.claim_rules.languages import LANGUAGES, states_something
 from assay.judges.embedded import further
 from assay.judges.embedded.judge import EmbeddedJudge
-from assay.judges.sentence_claims import sentence_claims
-from assay.judges.sentence_claims.further import LANGUAGES, states_something
 from assay.metrics import METRICS
 from assay.records import Context, Sample
 

@@ -15,13 +15,13 @@ import assay
 from assay.cli.main import app
 from assay.errors import InputError
 from assay.inquiries import Ask, Claims, Support
-from assay.judges import resolve_judge
-from assay.judges.deciding.judge import SystemOneJudge
+from assay.judges.classifier.judge import SystemOneJudge
 from assay.judges.guidance import Example, Guidance
+from assay.judges.llm.judge import Reply, Request, TextJudge
+from assay.judges.named import resolve_judge
 from assay.judges.scripted import ScriptedJudge
-from assay.judges.writing.judge import Reply, Request, TextJudge
 from assay.records import Claim, Context, Sample, Span
-from tests.servers.openai_server import OpenAIServer
+from tests._support.servers.openai_server import OpenAIServer
 
 RULE = "Prices are claims of their own."
 EXAMPLE = {"texts": {"TEXT": "[1] Tea is 2 euros."}, "reply": {"claims": [{"sentence": 1, "claim": "Tea is 2 euros."}]}}

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from assay.errors import Cause
 from assay.inquiries import Support
-from assay.judges.endpoints.latency import KNOWN, LEAST, Latency
-from assay.judges.endpoints.throttle import Throttle
-from assay.judges.writing.openai import OpenAIJudge
+from assay.judges.http.latency import KNOWN, LEAST, Latency
+from assay.judges.http.throttle import Throttle
+from assay.judges.llm.openai import OpenAIJudge
+from tests._support.servers.openai_server import Call, OpenAIServer, Say
 from tests.judges.conftest import PASSAGES, ask, claims
-from tests.servers.openai_server import Call, OpenAIServer, Say
 
 JudgeAt = Callable[..., OpenAIJudge]
 

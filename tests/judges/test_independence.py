@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from assay import evaluate
-from assay.judges.fusing import Asking
-from assay.judges.writing.judge import Reply, Request, TextJudge
+from assay.evaluation.score_sample import score_sample
+from assay.judges.llm.judge import Reply, Request, TextJudge
+from assay.judges.protocol import Asking
+from assay.metrics.names import resolve
 from assay.metrics.registry import METRICS
-from assay.naming import resolve
 from assay.records import Sample
-from assay.scoring import score_sample
+from tests._support.servers import brain
 from tests.metrics.test_every_metric import SAMPLE
-from tests.servers import brain
 
 
 class Echo(TextJudge):

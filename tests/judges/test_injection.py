@@ -13,7 +13,7 @@ import pytest
 
 from assay.errors import Cause
 from assay.inquiries import Support
-from assay.judges.writing.judge import Request
+from assay.judges.llm.judge import Request
 from tests.judges.conftest import Says, ask, claims
 
 #: Honest: neither of the two claims is in the passage.

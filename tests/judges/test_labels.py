@@ -9,8 +9,8 @@ import re
 import pytest
 
 from assay.inquiries.schemas import TEXT, array, one_of, record
-from assay.judges.writing.labels import Token, attach_probabilities
-from assay.judges.writing.replies import find_object
+from assay.judges.llm.labels import Token, attach_probabilities
+from assay.judges.llm.replies import find_object
 
 CELL = record(passage=TEXT, label=one_of("supported", "contradicted"))
 SCHEMA = record(

@@ -12,12 +12,13 @@ import pytest
 
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Claims, Criterion
-from assay.judges.base import Answer, BaseJudge
+from assay.judges.base import BaseJudge
 from assay.judges.cache import FindingCache
-from assay.judges.endpoints import transports
-from assay.judges.endpoints.replies import usage_of
-from assay.judges.endpoints.retries import retry_after
-from assay.judges.writing.openai import OpenAIJudge
+from assay.judges.http import transports
+from assay.judges.http.replies import usage_of
+from assay.judges.http.retries import retry_after
+from assay.judges.llm.openai import OpenAIJudge
+from assay.judges.protocol import Answer
 from assay.records import Claim, Span, Verdict
 from tests.judges.conftest import ask
 from tests.judges.test_transports import Server, answer

@@ -18,10 +18,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from assay import evaluate
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.judges import local, resolve_judge
-from assay.judges.on_disk.judge import LocalJudge
-from assay.judges.on_disk.labels import probabilities
-from assay.judges.on_disk.model import filled
+from assay.judges.local.judge import LocalJudge
+from assay.judges.local.labels import probabilities
+from assay.judges.local.model import filled
+from assay.judges.named import local, resolve_judge
 
 WORDS = ["[UNK]", "[CLS]", "[SEP]", "yes", "no", "perhaps", "cat"]
 NLI = {0: "CONTRADICTION", 1: "neutral", 2: "entailment"}

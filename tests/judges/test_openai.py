@@ -28,13 +28,13 @@ from assay.inquiries import (
     Support,
     Usefulness,
 )
-from assay.judges import resolve_judge
 from assay.judges.cache import FindingCache
-from assay.judges.endpoints.throttle import Throttle, shared_throttle
-from assay.judges.writing.openai import OpenAIJudge
+from assay.judges.http.throttle import Throttle, shared_throttle
+from assay.judges.llm.openai import OpenAIJudge
+from assay.judges.named import resolve_judge
 from assay.records import Usage
+from tests._support.servers.openai_server import Behaviour, Call, Faults, OpenAIServer, Say
 from tests.judges.conftest import PASSAGES, ask, claims
-from tests.servers.openai_server import Behaviour, Call, Faults, OpenAIServer, Say
 
 JudgeAt = Callable[..., OpenAIJudge]
 
@@ -413,7 +413,7 @@ def test_it_is_resolved_by_name() -> None:
 
 def test_importing_and_making_one_does_not_import_the_client() -> None:
     code = (
-        "import sys; from assay.judges.writing.openai import OpenAIJudge; OpenAIJudge('m', base_url='http://localhost:1/v1');"
+        "import sys; from assay.judges.llm.openai import OpenAIJudge; OpenAIJudge('m', base_url='http://localhost:1/v1');"
         "sys.exit(any(name in sys.modules for name in ('openai', 'httpx2', 'tenacity', 'numpy')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -15,13 +15,13 @@ from assay.inquiries import Ask, Criterion, Inquiry, Support, Usefulness
 from assay.judges.base import BaseJudge
 from assay.judges.cache import FindingCache
 from assay.judges.cascade.judge import CascadeJudge
-from assay.judges.planning import PICTURE_TOKENS
+from assay.judges.llm.openai import OpenAIJudge, tokens_asked
 from assay.judges.scripted import ScriptedJudge
-from assay.judges.writing.openai import OpenAIJudge, tokens_asked
-from assay.pictures import Picture, load
+from assay.judges.splitting import PICTURE_TOKENS
 from assay.records import Claim, Span
-from tests.servers import sight
-from tests.servers.openai_server import Behaviour, OpenAIServer
+from assay.records.images import Picture, load
+from tests._support.servers import sight
+from tests._support.servers.openai_server import Behaviour, OpenAIServer
 
 BRIDGE = sight.drawn("The bridge opened in 1931.")
 TOWER = sight.drawn("The tower was sold in 1974.")

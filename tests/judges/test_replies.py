@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from assay.errors import AmbiguousReply, BadReply
 from assay.inquiries.schemas import TEXT, array, one_of, record
-from assay.judges.writing.replies import find_object, is_copied
+from assay.judges.llm.replies import find_object, is_copied
 
 SCHEMA = record(verdicts=array(record(claim=TEXT, reason=TEXT, label=one_of("supported", "not_mentioned"))))
 

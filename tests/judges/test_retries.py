@@ -8,7 +8,7 @@ from email.utils import formatdate
 import pytest
 
 from assay.errors import Cause, JudgeFailure
-from assay.judges.endpoints.retries import RATE_ATTEMPTS, Retries, Trouble, cause_of_status, retry_after
+from assay.judges.http.retries import RATE_ATTEMPTS, Retries, Trouble, cause_of_status, retry_after
 
 
 class Attempts:

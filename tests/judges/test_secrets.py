@@ -10,9 +10,9 @@ import pytest
 
 from assay.errors import InputError, JudgeFailure
 from assay.inquiries import Similarity, Support
-from assay.judges.writing.openai import OpenAIJudge
+from assay.judges.llm.openai import OpenAIJudge
+from tests._support.servers.openai_server import Call, OpenAIServer, Say
 from tests.judges.conftest import PASSAGES, ask, claims
-from tests.servers.openai_server import Call, OpenAIServer, Say
 
 JudgeAt = Callable[..., OpenAIJudge]
 KEY = "sk-very-secret-key-1234567890"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.judges.sentence_claims import refuses, sentence_claims, states_something
-from assay.metrics.readings import not_judged
+from assay.judges.claim_rules import refuses, sentence_claims, states_something
+from assay.metrics.shared_inquiries import not_judged
 from assay.text import split_sentences
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from assay import EmbeddedJudge
 from assay.inquiries import Support
-from assay.judges.passages import said_by, unsupported_in
+from assay.judges.pairwise_support import said_by, unsupported_in
 from assay.records import Claim, Span
 
 TEXT = "The tower was closed in 1889, two years after it was built. It was built in 1887 by a company from Lyon."

@@ -14,10 +14,10 @@ from assay.errors import Cause, JudgeFailure
 from assay.inquiries import BackQuestions, Claims, Entities, Inquiry, Support, Usefulness, UsefulSentences
 from assay.inquiries.base import MOST_ITEMS, Prompt, Section
 from assay.inquiries.schemas import TEXT, record
-from assay.judges.writing.judge import Reply, Request
+from assay.judges.llm.judge import Reply, Request
 from assay.records import Usage
+from tests._support.servers import brain
 from tests.judges.conftest import PASSAGES, Says, ask, claims
-from tests.servers import brain
 
 
 def honest(request: Request) -> str:

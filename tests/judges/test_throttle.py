@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from assay.judges.endpoints.throttle import Throttle, shared_throttle
+from assay.judges.http.throttle import Throttle, shared_throttle
 
 
 async def use(throttle: Throttle, seconds: float = 0.0, tokens: int = 0) -> float:

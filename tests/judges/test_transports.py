@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from assay.judges.endpoints import transports
-from assay.judges.endpoints.client import OPENAI, Address
-from assay.judges.endpoints.transports import (
+from assay.judges.http import transports
+from assay.judges.http.client import OPENAI, Address
+from assay.judges.http.transports import (
     ClientTransport,
     PlainTransport,
     Response,
@@ -293,8 +293,8 @@ def test_one_that_nobody_closes_says_nothing_to_the_host() -> None:
     """Dropped while its loop runs, after that has ended, and never: no line in any log, no warning that is shown."""
     code = """
 import asyncio, gc, logging, socket, sys, threading
-from assay.judges.endpoints.client import Address
-from assay.judges.endpoints.transports import PlainTransport, transport_to
+from assay.judges.http.client import Address
+from assay.judges.http.transports import PlainTransport, transport_to
 logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
 logging.getLogger("asyncio").setLevel(logging.INFO)
 server = socket.create_server(("127.0.0.1", 0))
@@ -333,8 +333,8 @@ def test_a_forked_child_leaves_the_connections_of_its_parent_alone() -> None:
     """It ends, with all that ends with it; the parent's next request goes over the connection that is open."""
     code = """
 import asyncio, gc, os, socket, sys, threading
-from assay.judges.endpoints.client import Address
-from assay.judges.endpoints.transports import transport_to
+from assay.judges.http.client import Address
+from assay.judges.http.transports import transport_to
 server = socket.create_server(("127.0.0.1", 0))
 opened = []
 def serve(one):
@@ -370,8 +370,8 @@ print(asyncio.run(main()), len(opened))
 def test_a_judge_over_aiohttp_loads_no_client() -> None:
     code = """
 import asyncio, sys
-from assay.judges.endpoints.client import Address
-from assay.judges.endpoints.transports import Unreachable, transport_to
+from assay.judges.http.client import Address
+from assay.judges.http.transports import Unreachable, transport_to
 async def main():
     made = transport_to(Address.of("http://127.0.0.1:9/v1", "k", {}), 1.0)
     try:

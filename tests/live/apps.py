@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.judges.scripted import ScriptedJudge
 from assay.live import Budget, Spool, Worker
 from assay.metrics.base import Metric
@@ -65,7 +65,7 @@ def worker(spool: str, scores: str, *options: str) -> None:
     judge: Any = ScriptedJudge()
     budget = None
     if "base_url" in given:
-        from assay.judges.writing.openai import OpenAIJudge
+        from assay.judges.llm.openai import OpenAIJudge
 
         metrics, judge = "faithfulness", OpenAIJudge("fake", base_url=given["base_url"], retry_base=0.01)
         budget = Budget(calls_per_day=int(given["calls"]))

@@ -12,19 +12,20 @@ from typing import Any
 
 import pytest
 
-from assay.budgets.budget import is_final
-from assay.budgets.in_file import FileLedger
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.evaluation import evaluate
+from assay.evaluation.evaluate import evaluate
 from assay.inquiries.base import Inquiry
-from assay.judges.base import Answer, BaseJudge
+from assay.judges.base import BaseJudge
+from assay.judges.budget.budget import is_final
+from assay.judges.budget.sqlite_ledger import FileLedger
 from assay.judges.embedded.judge import EmbeddedJudge
+from assay.judges.llm.judge import Reply, Request, TextJudge
+from assay.judges.llm.openai import OpenAIJudge
+from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
-from assay.judges.writing.judge import Reply, Request, TextJudge
-from assay.judges.writing.openai import OpenAIJudge
 from assay.live import Budget, LiveScorer, Prices, Spool
 from assay.records import Context, Sample, Unscored, Usage
-from tests.servers.openai_server import Faults, OpenAIServer
+from tests._support.servers.openai_server import Faults, OpenAIServer
 
 
 def sample(n: int) -> Sample:

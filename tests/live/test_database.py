@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 import assay
-import assay.database
-from assay.database import Database, scratch
+import assay._util.sqlite
+from assay._util.sqlite import Database, scratch
 from assay.errors import StoreError
 
 SCHEMA = "CREATE TABLE numbers (n INTEGER);; CREATE TABLE more (n INTEGER)"
@@ -69,9 +69,11 @@ def test_a_transaction_is_whole_or_nothing(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_both_sides_of_a_fork_go_on(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("assay.database.FORK_PATIENCE", 30.0)  # on a busy machine a transaction waits long for another
+    monkeypatch.setattr(
+        "assay._util.sqlite.FORK_PATIENCE", 30.0
+    )  # on a busy machine a transaction waits long for another
     # a fork waits for the transactions of all files: for those that other tests have left open, too
-    monkeypatch.setattr("assay.database._ALL", weakref.WeakSet())
+    monkeypatch.setattr("assay._util.sqlite._ALL", weakref.WeakSet())
     database = Database(tmp_path / "a.db", SCHEMA, "numbers")
     stop, written = threading.Event(), [0]
 
@@ -104,17 +106,17 @@ def test_both_sides_of_a_fork_go_on(tmp_path: Path, monkeypatch: Any) -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_fork_waits_for_a_file_that_is_opened_for_the_first_time(tmp_path: Path, monkeypatch: Any) -> None:
     """Whoever opens holds the file's lock and asks for that of making files: the fork takes them in the same order."""
-    monkeypatch.setattr("assay.database._ALL", weakref.WeakSet())
-    monkeypatch.setattr("assay.database.FORK_PATIENCE", 30.0)
+    monkeypatch.setattr("assay._util.sqlite._ALL", weakref.WeakSet())
+    monkeypatch.setattr("assay._util.sqlite.FORK_PATIENCE", 30.0)
     database, began, go = Database(tmp_path / "a.db", SCHEMA, "numbers"), threading.Event(), threading.Event()
-    create = assay.database._create_privately
+    create = assay._util.sqlite._create_privately
 
     def slowly(path: Path) -> None:
         began.set()
         go.wait(20)
         create(path)
 
-    monkeypatch.setattr("assay.database._create_privately", slowly)
+    monkeypatch.setattr("assay._util.sqlite._create_privately", slowly)
     opening = threading.Thread(target=put, args=(database, 1))
     opening.start()
     assert began.wait(20)
@@ -136,7 +138,7 @@ def test_a_fork_waits_for_a_file_that_is_opened_for_the_first_time(tmp_path: Pat
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_fork_waits_for_a_file_that_is_being_collected(tmp_path: Path, monkeypatch: Any) -> None:
     """SQLite is at work then, on whatever thread the collector ran, and its mutexes would be locked in the child."""
-    monkeypatch.setattr("assay.database._ALL", weakref.WeakSet())
+    monkeypatch.setattr("assay._util.sqlite._ALL", weakref.WeakSet())
     began, go, close = threading.Event(), threading.Event(), Database._close
     kept = [Database(tmp_path / "a.db", SCHEMA, "numbers")]
     put(kept[0], 1)
@@ -150,7 +152,7 @@ def test_a_fork_waits_for_a_file_that_is_being_collected(tmp_path: Path, monkeyp
     collecting = threading.Thread(target=kept.clear)
     collecting.start()
     assert began.wait(20)
-    monkeypatch.setattr("assay.database._ALL", weakref.WeakSet())  # nobody has it any more
+    monkeypatch.setattr("assay._util.sqlite._ALL", weakref.WeakSet())  # nobody has it any more
     child = multiprocessing.get_context("fork").Process(target=os._exit, args=(7,))
     forking = threading.Thread(target=child.start)
     forking.start()
@@ -167,7 +169,7 @@ def test_a_fork_waits_for_a_file_that_is_being_collected(tmp_path: Path, monkeyp
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_fork_in_the_middle_of_a_transaction_stops_nobody(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("assay.database.FORK_PATIENCE", 0.1)
+    monkeypatch.setattr("assay._util.sqlite.FORK_PATIENCE", 0.1)
     database = Database(tmp_path / "a.db", SCHEMA, "numbers")
     inside, go_on = threading.Event(), threading.Event()
 
@@ -259,4 +261,4 @@ def test_every_file_beside_it_is_its_owners_alone(tmp_path: Path) -> None:
 
 def test_nothing_else_opens_sqlite() -> None:
     sources = Path(assay.__file__).parent.rglob("*.py")
-    assert [path.name for path in sources if "sqlite3.connect(" in path.read_text("utf-8")] == ["database.py"]
+    assert [path.name for path in sources if "sqlite3.connect(" in path.read_text("utf-8")] == ["sqlite.py"]

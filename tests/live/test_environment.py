@@ -12,8 +12,8 @@ import pytest
 from assay.errors import InputError
 from assay.judges.scripted import ScriptedJudge
 from assay.live import LiveScorer, Spool, open_intake
+from assay.live.disabled import Nowhere
 from assay.live.intake import is_off
-from assay.live.nowhere import Nowhere
 from assay.records import Context, Sample
 
 SAMPLE = Sample(question="q", contexts=(Context(text="p"),), answer="a")

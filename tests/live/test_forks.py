@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from assay.forks import GATE, Gate, own_lock
+from assay._util.forks import GATE, Gate, own_lock
+from assay._util.threads import DaemonThreads
 from assay.judges.scripted import ScriptedJudge
 from assay.live import LiveScorer
 from assay.records import type_adapter
 from assay.sinks import JsonlSink
 from assay.text.cache import BoundedCache
-from assay.threads import DaemonThreads
 
 ROOT = Path(__file__).parents[2]
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
@@ -28,16 +28,16 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 HARMLESS = {
     "src/assay/testing/captures.py": "a check that a test calls",
     "src/assay/live/mailbox.py": "its owner makes another mailbox",
-    "src/assay/live/leases.py": "of a worker process",
-    "src/assay/live/outbox.py": "of a worker process",
-    "src/assay/live/worker.py": "of a worker process",
-    "src/assay/scale/workers.py": "of a worker process, which it ends with its driver",
-    "src/assay/sync.py": "of one call, whose caller waits for it",
+    "src/assay/live/spool/leases.py": "of a worker process",
+    "src/assay/live/spool/outbox.py": "of a worker process",
+    "src/assay/live/spool/worker.py": "of a worker process",
+    "src/assay/evaluation/sharded/workers.py": "of a worker process, which it ends with its driver",
+    "src/assay/_util/sync.py": "of one call, whose caller waits for it",
     "src/assay/sinks/writing.py": "of one evaluation, whose loop does not survive a fork either",
-    "src/assay/forks.py": "the module that makes them anew",
-    "src/assay/captured.py": "of one exchange, which a child does not take over; waited for with a limit besides",
-    "src/assay/attaching.py": "a thread for one call, whose caller waits for it",
-    "src/assay/judges/writing/framework.py": "a thread for one call; it holds nothing",
+    "src/assay/_util/forks.py": "the module that makes them anew",
+    "src/assay/live/handlers/captured.py": "of one exchange, which a child does not take over; waited for with a limit",
+    "src/assay/live/handlers/base.py": "a thread for one call, whose caller waits for it",
+    "src/assay/judges/llm/framework.py": "a thread for one call; it holds nothing",
     "integrations/embedded/src/assay_embedded/graphs.py": "threads for one reading, which a fork waits for",
 }
 MAKERS = {"Lock", "RLock", "Condition", "Event", "Semaphore", "ThreadPoolExecutor", "Thread", "Queue", "SimpleQueue"}
@@ -249,7 +249,7 @@ def test_a_gate_may_be_entered_again_and_by_many() -> None:
 
 
 def test_own_locks_are_forgotten_with_their_owner() -> None:
-    from assay.forks import _LOCKS
+    from assay._util.forks import _LOCKS
 
     class Owner:
         def __init__(self) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from assay.live import Spool, SpoolReport
-from assay.live.spool_file import SpoolFile
+from assay.live.spool.file import SpoolFile
 from assay.sinks import read_jsonl
 from tests.live.apps import app, worker
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.budgets.in_file import FileLedger
-from assay.budgets.ledger import DAY, MINUTE, Ledger, Limit, MemoryLedger, Refusal, Spend
+from assay.judges.budget.ledger import DAY, MINUTE, Ledger, Limit, MemoryLedger, Refusal, Spend
+from assay.judges.budget.sqlite_ledger import FileLedger
 
 
 class Clock:
@@ -116,9 +116,9 @@ class Machine:
 
     def __init__(self, monkeypatch: Any) -> None:
         self.day, self.up, self.boot = 1_700_000_000.0, 5_000.0, "first"
-        monkeypatch.setattr("assay.budgets.in_file.time.time", lambda: self.day)
-        monkeypatch.setattr("assay.budgets.in_file.steady", lambda: self.up)
-        monkeypatch.setattr("assay.budgets.in_file.boot_id", lambda: self.boot)
+        monkeypatch.setattr("assay.judges.budget.sqlite_ledger.time.time", lambda: self.day)
+        monkeypatch.setattr("assay.judges.budget.sqlite_ledger.steady", lambda: self.up)
+        monkeypatch.setattr("assay.judges.budget.sqlite_ledger.boot_id", lambda: self.boot)
 
     def passes(self, seconds: float) -> None:
         self.day += seconds

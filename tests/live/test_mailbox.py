@@ -19,11 +19,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.judges.scripted import ScriptedJudge
 from assay.live import LiveScorer, Spool
-from assay.live.lanes import Lane
 from assay.live.mailbox import Mailbox
+from assay.live.shared_threads import Lane
 from assay.metrics.base import Metric
 from assay.records import Sample, Score
 from assay.sinks import MemorySink
@@ -70,8 +70,8 @@ class Blocking(Metric):
 
 @pytest.fixture
 def scorer(monkeypatch: Any) -> Iterator[Any]:
-    monkeypatch.setattr("assay.loops.STUCK_AFTER", STUCK)
-    monkeypatch.setattr("assay.live.lanes.STUCK_AFTER", STUCK)
+    monkeypatch.setattr("assay._util.loop_threads.STUCK_AFTER", STUCK)
+    monkeypatch.setattr("assay.live.shared_threads.STUCK_AFTER", STUCK)
     made: list[LiveScorer] = []
 
     def make(metric: Metric | None = None, judge: Any = None, **options: Any) -> LiveScorer:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import pytest
 
 from assay.errors import Cause, InputError, Undelivered
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.judges.scripted import ScriptedJudge
 from assay.live import LiveScorer
 from assay.metrics.base import Metric
@@ -299,8 +299,8 @@ def test_wrong_arguments_raise_at_once() -> None:
 
 
 def test_no_thread_before_work_and_none_long_after(monkeypatch: Any) -> None:
-    monkeypatch.setattr("assay.live.lanes.IDLE", 0.05)
-    monkeypatch.setattr("assay.live.lanes.NAP", 0.05)
+    monkeypatch.setattr("assay.live.shared_threads.IDLE", 0.05)
+    monkeypatch.setattr("assay.live.shared_threads.NAP", 0.05)
 
     def threads() -> list[threading.Thread]:
         return [thread for thread in threading.enumerate() if thread.name in ("assay-live", "assay-delivery")]

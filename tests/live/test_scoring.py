@@ -10,12 +10,12 @@ from typing import ClassVar
 import pytest
 
 from assay.errors import Cause
-from assay.judges.base import Judge
+from assay.evaluation.score_sample import score_sample
 from assay.judges.cache import FindingCache
+from assay.judges.protocol import Judge
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.base import Metric
 from assay.records import Sample, Score
-from assay.scoring import score_sample
 
 SAMPLE = Sample(answer="a")
 
@@ -75,7 +75,7 @@ async def test_deadline_takes_only_what_is_late() -> None:
 
 
 async def test_a_metric_that_ignores_cancellation_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.scoring.GRACE", 0.1)
+    monkeypatch.setattr("assay.evaluation.score_sample.GRACE", 0.1)
     started = time.monotonic()
     scored = await score_sample(SAMPLE, [Wait(30, "stubborn", stubborn=True)], desk(), deadline=0.1)
     assert time.monotonic() - started < 10

@@ -18,7 +18,7 @@ import pytest
 
 from assay.errors import InputError, StoreError
 from assay.live import Intake, Sampling, Spool, open_intake
-from assay.live.spool_file import SpoolFile, fold_processes
+from assay.live.spool.file import SpoolFile, fold_processes
 from assay.records import Context, Sample
 from tests.live.apps import sample
 
@@ -118,7 +118,7 @@ def test_the_queue_in_memory_is_bounded_and_submit_never_waits(tmp_path: Path) -
 
 
 def test_a_file_that_cannot_be_written_harms_nobody(tmp_path: Path, caplog: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("assay.live.spool.RETRY", 0.02)
+    monkeypatch.setattr("assay.live.spool.spool.RETRY", 0.02)
     spool = Spool(tmp_path, max_queue=5)
     append = SpoolFile.append
 
@@ -258,8 +258,8 @@ assert spool.flush(30)
 
 
 def test_no_thread_before_work_and_none_long_after(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("assay.live.lanes.IDLE", 0.05)
-    monkeypatch.setattr("assay.live.lanes.NAP", 0.05)
+    monkeypatch.setattr("assay.live.shared_threads.IDLE", 0.05)
+    monkeypatch.setattr("assay.live.shared_threads.NAP", 0.05)
 
     others = set(threading.enumerate())  # of earlier tests; they may end at any time
 
@@ -281,7 +281,7 @@ def test_no_thread_before_work_and_none_long_after(tmp_path: Path, monkeypatch: 
 def test_counts_of_many_processes_are_folded(tmp_path: Path, monkeypatch: Any) -> None:
     file = SpoolFile(tmp_path)
     file.create()
-    monkeypatch.setattr("assay.live.spool_file.PROCESSES", 10)
+    monkeypatch.setattr("assay.live.spool.file.PROCESSES", 10)
     for n in range(30):
         file.add_counts(f"app {n}", {"submitted": n, "appended": 1})
     fold_processes(file)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from assay.sync import run_sync
+from assay._util.sync import run_sync
 
 VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("variable")
 

@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError, Undelivered
+from assay.judges.llm.openai import OpenAIJudge
 from assay.judges.scripted import ScriptedJudge
-from assay.judges.writing.openai import OpenAIJudge
 from assay.live import Sampling, Spool, Worker
-from assay.live.spool_file import SpoolFile
-from assay.live.spool_scoring import Turn
+from assay.live.spool.file import SpoolFile
+from assay.live.spool.transitions import Turn
 from assay.records import Context, Sample, Score, ScoredSample
 from assay.sinks import JsonlSink, MemorySink, Receipt, read_jsonl
+from tests._support.servers.openai_server import OpenAIServer
 from tests.live.apps import Probe, sample
-from tests.servers.openai_server import OpenAIServer
 
 
 def filled(path: Path, count: int, **options: Any) -> Spool:
@@ -420,7 +420,7 @@ def test_findings_of_an_interrupted_sample_are_not_paid_for_twice(tmp_path: Path
 
 
 def _held(call: Any, gate: threading.Event) -> Any:
-    from tests.servers.openai_server import Say
+    from tests._support.servers.openai_server import Say
 
     return Say(hang=True) if call.kind == "support" and not gate.is_set() else None
 
@@ -430,7 +430,7 @@ def test_samples_wait_while_the_judge_cannot_be_reached(tmp_path: Path) -> None:
     spool, sink = filled(tmp_path, 5), MemorySink()
     with OpenAIServer() as server:
         down = [True]
-        from tests.servers.openai_server import Say
+        from tests._support.servers.openai_server import Say
 
         server.plan = lambda call: Say(status=503, body={"error": {"message": "down"}}) if down[0] else None
         judge = OpenAIJudge("fake", base_url=server.base_url, max_attempts=1)

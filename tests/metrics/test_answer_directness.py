@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, JudgeFailure
-from assay.evaluation import DEFAULT_METRICS
+from assay.evaluation.display.explanation import score_in_words
+from assay.evaluation.evaluate import DEFAULT_METRICS
 from assay.inquiries import Directness, Inquiry
-from assay.judges.base import Answer, BaseJudge
+from assay.judges.base import BaseJudge
+from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import AnswerDirectness
 from assay.records import Evidence, Sample, ScoredSample, Span, Verdict
-from assay.report.explanation import score_in_words
 from assay.sinks.annotations import annotations_of
 
 SAMPLE = Sample(question="When did it open?", answer="They say it opened in 1889.", id="s")

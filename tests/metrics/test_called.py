@@ -10,14 +10,14 @@ import pytest
 
 import assay
 from assay.errors import Cause, InputError
+from assay.evaluation.result import Result
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import METRICS, AspectCritique, Called, Faithfulness, HarmonicMean, Metric, NuggetRecall, metric
-from assay.naming import resolve
+from assay.metrics.langchain.matching import ExactMatch
+from assay.metrics.names import resolve
+from assay.metrics.systems import named
+from assay.metrics.trulens.jury import Jury
 from assay.records import Sample
-from assay.result import Result
-from assay.systems import named
-from assay.systems.langchain.matching import ExactMatch
-from assay.systems.trulens.jury import Jury
 from assay.testing import check_metric
 
 NUGGETS = ["A.", {"text": "D.", "importance": "okay"}]

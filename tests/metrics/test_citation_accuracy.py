@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause
+from assay.judges.claim_rules import sentence_claims
 from assay.judges.scripted import ScriptedJudge
-from assay.judges.sentence_claims import sentence_claims
 from assay.metrics import CitationAccuracy
 from assay.records import Context, Sample, Score
-from assay.wording import score_in_words
+from assay.records.phrases import score_in_words
 
 PASSAGES = ("The bridge is red.", "The bridge was built in 1889.", "The bridge is red and 90 m long.")
 SUPPORT = {

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from assay import Context, EmbeddedJudge, Sample
+from assay._util.sync import run_sync
+from assay.evaluation.display.explanation import score_in_words
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.base import Metric
 from assay.metrics.context_precision import ContextPrecision
@@ -17,8 +19,6 @@ from assay.metrics.context_utilization import ContextUtilization
 from assay.metrics.faithfulness import Faithfulness
 from assay.metrics.hallucination import Hallucination
 from assay.records import Score, Turn
-from assay.report.explanation import score_in_words
-from assay.sync import run_sync
 
 FOUND_EARLIER = "The bridge was opened in 1932 and is 503 metres long."
 FOUND_NOW = "The bridge was painted grey because grey paint was there in quantity."

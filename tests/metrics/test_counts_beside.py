@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from assay.inquiries import Ask, Inquiry, Support
-from assay.judges.base import Answer
+from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import CitationAccuracy, NuggetRecall, metric
 from assay.metrics.grounded import Grounded, least_supported
-from assay.metrics.readings import answer_against_conversation, not_judged
 from assay.metrics.retrieval_calls import RetrievalCalls
+from assay.metrics.shared_inquiries import answer_against_conversation, not_judged
 from assay.records import Claim, Context, Message, Sample, Span, ToolCall, Turn, Verdict
 
 RED, OLD, TALL, LONG = "The bridge is red.", "It is old.", "It is tall.", "It is long."

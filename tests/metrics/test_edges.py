@@ -11,7 +11,7 @@ import pytest
 
 from assay.errors import Cause, InputError
 from assay.inquiries import Claims, Inquiry, Similarity, Support
-from assay.judges.base import Answer
+from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import (
     AnswerCorrectness,
@@ -26,9 +26,9 @@ from assay.metrics import (
 )
 from assay.metrics.aspect_critique import majority
 from assay.metrics.base import Metric
-from assay.metrics.readings import with_cells
+from assay.metrics.shared_inquiries import with_cells
+from assay.metrics.systems import named
 from assay.records import Cell, Claim, Context, Sample, Score, Span, Turn, Verdict
-from assay.systems import named
 
 
 def score(metric: Metric, sample: Sample, judge: ScriptedJudge) -> Score:

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, JudgeFailure
+from assay.evaluation.score_sample import score_sample
 from assay.inquiries import Inquiry
 from assay.judges.base import BaseJudge
 from assay.judges.scripted import ScriptedJudge
@@ -36,7 +37,6 @@ from assay.metrics.nugget_recall import weighted_recall
 from assay.metrics.retrieval_calls import new_claims, share_new
 from assay.metrics.summarization_score import qa_score
 from assay.records import Context, Message, Sample, Score, ToolCall
-from assay.scoring import score_sample
 
 PASSAGES = (
     "Albert Einstein was born in Ulm. Ulm lies on the Danube.",

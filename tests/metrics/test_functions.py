@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 from assay import Sample, Score, Verdict, evaluate
 from assay.errors import Cause, InputError, JudgeFailure
+from assay.evaluation.score_sample import score_sample
 from assay.inquiries import Ask, Inquiry, Rated
-from assay.judges.base import Answer, BaseJudge
+from assay.judges.base import BaseJudge
+from assay.judges.protocol import Answer
 from assay.metrics import Metric, metric
 from assay.records import Context, Turn, Unscored, Usage
-from assay.scoring import score_sample
 
 SAMPLE = Sample(
     question="Where is Ulm?",

@@ -10,19 +10,19 @@ import pytest
 
 from assay import evaluate
 from assay.errors import Cause, InputError, JudgeFailure
+from assay.evaluation.score_sample import score_sample
 from assay.inquiries import Claims, Support
 from assay.inquiries import fused as fused_inquiry
 from assay.inquiries.base import Prompt
 from assay.judges import fusing
 from assay.judges.cache import FindingCache
+from assay.judges.llm.judge import Reply, Request
 from assay.judges.scripted import ScriptedJudge
-from assay.judges.writing.judge import Reply, Request
-from assay.metrics.fused import Fusing, may_hold, members_of
-from assay.naming import resolve
-from assay.pictures import Picture
+from assay.metrics.joint_inquiries import Fusing, may_hold, members_of
+from assay.metrics.names import resolve
 from assay.records import Claim, Context, Sample, Span
-from assay.scoring import score_sample
-from assay.store import Store
+from assay.records.images import Picture
+from assay.store.store import Store
 from tests.judges.plain import Plain, kind
 
 METRICS = "faithfulness,context_utilization,context_precision,context_recall,noise_sensitivity_relevant"

@@ -15,9 +15,9 @@ from assay import evaluate
 from assay.metrics import METRICS
 from assay.metrics.grounded import least_supported, probability_grounded
 from assay.metrics.noise_sensitivity import expected_noise
-from assay.metrics.readings import expected_share
+from assay.metrics.shared_inquiries import expected_share
 from assay.records import Cell, Verdict
-from tests.unsure import SAMPLE, Unsure, expects, said
+from tests._support.unsure import SAMPLE, Unsure, expects, said
 
 
 def test_two_claims_decide() -> None:

@@ -16,7 +16,8 @@ from assay import evaluate, metric
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Claims, Support
 from assay.inquiries.base import Inquiry
-from assay.judges.base import Answer, BaseJudge
+from assay.judges.base import BaseJudge
+from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import AnswerDirectness, Faithfulness, SemanticSimilarity
 from assay.metrics.languages import languages_in

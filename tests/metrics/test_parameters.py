@@ -12,7 +12,7 @@ import numpy
 import pytest
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import (
     AnswerCorrectness,

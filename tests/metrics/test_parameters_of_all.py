@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from assay import systems
 from assay.errors import InputError
-from assay.metrics import AspectCritique
-from assay.naming import names, resolve
+from assay.metrics import AspectCritique, systems
+from assay.metrics.names import names, resolve
 
 pytestmark = pytest.mark.long
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from assay.errors import Cause, JudgeFailure
 from assay.judges.cache import FindingCache
+from assay.judges.claim_rules import sentence_claims
 from assay.judges.scripted import ScriptedJudge
-from assay.judges.sentence_claims import sentence_claims
 from assay.metrics import METRICS
-from assay.metrics.readings import cosines, not_judged, support, together
+from assay.metrics.shared_inquiries import cosines, not_judged, support, together
 from assay.records import Claim, Context, Sample, Span
 from assay.text import split_sentences
 

@@ -11,7 +11,7 @@ import pytest
 from assay import evaluate
 from assay.errors import InputError
 from assay.metrics import METRICS, AnswerCorrectness, ContextRecall, Faithfulness, Hallucination, Metric
-from assay.naming import resolve
+from assay.metrics.names import resolve
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from assay.judges.scripted import ScriptedJudge
 from assay.metrics import retrieval_calls
 from assay.metrics.retrieval_calls import RetrievalCalls, duplicates, new_claims, query_of, share_new, stopping
 from assay.records import Cell, Message, Sample, ToolCall, Verdict
-from tests import linear
+from tests._support import linear
 
 A, B, C = "It opened in 1990.", "It is red.", "It is tall."
 JUDGE = ScriptedJudge(

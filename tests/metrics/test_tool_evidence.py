@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from assay import Context, EmbeddedJudge, Sample
+from assay._util.sync import run_sync
+from assay.evaluation.display.explanation import score_in_words
 from assay.metrics.base import Metric
 from assay.metrics.context_relevance import ContextRelevance
 from assay.metrics.faithfulness import Faithfulness
 from assay.metrics.grounded import Grounded
 from assay.metrics.hallucination import Hallucination
 from assay.records import Message, Score, ToolCall, Turn
-from assay.report.explanation import score_in_words
-from assay.sync import run_sync
 
 LENGTH = "The bridge is 503 metres long."
 YEAR = "The bridge was opened in 1932 by the premier."

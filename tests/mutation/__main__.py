@@ -12,9 +12,9 @@ from pathlib import Path
 from tests.mutation import equivalents, page, running
 from tests.mutation.mutants import ROOMS, SHARED, Mutant, mutants_of
 
-TESTS = ("tests/systems", "tests/metrics", "tests/test_lens.py")
+TESTS = ("tests/metrics", "tests/analysis/test_lens.py")
 #: The tests that a sample of a room's mutants meets first: those with its name, here for what rooms share.
-OF_SHARED = ("tests/metrics/", "tests/systems/test_lexical.py", "tests/systems/test_conversation.py")
+OF_SHARED = ("tests/metrics/", "tests/metrics/systems/test_lexical.py", "tests/metrics/systems/test_conversation.py")
 
 
 def main() -> int:
@@ -62,7 +62,7 @@ def named_alike_first(mutant: Mutant, tests: list[str]) -> list[str]:
 
 
 def _files(room: str) -> tuple[str, ...]:
-    return OF_SHARED if room == SHARED else (f"tests/systems/test_{room}",)
+    return OF_SHARED if room == SHARED else (f"tests/metrics/systems/test_{room}",)
 
 
 def figures(rooms: dict[str, list[Mutant]], survivors: list[Mutant], *, told: bool) -> dict[str, page.Figures]:

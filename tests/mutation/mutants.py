@@ -18,7 +18,7 @@ from pathlib import Path
 from assay import inquiries
 
 ROOT = Path(__file__).parents[2]
-SYSTEMS = ROOT / "src" / "assay" / "systems"
+METRICS = ROOT / "src" / "assay" / "metrics"
 #: Formulas that several systems use.
 SHARED = "shared"
 ROOMS = (
@@ -94,7 +94,7 @@ class Mutant:
     @property
     def room(self) -> str:
         """The system whose formula it is, or "shared"."""
-        name = self.path.removeprefix("src/assay/systems/").partition("/")[0]
+        name = self.path.removeprefix("src/assay/metrics/").partition("/")[0]
         return name if name in ROOMS else SHARED
 
     @property
@@ -132,8 +132,8 @@ class Mutant:
 def files(room: str) -> list[Path]:
     """The files with the formulas of a room."""
     if room == SHARED:
-        return sorted([*SYSTEMS.glob("*.py"), *(SYSTEMS.parent / "metrics").glob("*.py")])
-    return sorted((SYSTEMS / room).rglob("*.py"))
+        return sorted([*METRICS.glob("*.py"), *(METRICS / "systems").glob("*.py")])
+    return sorted((METRICS / room).rglob("*.py"))
 
 
 def mutants_of(room: str) -> list[Mutant]:

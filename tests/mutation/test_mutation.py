@@ -86,7 +86,7 @@ class Metric:
 
 
 def test_what_was_noticed_is_kept_until_its_file_changes(tmp_path: Path) -> None:
-    first, second = mutants("def f(a):\n    return a + 1\n", "src/assay/systems/base.py")
+    first, second = mutants("def f(a):\n    return a + 1\n", "src/assay/metrics/systems/base.py")
     kept = Kept(tmp_path / "new")
     assert kept.killed() == set()
     kept.ended(first, killed=True)

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from assay import ScriptedJudge, evaluate
+from assay.evaluation.result import Result
 from assay.inquiries import Inquiry, Support
-from assay.judges.base import Answer
+from assay.judges.protocol import Answer
 from assay.records import Span, Verdict
-from assay.report.page import write_page
-from assay.reports import Options, report_of
-from assay.result import Result
+from assay.report.build import Options, report_of
+from assay.report.html.page import write_page
 
 METRICS = "faithfulness, context_precision"
 #: What must stay text: elements, the end of a script, marks that turn the direction of what stands around them.
@@ -115,7 +115,7 @@ class Opened:
 
 @pytest.fixture(scope="module")  # as long as it is open, an event loop runs in this thread: no other test has one then
 def chromium() -> Iterator[Any]:
-    from tests.servers.browser import browser
+    from tests._support.servers.browser import browser
 
     with browser() as opened:
         yield opened

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from assay.people.alignment import align
-from assay.report import packing
-from assay.report.page import write_page
-from assay.reports import report_of
+from assay.analysis.judges.alignment.alignment import align
+from assay.report.build import report_of
+from assay.report.html import packing
+from assay.report.html.page import write_page
 from tests.report.conftest import HOSTILE, WRONG, Opened, Two
 
 pytestmark = pytest.mark.needs(name="browser")

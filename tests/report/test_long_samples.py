@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from assay.elsewhere import result_of
+from assay.evaluation.external_runs import result_of
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Verdict
-from assay.report.page import write_page
-from assay.reports import report_of
+from assay.report.build import report_of
+from assay.report.html.page import write_page
 from tests.report.conftest import Opened
 
 pytestmark = [pytest.mark.needs(name="browser"), pytest.mark.long]

@@ -16,16 +16,15 @@ from hypothesis import strategies as st
 
 from assay import ScriptedJudge, evaluate
 from assay.errors import InputError, MissingExtra
+from assay.evaluation.summary import Summary
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Verdict
+from assay.report.build import Options, report_of
 from assay.report.figures import Figures
+from assay.report.html.packed_row import Kept, Offsets, side_of
+from assay.report.html.page import write_page
 from assay.report.lines import slices_of
 from assay.report.markdown import write_markdown
-from assay.report.offsets import Offsets
-from assay.report.packed_row import Kept, side_of
-from assay.report.page import write_page
-from assay.report.tables_of_texts import Passages, Texts
-from assay.reports import Options, report_of
-from assay.summary import Summary
+from assay.report.text_interning import Passages, Texts
 from tests.report.conftest import HOSTILE, METRICS, Two, judge, row
 
 
@@ -155,7 +154,7 @@ def test_runs_of_few_rows_and_without_a_score_have_a_report(rows: list[dict[str,
 
 def emptied(tmp_path: Path):
     """A run whose only row is gone."""
-    from assay.result import Result
+    from assay.evaluation.result import Result
 
     result = run_of(tmp_path, [row(1)])
     result.store.write(lambda db: db.execute("DELETE FROM rows"))

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from assay._util.rich_text import drawn
+from assay.evaluation.display.explanation import Explanation
 from assay.records import Sample, Score, ScoredSample
-from assay.report.drawn import drawn
-from assay.report.explanation import Explanation
 from assay.report.sample_view import Piece, painted, sample_view
-from assay.store import Row
+from assay.store.store import Row
 from tests.report.conftest import HOSTILE, METRICS, Two, judge, row
 
 GREEN, RED = "\x1b[32m", "\x1b[31m"

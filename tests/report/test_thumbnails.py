@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from assay.elsewhere import result_of
 from assay.errors import InputError
-from assay.pictures import data_uri
+from assay.evaluation.external_runs import result_of
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Verdict
-from assay.report import thumbnails
-from assay.report.page import write_page
-from assay.report.thumbnails import EACH, Thumbnails, small
-from assay.reports import report_of
+from assay.records.images import data_uri
+from assay.report.build import report_of
+from assay.report.html import thumbnails
+from assay.report.html.page import write_page
+from assay.report.html.thumbnails import EACH, Thumbnails, small
 from tests.report.conftest import HOSTILE
 
 Image = pytest.importorskip("PIL.Image")

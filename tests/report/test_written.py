@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
+from assay.report.build import report_of
 from assay.report.junit import cases_of
 from assay.report.markdown import as_markdown, escaped
-from assay.report.written import write_report
-from assay.reports import report_of
+from assay.report.write import write_report
 from tests.report.conftest import HOSTILE, WRONG, Two
 
 COUNTED = ("tests", "failures", "errors")

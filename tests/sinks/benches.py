@@ -14,14 +14,14 @@ from assay_opentelemetry.sink import OpenTelemetrySink
 from assay.sinks import JsonlSink, Sink, read_jsonl
 from assay.sinks.store import StoreSink
 from assay.sinks.webhook import WebhookSink
-from assay.store import Store
+from assay.store.store import Store
 from assay.testing.bench import ALL_FAULTS, Bench, Held
-from tests.servers import langfuse_server, langsmith_server, otlp_receiver, webhook_receiver
-from tests.servers.langfuse_server import LangfuseServer
-from tests.servers.langsmith_server import LangSmithServer
-from tests.servers.otlp_receiver import OtlpReceiver
-from tests.servers.service import FakeService
-from tests.servers.webhook_receiver import WebhookReceiver
+from tests._support.servers import langfuse_server, langsmith_server, otlp_receiver, webhook_receiver
+from tests._support.servers.langfuse_server import LangfuseServer
+from tests._support.servers.langsmith_server import LangSmithServer
+from tests._support.servers.otlp_receiver import OtlpReceiver
+from tests._support.servers.service import FakeService
+from tests._support.servers.webhook_receiver import WebhookReceiver
 
 RUN = "0195a3f0-1234-7abc-8def-0123456789ab"
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

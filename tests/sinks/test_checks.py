@@ -11,12 +11,12 @@ import pytest
 
 from assay import ScriptedJudge, evaluate
 from assay.errors import InputError
+from assay.evaluation.run_names import runs_of
 from assay.records import Sample, ScoredSample
-from assay.runs import runs_of
-from assay.sinks.quiet import silenced
+from assay.sinks.log_filter import silenced
 from assay.sinks.remote import KeyRefused, NotThere, Refused, RemoteSink, Unreachable
 from assay.sinks.writing import check_sinks
-from assay.store import Store
+from assay.store.store import Store
 
 ROW = {"id": "a", "question": "Q?", "contexts": ["x"], "answer": "It is so."}
 

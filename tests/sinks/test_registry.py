@@ -10,8 +10,8 @@ from assay_langfuse.sink import LangfuseSink
 from assay_langsmith.sink import LangSmithSink
 from assay_opentelemetry.sink import OpenTelemetrySink
 
+from assay._util.install_hints import install_extra
 from assay.errors import InputError, MissingExtra
-from assay.installing import install_extra
 from assay.sinks import JsonlSink
 from assay.sinks import registry as sinks
 from assay.sinks.registry import resolve_sink

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from assay.errors import InputError, StoreError, Undelivered
+from assay.evaluation.result import Result
 from assay.records import Sample, Score, ScoredSample
-from assay.result import Result
 from assay.sinks.store import StoreSink
-from assay.store import Store
+from assay.store.store import Store
 from assay.testing.bench import exchange
 
 

@@ -10,7 +10,7 @@ from assay.errors import InputError, Undelivered
 from assay.sinks import Receipt
 from assay.sinks.webhook import WebhookSink
 from assay.testing.bench import exchange
-from tests.servers.webhook_receiver import SECRET, TOKEN, WebhookReceiver
+from tests._support.servers.webhook_receiver import SECRET, TOKEN, WebhookReceiver
 
 
 @pytest.fixture

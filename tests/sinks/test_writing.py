@@ -9,7 +9,7 @@ import pytest
 
 from assay import JsonlSink, Sample, ScoredSample, ScriptedJudge, evaluate
 from assay.errors import Undelivered
-from assay.result import Result
+from assay.evaluation.result import Result
 from assay.sinks import MemorySink, Receipt, read_jsonl
 
 ROWS = [{"id": f"row {n}", "question": "q", "contexts": ["Cats purr."], "answer": "Cats purr."} for n in range(8)]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from assay.analysis.power import plan
 from assay.errors import InputError
-from assay.sizing import plan
 from assay.stats import difference
 from assay.stats.arrays import Floats
 from assay.stats.power import World, drop_shown, rows_needed

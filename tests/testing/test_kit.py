@@ -19,15 +19,16 @@ from assay.capture import RunCollector
 from assay.capture.assemble import sample_of
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Ask, Claims, Criterion, Inquiry, Support
-from assay.judges.base import Answer, BaseJudge
+from assay.judges.base import BaseJudge
 from assay.judges.embedded.judge import EmbeddedJudge
+from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
-from assay.live.intake import Intake
+from assay.live.protocol import Intake
 from assay.metrics import METRICS, Metric
 from assay.records import Message, ScoredSample, ToolCall, Usage
 from assay.sinks import JsonlSink, read_jsonl
 from assay.sinks.store import StoreSink
-from assay.store import Store
+from assay.store.store import Store
 from assay.testing import (
     Exchange,
     Held,

@@ -10,7 +10,7 @@ from typing import Any
 import assay
 from assay import Ask, Budget, Context, Sample, ScriptedJudge, Store, Verdict, aevaluate, evaluate, metric
 from assay import evalute  # wrong
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.metrics import Faithfulness, Metric
 from assay.sinks import JsonlSink
 from assay.sinks.webhook import WebhookSink

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from assay_embedded import Models
-from assay_embedded.apart import only_in_claim, told_apart
-from assay_embedded.spelled import code
+from assay_embedded.differing_marks import only_in_claim, told_apart
+from assay_embedded.unknown_words import code
 from hypothesis import given
 from hypothesis import strategies as st
 

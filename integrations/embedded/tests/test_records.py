@@ -14,7 +14,7 @@ from assay_embedded.sentences import sentences
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests import linear
+from tests._support import linear
 
 PLACE = {
     "name": "Anna's",

@@ -12,8 +12,8 @@ from assay_embedded import Models, graphs, load, runtime
 from assay_embedded.files import FILES
 from assay_embedded.windows import even, windows_of
 
-from assay.demo import answers
-from assay.judges.sentence_claims import sentence_claims
+from assay.data.demo import answers
+from assay.judges.claim_rules import sentence_claims
 
 # question, a passage that answers it, a passage that does not
 ROWS = [

@@ -10,8 +10,8 @@ from assay_embedded.excerpt import excerpt
 from assay_embedded.features import Passage
 from assay_embedded.files import FILES
 from assay_embedded.reader import EXCERPT
-from assay_embedded.spelled import LONGEST, code, spelled
 from assay_embedded.tokens import Tokens
+from assay_embedded.unknown_words import LONGEST, code, spelled
 from assay_embedded.windows import windows_of
 from hypothesis import given
 from hypothesis import strategies as st

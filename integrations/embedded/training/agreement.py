@@ -10,7 +10,7 @@ from assay_embedded.english import STOP
 from assay_embedded.features import stem, words
 from sklearn.metrics import f1_score, roc_auc_score
 
-from assay.judges.sentence_claims import sentence_claims
+from assay.judges.claim_rules import sentence_claims
 
 Figures = dict[str, Any]
 

@@ -25,7 +25,7 @@ from scipy.stats import spearmanr
 from signals import Signals
 
 from assay import evaluate
-from assay.judges.passages import said_by
+from assay.judges.pairwise_support import said_by
 from assay.metrics.grounded import probability_grounded
 from assay.text.short_answers import aliases
 

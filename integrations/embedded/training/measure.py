@@ -40,9 +40,9 @@ from calibrate_directness import nearest
 from evidence import deciding_sentence
 from signals import Signals
 
-from assay.judges import resolve_judge
+from assay.judges.claim_rules import sentence_claims
 from assay.judges.embedded.judge import too_short
-from assay.judges.sentence_claims import sentence_claims
+from assay.judges.named import resolve_judge
 
 GROUPS = {
     "qa": ("attributionbench", "rgb_en_fact"),

@@ -14,7 +14,7 @@ from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda
 
 import assay
-from assay.capture import recording
+from assay.capture import record_context as recording
 from assay.errors import InputError
 
 QUESTION = "Why do cats purr?"

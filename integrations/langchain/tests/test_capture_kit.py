@@ -8,7 +8,7 @@ from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 
-from assay.live.intake import Intake
+from assay.live.protocol import Intake
 from assay.testing import Exchange, check_capture
 from integrations.langchain.tests.shapes.parts import Shelf, rag
 

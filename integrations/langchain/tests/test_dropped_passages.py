@@ -14,7 +14,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnablePassthrough
 
 from assay import ScriptedJudge, evaluate
-from assay.causes import find_causes
+from assay.analysis.diagnosis import find_causes
 from assay.metrics import AnswerCorrectness
 from assay.records import Sample
 

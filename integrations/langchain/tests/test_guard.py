@@ -19,9 +19,9 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 
 from assay.capture import Rules
 from assay.errors import InputError
-from assay.guarding import Guard, GuardBlocked, GuardDecision, guard
 from assay.judges.embedded.judge import EmbeddedJudge
 from assay.judges.scripted import ScriptedJudge
+from assay.live.guards import Guard, GuardBlocked, GuardDecision, guard
 
 QUESTION = "Why do cats purr?"
 TRUE = "Cats purr when they are calm."

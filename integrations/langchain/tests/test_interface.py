@@ -18,10 +18,10 @@ from assay_langchain import AssayCallbackHandler
 from langchain_core.runnables import RunnableLambda
 
 from assay.capture import Rules
-from assay.captured import Captured, Remembered
 from assay.errors import InputError
 from assay.judges.scripted import ScriptedJudge
 from assay.live import LiveScorer
+from assay.live.handlers.captured import Captured, Remembered
 from assay.records import Sample
 
 QUESTION = "Why do cats purr?"
@@ -81,7 +81,7 @@ def test_so_many_are_remembered(kit: Any) -> None:
 
 
 def test_large_ones_are_remembered_for_less_long(monkeypatch: Any) -> None:
-    monkeypatch.setattr("assay.captured.REMEMBERED_CHARS", 10)
+    monkeypatch.setattr("assay.live.handlers.captured.REMEMBERED_CHARS", 10)
     remembered = Remembered(5)
     for number in range(5):
         remembered.add(Captured(lambda n=number: Sample(question=str(n), contexts=None, answer="a"), 4))
@@ -296,7 +296,7 @@ def test_a_pickled_handler_says_in_another_process_what_it_is() -> None:
 
 
 def test_a_graph_without_an_answer_is_told_of_once(kit: Any, caplog: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("assay.capture.unanswered._said", {})
+    monkeypatch.setattr("assay.capture.missing_answer._said", {})
     handler = AssayCallbackHandler(metrics=())
     says = kit.model(*["one word more"] * 6)
     chain = RunnableLambda(

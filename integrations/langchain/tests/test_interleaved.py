@@ -16,7 +16,7 @@ from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
 from assay.judges.scripted import ScriptedJudge
-from assay.live.nowhere import Nowhere
+from assay.live.disabled import Nowhere
 from assay.records import Sample
 
 REQUESTS = 1000

@@ -18,15 +18,15 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
 
 import assay
-from assay.budgets.budget import Budget
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.judges import resolve_judge
+from assay.judges.budget.budget import Budget
+from assay.judges.named import resolve_judge
 from assay.live import LiveScorer
-from assay.pictures import data_uri
 from assay.records import Context, Sample
+from assay.records.images import data_uri
 from assay.sinks import MemorySink
-from tests.servers.openai_server import Faults, OpenAIServer
-from tests.servers.sight import drawn
+from tests._support.servers.openai_server import Faults, OpenAIServer
+from tests._support.servers.sight import drawn
 
 pytest.importorskip("langchain_openai")
 from langchain_openai import ChatOpenAI

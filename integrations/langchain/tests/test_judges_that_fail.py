@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from assay.judges.writing.openai import OpenAIJudge
-from tests.servers.openai_server import Behaviour, Faults, OpenAIServer
+from assay.judges.llm.openai import OpenAIJudge
+from tests._support.servers.openai_server import Behaviour, Faults, OpenAIServer
 
 QUESTION = "Why do cats purr?"
 ANSWER = "Cats purr when calm."

@@ -13,7 +13,7 @@ import pytest
 from assay_langchain import AssayCallbackHandler
 
 from assay.judges.scripted import ScriptedJudge
-from assay.live.lifetime import _ALIVE
+from assay.live.exit_hooks import _ALIVE
 from integrations.langchain.tests.shapes.parts import rag
 
 #: Files of one event loop: that of a thread all handlers share, which ends and begins again as there is work for it.

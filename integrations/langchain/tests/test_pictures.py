@@ -14,8 +14,8 @@ from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from langchain_core.tools import tool
 
 from assay.errors import Cause, InputError
-from assay.pictures import data_uri, load
-from tests.servers.sight import drawn
+from assay.records.images import data_uri, load
+from tests._support.servers.sight import drawn
 
 BRIDGE = drawn("The bridge opened in 1931.", 40)
 BARE = base64.b64encode(BRIDGE).decode()

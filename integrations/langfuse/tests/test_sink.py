@@ -14,8 +14,8 @@ from assay.errors import InputError, Undelivered
 from assay.records import Sample, Score, ScoredSample
 from assay.sinks import Receipt
 from assay.testing.bench import exchange
-from tests.servers.langfuse_server import PUBLIC, SECRET, LangfuseServer
-from tests.servers.service import Reply
+from tests._support.servers.langfuse_server import PUBLIC, SECRET, LangfuseServer
+from tests._support.servers.service import Reply
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 

@@ -29,8 +29,8 @@ from pyarrow import parquet
 from assay.data import RowError
 from assay.errors import InputError
 from assay.records import Sample
-from tests.servers.langfuse_server import SECRET, LangfuseServer
-from tests.servers.rag_chains import ANSWER, PASSAGES, QUESTION, Broken, agent, rag
+from tests._support.servers.langfuse_server import SECRET, LangfuseServer
+from tests._support.servers.rag_chains import ANSWER, PASSAGES, QUESTION, Broken, agent, rag
 
 Records = list[dict[str, Any]]
 

@@ -17,7 +17,7 @@ from langsmith.schemas import Example
 
 from assay.errors import InputError
 from assay.judges.scripted import ScriptedJudge
-from tests.servers.langsmith_server import KEY, LangSmithServer
+from tests._support.servers.langsmith_server import KEY, LangSmithServer
 
 PASSAGE = "Cats purr when calm."
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

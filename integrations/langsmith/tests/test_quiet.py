@@ -11,7 +11,7 @@ from assay_langsmith import LangSmithSink
 
 from assay import ScriptedJudge, evaluate
 from assay.errors import InputError
-from tests.servers.langsmith_server import KEY, PROJECT, LangSmithServer
+from tests._support.servers.langsmith_server import KEY, PROJECT, LangSmithServer
 
 RUN = "0195a3f0-1234-7abc-8def-0123456789ab"
 ROWS = [

@@ -14,7 +14,7 @@ from assay.errors import InputError, Undelivered
 from assay.records import Sample, Score, ScoredSample
 from assay.sinks import Receipt
 from assay.testing.bench import exchange
-from tests.servers.langsmith_server import KEY, PROJECT, LangSmithServer
+from tests._support.servers.langsmith_server import KEY, PROJECT, LangSmithServer
 
 RUN = "0195a3f0-1234-7abc-8def-0123456789ab"
 

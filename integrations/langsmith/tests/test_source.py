@@ -26,8 +26,8 @@ from assay.errors import InputError
 from assay.judges.scripted import ScriptedJudge
 from assay.records import Sample
 from assay.sinks import MemorySink
-from tests.servers.langsmith_server import KEY, PROJECT, LangSmithServer
-from tests.servers.rag_chains import ANSWER, PASSAGES, QUESTION, Broken, agent, rag
+from tests._support.servers.langsmith_server import KEY, PROJECT, LangSmithServer
+from tests._support.servers.rag_chains import ANSWER, PASSAGES, QUESTION, Broken, agent, rag
 
 Records = list[dict[str, Any]]
 

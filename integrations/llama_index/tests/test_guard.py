@@ -20,9 +20,9 @@ from llama_index.core.schema import ImageNode, NodeWithScore, QueryBundle, TextN
 from pydantic import BaseModel
 
 from assay.errors import InputError
-from assay.guarding import GuardBlocked, GuardDecision, guard
 from assay.judges.embedded.judge import EmbeddedJudge
 from assay.judges.scripted import ScriptedJudge
+from assay.live.guards import GuardBlocked, GuardDecision, guard
 
 QUESTION, TRUE = "Why do cats purr?", "Cats purr when calm."
 PASS: dict[str, Any] = {"on_timeout": "pass", "on_error": "pass", "on_unscored": "pass"}

@@ -11,11 +11,13 @@ import sys
 from typing import Any
 
 import pytest
-from assay_llama_index import AssayInstrumentation, misuse
+from assay_llama_index import AssayInstrumentation
+from assay_llama_index import usage_errors as misuse
 from llama_index.core.callbacks import CallbackManager
 from llama_index_instrumentation import get_dispatcher
 
-from assay.capture import Rules, unanswered
+from assay.capture import Rules
+from assay.capture import missing_answer as unanswered
 from assay.errors import InputError
 from assay.live import LiveScorer
 from integrations.llama_index.tests.fakes import ANSWER, PASSAGES, QUESTION

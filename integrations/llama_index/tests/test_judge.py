@@ -23,17 +23,17 @@ from llama_index.core.llms.callbacks import llm_chat_callback
 from pydantic import PrivateAttr
 
 import assay
-from assay.budgets.budget import Budget
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.judges import resolve_judge
-from assay.judges.base import JUDGING
+from assay.judges.budget.budget import Budget
+from assay.judges.named import resolve_judge
+from assay.judges.protocol import JUDGING
 from assay.live import LiveScorer
-from assay.pictures import data_uri
 from assay.records import Context, Sample
+from assay.records.images import data_uri
 from assay.testing import check_judge
 from integrations.llama_index.tests.fakes import Kept, engine
-from tests.servers.openai_server import Faults, OpenAIServer
-from tests.servers.sight import drawn
+from tests._support.servers.openai_server import Faults, OpenAIServer
+from tests._support.servers.sight import drawn
 
 ROWS = [
     {

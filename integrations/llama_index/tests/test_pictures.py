@@ -19,10 +19,10 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from assay.pictures import data_uri
 from assay.records import Context
+from assay.records.images import data_uri
 from integrations.llama_index.tests.fakes import Shelf
-from tests.servers.sight import drawn
+from tests._support.servers.sight import drawn
 
 BRIDGE = drawn("The bridge opened in 1931.", 40)
 BARE = base64.b64encode(BRIDGE).decode()

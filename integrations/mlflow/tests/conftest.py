@@ -30,10 +30,10 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from assay.evaluation.score_sample import score_sample
 from assay.judges.scripted import ScriptedJudge
-from assay.naming import resolve
+from assay.metrics.names import resolve
 from assay.records import Context, Sample, ScoredSample
-from assay.scoring import score_sample
 
 QUESTION = "Why do cats purr?"
 ANSWER = "Cats purr when calm. They also sing."

@@ -13,12 +13,12 @@ import pytest
 from assay_mlflow import evaluations
 from typer.testing import CliRunner
 
-from assay import elsewhere
+from assay.analysis.comparison.compare import compare
 from assay.cli.main import app
-from assay.comparison import compare
-from assay.elsewhere import result_of, run_elsewhere
 from assay.errors import Cause, InputError, MissingExtra
-from assay.result import Result
+from assay.evaluation import external_runs as elsewhere
+from assay.evaluation.external_runs import result_of, run_elsewhere
+from assay.evaluation.result import Result
 
 JUDGE = Made(source_type="LLM_JUDGE", source_id="openai:/m")
 CODE = Made(source_type="CODE", source_id="rating")

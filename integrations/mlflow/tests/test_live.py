@@ -8,7 +8,7 @@ from assay_mlflow import MlflowSink
 
 from assay.judges.scripted import ScriptedJudge
 from assay.records import Sample
-from tests.servers.stores import free_ports
+from tests._support.servers.stores import free_ports
 
 pytestmark = pytest.mark.timeout(900)  # the first test of a session installs and starts the server
 

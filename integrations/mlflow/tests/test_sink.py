@@ -21,7 +21,7 @@ from assay.records import Context, Sample, Score, ScoredSample, Unscored
 from assay.sinks.annotations import EVIDENCE, Annotation
 from assay.sinks.registry import resolve_sink
 from assay.sinks.remote import NotThere
-from tests.servers import stores
+from tests._support.servers import stores
 
 pytestmark = pytest.mark.timeout(900)  # the first test of a session installs and starts the server
 
@@ -283,7 +283,7 @@ def test_a_server_that_is_busy_is_asked_again(monkeypatch):
 @pytest.mark.long
 def test_mlflow_imported_on_our_behalf_is_without_telemetry():
     code = (
-        "import os, sys; from assay_mlflow.quiet import quiet_mlflow; assert 'mlflow' not in sys.modules;"
+        "import os, sys; from assay_mlflow.log_filter import quiet_mlflow; assert 'mlflow' not in sys.modules;"
         "quiet_mlflow(); from mlflow.telemetry.client import get_telemetry_client;"
         "print(get_telemetry_client(), os.environ.get('MLFLOW_DISABLE_TELEMETRY'))"
     )

@@ -19,7 +19,7 @@ from opentelemetry import trace
 
 from assay.errors import InputError, StoreError
 from assay.records import Sample
-from tests.servers import stores
+from tests._support.servers import stores
 
 pytestmark = pytest.mark.timeout(900)  # the first test of a session installs and starts the server
 

@@ -11,7 +11,8 @@ import pytest
 from assay_opentelemetry import conventions
 from assay_opentelemetry.conventions import evaluation_attributes, evaluation_told
 from assay_opentelemetry.sink import OpenTelemetrySink
-from assay_opentelemetry.spans import Event, SpanData, run_of
+from assay_opentelemetry.span_data import Event, SpanData
+from assay_opentelemetry.spans import run_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +20,7 @@ from assay.errors import Cause
 from assay.records import Sample, Score, ScoredSample, Unscored
 from assay.sinks.annotations import annotations_of
 from assay.testing.bench import exchange
-from tests.servers.otlp_receiver import HEADER, KEY, OtlpReceiver
+from tests._support.servers.otlp_receiver import HEADER, KEY, OtlpReceiver
 
 IDS = {"otel_trace_id": "4bf92f3577b34da6a3ce929d0e0e4736", "otel_span_id": "00f067aa0ba902b7"}
 #: All attributes that the conventions give this event.

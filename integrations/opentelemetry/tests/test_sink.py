@@ -18,7 +18,7 @@ from assay.errors import InputError, Undelivered
 from assay.records import Score, ScoredSample
 from assay.sinks import Receipt
 from assay.testing.bench import exchange
-from tests.servers.otlp_receiver import HEADER, KEY, OtlpReceiver
+from tests._support.servers.otlp_receiver import HEADER, KEY, OtlpReceiver
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 IDS = {"otel_trace_id": TRACE, "otel_span_id": SPAN}

@@ -12,7 +12,7 @@ from assay_phoenix import PhoenixSink
 from assay.records import Sample
 from assay.sinks import Sink
 from assay.testing.bench import ALL_FAULTS, Bench, Check, Held, checks_for
-from tests.servers.gateway import Gateway
+from tests._support.servers.gateway import Gateway
 
 pytestmark = pytest.mark.timeout(900)  # the first test of a session installs and starts the server
 

@@ -17,7 +17,7 @@ from assay.errors import Cause, InputError, Undelivered
 from assay.records import Context, Sample, Score, ScoredSample, Unscored
 from assay.sinks.annotations import EVIDENCE, identifier_of
 from assay.sinks.registry import resolve_sink
-from tests.servers.stores import free_ports
+from tests._support.servers.stores import free_ports
 
 pytestmark = pytest.mark.timeout(900)  # the first test of a session installs and starts the server
 

@@ -20,7 +20,7 @@ from assay import evaluate
 from assay.capture import Rules
 from assay.errors import InputError, StoreError
 from assay.judges.scripted import ScriptedJudge
-from tests.servers.stores import free_ports
+from tests._support.servers.stores import free_ports
 
 pytestmark = pytest.mark.timeout(900)  # the first test of a session installs and starts the server
 

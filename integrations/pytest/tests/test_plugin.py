@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-import assay.gates.checking  # noqa: F401  sessions in this process find numpy there: it cannot be imported twice
-from assay.result import Result
+import assay.analysis.gates.checking  # noqa: F401  sessions in this process find numpy there: it cannot be imported twice
+from assay.evaluation.result import Result
 
 pytest_plugins = "pytester"
 

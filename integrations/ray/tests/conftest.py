@@ -1,5 +1,7 @@
-"""A small cluster and a server of S3 on this machine. Without Ray nothing here is read: `tests/scale/test_on_ray.py`
-runs these files where it is."""
+"""A small cluster and a server of S3 on this machine.
+
+Without Ray nothing here is read: `tests/evaluation/sharded/test_on_ray.py` runs these files where it is.
+"""
 
 from __future__ import annotations
 

@@ -12,13 +12,13 @@ from assay_ray.datasets import DatasetRows
 
 import assay
 from assay.errors import InputError
-from tests.scale.work import judge
+from tests.evaluation.sharded.work import judge
 
 pytestmark = [pytest.mark.usefixtures("cluster"), pytest.mark.timeout(600)]
 
 
 def rows(count: int) -> list[dict[str, Any]]:
-    """As `tests.scale.work.write` writes them."""
+    """As `tests.evaluation.sharded.work.write` writes them."""
     found = []
     for n in range(count):
         said = [f"Thing {n} has part {part}." for part in range(4)]

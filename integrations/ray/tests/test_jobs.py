@@ -17,10 +17,10 @@ import ray
 
 import assay
 from assay.errors import InputError
-from assay.result import Result
-from assay.scale.job import evaluate_in_processes
-from tests.scale.work import always_deadly, asking, deadly, judge, write
-from tests.servers.openai_server import OpenAIServer
+from assay.evaluation.result import Result
+from assay.evaluation.sharded.job import evaluate_in_processes
+from tests._support.servers.openai_server import OpenAIServer
+from tests.evaluation.sharded.work import always_deadly, asking, deadly, judge, write
 
 pytestmark = [pytest.mark.usefixtures("cluster"), pytest.mark.timeout(600)]
 

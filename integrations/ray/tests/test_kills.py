@@ -20,8 +20,8 @@ import fsspec
 import psutil
 import pytest
 
-from assay.result import Result
-from tests.scale.work import write
+from assay.evaluation.result import Result
+from tests.evaluation.sharded.work import write
 
 ROOT = Path(__file__).parents[3]
 
@@ -30,7 +30,7 @@ DRIVER = """
 import sys
 import ray
 import assay_ray
-from tests.scale.work import judge
+from tests.evaluation.sharded.work import judge
 if __name__ == "__main__":
     data, store, out, shard_rows = sys.argv[1:]
     ray.init(num_cpus=2, object_store_memory=200 << 20, include_dashboard=False, log_to_driver=False)

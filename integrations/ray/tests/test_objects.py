@@ -13,11 +13,11 @@ import s3fs
 
 import assay
 from assay.errors import InputError, StoreError
-from assay.scale.job import evaluate_in_processes
-from assay.scale.manifest import Folder
-from assay.scale.places import Objects
-from assay.scale.shards import Files
-from tests.scale.work import judge, write
+from assay.evaluation.sharded.job import evaluate_in_processes
+from assay.evaluation.sharded.manifest import Folder
+from assay.evaluation.sharded.shards import Files
+from assay.evaluation.sharded.storage import Objects
+from tests.evaluation.sharded.work import judge, write
 
 pytestmark = [pytest.mark.usefixtures("cluster"), pytest.mark.timeout(600)]
 

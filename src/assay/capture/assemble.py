@@ -4,7 +4,7 @@ question   what the user asked in this turn: the input of the root
 contexts   what retrieval delivered to the step that answered: see `assay.capture.contexts`
 answer     what the user received: the output of the root
 history    earlier turns of the conversation, with the contexts they had
-messages   the way to the answer where tools were called, or retrieval more than once: see `assay.capture.ways`
+messages   the way to the answer where tools were called, or retrieval more than once: see `assay.capture.trajectories`
 status     complete, or abandoned, cancelled, failed
 """
 
@@ -13,16 +13,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from assay.capture.answering import answering_runs, mark_prompted, without_passed_over
+from assay.capture.answer_text import said_under_any_key
+from assay.capture.answering_call import answering_runs, mark_prompted, without_passed_over
 from assay.capture.contexts import contexts_of
 from assay.capture.evaluators import is_evaluator
 from assay.capture.messages import is_message, last_answer, last_question, text_of, turns_before
 from assay.capture.rules import Rules
-from assay.capture.said import said_under_any_key
+from assay.capture.trajectories import way_of
 from assay.capture.tree import Run, Trace
-from assay.capture.ways import way_of
-from assay.fields import ACCEPTED, ANSWER_NAMES, QUESTION_NAMES, json_object, well_formed
 from assay.records import Sample, SampleStatus, Turn
+from assay.records.field_names import ACCEPTED, ANSWER_NAMES, QUESTION_NAMES, json_object, well_formed
 
 DEPTH = 3  # how deep a question or an answer may be wrapped in dicts
 

@@ -10,16 +10,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from assay.capture.copies import (
-    are_copies,
-    copy_documents,
-    copy_value,
-    documents_in,
-    readable,
-    size_of,
-    texts_of,
-)
 from assay.capture.open_traces import OpenTraces
+from assay.capture.snapshots import are_copies, copy_documents, copy_value, documents_in, readable, size_of, texts_of
 from assay.capture.tree import Found, Kind, Run, Trace, key_of
 
 ASKED: tuple[Kind, ...] = ("tool", "retriever")  # kinds of runs whose inputs are kept: what they were asked

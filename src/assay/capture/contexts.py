@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from assay.capture.answering import Prompt, answering_run, calls_of, shared_text
-from assay.capture.lookups import tool_lookups
+from assay.capture.answering_call import Prompt, answering_run, calls_of, shared_text
 from assay.capture.messages import after_last_question, artifacts_of
+from assay.capture.passage_images import pictured
 from assay.capture.passages import passages_by_type
-from assay.capture.pictured import pictured
+from assay.capture.tool_retrieval import tool_lookups
 from assay.capture.tree import Found, Run, Trace
 from assay.errors import InputError
-from assay.fields import CONTEXT_NAMES, STATE_CONTEXT_NAMES, context_text, json_object, well_formed
 from assay.records import Context
+from assay.records.field_names import CONTEXT_NAMES, STATE_CONTEXT_NAMES, context_text, json_object, well_formed
 
 _ANY_NAMES = (*CONTEXT_NAMES, *STATE_CONTEXT_NAMES)
 _SCORES = ("relevance_score", "score", "_score", "similarity", "similarity_score")

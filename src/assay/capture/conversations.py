@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict, deque
 from dataclasses import replace
 
-from assay.forks import own_lock
+from assay._util.forks import own_lock
 from assay.records import Sample, Turn
 
 #: Keys of a sample's metadata that name its conversation.

@@ -13,16 +13,8 @@ from typing import Any
 from uuid import UUID
 
 from assay.capture.collector import ASKED, RUN_SIZE, SAYS, UNREAD, RunCollector
-from assay.capture.copies import (
-    are_copies,
-    copy_documents,
-    copy_value,
-    documents_in,
-    readable,
-    size_of,
-    texts_of,
-)
 from assay.capture.open_traces import OpenTraces
+from assay.capture.snapshots import are_copies, copy_documents, copy_value, documents_in, readable, size_of, texts_of
 from assay.capture.tree import Found, Kind, Trace, key_of
 
 _UNREADABLE = object()  # stands for documents that can be read only once, and are the host's

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from assay.errors import InputError
-from assay.fields import CONTEXT_NAMES, context_text, well_formed
-from assay.pictures import base64_uri, is_data_uri
 from assay.records import Context, Turn
+from assay.records.field_names import CONTEXT_NAMES, context_text, well_formed
+from assay.records.images import base64_uri, is_data_uri
 
 Role = Literal["human", "ai", "other"]
 

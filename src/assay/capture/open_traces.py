@@ -15,7 +15,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Hashable
 from typing import Any, Generic, Protocol, TypeVar
 
-from assay.capture.copies import copy_document
+from assay.capture.snapshots import copy_document
 from assay.capture.tree import Found, key_of
 
 GONE = 8192  # ids of runs whose trace has ended; late events are told by them from new roots

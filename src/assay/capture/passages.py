@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from assay.capture.tree import Found
 from assay.errors import InputError
-from assay.fields import TEXT_KEYS, context_text
+from assay.records.field_names import TEXT_KEYS, context_text
 
 #: Beside a text, one of these says that it was found somewhere. An id alone does not: tasks and claims have ids, too.
 _SOURCE_KEYS = frozenset(

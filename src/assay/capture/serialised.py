@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from assay.capture.copies import found_of
 from assay.capture.messages import is_message, prompt_of, role_of, text_of
 from assay.capture.passages import passages_by_type
+from assay.capture.snapshots import found_of
 from assay.capture.tree import Found
 from assay.errors import InputError
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.groups import grouped
+from assay.cli.option_groups import grouped
 from assay.cli.options import ColumnsOption, JsonOption, JudgeOptions, StoreOption, column_map
 from assay.cli.output import say, say_json, show
 from assay.cli.runs import opened
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.people.labels import Labels
-    from assay.result import Result
+    from assay.analysis.judges.alignment.labels import Labels
+    from assay.evaluation.result import Result
 
 
 @grouped
@@ -48,8 +48,8 @@ def align(
 
     The labels are about a stored run, about a file scored now (--data), or bring their own texts, which are scored now.
     """
-    from assay.people.alignment import align as aligned
-    from assay.people.table import as_rich
+    from assay.analysis.judges.alignment.alignment import align as aligned
+    from assay.analysis.judges.alignment.table import as_rich
 
     if run is not None and data is not None:
         raise InputError("--run, --data: give one of them")
@@ -83,18 +83,18 @@ def _scored(
     store: Path,
     quiet: bool,
 ) -> tuple[Result, Labels]:
-    from assay.people.labels import read_labels
-    from assay.people.scoring import bring_texts, score_labels
-    from assay.result import Result
+    from assay.analysis.judges.alignment.labels import read_labels
+    from assay.analysis.judges.alignment.scoring import bring_texts, score_labels
+    from assay.evaluation.result import Result
 
     if data is not None:
-        from assay.evaluation import evaluate
+        from assay.evaluation.evaluate import evaluate
 
         named = column_map(columns)
         result = evaluate(data, metrics, judge.resolve(), store=store, column_map=named, progress=not quiet)
         return result, read_labels(labels, list(result.metrics))
     if run is None:
-        from assay.naming import names
+        from assay.metrics.names import names
 
         known = read_labels(labels, names())
         if bring_texts(known):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.configured import configured
-from assay.cli.jobs import DETACH, called_with, state_in
+from assay.cli.config_defaults import configured
+from assay.cli.detached_jobs import DETACH, called_with, state_in
 from assay.cli.options import JsonOption, StoreOption
 from assay.cli.output import say, say_json
 from assay.errors import InputError

@@ -27,7 +27,7 @@ def bedrock(
     """
     from assay.cli.score import check_target
     from assay.data import open_data
-    from assay.data.bedrock_writing import write_bedrock
+    from assay.data.bedrock.write import write_bedrock
 
     check_target("--out", out, data)
     named = data[0] if len(data) == 1 else [Path(name) for name in data]

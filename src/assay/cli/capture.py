@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from assay._util.install_hints import install_extra
+from assay._util.terminal import width
 from assay.cli.output import say, say_json
 from assay.errors import InputError, MissingExtra
-from assay.installing import install_extra
-from assay.terminal import width
 
 if TYPE_CHECKING:
     from assay.capture import Rules, Trace
-    from assay.live.intake import Intake
+    from assay.live.protocol import Intake
     from assay.records import Sample
 
 OK, NOTHING = 0, 1
@@ -133,7 +133,7 @@ def _input(application: Any, question: str) -> Any:
     names = _input_names(application)
     if "messages" in names:
         return {"messages": [{"role": "user", "content": question}]}
-    from assay.fields import QUESTION_NAMES
+    from assay.records.field_names import QUESTION_NAMES
 
     known = next((name for name in QUESTION_NAMES if name in names), None)
     known = known or (names[0] if len(names) == 1 else None)
@@ -205,7 +205,7 @@ class Places:
         before = rules.adjust
 
         def adjust(sample: Sample, trace: Trace) -> Sample | None:
-            from assay.capture.answering import answering_runs
+            from assay.capture.answering_call import answering_runs
 
             texts = [text for run in answering_runs(trace, sample.answer) for text in run.prompt or ()]
             if texts:

@@ -44,8 +44,8 @@ def cascade(
     seed: Annotated[int, typer.Option(help="Decides which rows order the bands and which test them.")] = 0,
 ) -> None:
     """Ask both judges about your rows, choose what goes to the second, and write the plan."""
-    from assay.budgets.budget import Prices
-    from assay.cascades import calibrate
+    from assay.analysis.judges.calibrate_cascade import calibrate
+    from assay.judges.budget.budget import Prices
 
     if (price_prompt is None) != (price_completion is None):
         raise InputError("--price-prompt and --price-completion: give both")

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.groups import grouped
+from assay._util.terminal import counted
+from assay.cli.option_groups import grouped
 from assay.cli.options import JsonOption, JudgeOptions, StoreOption
 from assay.cli.output import say, say_json
 from assay.cli.runs import RunArgument, opened
 from assay.errors import InputError
-from assay.terminal import counted
 
 if TYPE_CHECKING:
-    from assay.budgets.budget import Budget
-    from assay.causes import Causes
+    from assay.analysis.diagnosis import Causes
+    from assay.judges.budget.budget import Budget
 
 
 @grouped
@@ -44,10 +44,10 @@ def causes(
 
     Then which questions could be answered and which were, and the state of the passages. Asks no judge without --read.
     """
-    from assay.causes import find_causes
-    from assay.gates.rules import limits_of
-    from assay.result import Result
-    from assay.terminal import width
+    from assay._util.terminal import width
+    from assay.analysis.diagnosis import find_causes
+    from assay.analysis.gates.rules import limits_of
+    from assay.evaluation.result import Result
 
     if n < 0:
         raise InputError(f"-n: expected 0 or more, got {n}")
@@ -81,6 +81,6 @@ def _before(found: Causes) -> str:
 def _budget(max_calls: int | None) -> Budget | None:
     if max_calls is None:
         return None
-    from assay.budgets.budget import Budget
+    from assay.judges.budget.budget import Budget
 
     return Budget(calls_per_day=max_calls)

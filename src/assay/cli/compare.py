@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from assay.cli.held import run_held, scales_of
+from assay._util.terminal import counted
 from assay.cli.options import ClusterOption, JsonOption, ScaleOption, StoreOption
 from assay.cli.output import say, say_json, show
+from assay.cli.run_argument import run_held, scales_of
 from assay.errors import InputError
-from assay.terminal import counted
 
 if TYPE_CHECKING:
     from assay.stats.classic import Method
@@ -56,7 +56,7 @@ def compare(
 
     The sentence first; then each metric with its difference, and the rows that moved, those for the worse first.
     """
-    from assay.comparison import compare as compared
+    from assay.analysis.comparison.compare import compare as compared
     from assay.report.comparison_table import compared_in_colour, headline_in_colour, moved_table
 
     if n < 0:
@@ -66,7 +66,7 @@ def compare(
     names = None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
     linked = None
     if anchors is not None:
-        from assay.linking import link
+        from assay.analysis.comparison.linking import link
 
         linked = link(run_held(anchors[0], store, scales), run_held(anchors[1], store, scales))
     found = compared(

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.configured import budget_meant
-from assay.cli.groups import grouped
+from assay.cli.config_defaults import budget_meant
+from assay.cli.option_groups import grouped
 from assay.cli.options import ColumnsOption, JsonOption, JudgeOptions, StoreOption, column_map
 from assay.cli.output import say, say_json
 
@@ -35,7 +35,7 @@ def fuse_check(
     the other), answer and reference (the claims of the text against the contexts, and which contexts help to give it).
     Groups that agree are asked together from then on, by this judge over this store, unless --asking says otherwise.
     """
-    from assay.fuse_check import fuse_check as check
+    from assay.analysis.judges.fuse_check import fuse_check as check
 
     found = check(
         data,

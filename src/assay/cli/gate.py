@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.held import run_held, scales_of
-from assay.cli.options import ClusterOption, JsonOption, ScaleOption, StoreOption
-from assay.cli.output import say, say_json, show
-from assay.cli.runs import RunArgument
-from assay.cli.stakes import (
+from assay.cli.gate_options import (
     BaselineOption,
     FailOverOption,
     FailUnderOption,
@@ -23,10 +19,14 @@ from assay.cli.stakes import (
     rules_given,
     write_decision,
 )
+from assay.cli.options import ClusterOption, JsonOption, ScaleOption, StoreOption
+from assay.cli.output import say, say_json, show
+from assay.cli.run_argument import run_held, scales_of
+from assay.cli.runs import RunArgument
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.gates import Gate
+    from assay.analysis.gates import Gate
 
 
 def gate(
@@ -73,8 +73,8 @@ def gate(
 
     The rules are those of the configuration, its table `gates`, or those given here in their place.
     """
-    from assay.gates import check
-    from assay.gates.rules import limits_of
+    from assay.analysis.gates import check
+    from assay.analysis.gates.rules import limits_of
 
     if n < 0:
         raise InputError(f"-n: expected 0 or more, got {n}")
@@ -97,11 +97,11 @@ def gate(
     if as_json:
         say_json(decision.to_dict(), indent=2)
     elif markdown:
-        from assay.gates.markdown import as_markdown
+        from assay.analysis.gates.markdown import as_markdown
 
         say(as_markdown(decision))
     else:
-        from assay.gates.drawn import as_rich
+        from assay.analysis.gates.rich_text import as_rich
 
         show(as_rich(decision))
     write_decision(decision, summary, junit)

@@ -14,8 +14,8 @@ from assay.cli.output import say, say_json
 from assay.errors import InputError, MissingExtra, StoreError
 
 if TYPE_CHECKING:
-    from assay.ingest import IngestReport
-    from assay.live.spool import Spool
+    from assay.live.ingest import IngestReport
+    from assay.live.spool.spool import Spool
 
 OK, REFUSED = 0, 1
 
@@ -39,7 +39,7 @@ def ingest(
     as_json: Annotated[bool, typer.Option("--json", help="Print the reports as JSON lines.")] = False,
 ) -> None:
     """Append the samples of a source of traces to a spool, for `assay worker`; those it has already are left out."""
-    from assay.live.spool import Spool
+    from assay.live.spool.spool import Spool
 
     pause = seconds_in(every, "--every") if every is not None else 60.0 if follow else None
     options = {
@@ -66,7 +66,7 @@ def ingest(
 
 def _pass(source: str, spool: Spool, options: dict[str, Any], *, again: bool) -> IngestReport | None:
     """One pass. A source that cannot be reached now may be there the next time, if there is to be one."""
-    from assay.ingest import ingest as read_once
+    from assay.live.ingest import ingest as read_once
 
     try:
         return read_once(source, spool, **options)

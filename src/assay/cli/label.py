@@ -8,11 +8,11 @@ from typing import Annotated, cast
 
 import typer
 
+from assay._util.terminal import is_terminal
 from assay.cli.options import StoreOption
 from assay.cli.output import say, show
 from assay.cli.runs import RunArgument, opened
 from assay.errors import InputError
-from assay.terminal import is_terminal
 
 
 def label(
@@ -38,9 +38,9 @@ def label(
     The judge's verdict is hidden until you have said yours. What the judge is uncertain of comes more often, and a
     weight beside each label keeps what is computed from them unbiased.
     """
-    from assay.people.choosing import LEVELS, What
-    from assay.people.session import Shown, session
-    from assay.result import Result
+    from assay.analysis.judges.alignment.active_sampling import LEVELS, What
+    from assay.analysis.judges.alignment.labelling_session import Shown, session
+    from assay.evaluation.result import Result
 
     if what not in LEVELS:
         raise InputError(f"--what: expected {', '.join(LEVELS)}, got {what!r}")
@@ -64,7 +64,7 @@ def label(
 
 def _say(text: str) -> None:
     """In lines as wide as the terminal."""
-    from assay.report.seen import SeenText
+    from assay._util.rich_text import SeenText
 
     if text.startswith("\n"):
         say("")

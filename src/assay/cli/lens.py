@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.groups import grouped
+from assay.cli.option_groups import grouped
 from assay.cli.options import JsonOption, JudgeOptions, StoreOption
 from assay.cli.output import say, say_json, show
 from assay.cli.runs import opened
@@ -29,10 +29,10 @@ def lens(
 
     What the store knows of the row is not asked again.
     """
+    from assay.analysis.lens import headline, look
+    from assay.evaluation.result import Result
     from assay.judges.cache import FindingCache
-    from assay.lens import headline, look
-    from assay.report.lens_table import formula, lens_table
-    from assay.result import Result
+    from assay.report.comparison_table import formula, lens_table
 
     kept = opened(store)
     result = Result.load(run, kept)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.configured import budget_meant, metrics_meant
-from assay.cli.groups import grouped
+from assay.cli.config_defaults import budget_meant, metrics_meant
+from assay.cli.option_groups import grouped
 from assay.cli.options import JudgeOptions, MetricsOption
 from assay.cli.output import say, say_json
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.budgets.budget import Budget
-    from assay.live.report import SpoolReport
+    from assay.judges.budget.budget import Budget
+    from assay.live.spool.status import SpoolReport
     from assay.sinks.base import Sink
 
 OK, UNSETTLED = 0, 1
@@ -50,7 +50,7 @@ class BudgetOptions:
 
     def resolve(self) -> Budget | None:
         """The budget that they mean. Raises InputError for prices that are incomplete, or without a limit."""
-        from assay.budgets.budget import Budget, Prices
+        from assay.judges.budget.budget import Budget, Prices
 
         given = {name.removeprefix("budget_"): value for name, value in asdict(self).items() if value is not None}
         prices = {name.removeprefix("price_"): given.pop(name) for name in tuple(given) if name.startswith("price_")}
@@ -79,7 +79,7 @@ def worker(
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
     """Score what an application put into a spool, and deliver the scores. Any number of workers may share one."""
-    from assay.live.spool_file import FILE_NAME, SpoolFile
+    from assay.live.spool.file import FILE_NAME, SpoolFile
 
     if not (spool / FILE_NAME).exists():
         raise InputError(
@@ -88,11 +88,11 @@ def worker(
     if retry_parked:
         say(f"parked scores due again: {SpoolFile(spool).retry_parked()}", aside=True)
     if status:
-        from assay.live.report import report_of
+        from assay.live.spool.status import report_of
 
         _print(report_of(SpoolFile(spool)), as_json)
         raise typer.Exit(OK)
-    from assay.live.worker import Worker
+    from assay.live.spool.worker import Worker
     from assay.sinks.writing import check_sinks
 
     sinks = _sinks(sink or [])

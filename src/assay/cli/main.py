@@ -29,11 +29,11 @@ from assay.cli.capture import capture
 from assay.cli.cascade import cascade
 from assay.cli.causes import causes
 from assay.cli.compare import compare
-from assay.cli.configured import configured
+from assay.cli.config_defaults import configured
+from assay.cli.error_terms import for_the_command_line
 from assay.cli.forget import forget
 from assay.cli.fuse_check import fuse_check
 from assay.cli.gate import gate
-from assay.cli.groups import grouped
 from assay.cli.ingest import ingest
 from assay.cli.init import init
 from assay.cli.label import label
@@ -41,6 +41,7 @@ from assay.cli.lens import lens
 from assay.cli.live import worker
 from assay.cli.metrics import metrics
 from assay.cli.noise import noise
+from assay.cli.option_groups import grouped
 from assay.cli.options import JudgeOptions, StoreOption, named_again
 from assay.cli.output import STDOUT, say, show
 from assay.cli.plan import plan
@@ -51,13 +52,12 @@ from assay.cli.score import score
 from assay.cli.show import show_sample
 from assay.cli.size import size
 from assay.cli.store import store
-from assay.cli.words import for_the_command_line
 from assay.errors import AssayError, InputError, JudgeFailure, MissingExtra, StoreError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from assay.doctor import Check
+    from assay.cli.checks import Check
 
 OK, UNSCORED, USAGE, JUDGE, FAULT, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -104,7 +104,7 @@ def doctor(
     judge: JudgeOptions,
 ) -> None:
     """Check what works here: installed parts, the embedded judge, and what a judge endpoint supports."""
-    from assay.doctor import examine
+    from assay.cli.checks import examine
 
     fine = True
     for check in examine(None if judge == JudgeOptions() else judge.resolve()):
@@ -117,9 +117,9 @@ def doctor(
 @configured
 def demo(store: StoreOption = Path(".assay")) -> None:
     """Score 22 real answers with the embedded judge, and show the worst one and what decided it."""
-    from assay.demo import answers
-    from assay.evaluation import evaluate
-    from assay.report.table import as_rich
+    from assay.data.demo import answers
+    from assay.evaluation.display.table import as_rich
+    from assay.evaluation.evaluate import evaluate
 
     result = evaluate(answers(), store=store, note="assay demo")
     show(as_rich(result))
@@ -150,7 +150,7 @@ def _marked(check: Check) -> RenderableType:
     """One line of the doctor; what does not fit on it goes on below its text."""
     from rich.table import Table
 
-    from assay.report.seen import SeenText as Text
+    from assay._util.rich_text import SeenText as Text
 
     mark, style = {True: ("ok", "green"), False: ("FAIL", "bold red"), None: ("–", "dim")}[check.fine]
     line = Table.grid(padding=(0, 1, 0, 0))

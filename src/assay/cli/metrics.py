@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay._util.terminal import width
 from assay.cli.output import say, show
 from assay.errors import InputError
-from assay.terminal import width
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,8 +34,8 @@ def metrics(
     ] = None,
 ) -> None:
     """List the metrics: what each needs, its range and direction, and which judges can do it."""
-    from assay import systems
-    from assay.naming import names, resolve
+    from assay.metrics import systems
+    from assay.metrics.names import names, resolve
 
     if name is not None:
         if system is not None:
@@ -109,7 +109,7 @@ def _parameters(metric: Metric) -> list[str]:
 
 def _entry_facts(metric: Metric) -> dict[str, str]:
     """What the table of its system says of it."""
-    from assay import systems
+    from assay.metrics import systems
 
     system, _, short = metric.name.partition(":")
     entry = systems.entries(system).get(short) if system in systems.SYSTEMS else None
@@ -131,7 +131,7 @@ def _how_to_write(name: str) -> str:
         f"A name has its system's defaults. {name}@original gives the\n"
         "system's own numbers to the letter. Its names of classes and functions are\n"
         f"understood too. Parameters are given in Python, to the classes in\n"
-        f"assay.systems.{room}. Needs that are no texts are columns with the system's\n"
+        f"assay.metrics.{room}. Needs that are no texts are columns with the system's\n"
         f"own names. `assay metrics {name}` tells all about one."
     )
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.groups import grouped
+from assay.cli.option_groups import grouped
 from assay.cli.options import ColumnsOption, JsonOption, JudgeOptions, MetricsOption, StoreOption, column_map
 from assay.cli.output import say, say_json
 from assay.errors import InputError
@@ -36,7 +36,7 @@ def noise(
     No reading knows what another found. The tolerance is what two runs that are alike differ by, at most, in 95 of 100
     cases: a gate that is stricter fails by chance.
     """
-    from assay.readings import measure
+    from assay.analysis.judges.noise import measure
 
     if out is not None and not out.parent.is_dir():
         raise InputError(f"--out: there is no folder {str(out.parent)!r} to write {out.name!r} into")

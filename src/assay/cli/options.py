@@ -17,7 +17,7 @@ from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.judges import BaseJudge
-    from assay.store import Store
+    from assay.store.store import Store
 
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -45,7 +45,7 @@ def named_again(store: str | Path) -> str:
 
     A password is left out: it may stand in PGPASSWORD, and never in what is printed.
     """
-    from assay.store_tables import is_database, url_of
+    from assay.store.tables import is_database, url_of
 
     if str(store) == ".assay":
         return ""
@@ -157,7 +157,7 @@ def judge_of(
     batch: Mapping[str, Any] | None = None,
 ) -> BaseJudge:
     """The judge that these options mean, `batch`: those of batch judges. InputError where they do not go together."""
-    from assay.judges import resolve_judge
+    from assay.judges.named import resolve_judge
 
     given = {name: value for name, value in (batch or {}).items() if value is not None}
     if given and not judge.startswith(("openai-batch:", "anthropic-batch:")):
@@ -166,8 +166,8 @@ def judge_of(
     options = options_of(judge, base_url, api_key_env, embedding_model, window_tokens)
     resolved = resolve_judge(judge, **options, **given)
     if api_key_env is not None and judge.startswith("cascade:"):
+        from assay._util.call_repr import host_of
         from assay.cli.output import say
-        from assay.shown import host_of
 
         say(f"the key of {api_key_env} goes to {host_of(base_url or 'https://api.openai.com')}", aside=True)
     return resolved
@@ -219,8 +219,8 @@ def seconds_in(text: str, name: str) -> float:
 
 def opened(store: Path) -> Store:
     """The store in this folder or file. Raises InputError where there is none: looking makes no store."""
-    from assay.store import Store
-    from assay.store_tables import is_there
+    from assay.store.store import Store
+    from assay.store.tables import is_there
 
     if not is_there(store):
         raise InputError(f"store: there is none in {str(store)!r}; name yours with --store, or score something first")

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.errors import InputError
-from assay.tables import write_table
-from assay.terminal import in_colour, json_text, printable, width
+from assay._util.csv_rows import write_table
+from assay._util.terminal import in_colour, json_text, width
+from assay.errors import InputError, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -32,7 +32,7 @@ def show(renderable: RenderableType, *, wrapped: bool = True) -> None:
 
     As wide as the terminal; text that is not to be `wrapped` keeps its lines, whatever their length.
     """
-    from assay.report.drawn import UNWRAPPED, drawn
+    from assay._util.rich_text import UNWRAPPED, drawn
 
     print(drawn(renderable, width() if wrapped else UNWRAPPED, colour=in_colour(sys.stdout)), flush=True)
 

@@ -14,7 +14,7 @@ from assay.cli.runs import opened
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.sizing import Seen
+    from assay.analysis.power import Seen
 
 
 def plan(
@@ -53,8 +53,8 @@ def plan(
     With --drop the rows, with --rows the drop, with both how often these rows show it. What scores are like is read
     from a past run, or given in numbers.
     """
-    from assay.sizing import in_lines, world_of
-    from assay.sizing import plan as planned
+    from assay.analysis.power import in_lines, world_of
+    from assay.analysis.power import plan as planned
     from assay.stats.power import World
 
     seen: Seen | None
@@ -66,7 +66,7 @@ def plan(
         metric, seen = _of_noise(noise, metric, correlation, paired=not unpaired)
         world, width = seen.world, seen.width
     elif run is not None:
-        from assay.result import Result
+        from assay.evaluation.result import Result
 
         if cluster_size is not None:
             raise InputError("--cluster-size: goes without a run; with one say --cluster COLUMN")
@@ -109,8 +109,8 @@ def plan(
 
 def _of_noise(file: Path, metric: str | None, correlation: float | None, *, paired: bool) -> tuple[str, Seen]:
     """The metric that is meant, and what readings of the same data tell of its scores."""
-    from assay.readings import NoiseReport
-    from assay.sizing import world_of_noise
+    from assay.analysis.judges.noise import NoiseReport
+    from assay.analysis.power import world_of_noise
 
     known = NoiseReport.load(file).metrics
     metric = metric or _only(known, "file")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.groups import grouped
+from assay.cli.option_groups import grouped
 from assay.cli.options import ColumnsOption, JsonOption, JudgeOptions, StoreOption, column_map
 from assay.cli.output import say_json, show
 from assay.errors import InputError
@@ -35,7 +35,7 @@ def probe(
     A statement is a sentence of a passage: it is supported, whatever a model says. Numbers, names and dates are
     swapped, it is negated, said in other words, held against another passage, and instructions are put beside it.
     """
-    from assay.probing.run import probe as probed
+    from assay.analysis.judges.probes.run import probe as probed
 
     if own and data is None:
         raise InputError("--own: goes with rows of your own")

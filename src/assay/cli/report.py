@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.groups import grouped
-from assay.cli.held import run_held, scales_of
+from assay.cli.option_groups import grouped
 from assay.cli.options import ClusterOption, JudgeOptions, ScaleOption, StoreOption
 from assay.cli.output import say
+from assay.cli.run_argument import run_held, scales_of
 from assay.cli.runs import RunArgument
 from assay.errors import InputError
 
@@ -50,9 +50,9 @@ def report(
     CI systems that show JUnit, CSV and Parquet have a line for each sample and metric. No judge is asked; where it is
     the run's, what `assay causes --read` found is looked up.
     """
-    from assay.gates.rules import limits_of
-    from assay.report.written import check_form, write_report
-    from assay.reports import Options, report_of
+    from assay.analysis.gates.rules import limits_of
+    from assay.report.build import Options, report_of
+    from assay.report.write import check_form, write_report
 
     suffix = check_form(out)
     least = {rule.metric: rule.limit for rule in limits_of("at_least", fail_under or [], "--fail-under")}

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.configured import configured
+from assay.cli.config_defaults import configured
+from assay.cli.error_terms import for_the_command_line
 from assay.cli.options import BedrockOption, ByOption, ClusterOption, CsvOption, JsonOption, StoreOption
 from assay.cli.options import opened as opened
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
-from assay.cli.words import for_the_command_line
 from assay.errors import InputError
 
 RunArgument = Annotated[str, typer.Argument(help="The run's name, or 'last'.")]
@@ -33,8 +33,8 @@ def list_runs(
     """List the runs of a store, the latest first; `assay runs show RUN` shows one again."""
     if context.invoked_subcommand is not None:
         return
+    from assay.evaluation.run_names import runs_of
     from assay.report.lists import runs_list
-    from assay.runs import runs_of
 
     if limit is not None and limit < 1:
         raise InputError(f"--limit: expected at least 1, got {limit}")
@@ -60,7 +60,7 @@ def show_run(
 ) -> None:
     """Show the table of a run again, as `assay score` printed it; or its rows as CSV."""
     from assay.cli.score import print_result
-    from assay.result import Result
+    from assay.evaluation.result import Result
 
     check_csv(as_csv)
     print_result(Result.load(run, opened(store)), None, as_csv, as_json, by, bedrock, cluster)
@@ -75,8 +75,8 @@ def worst(
     as_csv: CsvOption = None,
 ) -> None:
     """Show the rows with the worst values of a metric, and what decided them."""
+    from assay.evaluation.result import Result, record_of
     from assay.report.lists import worst_list
-    from assay.result import Result, record_of
 
     check_csv(as_csv)
     if n < 1:
@@ -98,8 +98,8 @@ def failures(
     as_csv: CsvOption = None,
 ) -> None:
     """List the scores that have no value: row, id, metric, cause, and what was said of it."""
+    from assay.evaluation.result import Result
     from assay.report.lists import failures_list
-    from assay.result import Result
 
     check_csv(as_csv)
     result = Result.load(run, opened(store))
@@ -130,7 +130,7 @@ def explain(
 
     Without --metric in short: of each metric the verdicts that cost it most.
     """
-    from assay.result import Result
+    from assay.evaluation.result import Result
 
     result = Result.load(run, opened(store))
     if as_json:

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.cli.configured import budget_meant, configuration_in_use, metrics_meant
-from assay.cli.groups import grouped
-from assay.cli.jobs import check_detach, end_job, keep_job
+from assay._util.terminal import counted
+from assay.cli.config_defaults import budget_meant, configuration_in_use, metrics_meant
+from assay.cli.detached_jobs import check_detach, end_job, keep_job
+from assay.cli.error_terms import for_the_command_line
+from assay.cli.gate_options import BaselineOption, FailOverOption, FailUnderOption, Stakes, SummaryOption, watch
+from assay.cli.option_groups import grouped
 from assay.cli.options import (
     BedrockOption,
     ByOption,
@@ -25,14 +28,11 @@ from assay.cli.options import (
     named_again,
 )
 from assay.cli.output import STDOUT, check_csv, say, say_json, show, write_csv
-from assay.cli.stakes import BaselineOption, FailOverOption, FailUnderOption, Stakes, SummaryOption, watch
-from assay.cli.words import for_the_command_line
 from assay.errors import SETTLED, Cause, Detached, InputError
-from assay.terminal import counted
 
 if TYPE_CHECKING:
-    from assay.result import Result
-    from assay.summary import Summary
+    from assay.evaluation.result import Result
+    from assay.evaluation.summary import Summary
 
 OK, UNSCORED, INTERRUPTED = 0, 1, 130
 
@@ -113,12 +113,12 @@ def score(
 ) -> None:
     """Score files of answers and print the table of means. A rerun asks only for what is missing."""
     from assay.data import open_data
-    from assay.data.named import is_named
-    from assay.evaluation import EvaluationInterrupted, evaluate
+    from assay.data.named_sources import is_named
+    from assay.evaluation.evaluate import EvaluationInterrupted, evaluate
+    from assay.evaluation.sharded.engines import engine_named
+    from assay.evaluation.sharded.job import evaluate_in_shards
+    from assay.evaluation.sharded.storage import is_address
     from assay.judges.cascade.judge import CascadeJudge
-    from assay.scale.engines import engine_named
-    from assay.scale.job import evaluate_in_shards
-    from assay.scale.places import is_address
     from assay.sinks.registry import resolve_sink
 
     data = _data(data)
@@ -196,7 +196,7 @@ def _data(given: list[str] | None) -> list[str]:
 
 def _check_jobs(how: str, data: list[str], options: dict[str, object]) -> None:
     """Raises InputError for what a job of many workers does not do."""
-    from assay.data.named import is_named
+    from assay.data.named_sources import is_named
 
     for option, given in options.items():
         if given:
@@ -245,7 +245,7 @@ def print_result(
     Raises InputError for a column, to group or to cluster by, that no row has; everything else has been printed and
     written by then.
     """
-    from assay.report.table import as_rich, as_text, groups_table
+    from assay.evaluation.display.table import as_rich, as_text, groups_table
 
     groups, unknown = None, None
     try:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.held import run_held
 from assay.cli.options import StoreOption
 from assay.cli.output import say, show
+from assay.cli.run_argument import run_held
 from assay.cli.runs import RunArgument
 from assay.errors import InputError
 
@@ -39,8 +39,8 @@ def show_sample(
     With a baseline the rows that moved for the worse, else those with the worst values. Without --full a sample has of
     each metric the verdicts that cost it most.
     """
+    from assay.report.build import Options, report_of
     from assay.report.sample_view import sample_view
-    from assay.reports import Options, report_of
 
     result = run_held(run, store)
     if metric is not None and metric not in result.metrics:
@@ -53,9 +53,9 @@ def show_sample(
 
 
 def _show_run(report: Report) -> None:
+    from assay.evaluation.display.table import as_rich
     from assay.report.comparison_table import compared_in_colour, headline_in_colour, moved_table
     from assay.report.lists import lowest_list
-    from assay.report.table import as_rich
 
     if report.comparison is not None:
         show(headline_in_colour(report.comparison), wrapped=False)

@@ -31,9 +31,9 @@ def size(
     as_json: JsonOption = False,
 ) -> None:
     """Say how long scoring so many rows takes and what it costs, by what was measured."""
-    from assay.budgets.budget import Prices
-    from assay.result import Result
-    from assay.scale.estimate import estimate
+    from assay.evaluation.result import Result
+    from assay.evaluation.sharded.estimate import estimate
+    from assay.judges.budget.budget import Prices
 
     if (prompt_price is None) != (completion_price is None):
         raise InputError("--prompt-price, --completion-price: give both")

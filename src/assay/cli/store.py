@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.configured import configured
+from assay._util.terminal import counted
+from assay.cli.config_defaults import configured
 from assay.cli.options import JsonOption, StoreOption, opened, seconds_in
 from assay.cli.output import say, say_json
 from assay.errors import InputError
-from assay.terminal import counted
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
@@ -53,7 +53,7 @@ def prune(
     store: StoreOption = Path(".assay"),
 ) -> None:
     """Delete the oldest rows, runs that are empty then, and findings that no run which is left has used."""
-    from assay.store_pruning import prune as pruned
+    from assay.store.pruning import prune as pruned
 
     if older_than is None and max_size is None:
         raise InputError("prune: say what: --older-than or --max-size")

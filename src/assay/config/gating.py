@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assay.analysis.gates.rules import CONFIDENCE, COVERAGE, KINDS, Gate, Rule, check_limit
 from assay.config.judging import metric_named
-from assay.config.section import Section, near
+from assay.config.table import Section, near
 from assay.errors import InputError
-from assay.gates.rules import CONFIDENCE, COVERAGE, KINDS, Gate, Rule, check_limit
 from assay.metrics.base import Metric
 
 _COMMON = ("baseline", "confidence", "cluster", "coverage", "leave_out", "any_judge", "noise", "thresholds")

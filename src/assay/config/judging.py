@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from assay.budgets.budget import Budget, Prices
-from assay.config.section import Section, near
+from assay.config.table import Section, near
 from assay.errors import AssayError
-from assay.judges.fusing import Asking, checked_asking
+from assay.judges.budget.budget import Budget, Prices
+from assay.judges.fusing import checked_asking
+from assay.judges.protocol import Asking
 from assay.metrics.base import Metric
-from assay.metrics.called import Called
-from assay.metrics.functions import FunctionMetric
-from assay.naming import resolve
+from assay.metrics.decorator import FunctionMetric
+from assay.metrics.labels import Called
+from assay.metrics.names import resolve
 
 _LIMITS = (
     *("calls_per_minute", "calls_per_day", "tokens_per_minute", "tokens_per_day"),

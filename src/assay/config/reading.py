@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.budgets.budget import Budget
-from assay.config.finding import find, opened
 from assay.config.gating import GateSettings, gate_in
 from assay.config.judging import JudgeSettings, budget_in, judge_in, metrics_in
-from assay.config.section import Section, near
-from assay.fields import ACCEPTED, field_of
+from assay.config.locate import find, opened
+from assay.config.table import Section, near
+from assay.judges.budget.budget import Budget
 from assay.metrics.base import Metric
-from assay.store_tables import is_database
+from assay.records.field_names import ACCEPTED, field_of
+from assay.store.tables import is_database
 
 _KEYS = ("data", "language", "store", "columns", "judge", "metrics", "budget", "gates")
 
@@ -84,7 +84,7 @@ def _columns(section: Section) -> dict[str, tuple[str, ...]]:
 
 def _data(name: str, folder: Path, here: Path) -> str:
     """A file counts from the folder of the configuration; a named source, as otel:spans.jsonl, is what it is."""
-    from assay.data.named import is_named
+    from assay.data.named_sources import is_named
 
     return name if name == "-" or is_named(name) else _from(folder, here, name)
 

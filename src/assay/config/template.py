@@ -58,4 +58,4 @@ at_least = 0.5
 
 def template() -> tuple[str, str]:
     """The file, and the rows of JSONL that it speaks of."""
-    return _TEXT, (files("assay.demo") / "answers.jsonl").read_text(encoding="utf-8")
+    return _TEXT, (files("assay.data.demo") / "answers.jsonl").read_text(encoding="utf-8")

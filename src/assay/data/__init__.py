@@ -17,18 +17,18 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
+from assay._util.call_repr import shown
 from assay.data.columns import ColumnMap, columns_of
 from assay.data.files import from_path
 from assay.data.images import placed
-from assay.data.named import from_name, is_named, without_secrets
+from assay.data.named_sources import from_name, is_named, without_secrets
 from assay.data.nested import flattened
 from assay.data.paths import STDIN, from_stdin, paths_of
 from assay.data.rows import RowError, as_row, sample_from_row
 from assay.data.sources import Bad, Source, from_object
 from assay.errors import InputError
-from assay.fields import ACCEPTED, describe, field_of, find_columns, missing
 from assay.records import Sample
-from assay.shown import shown
+from assay.records.field_names import ACCEPTED, describe, field_of, find_columns, missing
 
 __all__ = ["ColumnMap", "Data", "RowError", "Rows", "missing_columns", "open_data", "sample_from_row"]
 
@@ -254,7 +254,8 @@ def open_data(
     `data` is a list, iterable or generator of dicts or Samples; a Sample; a dict of lists; the path of a .jsonl,
     .ndjson, .json, .csv or .tsv file (also .gz) or of a .parquet file (with `assay-rag[parquet]`); a pandas or polars
     frame; a Hugging Face data set; or a pyarrow table. A .json file is read whole. `NAME:ADDRESS` names a source of
-    traces, whose samples are read once: `otel:spans.jsonl`, `phoenix:http://localhost:6006`; see `assay.data.named`.
+    traces, whose samples are read once: `otel:spans.jsonl`, `phoenix:http://localhost:6006`; see
+    `assay.data.named_sources`.
     Several files are a list of paths or a pattern, `answers/*.jsonl`; each sample's metadata then has its `file`.
     `"-"` is standard input, read to its end.
 

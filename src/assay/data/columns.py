@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from assay.errors import InputError
-from assay.fields import ACCEPTED, field_of, find_columns
+from assay.records.field_names import ACCEPTED, field_of, find_columns
 
 #: Field -> its column; for contexts and reference_contexts also several columns, whose passages follow each other.
 ColumnMap: TypeAlias = Mapping[str, str | Sequence[str]]

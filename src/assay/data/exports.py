@@ -9,14 +9,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from assay.capture.moments import seconds_at
+from assay._util.sqlite import scratch
+from assay._util.timestamps import seconds_at
 from assay.data.files import from_path, json_of_file
 from assay.data.rows import RowError
 from assay.data.sources import Bad
-from assay.database import scratch
 from assay.errors import InputError
-from assay.fields import describe
 from assay.records import Sample
+from assay.records.field_names import describe
 
 IN_MEMORY = 5_000  # records held before all go to a temporary file
 

@@ -10,12 +10,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from assay._util.install_hints import install_extra
 from assay.data.nested import rows_within
-from assay.data.opening import DAMAGED, TextLines, TooLong, TooMuch, first_lines, lines_of, open_bytes, whole_of
+from assay.data.safe_open import DAMAGED, TextLines, TooLong, TooMuch, first_lines, lines_of, open_bytes, whole_of
 from assay.data.sources import BATCH, Bad, Source, from_mapping, from_sequence, given_twice, listed, unique
 from assay.errors import InputError, MissingExtra
-from assay.fields import describe
-from assay.installing import install_extra
+from assay.records.field_names import describe
 
 COUNTED = 64 << 20  # bytes of a file that are read only to know how many rows there are
 

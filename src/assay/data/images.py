@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
-from assay.fields import context_text
-from assay.pictures import within
 from assay.records import Context, Sample
+from assay.records.field_names import context_text
+from assay.records.images import within
 
 #: Columns in which pictures stand apart from the other contexts, as LlamaIndex's evaluators take them.
 IMAGE_COLUMNS = ("image_paths", "image_urls", "images", "image_documents")

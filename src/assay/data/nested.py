@@ -4,7 +4,7 @@
 - pandas' "split" orientation, `{"columns": [...], "data": [[...], ...]}`, in which MLflow stores evaluation tables
 - rows of MLflow's evaluation data sets, with `inputs`, `outputs` and `expectations`
 - results of promptfoo, with `vars`, `response.output` and the test's own variables
-- rows of Amazon Bedrock's evaluation jobs: see `assay.data.bedrock`
+- rows of Amazon Bedrock's evaluation jobs: see `assay.data.bedrock.read`
 - rows of RAGChecker, whose `query_id` is that of the row
 
 What is none of these stays as it is.
@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.data.bedrock import bedrock_row
-from assay.fields import REFERENCE_MESSAGES, field_of
+from assay.data.bedrock.read import bedrock_row
+from assay.records.field_names import REFERENCE_MESSAGES, field_of
 
 #: Where tools put the list of rows.
 WRAPPERS = ("rows", "data", "results", "examples", "records", "samples", "items", "test_cases", "entries")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from assay.data.files import from_path, kind_of
-from assay.data.named import is_named
+from assay.data.named_sources import is_named
 from assay.data.sources import Source
 from assay.errors import InputError
 

@@ -13,12 +13,12 @@ from itertools import chain
 from typing import Any, cast, get_args
 from uuid import UUID
 
-from assay.cleaning import json_object, missing
+from assay._util.normalise import json_object, missing
 from assay.data.images import IMAGE_COLUMNS, images_of
 from assay.errors import InputError
-from assay.fields import REFERENCE_MESSAGES, context_text, describe
-from assay.messages import is_message, message_of, messages_of
 from assay.records import Context, Message, Sample, SampleStatus, Turn
+from assay.records.field_names import REFERENCE_MESSAGES, context_text, describe
+from assay.records.messages import is_message, message_of, messages_of
 from assay.text.short_answers import BETWEEN, aliases
 
 STATUSES = get_args(SampleStatus)
@@ -44,12 +44,15 @@ def sample_from_row(
     `several` are the fields whose passages stand in several columns (field -> columns), in that order.
 
     - A cell that is missing (no such key, None, NaN, pandas' NA) is None; an empty text stays an empty text.
-    - Contexts: a list, tuple or array of passages (see `assay.fields.context_text`), such a list written as JSON or as
+    - Contexts: a list, tuple or array of passages (see `assay.records.field_names.context_text`), such a list
+    written as JSON or as
       Python's repr in one text (how lists end up in CSV files), one dict of lists, or one text, which is one passage.
     - A list of references of a few words each is one reference in several spellings ("Wales | Cymru"); else they are
       joined with newlines: ragas 0.0.x kept `ground_truths` as lists, mostly of one.
-    - Pictures that stand in a column of their own (IMAGE_COLUMNS) are further contexts.
-    - Messages: a list of them in one column (see `assay.messages`), in that of the question or in that of the answer,
+    - Pictures that stand in a column of their own (IMAGE_COLUMNS) are further
+    contexts.
+    - Messages: a list of them in one column (see `assay.records.messages`), in that of the question or in that of
+    the answer,
       also as JSON. A question that is not given as a text is the last thing a user says, an answer the last that the
       assistant says.
     - A reference that is a list of messages, or an object with `messages`, goes to `metadata["reference_outputs"]`; the

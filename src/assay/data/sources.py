@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import InputError
-from assay.fields import describe, find_columns
 from assay.records import Sample
+from assay.records.field_names import describe, find_columns
 
 #: Rows looked at on opening to learn which columns there are, where no schema or header says.
 HEAD = 1000

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 from assay.errors import BadReply, InputError
 from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, whole
 from assay.inquiries.schemas import TEXT, one_of, probability_of, record, text_of
-from assay.pictures import Picture
 from assay.records import Verdict
+from assay.records.images import Picture
 
 #: The labels of a question for which none are given.
 YES_NO: Mapping[str, str] = {"yes": "yes", "no": "no"}
@@ -41,7 +41,7 @@ class Ask(Inquiry[Verdict]):
               a metric that returns the verdict. Default: "yes" and "no"
     vote      numbers independent answers to one question: each is asked on its own, sampled where the judge can sample
     choices   the labels as pairs, as the field holds them
-    images    pairs of a title and a picture (`assay.pictures.load`) that belongs to the text of that title
+    images    pairs of a title and a picture (`assay.records.images.load`) that belongs to the text of that title
     """
 
     name: ClassVar[str] = "ask"

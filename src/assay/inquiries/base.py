@@ -16,8 +16,8 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from assay.errors import InputError
-from assay.pictures import Picture
 from assay.records import Cell, Verdict, type_adapter
+from assay.records.images import Picture
 from assay.text.languages import ENGLISH, code_of, is_code
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.errors import BadReply
 from assay.inquiries.base import Section
-from assay.pictures import Picture
+from assay.records.images import Picture
 
 
 def array(items: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries.base import Inquiry
-from assay.judges.base import Answer, BaseJudge, sees
+from assay.judges.protocol import Answer, JudgeBackend, sees
 from assay.records import Usage
 
 T = TypeVar("T")
 
 
-async def asked(judge: BaseJudge, inquiries: Sequence[Inquiry[Any]]) -> list[Answer]:
+async def asked(judge: JudgeBackend, inquiries: Sequence[Inquiry[Any]]) -> list[Answer]:
     """One answer per inquiry, in order, each with the shape of its inquiry or a failure. Only cancellation is raised.
 
     Asks nothing when there are no inquiries.

@@ -9,14 +9,14 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from assay.errors import Cause, JudgeFailure, StoreError
 from assay.inquiries.base import Inquiry
 from assay.judges.asking import asked, bug
-from assay.judges.base import METER, WAITS, Answer, Around, BaseJudge
-from assay.judges.fences import SECRET
-from assay.judges.fusing import Group, fused_groups
+from assay.judges.fusing import fused_groups
+from assay.judges.prompt_rendering import SECRET
+from assay.judges.protocol import METER, WAITS, Answer, Around, FindingStore, Group, JudgeBackend
 from assay.records import Usage
 
 F = TypeVar("F")
@@ -29,16 +29,6 @@ _LASTING = frozenset(
     | {Cause.AUTH, Cause.NO_MODEL, Cause.BAD_REQUEST, Cause.JUDGE_CANNOT}
     | {Cause.LANGUAGE, Cause.NEEDS_VISION}
 )
-
-
-class FindingStore(Protocol):
-    """Where findings are kept between runs. May raise StoreError, which costs the keeping and nothing else."""
-
-    def get_finding(self, key: str) -> bytes | None:
-        """The finding stored under this key."""
-
-    def put_finding(self, key: str, inquiry: str, judge: str, finding: bytes) -> None:
-        """Keep a finding; on disk when this returns."""
 
 
 @dataclass(slots=True, eq=False)
@@ -69,7 +59,7 @@ class FindingCache(Around):
     store_error  what the store said when it could not keep a finding: it was delivered all the same, and is in memory
     """
 
-    judge: BaseJudge
+    judge: JudgeBackend
     store: FindingStore | None = None
     reading: int = 1
     usage: Usage = field(default_factory=Usage)
@@ -84,7 +74,7 @@ class FindingCache(Around):
 
     @property
     def fused(self) -> frozenset[Group]:
-        """See `assay.judges.base.fused_of`; looked up once, so that one run is asked in one way."""
+        """See `assay.judges.protocol.fused_of`; looked up once, so that one run is asked in one way."""
         if self._fused is None:
             try:
                 self._fused = fused_groups(self.judge, self.store)

@@ -19,12 +19,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
+from assay._util.permissions import read_json, write_json
 from assay.errors import InputError, JudgeFailure
 from assay.inquiries import Inquiry
-from assay.json_files import read_json, write_json
-from assay.judges.base import METER, Answer, BaseJudge, Host, JudgeSpec, Meter
-from assay.judges.cache import FindingCache, FindingStore
+from assay.judges.base import BaseJudge, JudgeSpec
+from assay.judges.cache import FindingCache
 from assay.judges.cascade.items import kind_of
+from assay.judges.protocol import METER, Answer, FindingStore, Host, Meter
 from assay.judges.thresholds import Threshold
 from assay.records import Cell, Record, Verdict, fingerprint
 
@@ -119,7 +120,7 @@ def calibrated(judge: JudgeSpec, calibration: CalibrationSpec) -> CalibratedJudg
 
     Raises InputError for a file that holds none, and for a calibration of another judge.
     """
-    from assay.judges import resolve_judge
+    from assay.judges.named import resolve_judge
 
     return CalibratedJudge(resolve_judge(judge), calibration)
 

@@ -4,30 +4,25 @@
     fused     together
     separate  one by one
 
-What may be asked together is fixed, a group by its name (see `assay.metrics.fused`): it follows from the sample alone,
-and never from what else is measured.
+What may be asked together is fixed, a group by its name (see `assay.metrics.joint_inquiries`): it follows from the
+sample alone, and never from what else is measured.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from assay.errors import InputError
 from assay.inquiries import fused as fused_inquiry
 from assay.inquiries import support, usefulness
-from assay.judges import fences
+from assay.judges import prompt_rendering as fences
 from assay.records import fingerprint
 
 if TYPE_CHECKING:
-    from assay.judges.base import BaseJudge
-    from assay.judges.cache import FindingStore
+    from assay.judges.protocol import FindingStore, JudgeBackend
+from assay.judges.protocol import GROUPS, Asking, Group
 
-Asking = Literal["auto", "fused", "separate"]
-Group = Literal["both_ways", "answer", "reference"]
-
-#: The names of all groups.
-GROUPS: tuple[Group, ...] = get_args(Group)
 #: Under which name a store keeps what was found.
 KEPT_AS = "fuse_check"
 
@@ -40,7 +35,7 @@ def checked_asking(given: Any) -> Asking:
     return asking
 
 
-def fused_groups(judge: BaseJudge, store: FindingStore | None) -> frozenset[Group]:
+def fused_groups(judge: JudgeBackend, store: FindingStore | None) -> frozenset[Group]:
     """The groups that this judge is asked together. Raises what the store raises."""
     if judge.asking == "fused":
         return frozenset(GROUPS)
@@ -49,7 +44,7 @@ def fused_groups(judge: BaseJudge, store: FindingStore | None) -> frozenset[Grou
     return frozenset(group for group in GROUPS if kept(judge, store, group).get("verdict") == "agrees")
 
 
-def kept(judge: BaseJudge, store: FindingStore, group: Group) -> dict[str, Any]:
+def kept(judge: JudgeBackend, store: FindingStore, group: Group) -> dict[str, Any]:
     """What a check of this judge, as it is asked now, found of a group; empty where there is none that can be read."""
     blob = store.get_finding(_key(judge, group))
     try:
@@ -59,12 +54,12 @@ def kept(judge: BaseJudge, store: FindingStore, group: Group) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def keep(judge: BaseJudge, store: FindingStore, group: Group, found: dict[str, Any]) -> None:
+def keep(judge: JudgeBackend, store: FindingStore, group: Group, found: dict[str, Any]) -> None:
     """Keep what a check found, in place of what an earlier one did."""
     store.put_finding(_key(judge, group), KEPT_AS, judge.fingerprint, json.dumps(found).encode())
 
 
-def _key(judge: BaseJudge, group: Group) -> str:
+def _key(judge: JudgeBackend, group: Group) -> str:
     """The judge, and all wording that a finding of the group depends on: an edited prompt has not been checked."""
     notes = sorted(judge.guidance.notes.items()) if judge.guidance is not None else ()
     words = [fused_inquiry.TASK, support.TASK, usefulness.TASK, fences.VERSION, fences.SYSTEM, fused_inquiry.MOST]

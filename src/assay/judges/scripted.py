@@ -9,7 +9,8 @@ from typing import Any
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries.base import Inquiry
 from assay.judges.asking import bug
-from assay.judges.base import Answer, BaseJudge
+from assay.judges.base import BaseJudge
+from assay.judges.protocol import Answer
 from assay.records import Usage
 
 Rule = Callable[..., Any] | Mapping[Any, Any]

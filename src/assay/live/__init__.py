@@ -6,33 +6,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from assay.budgets.budget import Budget as Budget
-    from assay.budgets.budget import Prices as Prices
-    from assay.budgets.in_file import FileLedger as FileLedger
+    from assay.judges.budget.budget import Budget as Budget
+    from assay.judges.budget.budget import Prices as Prices
+    from assay.judges.budget.sqlite_ledger import FileLedger as FileLedger
     from assay.live.health import Health as Health
-    from assay.live.intake import Intake as Intake
-    from assay.live.intake import LiveOptions as LiveOptions
     from assay.live.intake import open_intake as open_intake
-    from assay.live.report import SpoolReport as SpoolReport
+    from assay.live.protocol import Intake as Intake
+    from assay.live.protocol import LiveOptions as LiveOptions
     from assay.live.sampling import Rule as Rule
     from assay.live.sampling import Sampling as Sampling
     from assay.live.scorer import LiveScorer as LiveScorer
-    from assay.live.spool import Spool as Spool
-    from assay.live.worker import Worker as Worker
+    from assay.live.spool.spool import Spool as Spool
+    from assay.live.spool.status import SpoolReport as SpoolReport
+    from assay.live.spool.worker import Worker as Worker
 
 _HOMES = {
-    "Budget": "assay.budgets.budget",
-    "FileLedger": "assay.budgets.in_file",
+    "Budget": "assay.judges.budget.budget",
+    "FileLedger": "assay.judges.budget.sqlite_ledger",
     "Health": "assay.live.health",
-    "Intake": "assay.live.intake",
-    "LiveOptions": "assay.live.intake",
+    "Intake": "assay.live.protocol",
+    "LiveOptions": "assay.live.protocol",
     "LiveScorer": "assay.live.scorer",
-    "Prices": "assay.budgets.budget",
+    "Prices": "assay.judges.budget.budget",
     "Rule": "assay.live.sampling",
     "Sampling": "assay.live.sampling",
-    "Spool": "assay.live.spool",
-    "SpoolReport": "assay.live.report",
-    "Worker": "assay.live.worker",
+    "Spool": "assay.live.spool.spool",
+    "SpoolReport": "assay.live.spool.status",
+    "Worker": "assay.live.spool.worker",
     "open_intake": "assay.live.intake",
 }
 

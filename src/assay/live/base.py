@@ -7,13 +7,13 @@ import uuid
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
-from assay.forks import renewed
+from assay._util.forks import renewed
+from assay.live.disabled import know, unpickled
+from assay.live.exit_hooks import look_after
 from assay.live.feedback import REFUSED, Feedback, FeedbackSampler, feedback_of
 from assay.live.health import Health, Tally
-from assay.live.intake import Submission
-from assay.live.lifetime import look_after
 from assay.live.mailbox import Mailbox
-from assay.live.nowhere import know, unpickled
+from assay.live.protocol import Submission
 from assay.live.sampling import Sampling, resolve_sampling
 from assay.live.sizes import size_of
 
@@ -100,10 +100,10 @@ class BaseIntake(ABC):
 
     def close(self, timeout: float | None = 30) -> Health:
         """Take no more samples, and finish those in hand. What is pending in the result is lost."""
-        self._finish(timeout, STOP_GRACE)
+        self.finish(timeout, STOP_GRACE)
         return self.health()
 
-    def _finish(self, timeout: float | None, grace: float) -> None:
+    def finish(self, timeout: float | None, grace: float) -> None:
         with self._box.lock:
             first, self._box.closed = not self._box.closed, True
         if first:

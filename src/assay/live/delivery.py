@@ -8,8 +8,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Sequence
 
-from assay.live.lanes import DELIVERY
 from assay.live.mailbox import Mailbox
+from assay.live.shared_threads import DELIVERY
 from assay.records import ScoredSample
 from assay.sinks.base import Sink
 from assay.sinks.writing import Written, close_all, named_sinks, write_to

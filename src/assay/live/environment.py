@@ -14,7 +14,8 @@ from __future__ import annotations
 import os
 
 from assay.errors import InputError
-from assay.judges import BaseJudge, JudgeSpec, resolve_judge
+from assay.judges import BaseJudge, JudgeSpec
+from assay.judges.named import resolve_judge
 
 ENABLED, SAMPLING, JUDGE, SPOOL = "ASSAY_ENABLED", "ASSAY_SAMPLING", "ASSAY_JUDGE", "ASSAY_SPOOL"
 

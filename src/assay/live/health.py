@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assay.counting import Errors
+from assay._util.error_counter import Errors
 from assay.records import Record, ScoredSample
 
 

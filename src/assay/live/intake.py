@@ -1,69 +1,16 @@
-"""The intake: what a capture hands its samples to. A scorer in the same process, or a spool for a worker of its own."""
+"""Open the intake that an integration hands samples to: a live scorer, a spool, or none."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, TypedDict, runtime_checkable
+from typing import TYPE_CHECKING
 
-from assay.counting import log
+from assay._util.error_counter import log
 from assay.errors import InputError
-from assay.live.health import Health
-from assay.records import Sample, ScoredSample
-from assay.sinks.base import Sink
 
 if TYPE_CHECKING:
-    from assay.budgets.budget import Budget
     from assay.judges.base import JudgeSpec
-    from assay.live.sampling import Sampling
-    from assay.naming import MetricSpec
-
-OFF = "live scoring is switched off"
-
-#: A sample, or a function that makes one; it is called on the intake's own thread. None: there is nothing to score.
-#: A function may say in an attribute `size` how many bytes it holds on to; queues are bounded by that as well.
-Submission = Sample | Callable[[], Sample | None]
-
-
-@runtime_checkable
-class Intake(Protocol):
-    """Takes samples from a running application without ever holding it up."""
-
-    def submit(self, sample: Submission) -> bool:
-        """Queue a sample, or a function that makes one. False: dropped. Never blocks, never raises."""
-
-    def flush(self, timeout: float | None = None) -> bool:
-        """Wait until all that was submitted so far is safe. False when the time ran out first."""
-
-    def result(self, key: str, timeout: float | None = 0) -> ScoredSample | None:
-        """The scores of the sample with this key, where they are known in this process."""
-
-    def feedback(self, key: str, value: float | bool | str, comment: str | None = None) -> bool:
-        """What a user said of the answer with this key: it may bring a sample in that sampling had left out."""
-
-    def health(self) -> Health:
-        """The counters as they stand."""
-
-    def count_error(self, error: BaseException, where: str) -> None:
-        """Count an exception caught outside the intake's own code, in a capture hook for example."""
-
-    def close(self, timeout: float | None = 30) -> Health:
-        """Take no more samples and finish. What is pending in the result is lost."""
-
-
-class LiveOptions(TypedDict, total=False):
-    """The keyword arguments of `LiveScorer`, for integrations that pass them on."""
-
-    sinks: Sequence[Sink]
-    on_score: Callable[[ScoredSample], None] | None
-    sampling: Sampling | float | None
-    budget: Budget | None
-    when_spent: Literal["unscored", "wait"]
-    max_queue: int
-    max_bytes: int
-    concurrency: int
-    deadline: float
-    score_partial: bool
-    keep: int
+    from assay.metrics.names import MetricSpec
+from assay.live.protocol import OFF, Intake, LiveOptions
 
 
 def open_intake(
@@ -92,7 +39,7 @@ def open_intake(
         return scorer
     folder, said = environment.spool(), [name for name in given if name != "sampling"]
     if folder is not None and not said:
-        from assay.live.spool import Spool
+        from assay.live.spool.spool import Spool
 
         return Spool(folder, sampling=options.get("sampling"))
     if folder is not None:
@@ -107,7 +54,7 @@ def open_intake(
 def switched_off(enabled: bool | None = None) -> Intake | None:
     """An intake that takes nothing, where live scoring is off by this argument or else by ASSAY_ENABLED; else None."""
     from assay.live import environment
-    from assay.live.nowhere import Nowhere
+    from assay.live.disabled import Nowhere
 
     return None if (environment.enabled() if enabled is None else enabled) else Nowhere(OFF)
 

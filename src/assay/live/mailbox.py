@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
-from assay.counting import log
-from assay.live.lanes import Lane, on_a_lane
+from assay._util.error_counter import log
+from assay.live.shared_threads import Lane, on_a_lane
 
 T = TypeVar("T")
 

@@ -17,30 +17,30 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.budgets.budget import Budget, check_budget, spending, waits_for_budget
-from assay.counting import log
+from assay._util.call_repr import labels, shown
+from assay._util.error_counter import log
+from assay._util.forks import keep
 from assay.errors import InputError
-from assay.forks import keep
+from assay.evaluation.score_sample import score_sample
 from assay.judges.base import JudgeSpec, check_at_once
+from assay.judges.budget.budget import Budget, check_budget, spending, waits_for_budget
 from assay.judges.cache import FindingCache
+from assay.judges.rotating_cache import RenewedCache
 from assay.live.base import BaseIntake
 from assay.live.delivery import Delivery
 from assay.live.feedback import LATE, Feedback
 from assay.live.health import Health
-from assay.live.intake import Submission
-from assay.live.lanes import SCORING, on_a_lane
 from assay.live.mailbox import Mailbox
+from assay.live.protocol import Submission
 from assay.live.sampling import Sampling
+from assay.live.shared_threads import SCORING, on_a_lane
 from assay.live.sizes import size_of
 from assay.records import Sample, ScoredSample
-from assay.renewed import RenewedCache
-from assay.scoring import score_sample
-from assay.shown import labels, shown
 from assay.sinks.base import Sink
 from assay.sinks.writing import Written
 
 if TYPE_CHECKING:
-    from assay.naming import MetricSpec
+    from assay.metrics.names import MetricSpec
 
 #: Scored where no metrics are named: what needs no reference, and what the embedded judge answers.
 LIVE_METRICS = ("faithfulness", "context_utilization")
@@ -105,7 +105,7 @@ class LiveScorer(BaseIntake):
         if when_spent not in ("unscored", "wait"):
             raise InputError(f"when_spent: expected 'unscored' or 'wait', got {when_spent!r}")
         from assay.live import environment
-        from assay.naming import resolve
+        from assay.metrics.names import resolve
 
         self.metrics = resolve(LIVE_METRICS if metrics is None else metrics)
         self.judge = environment.judge_or(judge)

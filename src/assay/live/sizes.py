@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.live.intake import Submission
+from assay.live.protocol import Submission
 from assay.records import Context, Message, Sample
 
 OVERHEAD = 1024  # bytes of a record besides its texts

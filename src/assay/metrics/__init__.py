@@ -5,7 +5,6 @@ from assay.metrics.answer_directness import AnswerDirectness
 from assay.metrics.answer_relevancy import AnswerRelevancy
 from assay.metrics.aspect_critique import ASPECTS, AspectCritique
 from assay.metrics.base import Metric
-from assay.metrics.called import Called
 from assay.metrics.citation_accuracy import CitationAccuracy
 from assay.metrics.composite import HarmonicMean
 from assay.metrics.context_entity_recall import ContextEntityRecall
@@ -13,9 +12,10 @@ from assay.metrics.context_precision import ContextPrecision
 from assay.metrics.context_recall import ContextRecall
 from assay.metrics.context_relevance import ContextRelevance
 from assay.metrics.context_utilization import ContextUtilization
+from assay.metrics.decorator import FunctionMetric, metric
 from assay.metrics.faithfulness import Faithfulness
-from assay.metrics.functions import FunctionMetric, metric
 from assay.metrics.hallucination import Hallucination
+from assay.metrics.labels import Called
 from assay.metrics.noise_sensitivity import NoiseSensitivity
 from assay.metrics.nugget_recall import NuggetRecall
 from assay.metrics.registry import METRICS

@@ -33,10 +33,10 @@ from typing import Any, ClassVar
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Claims, Inquiry, Similarity, Support
-from assay.judges.base import Judge
-from assay.judges.sentence_claims import as_answer, refuses
+from assay.judges.claim_rules import as_answer, refuses
+from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import (
+from assay.metrics.shared_inquiries import (
     ask,
     both_not_judged,
     claims_of,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.inquiries import Directness
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
 from assay.records import Sample, Score, Verdict
 

@@ -19,9 +19,9 @@ from typing import ClassVar
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import BackQuestions, Similarity
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import cosines
+from assay.metrics.shared_inquiries import cosines
 from assay.records import Sample, Score
 
 

@@ -14,9 +14,9 @@ from typing import ClassVar, Literal, get_args
 
 from assay.errors import InputError
 from assay.inquiries import Criterion
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import ask
+from assay.metrics.shared_inquiries import ask
 from assay.records import Direction, Sample, Score, Verdict
 
 Field = Literal["question", "contexts", "answer", "reference"]

@@ -25,10 +25,10 @@ from typing import ClassVar, TypeAlias
 
 from assay.errors import Cause
 from assay.inquiries import Claims, Support
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
 from assay.metrics.faithfulness import share_supported
-from assay.metrics.readings import claims_of, expected_share, support, texts_not_judged, together
+from assay.metrics.shared_inquiries import claims_of, expected_share, support, texts_not_judged, together
 from assay.records import Claim, Sample, Score, Verdict
 from assay.text.citations import cited_in
 

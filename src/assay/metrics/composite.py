@@ -17,10 +17,10 @@ from typing import Any, ClassVar
 
 from assay.errors import InputError, JudgeFailure
 from assay.inquiries import Inquiry
-from assay.judges.base import METER, Judge
+from assay.judges.protocol import METER, Judge
 from assay.metrics.base import Metric
-from assay.metrics.called import told_apart
-from assay.metrics.readings import together
+from assay.metrics.labels import told_apart
+from assay.metrics.shared_inquiries import together
 from assay.records import Sample, Score, Unscored
 
 

@@ -16,9 +16,9 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Entities
 from assay.inquiries.entities import same_entity
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import ask
+from assay.metrics.shared_inquiries import ask
 from assay.records import Evidence, Sample, Score
 
 

@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from assay.inquiries import Usefulness
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
 from assay.records import Sample, Score, Verdict
 

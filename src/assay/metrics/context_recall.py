@@ -13,10 +13,10 @@ from typing import ClassVar
 
 from assay.errors import Cause
 from assay.inquiries import Claims, Support
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
 from assay.metrics.faithfulness import share_supported
-from assay.metrics.readings import expected_share, reference_against_contexts
+from assay.metrics.shared_inquiries import expected_share, reference_against_contexts
 from assay.records import Sample, Score
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from assay.inquiries import Inquiry, Usefulness, UsefulSentences
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
 from assay.metrics.context_precision import share_useful
 from assay.records import Sample, Score

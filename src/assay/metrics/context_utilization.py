@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.inquiries import Usefulness
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
 from assay.metrics.context_precision import average_precision, share_useful
 from assay.records import Sample, Score

@@ -15,9 +15,9 @@ from typing import ClassVar
 
 from assay.errors import Cause
 from assay.inquiries import Claims, Support
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import answer_against_conversation, expected_share
+from assay.metrics.shared_inquiries import answer_against_conversation, expected_share
 from assay.records import Sample, Score, Verdict
 
 

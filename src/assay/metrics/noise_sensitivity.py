@@ -20,9 +20,17 @@ from typing import ClassVar, Literal
 
 from assay.errors import Cause
 from assay.inquiries import Claims, Support
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import ask, both_not_judged, claims_of, probabilities, support, together, with_cells
+from assay.metrics.shared_inquiries import (
+    ask,
+    both_not_judged,
+    claims_of,
+    probabilities,
+    support,
+    together,
+    with_cells,
+)
 from assay.records import Direction, Sample, Score, Verdict
 
 Mode = Literal["relevant", "irrelevant"]

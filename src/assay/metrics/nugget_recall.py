@@ -22,9 +22,9 @@ from typing import Any, ClassVar, Literal
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Claims, Sorting, Support
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import claims_of, probabilities, support, texts_not_judged, together
+from assay.metrics.shared_inquiries import claims_of, probabilities, support, texts_not_judged, together
 from assay.records import Claim, Sample, Score, Span, Unscored, Verdict
 
 Against = Literal["answer", "contexts"]

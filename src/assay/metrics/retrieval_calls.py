@@ -25,9 +25,9 @@ from typing import Any, ClassVar
 
 from assay.errors import Cause
 from assay.inquiries import Claims, Support
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import Field, claims_of, support, texts_not_judged, with_cells
+from assay.metrics.shared_inquiries import Field, claims_of, support, texts_not_judged, with_cells
 from assay.metrics.tool_calls import calls
 from assay.records import Sample, Score, ToolCall, Verdict
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.inquiries import Similarity
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.readings import cosines, same_text
+from assay.metrics.shared_inquiries import cosines, same_text
 from assay.records import Sample, Score
 
 

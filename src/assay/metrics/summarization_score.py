@@ -20,7 +20,7 @@ from typing import ClassVar
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Checklist, KeyQuestions
-from assay.judges.base import Judge
+from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
 from assay.records import Sample, Score, Verdict
 

@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from assay.report.seen import SeenText
-from assay.report.verdict import fell
-from assay.terminal import printable
+from assay._util.rich_text import SeenText
 
 if TYPE_CHECKING:
-    from assay.compared import Compared
-    from assay.comparison import Comparison
+    from assay.analysis.lens import Lens, Seen
+
+from typing import TYPE_CHECKING
+
+from assay.analysis.comparison.sentences import fell
+from assay.errors import printable
+
+if TYPE_CHECKING:
+    from assay.analysis.comparison.compare import Comparison
+    from assay.analysis.comparison.metric_diff import Compared
 
 _FLIPS = 3  # of a row that are shown
 
@@ -56,3 +62,27 @@ def moved_table(comparison: Comparison, *, fallen: bool = False) -> Table | None
             flips = SeenText("\n".join(lines))
             table.add_row(SeenText(moved.name), SeenText(one.metric), f"{moved.first:.2f}", second, flips)
     return table if table.row_count else None
+
+
+def lens_table(lens: Lens) -> Table:
+    """One line per definition, and the step where its formula parts from the first one's."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("metric", overflow="fold")
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("parts from the first at", overflow="fold")
+    for number, one in enumerate(lens.seen):
+        where = "" if number == 0 else one.difference or "– the same formula"
+        table.add_row(SeenText(one.definition.metric), SeenText(_value(one)), SeenText(where))
+    return table
+
+
+def formula(lens: Lens) -> str:
+    """The formula that the others are held against."""
+    first = lens.seen[0].definition
+    return f"{first.metric}: " + ", ".join(f"{step}: {said}" for step, said in first.steps.to_dict().items())
+
+
+def _value(one: Seen) -> str:
+    if one.score.unscored is not None:
+        return str(one.score.unscored.cause)
+    return f"{one.score.value:.2f}" + ("" if one.score.convention is None else " by convention")

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from assay.errors import InputError
-from assay.groups import cluster_of, value_in
+from assay.evaluation.groups import cluster_of, value_in
+from assay.evaluation.summary import Summary
 from assay.records import Sample, Score
-from assay.summary import Summary
 
 if TYPE_CHECKING:
-    from assay.store import Row
+    from assay.store.store import Row
 
 
 @dataclass(slots=True)

@@ -1,23 +1,23 @@
-"""A run as JUnit XML, which CI systems show beside tests: a test case for each sample and metric.
+"""JUnit XML of a run (a test case for each sample and metric) and of a gate (one for each rule).
 
-A case fails where the value is worse than its threshold, or than the baseline's; it is skipped where there is no value
-and the cause lies in the sample, and an error where judging failed. The form is that of the JUnit schema of Jenkins'
-xunit plugin, which GitHub actions, GitLab and Azure read: testsuites, testsuite, testcase, failure, error, skipped.
+A case of a run fails where the value is worse than its threshold, or than the baseline's. It is skipped where there is
+no value and the cause lies in the sample, and an error where judging failed. The form is that of the JUnit schema of
+Jenkins' xunit plugin, which GitHub actions, GitLab and Azure read.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
-from assay.errors import SETTLED, Cause, InputError
+from assay.analysis.gates.decision import Decision
+from assay.errors import SETTLED, Cause, InputError, printable
 from assay.records import BY_CONVENTION
-from assay.report.flat import flat_rows
-from assay.terminal import printable
+from assay.report.tabular import flat_rows
 
 if TYPE_CHECKING:
     from assay.report.model import Report
@@ -28,12 +28,18 @@ _SAME = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One sample and metric. `outcome` is "passed", "failure", "error" or "skipped"."""
+    """One test case: a sample and metric, or a rule of a gate.
+
+    outcome  "passed", "failure", "error" or "skipped"
+    message  one line, shown beside the name
+    text     the whole text; default: the message
+    """
 
     name: str
-    metric: str
+    group: str
     outcome: str
     message: str = ""
+    text: str = ""
 
 
 def write_junit(report: Report, path: str | Path, least: Mapping[str, float] | None = None) -> Path:
@@ -41,8 +47,12 @@ def write_junit(report: Report, path: str | Path, least: Mapping[str, float] | N
     path = Path(path)
     cases: dict[str, list[Case]] = {name: [] for name in report.metrics}
     for case in cases_of(report, least or {}):
-        cases[case.metric].append(case)
-    path.write_text("\n".join(_document(report, cases)) + "\n", encoding="utf-8", errors="replace")
+        cases[case.group].append(case)
+    when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(report.result.started or 0))
+    text = _document(
+        "assay " + report.result.run, cases, f' time="{report.result.seconds:.3f}"', f' time="0" timestamp="{when}"'
+    )
+    path.write_text(text, encoding="utf-8", errors="replace")
     return path
 
 
@@ -73,42 +83,59 @@ def _case(row: Mapping[str, Any], bound: float | None) -> Case:
     return Case(name, row["metric"], "passed")
 
 
-def _document(report: Report, cases: Mapping[str, list[Case]]) -> Iterator[str]:
-    every = [case for some in cases.values() for case in some]
-    yield '<?xml version="1.0" encoding="UTF-8"?>'
-    head = f"name={_quoted('assay ' + report.result.run)} {_counts(every)}"
-    yield f'<testsuites {head} time="{report.result.seconds:.3f}">'
-    when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(report.result.started or 0))
-    for metric, some in cases.items():
-        head = f'name={_quoted(metric)} {_counts(some)} skipped="{_count(some, "skipped")}"'
-        yield f'<testsuite {head} time="0" timestamp="{when}">'
-        yield from map(_element, some)
-        yield "</testsuite>"
-    yield "</testsuites>"
+#: The outcome of a rule's verdict.
+_OUTCOMES = {"PASS": "passed", "FAIL": "failure", "INCONCLUSIVE": "error"}
+
+
+def as_junit(decision: Decision) -> str:
+    """A gate's decision as JUnit XML: one test case for each rule."""
+    cases = [
+        Case(
+            str(one.rule), "assay.gate", _OUTCOMES[one.verdict], one.because, "" if one.verdict == "PASS" else str(one)
+        )
+        for one in decision.rulings
+    ]
+    return _document(f"assay gate {decision.run}", {f"assay gate {decision.run}": cases})
+
+
+def _document(name: str, suites: Mapping[str, Sequence[Case]], times: str = "", suite_times: str = "") -> str:
+    """The XML of suites by name. `times` and `suite_times` are further attributes, each with a space before it."""
+    every = [case for cases in suites.values() for case in cases]
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites name={_quoted(name)} {_counts(every)}{times}>"]
+    for suite, cases in suites.items():
+        skipped = _count(cases, "skipped")
+        lines.append(f'<testsuite name={_quoted(suite)} {_counts(cases)} skipped="{skipped}"{suite_times}>')
+        lines += map(_element, cases)
+        lines.append("</testsuite>")
+    return "\n".join([*lines, "</testsuites>"]) + "\n"
 
 
 def _element(case: Case) -> str:
-    head = f'<testcase classname={_quoted(case.metric)} name={_quoted(case.name)} time="0"'
+    head = f'<testcase classname={_quoted(case.group)} name={_quoted(case.name)} time="0"'
     if case.outcome == "passed":
-        return f"{head}/>"
+        return f"{head}><system-out>{_text(case.message)}</system-out></testcase>" if case.message else f"{head}/>"
     if case.outcome == "skipped":
         return f"{head}><skipped message={_quoted(case.message)}/></testcase>"
-    inner = f"<{case.outcome} type={_quoted(case.metric)} message={_quoted(case.message)}>{_text(case.message)}"
-    return f"{head}>{inner}</{case.outcome}></testcase>"
+    inner = f"type={_quoted(case.group)} message={_quoted(case.message)}>{_text(case.text or case.message)}"
+    return f"{head}><{case.outcome} {inner}</{case.outcome}></testcase>"
 
 
-def _counts(cases: list[Case]) -> str:
+def _counts(cases: Sequence[Case]) -> str:
     return f'tests="{len(cases)}" failures="{_count(cases, "failure")}" errors="{_count(cases, "error")}"'
 
 
-def _count(cases: list[Case], outcome: str) -> int:
+def _count(cases: Sequence[Case], outcome: str) -> int:
     return sum(case.outcome == outcome for case in cases)
 
 
 def _text(text: str) -> str:
-    """Escaped, and without characters that XML cannot hold (`printable` spells controls and half characters out)."""
-    return escape(printable(text).replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff"))
+    return escape(_valid(text))
 
 
 def _quoted(text: str) -> str:
-    return quoteattr(printable(text).replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff"))
+    return quoteattr(_valid(text))
+
+
+def _valid(text: str) -> str:
+    """The text without characters that XML cannot hold: `printable` escapes controls and lone surrogates."""
+    return printable(text).replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")

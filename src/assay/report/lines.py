@@ -2,78 +2,31 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from assay.evaluation.display.lines import NOTHING, Line, line_of, place
+from assay.evaluation.summary import Summary
 from assay.report.figures import Figures, largest
-from assay.summary import Summary
 
 if TYPE_CHECKING:
-    from assay.compared import Compared
+    from assay.analysis.comparison.metric_diff import Compared
     from assay.report.model import Report
 
-NOTHING = "–"
 GROUPS = 25  # values of a column that are shown
-_ARROW = {"higher": "↑", "lower": "↓"}
-_LEFT, _RIGHT = 4.0, 196.0  # ends of the drawn scale
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One metric as it is shown. `at`, `ends`, `was` are places on a scale of 200; None and () where there are none."""
-
-    name: str
-    arrow: str
-    scored: int
-    total: int
-    mean: str
-    interval: str
-    bounds: str
-    causes: str
-    at: float | None = None
-    ends: tuple[float, float] | tuple[()] = ()
-    was: float | None = None
-    before: str = NOTHING
-    difference: str = NOTHING
-    p: str = NOTHING
-    verdict: str = ""
-    detectable: str = ""
-    moved: str = ""
+def _compared_line(summary: Summary, compared: Compared | None) -> Line:
+    """The line of one metric beside the baseline's value."""
+    line = line_of(summary)
+    if compared is None:
+        return line
+    difference = compared.difference
+    was = None if difference is None or line.at is None else place(difference.first, summary.low, summary.high)
+    return replace(line, was=was, **_compared(compared))
 
 
-def line_of(summary: Summary, compared: Compared | None = None) -> Line:
-    """The line of one metric."""
-    found = summary.interval
-    low, high = summary.low, summary.high
-    bounds = summary.bounds if summary.scored < summary.total else None
-    line: dict[str, Any] = {
-        "name": summary.metric,
-        "arrow": _ARROW[summary.direction],
-        "scored": summary.scored,
-        "total": summary.total,
-        "mean": NOTHING if found is None else f"{found.mean:.3f}",
-        "interval": NOTHING if found is None else f"{found.low:.3f} to {found.high:.3f}",
-        "bounds": "" if bounds is None else f"{bounds[0]:.3f} to {bounds[1]:.3f}",
-        "causes": ", ".join(f"{cause} {count}" for cause, count in summary.causes.most_common()),
-        **_compared(compared),
-    }
-    if found is not None and math.isfinite(low) and math.isfinite(high) and low < high:
-        line |= {"at": _place(found.mean, low, high)}
-        line |= {"ends": (_place(found.low, low, high), _place(found.high, low, high))}
-        if compared is not None and compared.difference is not None:
-            line["was"] = _place(compared.difference.first, low, high)
-    return Line(**line)
-
-
-def _place(value: float, low: float, high: float) -> float:
-    """Where a value stands on the drawn scale."""
-    return round(_LEFT + (_RIGHT - _LEFT) * (value - low) / (high - low), 2)
-
-
-def _compared(one: Compared | None) -> dict[str, str]:
-    if one is None:
-        return {}
+def _compared(one: Compared) -> dict[str, Any]:
     if one.difference is None:
         return {"verdict": one.verdict, "detectable": "no row has a value in both runs"}
     by, least = one.difference.estimate, one.difference.detectable
@@ -92,7 +45,7 @@ def _compared(one: Compared | None) -> dict[str, str]:
 def lines_of(report: Report) -> list[Line]:
     """A line for each metric of a report, those that are worse first."""
     compared = {} if report.comparison is None else report.comparison.metrics
-    lines = [line_of(report.figures.of[name].summary, compared.get(name)) for name in report.metrics]
+    lines = [_compared_line(report.figures.of[name].summary, compared.get(name)) for name in report.metrics]
     return sorted(lines, key=lambda line: line.verdict != "worse")
 
 

@@ -6,17 +6,17 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from assay.report.explanation import Explanation
-from assay.report.seen import SeenText as Text
-from assay.report.table import cells
-from assay.terminal import counted
+from assay._util.rich_text import SeenText as Text
+from assay._util.terminal import counted
+from assay.evaluation.display.explanation import Explanation
+from assay.evaluation.display.table import cells
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from assay.result import Failure
-    from assay.runs import RunLine
-    from assay.store import Row
+    from assay.evaluation.result import Failure
+    from assay.evaluation.run_names import RunLine
+    from assay.store.store import Row
 
 
 def runs_list(lines: Iterable[RunLine]) -> RenderableType:

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.report.lines import NOTHING, Line, lines_of
-from assay.report.verdict import regressions
-from assay.terminal import counted, printable
-from assay.wording import shortened
+from assay._util.terminal import counted
+from assay.analysis.comparison.sentences import regressions
+from assay.errors import printable
+from assay.evaluation.display.lines import NOTHING, Line
+from assay.records.phrases import shortened
+from assay.report.lines import lines_of
 
 if TYPE_CHECKING:
     from assay.report.model import Report

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from assay.analysis.comparison.sentences import could_have_shown, sentence_of, word_of
 from assay.report.figures import Gathered
-from assay.report.verdict import could_have_shown, sentence_of, word_of
 
 if TYPE_CHECKING:
-    from assay.comparison import Comparison
-    from assay.result import Result
+    from assay.analysis.comparison.compare import Comparison
+    from assay.evaluation.result import Result
 
 
 @dataclass(slots=True)
@@ -19,7 +19,7 @@ class Report:
     """A run, with a baseline or without one.
 
     pairs    row of the run -> row of the baseline, where both are the same
-    causes   what `assay.causes` found; None where nothing was read
+    causes   what `assay.analysis.diagnosis` found; None where nothing was read
     """
 
     result: Result

@@ -8,15 +8,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay.report.explanation import STYLES, WITHOUT_TEXTS, Explanation
+from assay._util.rich_text import SeenText
+from assay.evaluation.display.explanation import STYLES, WITHOUT_TEXTS, Explanation
 from assay.report.formulas import filled_in
-from assay.report.seen import SeenText
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from assay.records import Sample, Score
-    from assay.store import Row
+    from assay.store.store import Row
 
 _QUOTED = "reverse"
 _OTHER = "cyan"  # labels that are neither good nor bad

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assay.fields import well_formed
 from assay.records import Context, Record, Sample, Score, ScoredSample, Verdict, fingerprint
+from assay.records.field_names import well_formed
+from assay.records.phrases import headline, score_in_words
 from assay.sinks.base import Mask
 from assay.sinks.masking import hider
-from assay.wording import headline, score_in_words
 
 #: Annotations get version 5 UUIDs under this one.
 NAMESPACE = uuid.UUID("6f1d3c52-6a5f-5d0e-9d57-3a4f0c9b7e21")

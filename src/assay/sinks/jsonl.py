@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assay._util.call_repr import shown
+from assay._util.forks import own_lock
+from assay._util.permissions import private_folder, private_opener
 from assay.errors import InputError
-from assay.forks import own_lock
-from assay.private import private_folder, private_opener
 from assay.records import ScoredSample
-from assay.shown import shown
 from assay.sinks.base import Mask, Receipt
 from assay.sinks.masking import hidden_texts, hider
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.metadata import entry_points
 
+from assay._util.plugins import load
 from assay.errors import InputError
-from assay.plugins import load
 from assay.sinks.base import Sink
 
 GROUP = "assay.sinks"

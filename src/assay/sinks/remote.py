@@ -13,12 +13,12 @@ from typing import Any, ClassVar, TypedDict, TypeVar
 
 import tenacity
 
+from assay._util.call_repr import shown
 from assay.errors import AssayError, InputError, Undelivered
 from assay.records import Sample, ScoredSample
-from assay.shown import shown
 from assay.sinks.annotations import EVIDENCE, EXPLANATION, Annotation, annotations_of
 from assay.sinks.base import Mask, Receipt
-from assay.sinks.quiet import silenced
+from assay.sinks.log_filter import silenced
 
 log = logging.getLogger("assay.sinks")
 

@@ -6,13 +6,13 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
+from assay._util.call_repr import shown
 from assay.errors import InputError, StoreError, Undelivered
 from assay.records import Sample, Score, ScoredSample
-from assay.shown import shown
 from assay.sinks.base import Mask, Receipt
 from assay.sinks.clients import PerProcess
 from assay.sinks.masking import hidden_texts, hider
-from assay.store import Store
+from assay.store.store import Store
 
 
 class StoreSink:

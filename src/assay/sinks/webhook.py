@@ -13,9 +13,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import IO, Any, Unpack
 from urllib.parse import urlsplit, urlunsplit
 
+from assay._util.call_repr import shown
 from assay.errors import InputError
 from assay.records import Sample
-from assay.shown import shown
 from assay.sinks.annotations import NAMESPACE, Annotation
 from assay.sinks.remote import Busy, Refused, RemoteOptions, RemoteSink
 

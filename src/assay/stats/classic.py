@@ -18,8 +18,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from assay._util.install_hints import install_extra
 from assay.errors import InputError, MissingExtra
-from assay.installing import install_extra
 from assay.stats.arrays import Floats
 from assay.stats.distributions import binomial_two_sided
 

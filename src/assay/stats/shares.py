@@ -9,7 +9,8 @@ that what is said does not speak against, with the noise of all three (Fieller, 
     |said - expected(share)| <= t · sqrt(expected (1 - expected) / n + share² var(found) + (1 - share)² var(left))
 
 `found` and `left` count one more of each kind (Lang and Reiczigel, Prev. Vet. Med. 113, 2014), and t has as many
-degrees of freedom as the rarer kind has labels, less one: set by simulation, tests/gates/test_labelled_simulated.py.
+degrees of freedom as the rarer kind has labels, less one: set by simulation,
+tests/analysis/gates/test_labelled_simulated.py.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 from assay.errors import Cause, Undelivered
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Unscored, Verdict
 from assay.sinks import Receipt, Sink
-from assay.testing.saying import expect, raised, same
+from assay.testing.assertions import expect, raised, same
 
 ANSWER = "Paris has 2.1 million inhabitants. The number of the owner is 4929-1234."
 PASSAGE = "Paris, the capital, has 2.1 million inhabitants."

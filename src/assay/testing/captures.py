@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from assay.cleaning import well_formed
-from assay.live.intake import Intake, Submission
-from assay.live.nowhere import Nowhere
+from assay._util.normalise import well_formed
+from assay.live.disabled import Nowhere
+from assay.live.protocol import Intake, Submission
 from assay.records import Sample
-from assay.testing.saying import expect, same
+from assay.testing.assertions import expect, same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from assay._util.sync import run_sync
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries import (
     Ask,
@@ -30,11 +31,11 @@ from assay.inquiries import (
     Usefulness,
     UsefulSentences,
 )
-from assay.judges.base import Answer, BaseJudge
+from assay.judges.base import BaseJudge
+from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.records import Claim, Span, Usage, Verdict
-from assay.sync import run_sync
-from assay.testing.saying import expect, same
+from assay.testing.assertions import expect, same
 
 PASSAGE = "Paris, the capital of France, has 2.1 million inhabitants."
 QUESTION = "How many people live in Paris?"

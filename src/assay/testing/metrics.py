@@ -9,16 +9,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from typing import Any, get_args
 
+from assay._util.sync import run_sync
 from assay.errors import Cause, JudgeFailure
+from assay.evaluation.score_sample import score_sample
 from assay.inquiries import Inquiry
-from assay.judges.base import Answer, BaseJudge
+from assay.judges.base import BaseJudge
+from assay.judges.protocol import Answer
 from assay.metrics import Metric
-from assay.naming import resolve
+from assay.metrics.names import resolve
 from assay.records import Context, Direction, Sample, Score, Turn
-from assay.scoring import score_sample
-from assay.sync import run_sync
+from assay.testing.assertions import expect, same
 from assay.testing.judges import HOSTILE, Obliging
-from assay.testing.saying import expect, same
 
 #: A sample that has everything, and a plain one of each kind that metrics meet.
 COMPLETE = Sample(

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
-from assay.forks import own_lock
+from assay._util.forks import own_lock
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")

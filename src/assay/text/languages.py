@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from assay.forks import GATE
+from assay._util.forks import GATE
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier

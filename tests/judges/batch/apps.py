@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay import evaluate
 from assay.judges.batch.judge import AnthropicBatchJudge, OpenAIBatchJudge
-from tests.test_llm_evaluation import row
+from tests.evaluation.test_llm_evaluation import row
 
 METRICS = ["faithfulness", "context_precision", "context_recall"]
 ROWS = 6

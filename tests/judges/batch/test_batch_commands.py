@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from assay.judges.batch.state import BatchState
-from tests.servers.batch_server import BatchServer
-from tests.servers.openai_server import Say
-from tests.test_llm_evaluation import row
+from tests._support.servers.batch_server import BatchServer
+from tests._support.servers.openai_server import Say
+from tests.evaluation.test_llm_evaluation import row
 
 pytestmark = pytest.mark.long
 

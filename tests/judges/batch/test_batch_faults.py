@@ -11,12 +11,12 @@ import pytest
 
 from assay import JudgeFailure, evaluate
 from assay.errors import Cause
+from assay.evaluation.result import Result
 from assay.judges.batch.state import BatchState
-from assay.result import Result
+from tests._support.servers.batch_server import BatchServer
+from tests._support.servers.openai_server import Say, _error
+from tests.evaluation.test_llm_evaluation import row
 from tests.judges.batch.test_batches import FIRST, SECOND, WRITTEN, judge_at
-from tests.servers.batch_server import BatchServer
-from tests.servers.openai_server import Say, _error
-from tests.test_llm_evaluation import row
 
 pytestmark = pytest.mark.long
 

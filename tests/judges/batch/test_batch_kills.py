@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from assay import OpenAIJudge, evaluate
+from tests._support.servers.batch_server import BatchServer
+from tests._support.servers.openai_server import OpenAIServer, Say, _error
+from tests.evaluation.test_llm_evaluation import row
 from tests.judges.batch.apps import METRICS, ROWS, score
-from tests.servers.batch_server import BatchServer
-from tests.servers.openai_server import OpenAIServer, Say, _error
-from tests.test_llm_evaluation import row
 
 pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform == "win32", reason="no kill -9")]
 

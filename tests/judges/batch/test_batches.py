@@ -13,23 +13,23 @@ import pytest
 
 import assay
 from assay import Budget, InputError, OpenAIJudge, Prices, evaluate
-from assay.doctor import examine
+from assay.cli.checks import examine
 from assay.errors import Cause, Detached, StoreError
+from assay.evaluation.adapters import Panel
+from assay.evaluation.result import Result
+from assay.evaluation.sharded.job import evaluate_in_processes
 from assay.inquiries import Similarity, Support
-from assay.judges import resolve_judge
 from assay.judges.batch.judge import AnthropicBatchJudge, OpenAIBatchJudge
 from assay.judges.batch.state import BatchState
 from assay.judges.calibrated import Calibration, ProbabilityMap, calibrated
 from assay.judges.cascade.judge import CascadeJudge
-from assay.judges.writing.judge import Request
+from assay.judges.llm.judge import Request
+from assay.judges.named import resolve_judge
 from assay.live import LiveScorer, Spool, Worker
-from assay.result import Result
-from assay.scale.job import evaluate_in_processes
-from assay.scorers import Panel
+from tests._support.servers.batch_server import BatchServer
+from tests._support.servers.openai_server import OpenAIServer
+from tests.evaluation.test_llm_evaluation import FIVE, row
 from tests.judges.conftest import PASSAGES, claims
-from tests.servers.batch_server import BatchServer
-from tests.servers.openai_server import OpenAIServer
-from tests.test_llm_evaluation import FIVE, row
 
 pytestmark = pytest.mark.long
 

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.budgets.budget import Budget, Prices
-from assay.cli.jobs import called_with, check_detach
+from assay.cli.detached_jobs import called_with, check_detach
 from assay.errors import InputError
-from assay.judges.batch.files import FilesAndBatches
-from assay.judges.batch.messages import MessageBatches, completion_of, params_of
+from assay.judges.batch.anthropic import MessageBatches, completion_of, params_of
+from assay.judges.batch.openai import FilesAndBatches
 from assay.judges.batch.protocol import BatchProtocol, collected, name_of
+from assay.judges.batch.savings import saved
 from assay.judges.batch.state import Batch, BatchState, Collected
-from assay.judges.batch.told import saved
-from assay.judges.batch.wire import Wire, part
-from assay.judges.endpoints.client import Address
-from assay.judges.endpoints.options import Settings
-from assay.judges.endpoints.retries import Trouble
+from assay.judges.batch.transport import Wire, part
+from assay.judges.budget.budget import Budget, Prices
+from assay.judges.http.client import Address
+from assay.judges.http.options import Settings
+from assay.judges.http.retries import Trouble
 from assay.records import Usage
 
 WIRE = Wire(Address.of("http://127.0.0.1:9/v1", "secret-key", {}), Settings())

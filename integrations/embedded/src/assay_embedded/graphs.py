@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay.forks import GATE, own_lock
-from assay.threads import at_the_end
+from assay._util.forks import GATE, own_lock
+from assay._util.threads import at_the_end
 from assay_embedded.files import Packed
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from assay_embedded.apart import only_in_claim, told_apart
+from assay_embedded.differing_marks import only_in_claim, told_apart
 from assay_embedded.excerpt import excerpt
 from assay_embedded.features import Comparison, GoesOn, Passage
 from assay_embedded.graphs import each

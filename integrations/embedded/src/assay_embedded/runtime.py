@@ -19,7 +19,7 @@ from assay_embedded.excerpt import excerpt
 from assay_embedded.features import Passage
 from assay_embedded.files import FILES, fingerprint, verified
 from assay_embedded.graphs import Graph, arrays, each
-from assay_embedded.opened import Opened, checked_threads
+from assay_embedded.model import Opened, checked_threads
 from assay_embedded.reader import EXCERPT, Reader
 from assay_embedded.support import Calibration, Logits, Regression, SupportReading, sigmoid
 from assay_embedded.tokens import Tokens

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from assay_embedded.graphs import native
-from assay_embedded.spelled import code, spelled
+from assay_embedded.unknown_words import code, spelled
 
 _RUN = re.compile(r"([^\w\s])\1{16,}")  # a line of dashes says no more than sixteen do, and each is a token
 #: What stands for words that a vocabulary has no tokens for, and for what no text is to say: where one ends.

@@ -6,12 +6,12 @@ import contextlib
 from collections.abc import Iterator
 from typing import cast
 
-from assay.capture.recording import add_recorder
+from assay.capture.record_context import add_recorder
 from assay.capture.tree import Found
+from assay_langchain.environment import going_on
 from assay_langchain.handler import AssayCallbackHandler
-from assay_langchain.misuse import object_not_class
-from assay_langchain.surroundings import going_on
 from assay_langchain.switches import BLOCK, INSTALLED
+from assay_langchain.usage_errors import object_not_class
 
 
 @contextlib.contextmanager

@@ -9,12 +9,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assay._util.call_repr import shown
+from assay._util.install_hints import install_extra
 from assay.errors import MissingExtra
-from assay.installing import install_extra
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.records import Message, Sample, ScoredSample, ToolCall
-from assay.shown import shown
 from assay_langchain.functions import comment_on, measured_value, one_metric
 from assay_langchain.translate import sample_from_values
 

@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from functools import lru_cache
 from typing import Any, cast
 
-from assay.capture.copies import found_of
 from assay.capture.messages import artifacts_in, pictures_in, search_results_in, text_of
 from assay.capture.serialised import together
+from assay.capture.snapshots import found_of
 
 #: Types of what `plain` gives as it is: not asking it is quicker. It adds those that it has met.
 AS_THEY_ARE: set[type] = {type(None), str, dict}

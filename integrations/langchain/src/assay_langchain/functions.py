@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from assay._util.sync import run_sync
 from assay.errors import InputError
-from assay.judges import resolve_judge
+from assay.evaluation.score_sample import score_sample
 from assay.judges.base import JudgeSpec
 from assay.judges.cache import FindingCache
+from assay.judges.named import resolve_judge
 from assay.metrics.base import Metric
 from assay.records import Sample, Score, ScoredSample
-from assay.scoring import score_sample
-from assay.sync import run_sync
 from assay_langchain.translate import sample_from_values
 
 if TYPE_CHECKING:
-    from assay.naming import MetricSpec
+    from assay.metrics.names import MetricSpec
 
 
 class Scorer:
     """Metrics and the judge they ask, for one sample at a time."""
 
     def __init__(self, metrics: MetricSpec, judge: JudgeSpec) -> None:
-        from assay.naming import resolve
+        from assay.metrics.names import resolve
 
         self.metrics: Sequence[Metric] = resolve(metrics)
         self.judge = resolve_judge(judge)
@@ -54,7 +54,7 @@ def one_metric(metric: MetricSpec, judge: JudgeSpec) -> tuple[Metric, Scorer]:
 
 def comment_on(score: Score, sample: Sample) -> str:
     """The score and its evidence in words; for an unscored one, the reason."""
-    from assay.report.explanation import score_in_words
+    from assay.evaluation.display.explanation import score_in_words
 
     return score_in_words(score, sample)
 

@@ -15,17 +15,17 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
+from assay._util.call_repr import shown
 from assay.capture import Rules
 from assay.capture.assemble import answer_of, question_of
 from assay.data.rows import passages
 from assay.errors import InputError
-from assay.fields import ANSWER_NAMES, describe, find_columns
-from assay.guarding import Guard
 from assay.live import Health
-from assay.live.intake import Submission
-from assay.live.nowhere import Nowhere
+from assay.live.disabled import Nowhere
+from assay.live.guards import Guard
+from assay.live.protocol import Submission
 from assay.records import Sample
-from assay.shown import shown
+from assay.records.field_names import ANSWER_NAMES, describe, find_columns
 from assay_langchain.handler import AssayCallbackHandler
 
 

@@ -16,22 +16,22 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from assay.attaching import Attached, open_capture
 from assay.capture import Kind, Rules, Run
 from assay.capture.journal import Journal
-from assay.captured import REMEMBERED, Remembered
 from assay.judges.base import JudgeSpec
-from assay.live.intake import Intake, LiveOptions
+from assay.live.handlers.base import Attached, open_capture
+from assay.live.handlers.captured import REMEMBERED, Remembered
+from assay.live.protocol import Intake, LiveOptions
 from assay.records import ScoredSample
 from assay_langchain.completions import tell_the_others
 from assay_langchain.events import documents_of_tool, text_written
 from assay_langchain.health import HandlerHealth
 from assay_langchain.listener import Listener
-from assay_langchain.misuse import HandlerType, of_another_process
 from assay_langchain.switches import BLOCK
+from assay_langchain.usage_errors import HandlerType, of_another_process
 
 if TYPE_CHECKING:
-    from assay.naming import MetricSpec
+    from assay.metrics.names import MetricSpec
 
 
 class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metaclass=HandlerType):

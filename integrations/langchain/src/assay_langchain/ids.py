@@ -15,7 +15,7 @@ from typing import Any
 from uuid import UUID
 
 from assay.capture.ids import current_ids, otel_ids
-from assay_langchain.surroundings import going_on
+from assay_langchain.environment import going_on
 
 _NONE: Mapping[str, str] = {}
 _OPENINFERENCE = "openinference.instrumentation.langchain"

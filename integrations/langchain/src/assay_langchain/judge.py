@@ -12,12 +12,12 @@ from langchain_core.runnables import RunnableBinding
 from langsmith.run_helpers import tracing_context
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.judges.endpoints.options import EndpointOptions
-from assay.judges.endpoints.replies import usage_of
-from assay.judges.fences import Mask
-from assay.judges.writing.framework import Ask, FrameworkJudge
-from assay.judges.writing.judge import Reply
-from assay.judges.writing.model_settings import plain
+from assay.judges.http.options import EndpointOptions
+from assay.judges.http.replies import usage_of
+from assay.judges.llm.framework import Ask, FrameworkJudge
+from assay.judges.llm.judge import Reply
+from assay.judges.llm.model_settings import plain
+from assay.judges.prompt_rendering import Mask
 from assay_langchain import model_settings
 
 _TRUNCATED = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete"})

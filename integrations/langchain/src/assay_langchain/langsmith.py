@@ -5,11 +5,11 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from assay._util.call_repr import shown
+from assay._util.install_hints import install_extra
 from assay.errors import MissingExtra
-from assay.installing import install_extra
 from assay.judges.base import JudgeSpec
 from assay.records import Score, ScoredSample
-from assay.shown import shown
 from assay_langchain.functions import Scorer, comment_on, details_of, measured_value
 from assay_langchain.translate import sample_from_run
 
@@ -20,7 +20,7 @@ except ImportError as error:
     raise MissingExtra(f"AssayRunEvaluator needs langsmith: {how}") from error
 
 if TYPE_CHECKING:
-    from assay.naming import MetricSpec
+    from assay.metrics.names import MetricSpec
 
 
 class AssayRunEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]

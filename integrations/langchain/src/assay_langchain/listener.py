@@ -12,22 +12,23 @@ from functools import partial
 from typing import Any, cast
 from uuid import UUID
 
+from assay._util.normalise import leaving_out
 from assay.capture import Found, Kind, Rules, Run, sample_of
 from assay.capture.assemble import tells_history
 from assay.capture.conversations import NAMES, Conversations
-from assay.capture.histories import known_in_short, still_known
+from assay.capture.dedup import handed_to
+from assay.capture.history import known_in_short, still_known
 from assay.capture.journal import Heard, Journal
 from assay.capture.messages import prompt_of
-from assay.capture.sharing import handed_to
-from assay.capture.unanswered import tell_of_unanswered
-from assay.captured import Captured, Remembered
-from assay.cleaning import leaving_out
-from assay.judges.base import JUDGING
-from assay.live.intake import Intake, is_off
+from assay.capture.missing_answer import tell_of_unanswered
+from assay.judges.protocol import JUDGING
+from assay.live.handlers.captured import Captured, Remembered
+from assay.live.intake import is_off
+from assay.live.protocol import Intake
 from assay.records import Sample
 from assay_langchain import ids
+from assay_langchain.environment import conversation, run_around
 from assay_langchain.events import AS_THEY_ARE, plain, tools_offered
-from assay_langchain.surroundings import conversation, run_around
 
 ID = "langchain_run_id"
 

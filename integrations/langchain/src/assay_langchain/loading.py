@@ -18,18 +18,18 @@ from typing import Any
 
 from assay.errors import InputError
 from assay.judges.base import JudgeSpec
+from assay.metrics.langchain import embedding_distance, string_distance
+from assay.metrics.langchain.criteria import Criteria, LabeledCriteria
+from assay.metrics.langchain.embedding_distance import EmbeddingDistance, PairwiseEmbeddingDistance
+from assay.metrics.langchain.json_checks import JsonEditDistance, JsonEquality, JsonSchemaValidation, JsonValidity
+from assay.metrics.langchain.matching import ExactMatch, RegexMatch
+from assay.metrics.langchain.pairwise_string import LabeledPairwiseString, PairwiseString
+from assay.metrics.langchain.qa import QA, ContextQA, CotQA
+from assay.metrics.langchain.score_string import LabeledScoreString, ScoreString
+from assay.metrics.langchain.string_distance import PairwiseStringDistance, StringDistance
+from assay.metrics.langchain.trajectory import Trajectory
+from assay.metrics.systems.base import Profile, SystemMetric
 from assay.records import Context, Sample
-from assay.systems.base import Profile, SystemMetric
-from assay.systems.langchain import embedding_distance, string_distance
-from assay.systems.langchain.criteria import Criteria, LabeledCriteria
-from assay.systems.langchain.embedding_distance import EmbeddingDistance, PairwiseEmbeddingDistance
-from assay.systems.langchain.json_checks import JsonEditDistance, JsonEquality, JsonSchemaValidation, JsonValidity
-from assay.systems.langchain.matching import ExactMatch, RegexMatch
-from assay.systems.langchain.pairwise_string import LabeledPairwiseString, PairwiseString
-from assay.systems.langchain.qa import QA, ContextQA, CotQA
-from assay.systems.langchain.score_string import LabeledScoreString, ScoreString
-from assay.systems.langchain.string_distance import PairwiseStringDistance, StringDistance
-from assay.systems.langchain.trajectory import Trajectory
 from assay_langchain.classic import (
     AssayPairwiseStringEvaluator,
     AssayStringEvaluator,

@@ -11,14 +11,14 @@ import uuid
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, Unpack
 
+from assay._util.call_repr import shown
 from assay.errors import InputError, MissingExtra
 from assay.judges.base import JudgeSpec
-from assay.live.intake import LiveOptions
-from assay.shown import shown
+from assay.live.protocol import LiveOptions
+from assay_langchain.environment import going_on, run_around
 from assay_langchain.handler import AssayCallbackHandler
-from assay_langchain.misuse import object_not_class
-from assay_langchain.surroundings import going_on, run_around
 from assay_langchain.switches import BLOCK
+from assay_langchain.usage_errors import object_not_class
 
 try:
     from langchain.agents.middleware import AgentMiddleware, AgentState
@@ -29,7 +29,7 @@ except ImportError as error:
     raise MissingExtra("AssayMiddleware needs langchain: pip install 'langchain>=1.0,<2'") from error
 
 if TYPE_CHECKING:
-    from assay.naming import MetricSpec
+    from assay.metrics.names import MetricSpec
 
 RUN = "assay_run"  # the key of the agent's state: private, and in no checkpoint
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from assay.capture.contexts import contexts_under
-from assay.fields import context_text
+from assay.evaluation.adapters import sample_of_values
 from assay.records import Context, Sample
-from assay.scorers import sample_of_values
+from assay.records.field_names import context_text
 
 
 def sample_from_values(

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from assay_opentelemetry.spans import Event, SpanData
+from assay_opentelemetry.span_data import Event, SpanData
 
-from assay.capture.moments import seconds_at
+from assay._util.timestamps import seconds_at
 from assay.data.exports import json_of
 from assay.errors import InputError
 

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Unpack
 
+from assay._util.call_repr import host_of, shown
 from assay.errors import InputError
 from assay.records import Sample
-from assay.shown import host_of, shown
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
 from assay.sinks.remote import Busy, KeyRefused, Refused, RemoteOptions, RemoteSink, Unreachable

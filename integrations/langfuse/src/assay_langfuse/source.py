@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from assay_opentelemetry.source import spans_to_samples
-from assay_opentelemetry.spans import SpanData
+from assay_opentelemetry.span_data import SpanData
 
 from assay.capture import Rules
 from assay.data import RowError

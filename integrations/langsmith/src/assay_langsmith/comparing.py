@@ -10,11 +10,11 @@ from typing import Any, Unpack
 from langsmith.evaluation.evaluator import ComparisonEvaluationResult, EvaluationResult, EvaluationResults
 
 from assay.errors import InputError
+from assay.evaluation.adapters import Panel, PanelOptions
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
-from assay.naming import MetricSpec
+from assay.metrics.names import MetricSpec
 from assay.records import Direction
-from assay.scorers import Panel, PanelOptions
 from assay.sinks.annotations import Annotation
 from assay_langsmith.evaluating import sample_of_run
 

@@ -8,14 +8,14 @@ from typing import Any, Unpack
 
 from langsmith.evaluation.evaluator import EvaluationResult, EvaluationResults, RunEvaluator
 
+from assay._util.call_repr import shown
 from assay.capture import samples_of, traces_of
 from assay.errors import InputError
+from assay.evaluation.adapters import Panel, PanelOptions, sample_of_values
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
-from assay.naming import MetricSpec
+from assay.metrics.names import MetricSpec
 from assay.records import Sample
-from assay.scorers import Panel, PanelOptions, sample_of_values
-from assay.shown import shown
 from assay.sinks.annotations import Annotation
 from assay_langsmith.runs import runs_of
 
@@ -31,7 +31,7 @@ class AssayEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
 
     metrics  names or metrics
     judge    a judge, its name, or None for the embedded one
-    options  of `assay.scorers.Panel`: store, budget, deadline, mask, texts
+    options  of `assay.evaluation.adapters.Panel`: store, budget, deadline, mask, texts
 
     A result has the metric as key, the score, the evidence as comment, and judge, version, range and evidence as
     metadata. Where there is no measurement it has no score, but the value "unscored: " and the cause. Question, answer

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from assay.capture.copies import found_of
+from assay._util.timestamps import seconds_at
 from assay.capture.messages import artifacts_in
-from assay.capture.moments import seconds_at
 from assay.capture.serialised import (
     given_in,
     messages_in,
@@ -18,6 +17,7 @@ from assay.capture.serialised import (
     text_written,
     texts_sent,
 )
+from assay.capture.snapshots import found_of
 from assay.capture.tree import Found, Kind, Run
 from assay.data.exports import json_of
 from assay.errors import InputError

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import urlsplit
 
+from assay._util.call_repr import host_of, shown
 from assay.errors import InputError
 from assay.records import Sample
-from assay.shown import host_of, shown
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
 from assay.sinks.remote import Busy, KeyRefused, NotThere, Refused, RemoteOptions, RemoteSink, Unreachable

@@ -8,20 +8,20 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from assay._util.normalise import leaving_out
 from assay.capture import Found, Rules, Run, RunCollector, Trace
 from assay.capture.conversations import Conversations
-from assay.capture.histories import still_known
-from assay.capture.sharing import handed_to
-from assay.capture.unanswered import tell_of_unanswered
-from assay.captured import Captured, Remembered
-from assay.cleaning import leaving_out
-from assay.live.intake import Intake
+from assay.capture.dedup import handed_to
+from assay.capture.history import still_known
+from assay.capture.missing_answer import tell_of_unanswered
+from assay.live.handlers.captured import Captured, Remembered
+from assay.live.protocol import Intake
 from assay.records import Sample
 from assay_llama_index import responses
+from assay_llama_index.event_payloads import notes_of
 from assay_llama_index.faults import Faults
 from assay_llama_index.ids import root_ids
 from assay_llama_index.kinds import has_base
-from assay_llama_index.notes import notes_of
 from assay_llama_index.records import answer_of, is_chat_stream, is_query_stream, is_stream, streams
 from assay_llama_index.samples import sample_from
 from assay_llama_index.streams import Stream, atee, is_of_library, tee

@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.capture import Found, Rules, Run, RunCollector
-from assay.captured import Remembered
-from assay.judges.base import JUDGING
-from assay.live.intake import Intake
+from assay.judges.protocol import JUDGING
+from assay.live.handlers.captured import Remembered
+from assay.live.protocol import Intake
 from assay_llama_index import requests, responses, tool_retrievers
 from assay_llama_index.answers import Answers
 from assay_llama_index.callers import is_evaluated, is_of_the_application
+from assay_llama_index.event_payloads import Notes, noted, notes_of
 from assay_llama_index.faults import Faults
 from assay_llama_index.ids import root_ids, span_ids
 from assay_llama_index.kinds import UUID_LENGTH, Kind, has_base, kind_of, name_of, run_kind
-from assay_llama_index.notes import Notes, noted, notes_of
 from assay_llama_index.records import copies_of, found_of, is_stream, items_of, plain
 from assay_llama_index.samples import metadata_of
 from assay_llama_index.streams import READING

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
+from assay._util.call_repr import shown
+from assay._util.sync import run_sync
 from assay.errors import InputError
-from assay.judges import JudgeSpec, resolve_judge
+from assay.evaluation.display.explanation import score_in_words
+from assay.evaluation.score_sample import score_sample
+from assay.judges import JudgeSpec
+from assay.judges.named import resolve_judge
 from assay.metrics.base import Metric
-from assay.naming import resolve
+from assay.metrics.names import resolve
 from assay.records import BY_CONVENTION, Context, Sample, Score
-from assay.report.explanation import score_in_words
-from assay.scoring import score_sample
-from assay.shown import shown
-from assay.sync import run_sync
 from assay_llama_index.records import answer_of, answer_text, context_of, contexts_of, text_of
 
 if TYPE_CHECKING:
-    from assay.naming import MetricSpec
+    from assay.metrics.names import MetricSpec
 
 DEFAULT_THRESHOLD = 0.5
 

@@ -12,15 +12,15 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import PrivateAttr
 
+from assay._util.call_repr import shown
+from assay._util.sync import run_sync
 from assay.errors import InputError
-from assay.fields import describe
-from assay.guarding import Guard, GuardDecision, GuardHealth
-from assay.guarding.verdict import Otherwise, thresholds_of
 from assay.judges.base import JudgeSpec
+from assay.live.guards import Guard, GuardDecision, GuardHealth
+from assay.live.guards.verdict import Otherwise, thresholds_of
 from assay.metrics.context_relevance import ContextRelevance
 from assay.records import Sample, Verdict
-from assay.shown import shown
-from assay.sync import run_sync
+from assay.records.field_names import describe
 from assay_llama_index.records import answer_of, answer_text, context_of, contexts_of
 
 

@@ -11,10 +11,10 @@ from llama_index.core.callbacks import CallbackManager
 from llama_index.core.callbacks.base_handler import BaseCallbackHandler
 
 from assay.errors import InputError
-from assay.judges.endpoints.options import EndpointOptions
-from assay.judges.fences import Mask
-from assay.judges.writing.framework import Ask, FrameworkJudge
-from assay.judges.writing.judge import Reply
+from assay.judges.http.options import EndpointOptions
+from assay.judges.llm.framework import Ask, FrameworkJudge
+from assay.judges.llm.judge import Reply
+from assay.judges.prompt_rendering import Mask
 from assay_llama_index import model_settings
 from assay_llama_index.model_replies import reply_of
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.errors import Cause, JudgeFailure
-from assay.judges.endpoints.replies import usage_of
-from assay.judges.writing.judge import Reply
+from assay.judges.http.replies import usage_of
+from assay.judges.llm.judge import Reply
 from assay.records import Usage
 
 _TRUNCATED = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "model_length"})

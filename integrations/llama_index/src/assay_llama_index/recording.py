@@ -5,7 +5,7 @@ from __future__ import annotations
 from llama_index_instrumentation.span import active_span_id
 
 from assay.capture import Found
-from assay.capture.recording import add_recorder
+from assay.capture.record_context import add_recorder
 from assay_llama_index.capture import Capture
 from assay_llama_index.streams import READING
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.capture import Found
 from assay.capture.contexts import context_of as passage_of
-from assay.capture.pictured import IMAGE
+from assay.capture.passage_images import IMAGE
 from assay.records import Context
 from assay_llama_index.kinds import derives, has_base, once_for_each
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.capture.messages import last_question
-from assay.fields import QUESTION_NAMES
+from assay.records.field_names import QUESTION_NAMES
 from assay_llama_index.kinds import Kind, has_base
 from assay_llama_index.records import is_intermediate_answer, items_of, plain, text_of, texts_in
 

@@ -10,7 +10,7 @@ from llama_index_instrumentation.dispatcher import active_instrument_tags
 from assay.capture import Rules, Trace, sample_of
 from assay.capture.conversations import NAMES
 from assay.records import Sample
-from assay_llama_index.notes import without_notes
+from assay_llama_index.event_payloads import without_notes
 from assay_llama_index.records import plain
 
 ID = "llama_index_span_id"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.errors import Cause, InputError
-from assay.graded.scored import flat
+from assay.evaluation.imports.trace_scores import flat
 from assay.records import Sample, Score, ScoredSample, Unscored
 from assay_mlflow.source import PAGE, client_of, told
 

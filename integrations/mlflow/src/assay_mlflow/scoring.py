@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 from assay.errors import InputError, MissingExtra
+from assay.evaluation.adapters import Panel, PanelOptions, sample_of_values
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
-from assay.naming import MetricSpec
+from assay.metrics.names import MetricSpec
 from assay.records import Sample
-from assay.scorers import Panel, PanelOptions, sample_of_values
 from assay.sinks.annotations import Annotation
-from assay_mlflow.quiet import quiet_mlflow
+from assay_mlflow.log_filter import quiet_mlflow
 from assay_mlflow.sink import feedback_of
 from assay_mlflow.source import exchanges
 
@@ -37,7 +37,7 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
     metrics  names or metrics. Several give several feedbacks
     judge    a judge, its name, or None for the embedded one
     name     what MLflow calls the scorer; default: the labels of the metrics
-    options  of `assay.scorers.Panel`: store, budget, deadline, mask, texts
+    options  of `assay.evaluation.adapters.Panel`: store, budget, deadline, mask, texts
 
     A feedback has the metric as name, the score as value, the evidence as rationale, the judge as source. Where there
     is no measurement it has no value, but an error with the cause as code. Question, answer, contexts and reference are

@@ -8,14 +8,14 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
+from assay._util.call_repr import host_of, shown
 from assay.errors import InputError
 from assay.records import Sample
-from assay.shown import host_of, shown
 from assay.sinks.annotations import Annotation
 from assay.sinks.remote import RemoteOptions, RemoteSink
 from assay_mlflow.assessments import Assessments, assessments_at
+from assay_mlflow.log_filter import quiet_mlflow
 from assay_mlflow.names import allowed
-from assay_mlflow.quiet import quiet_mlflow
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

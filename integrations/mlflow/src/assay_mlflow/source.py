@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay_opentelemetry.spans import Event, SpanData
+from assay_opentelemetry.span_data import Event, SpanData
 from assay_opentelemetry.traces import trace_samples
 
+from assay._util.timestamps import Moment, seconds_at
 from assay.capture import Rules
-from assay.capture.moments import Moment, seconds_at
 from assay.errors import InputError, StoreError
 from assay.records import Sample
 from assay.sinks.remote import safe_words
 from assay_mlflow.assessments import OnServer, is_server
-from assay_mlflow.quiet import quiet_mlflow
+from assay_mlflow.log_filter import quiet_mlflow
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

@@ -16,7 +16,7 @@ from typing import Any
 from assay_embedded import SupportReading
 from assay_embedded import files as packed
 from assay_embedded.graphs import Graph, arrays
-from assay_embedded.opened import Opened, checked_threads
+from assay_embedded.model import Opened, checked_threads
 from assay_embedded.reader import Reader
 from assay_embedded.support import Calibration, Logits
 from assay_embedded.tokens import Tokens

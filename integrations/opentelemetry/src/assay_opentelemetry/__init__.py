@@ -5,7 +5,8 @@ from __future__ import annotations
 from assay_opentelemetry.files import read_spans
 from assay_opentelemetry.sink import OpenTelemetrySink
 from assay_opentelemetry.source import Counts, read_traces, spans_to_samples
-from assay_opentelemetry.spans import Event, SpanData, run_of
+from assay_opentelemetry.span_data import Event, SpanData
+from assay_opentelemetry.spans import run_of
 from assay_opentelemetry.traces import TraceSamples, trace_samples
 
 __all__ = [

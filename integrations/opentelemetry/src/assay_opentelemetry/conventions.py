@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from assay._util.normalise import finite
 from assay.capture.tree import Kind
-from assay.cleaning import finite
 from assay.sinks.annotations import Annotation
 
 VERSION = "1.42.0-dev"

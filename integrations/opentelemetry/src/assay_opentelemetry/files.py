@@ -11,13 +11,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from assay._util.install_hints import install_extra
 from assay.data import RowError
 from assay.errors import InputError, MissingExtra
-from assay.fields import describe
-from assay.installing import install_extra
+from assay.records.field_names import describe
 from assay_opentelemetry.otlp_json import is_otlp, spans_in
 from assay_opentelemetry.records import span_of
-from assay_opentelemetry.spans import SpanData
+from assay_opentelemetry.span_data import SpanData
 
 _DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 _BATCH = 256  # rows of Parquet at a time

@@ -17,7 +17,7 @@ from assay_opentelemetry.attributes import Attributes, from_json
 from assay_opentelemetry.reading import Reading, documents_of_tool
 
 if TYPE_CHECKING:
-    from assay_opentelemetry.spans import Event, SpanData
+    from assay_opentelemetry.span_data import Event, SpanData
 
 
 def read(attributes: Attributes, span: SpanData) -> Reading | None:

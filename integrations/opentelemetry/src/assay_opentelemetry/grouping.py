@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.data import RowError, exports
 from assay.data.exports import IN_MEMORY
-from assay_opentelemetry.spans import SpanData
+from assay_opentelemetry.span_data import SpanData
 
 __all__ = ["IN_MEMORY", "by_trace"]
 

@@ -10,7 +10,7 @@ from assay_opentelemetry.attributes import Attributes, from_json
 from assay_opentelemetry.reading import Reading, reading
 
 if TYPE_CHECKING:
-    from assay_opentelemetry.spans import SpanData
+    from assay_opentelemetry.span_data import SpanData
 
 _KINDS: dict[str, Kind] = {
     "span": "chain", "chain": "chain", "agent": "agent", "tool": "tool", "retriever": "retriever",

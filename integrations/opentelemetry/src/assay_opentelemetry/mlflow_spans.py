@@ -9,7 +9,7 @@ from assay_opentelemetry.attributes import Attributes, loaded
 from assay_opentelemetry.reading import Reading, reading
 
 if TYPE_CHECKING:
-    from assay_opentelemetry.spans import SpanData
+    from assay_opentelemetry.span_data import SpanData
 
 _KINDS: dict[str, Kind] = {
     "CHAIN": "chain", "WORKFLOW": "chain", "TASK": "chain", "UNKNOWN": "chain", "AGENT": "agent", "LLM": "llm",

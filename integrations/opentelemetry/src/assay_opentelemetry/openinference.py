@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from assay.capture.messages import prompt_of, text_of
 from assay.capture.tree import Found, Kind
 from assay_opentelemetry.attributes import Attributes, from_json, lookup
+from assay_opentelemetry.placeholders import is_agent, is_object, is_step, is_workflow, recognised, workflow_result
 from assay_opentelemetry.reading import Reading, reading
-from assay_opentelemetry.stand_ins import is_agent, is_object, is_step, is_workflow, recognised, workflow_result
 
 if TYPE_CHECKING:
-    from assay_opentelemetry.spans import SpanData
+    from assay_opentelemetry.span_data import SpanData
 
 _KINDS: dict[str, Kind] = {
     "CHAIN": "chain", "RETRIEVER": "retriever", "RERANKER": "reranker", "LLM": "llm", "TOOL": "tool",

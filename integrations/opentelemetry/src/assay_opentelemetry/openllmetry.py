@@ -10,7 +10,7 @@ from assay_opentelemetry.attributes import Attributes, from_json, loaded
 from assay_opentelemetry.reading import Reading, reading
 
 if TYPE_CHECKING:
-    from assay_opentelemetry.spans import SpanData
+    from assay_opentelemetry.span_data import SpanData
 
 _KINDS: dict[str, Kind] = {"workflow": "chain", "task": "chain", "agent": "agent", "tool": "tool"}
 

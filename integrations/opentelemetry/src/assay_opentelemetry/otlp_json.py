@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from assay.errors import InputError
-from assay.fields import describe
+from assay.records.field_names import describe
 from assay_opentelemetry.records import hex_id, kind_of, status_of, time_of
-from assay_opentelemetry.spans import Event, SpanData
+from assay_opentelemetry.span_data import Event, SpanData
 
 _ROOTS = ("resourceSpans", "resource_spans", "resourceLogs", "resource_logs")
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "scopeLogs", "scope_logs")

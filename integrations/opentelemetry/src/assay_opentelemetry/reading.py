@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.capture.copies import found_of
 from assay.capture.messages import artifacts_in
 from assay.capture.serialised import (
     given_in,
@@ -17,6 +16,7 @@ from assay.capture.serialised import (
     text_written,
     texts_sent,
 )
+from assay.capture.snapshots import found_of
 from assay.capture.tree import Found, Kind
 
 

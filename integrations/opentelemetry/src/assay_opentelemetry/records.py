@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from assay.errors import InputError
-from assay.fields import describe, missing
+from assay.records.field_names import describe, missing
 from assay_opentelemetry.attributes import from_json
-from assay_opentelemetry.spans import Event, SpanData
+from assay_opentelemetry.span_data import Event, SpanData
 
 _TRACE = ("context.trace_id", "trace_id", "traceId", "TraceId")
 _SPAN = ("context.span_id", "span_id", "spanId", "SpanId")

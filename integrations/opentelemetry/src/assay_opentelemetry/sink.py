@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from assay import __version__
+from assay._util.call_repr import host_of, shown
 from assay.errors import InputError
 from assay.records import Sample
-from assay.shown import host_of, shown
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
 from assay.sinks.remote import Refused, RemoteOptions, RemoteSink

@@ -9,8 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from assay._util.timestamps import Moment, seconds_at
 from assay.capture.conversations import Conversations
-from assay.capture.moments import Moment, seconds_at
 from assay.capture.rules import Rules
 from assay.data import RowError
 from assay.errors import InputError
@@ -18,7 +18,7 @@ from assay.records import Sample
 from assay_opentelemetry.files import read_spans
 from assay_opentelemetry.grouping import IN_MEMORY, by_trace
 from assay_opentelemetry.records import span_of
-from assay_opentelemetry.spans import SpanData
+from assay_opentelemetry.span_data import SpanData
 from assay_opentelemetry.traces import trace_samples
 
 log = logging.getLogger("assay.data")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
+from assay._util.call_repr import shown
 from assay.errors import InputError, MissingExtra
+from assay.evaluation.adapters import Panel, PanelOptions, sample_of_columns
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
-from assay.scorers import Panel, PanelOptions, sample_of_columns
-from assay.shown import shown
 from assay.sinks.annotations import Annotation
 from assay_phoenix.documents import kind_of
 
@@ -42,7 +42,7 @@ class AssayEvaluator(Evaluator):  # type: ignore[misc, unused-ignore]
     metric   a metric or its name; for several, which then share what the judge found, see `evaluators`
     judge    a judge, its name, or None for the embedded one
     name     what the evaluator and its scores are called; default: the metric's label
-    options  of `assay.scorers.Panel`: store, budget, deadline, mask, texts
+    options  of `assay.evaluation.adapters.Panel`: store, budget, deadline, mask, texts
 
     A score has the value, the evidence as explanation, judge, version, range and evidence as metadata. Where there is
     no measurement it has no value, but the label "unscored" and the reason. Columns and dicts are read under any

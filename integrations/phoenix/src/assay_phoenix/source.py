@@ -9,11 +9,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import tenacity
-from assay_opentelemetry.spans import Event, SpanData
+from assay_opentelemetry.span_data import Event, SpanData
 from assay_opentelemetry.traces import trace_samples
 
+from assay._util.timestamps import Moment, iso, seconds_at
 from assay.capture import Rules
-from assay.capture.moments import Moment, iso, seconds_at
 from assay.errors import InputError, StoreError
 from assay.records import Sample
 from assay.sinks.remote import NotThere, Refused, safe_words

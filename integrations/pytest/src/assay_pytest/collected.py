@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from assay.errors import AssayError, InputError
+from assay.evaluation.result import Result
+from assay.evaluation.run_names import new_name
 from assay.judges.base import BaseJudge
 from assay.judges.cache import FindingCache
 from assay.records import ScoredSample
-from assay.result import Result
-from assay.runs import new_name
-from assay.store import Store
-from assay.store_tables import is_there
-from assay_pytest.judging import store_of
+from assay.store.store import Store
+from assay.store.tables import is_there
+from assay_pytest.judge_options import store_of
 from assay_pytest.reporting import write
 
 #: Under this name a report tells the controlling process that its test was scored, and into which run.

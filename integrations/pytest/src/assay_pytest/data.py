@@ -11,7 +11,7 @@ from assay.data import RowError, open_data
 from assay.data.columns import ColumnMap
 from assay.errors import AssayError
 from assay.records import Sample
-from assay.wording import shortened
+from assay.records.phrases import shortened
 
 _LONGEST = 60  # characters of an id
 

@@ -12,7 +12,7 @@ import pytest
 
 if TYPE_CHECKING:
     from assay.judges import BaseJudge
-    from assay_pytest.asserting import AssertScores
+    from assay_pytest.assertions import AssertScores
     from assay_pytest.collected import Collected
 
 MARKS = (
@@ -93,7 +93,7 @@ def assay_judge(pytestconfig: pytest.Config) -> BaseJudge:
 
     Write a fixture of this name to use another.
     """
-    from assay_pytest.judging import judge_of
+    from assay_pytest.judge_options import judge_of
 
     return judge_of(pytestconfig)
 
@@ -105,6 +105,6 @@ def assert_scores(request: pytest.FixtureRequest, assay_judge: BaseJudge) -> Ass
     def test_opening_hours(assert_scores):
         assert_scores({"question": ..., "contexts": [...], "answer": ...}, faithfulness=0.8)
     """
-    from assay_pytest.asserting import AssertScores
+    from assay_pytest.assertions import AssertScores
 
     return AssertScores(request.node, assay_judge)

@@ -6,9 +6,9 @@ import importlib
 import importlib.util
 from pathlib import Path
 
+from assay._util.terminal import json_text
 from assay.errors import InputError
-from assay.result import Result
-from assay.terminal import json_text
+from assay.evaluation.result import Result
 
 
 def write(result: Result, path: Path) -> Path:
@@ -20,9 +20,9 @@ def write(result: Result, path: Path) -> Path:
     if path.suffix.lower() == ".json":
         rows = [{"row": row.number, **row.scored.to_dict()} for row in result.numbered()]
         path.write_text(json_text({**result.to_dict(), "samples": rows}, 2) + "\n", encoding="utf-8")
-    elif importlib.util.find_spec("assay.reports") is not None:
-        written = importlib.import_module("assay.report.written")
-        written.write_report(importlib.import_module("assay.reports").report_of(result), path)
+    elif importlib.util.find_spec("assay.report.build") is not None:
+        written = importlib.import_module("assay.report.write")
+        written.write_report(importlib.import_module("assay.report.build").report_of(result), path)
     elif path.suffix.lower() == ".md":
         path.write_text(_markdown(result), encoding="utf-8")
     else:

@@ -9,11 +9,11 @@ from typing import Any
 
 import ray
 
-from assay.budgets.in_file import FileLedger
-from assay.budgets.ledger import Advance, Limit, Refusal, Spend
-from assay.scale.places import is_address
-from assay.scale.scoring import Recipe, ShardScorer
-from assay.scale.workers import Task, words_of
+from assay.evaluation.sharded.scoring import Recipe, ShardScorer
+from assay.evaluation.sharded.storage import is_address
+from assay.evaluation.sharded.workers import Task, words_of
+from assay.judges.budget.ledger import Advance, Limit, Refusal, Spend
+from assay.judges.budget.sqlite_ledger import FileLedger
 
 
 class Desk:

@@ -11,8 +11,8 @@ import ray
 from ray.exceptions import ActorUnavailableError, OutOfMemoryError, RayActorError, RayError, WorkerCrashedError
 
 from assay.errors import InputError
-from assay.scale.scoring import Recipe
-from assay.scale.workers import Task
+from assay.evaluation.sharded.scoring import Recipe
+from assay.evaluation.sharded.workers import Task
 from assay_ray.actors import Scorer
 from assay_ray.counters import Counters
 

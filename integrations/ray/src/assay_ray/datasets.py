@@ -22,9 +22,9 @@ from assay.data import ColumnMap, Data, RowError
 from assay.data.files import rows_of_lines
 from assay.data.sources import HEAD, Source, listed
 from assay.errors import InputError
+from assay.evaluation.sharded.shards import ROWS, Shard, cut, size_after
+from assay.evaluation.sharded.storage import found_at, is_address
 from assay.records import Sample
-from assay.scale.places import found_at, is_address
-from assay.scale.shards import ROWS, Shard, cut, size_after
 
 PATH = "path"  # what Ray calls the column that says where a row is from
 NAME = "dataset"  # stands for the file's name in the shards of a Dataset
@@ -79,7 +79,7 @@ def _named(path: str, row: Sample | RowError) -> Sample | RowError:
 
 @dataclass
 class DatasetRows:
-    """A Dataset as a job reads it; see `assay.scale.shards.Cut`.
+    """A Dataset as a job reads it; see `assay.evaluation.sharded.shards.Cut`.
 
     paths  of the files behind it, where they were named; lines: which hold JSON lines
     most   rows of a shard

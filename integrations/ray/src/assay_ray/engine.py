@@ -1,4 +1,5 @@
-"""Ray as an engine of `assay.scale`: how it is reached, how many workers it has room for, what it reads."""
+"""Ray as an engine of `assay.evaluation.sharded`: how it is reached, how many workers it has room for, what it
+reads."""
 
 from __future__ import annotations
 
@@ -12,12 +13,12 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from assay.budgets.budget import Budget
-from assay.budgets.in_file import FileLedger
-from assay.budgets.purse import Purse
 from assay.errors import InputError
-from assay.scale.engines import authority_of
-from assay.scale.shards import Cut, Files
+from assay.evaluation.sharded.engines import authority_of
+from assay.evaluation.sharded.shards import Cut, Files
+from assay.judges.budget.budget import Budget
+from assay.judges.budget.shared import Purse
+from assay.judges.budget.sqlite_ledger import FileLedger
 from assay_ray.actors import Desk, DeskAuthority
 from assay_ray.crew import Crew
 from assay_ray.datasets import DatasetRows, is_read_by_ray

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from assay.naming import MetricSpec
-from assay.result import Result
-from assay.scale.job import How, evaluate_in_shards
-from assay.scale.scoring import JudgeMaker
+from assay.evaluation.result import Result
+from assay.evaluation.sharded.job import How, evaluate_in_shards
+from assay.evaluation.sharded.scoring import JudgeMaker
+from assay.metrics.names import MetricSpec
 from assay_ray.engine import Ray
 
 
@@ -31,9 +31,10 @@ def score(
     out      folder of the job that all machines share, or an address in an object store. A rerun goes on there, on this
              cluster, on another one, or with `assay score --jobs`. None: one in the store's folder
 
-    The rest is that of `assay.scale.job.evaluate_in_shards`. Ray is started on this machine unless `ray.init` was
-    called or RAY_ADDRESS names a cluster. Findings are kept by workers that see the store's folder; on other machines
-    they are not kept. A budget is kept by one actor on the machine of the driver, which gives pieces of it to workers.
+    The rest is that of `assay.evaluation.sharded.job.evaluate_in_shards`. Ray is started on this machine unless
+    `ray.init` was called or RAY_ADDRESS names a cluster. Findings are kept by workers that see the store's folder;
+    on other machines they are not kept. A budget is kept by one actor on the machine of the driver, which gives
+    pieces of it to workers.
     Raises InputError, JudgeFailure and StoreError as `assay.evaluate` does, and EvaluationInterrupted at Ctrl-C.
     """
     return evaluate_in_shards(data, metrics, judge, engine=Ray(workers, cpus), **how)

@@ -10,21 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import Cause, InputError, JudgeFailure, StoreError
-from assay.judges.base import SPENDING, Host
-from assay.judges.batch.courier import Courier
 from assay.judges.batch.gathering import Gathering, Reply
 from assay.judges.batch.protocol import BatchProtocol
-from assay.judges.batch.sending import Pace
+from assay.judges.batch.runner import Courier
+from assay.judges.batch.savings import saved
 from assay.judges.batch.state import BatchState
-from assay.judges.batch.told import saved
-from assay.judges.batch.wire import Wire
-from assay.judges.endpoints.bill import Bill
-from assay.judges.endpoints.client import Address
-from assay.judges.endpoints.deadlines import Deadline
-from assay.judges.endpoints.endpoint import Body
-from assay.judges.endpoints.options import Settings
-from assay.judges.endpoints.replies import usage_of
-from assay.judges.fences import tokens_in
+from assay.judges.batch.submit import Pace
+from assay.judges.batch.transport import Wire
+from assay.judges.http.client import Address
+from assay.judges.http.deadlines import Deadline
+from assay.judges.http.endpoint import Body
+from assay.judges.http.options import Settings
+from assay.judges.http.replies import usage_of
+from assay.judges.http.reservation import Bill
+from assay.judges.prompt_rendering import tokens_in
+from assay.judges.protocol import SPENDING, Host
 
 #: Where batches are kept while no run says where its store is.
 FOLDER = Path(".assay")

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.judges.base import Host
 from assay.judges.batch.state import BatchState
+from assay.judges.protocol import Host
 
 Reply = Mapping[str, Any]
 

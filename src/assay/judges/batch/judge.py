@@ -17,18 +17,18 @@ from typing import Any
 
 from assay.errors import InputError, JudgeFailure
 from assay.inquiries import Inquiry
-from assay.judges.base import Host
+from assay.judges.batch.anthropic import ANTHROPIC, VERSION, MessageBatches
 from assay.judges.batch.endpoint import BatchEndpoint
-from assay.judges.batch.files import FilesAndBatches
-from assay.judges.batch.messages import ANTHROPIC, VERSION, MessageBatches
+from assay.judges.batch.openai import FilesAndBatches
 from assay.judges.batch.protocol import NO_LIST, BatchProtocol
-from assay.judges.batch.sending import VOTE, Pace
-from assay.judges.endpoints.client import Address
-from assay.judges.endpoints.endpoint import Body, Endpoint
-from assay.judges.endpoints.options import Settings
-from assay.judges.writing.dialect import Dialect
-from assay.judges.writing.judge import Request
-from assay.judges.writing.openai import OpenAIJudge
+from assay.judges.batch.submit import VOTE, Pace
+from assay.judges.http.client import Address
+from assay.judges.http.endpoint import Body, Endpoint
+from assay.judges.http.options import Settings
+from assay.judges.llm.capabilities import Dialect
+from assay.judges.llm.judge import Request
+from assay.judges.llm.openai import OpenAIJudge
+from assay.judges.protocol import Host
 
 #: Rows whose requests fill batches together. Memory grows with them.
 ROWS = 2000

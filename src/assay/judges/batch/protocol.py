@@ -10,9 +10,9 @@ from typing import Any, Literal, Protocol
 
 from assay.errors import Cause, JudgeFailure
 from assay.judges.batch.state import Batch, Collected
-from assay.judges.batch.wire import Wire
-from assay.judges.endpoints.replies import failure_of, usage_of
-from assay.judges.endpoints.retries import PASSING, Trouble
+from assay.judges.batch.transport import Wire
+from assay.judges.http.replies import failure_of, usage_of
+from assay.judges.http.retries import PASSING, Trouble
 from assay.records import Usage
 
 #: Bytes kept free in a file: what is written around each request is counted as this much.

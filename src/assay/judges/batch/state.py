@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from assay.database import Database, as_store_error
-from assay.packing import pack, to_json, unpack
+from assay._util.compression import pack, to_json, unpack
+from assay._util.sqlite import Database, as_store_error
 from assay.records import Usage
 
 FILE_NAME = "batches.db"

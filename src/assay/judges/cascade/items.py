@@ -7,7 +7,7 @@ from typing import Any, Literal
 from assay.inquiries import Inquiry, Support
 from assay.inquiries.directness import Directness
 from assay.judges.base import BaseJudge
-from assay.judges.deciding.decider import decides
+from assay.judges.classifier.requests import decides
 from assay.records import Verdict
 
 #: From `low` up to, not including, `high`; a `high` of 1 includes 1. Equal ends are an empty band.

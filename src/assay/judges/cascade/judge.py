@@ -1,6 +1,6 @@
 """A cascade: a cheap judge answers, and what it is not sure of goes to a better one, verdict by verdict.
 
-plan = calibrate("answers.jsonl", then="openai:MODEL", agreement=0.95)     # assay.cascades
+plan = calibrate("answers.jsonl", then="openai:MODEL", agreement=0.95)     # assay.analysis.judges.calibrate_cascade
 judge = CascadeJudge(plan=plan)
 evaluate(data, judge=judge)
 print(judge.report().text())
@@ -14,14 +14,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from assay._util.forks import own_lock
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.forks import own_lock
 from assay.inquiries import Inquiry
 from assay.judges.asking import asked
-from assay.judges.base import Answer, BaseJudge, Host, JudgeSpec
+from assay.judges.base import BaseJudge, JudgeSpec
 from assay.judges.cascade.items import NOTHING, Band, in_doubt, kind_of, may_escalate, route
 from assay.judges.cascade.plan import CascadePlan, name_of
 from assay.judges.cascade.report import CascadeReport
+from assay.judges.protocol import Answer, Host
 from assay.records import Usage, fingerprint
 
 #: Raise it when verdicts are divided or joined differently: stored findings are then asked for anew.
@@ -62,7 +63,10 @@ class CascadeJudge(BaseJudge):
         on_failure: Literal["fail", "first"] = "fail",
     ) -> None:
         if (band is None) == (plan is None):
-            raise InputError("cascade: give either band=(low, high) or plan=..., which assay.cascades.calibrate makes")
+            raise InputError(
+                "cascade: give either band=(low, high) or plan=..., which "
+                "assay.analysis.judges.calibrate_cascade.calibrate makes"
+            )
         if on_failure not in ("fail", "first"):
             raise InputError(f"on_failure: expected 'fail' or 'first', got {on_failure!r}")
         self.plan = CascadePlan.load(plan) if isinstance(plan, (str, Path)) else plan
@@ -90,7 +94,7 @@ class CascadeJudge(BaseJudge):
         Where a key is among them, so must be an address that the plan names (`base_url`): a file does not decide where
         a key goes. Raises InputError.
         """
-        from assay.judges import resolve_judge
+        from assay.judges.named import resolve_judge
 
         plan = CascadePlan.load(path)
         spec = plan.specs.get("then")
@@ -235,7 +239,7 @@ class _Work:
 def _judge(
     given: JudgeSpec, role: str, specs: Mapping[str, str], options: Mapping[str, Mapping[str, Any]]
 ) -> BaseJudge:
-    from assay.judges import resolve_judge
+    from assay.judges.named import resolve_judge
 
     if given is not None:
         return resolve_judge(given)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+from assay._util.call_repr import host_of
+from assay._util.permissions import read_json, write_json
 from assay.errors import InputError
-from assay.json_files import read_json, write_json
 from assay.judges.cascade.items import Band
 from assay.records import Record
-from assay.shown import host_of
 
 #: Raise it when a plan says more or less than before: plans of older formats are refused. 2: a row is one cluster, and
 #: what is shown is shown with few rows too; the bands of format 1 were not.

@@ -12,6 +12,9 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+from assay._util.call_repr import shown
+from assay._util.install_hints import install_extra
+from assay._util.threads import DaemonThreads
 from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
 from assay.inquiries import (
     Claims,
@@ -25,17 +28,15 @@ from assay.inquiries import (
     UsefulSentences,
 )
 from assay.inquiries.similarity import Compared
-from assay.installing import install_extra
-from assay.judges.base import Answer, BaseJudge
+from assay.judges.base import BaseJudge
+from assay.judges.claim_rules import refuses, sentence_claims, states_something
 from assay.judges.embedded import further
 from assay.judges.embedded.further import FurtherLanguages
-from assay.judges.passages import distinct, support_findings
-from assay.judges.sentence_claims import refuses, sentence_claims, states_something
+from assay.judges.pairwise_support import distinct, support_findings
+from assay.judges.protocol import Answer
 from assay.records import Verdict, fingerprint
-from assay.shown import shown
 from assay.text import split_sentences
 from assay.text.languages import code_of
-from assay.threads import DaemonThreads
 
 if TYPE_CHECKING:
     from assay_embedded import Models, SupportReading

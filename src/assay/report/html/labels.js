@@ -1,4 +1,4 @@
-// What a person says of verdicts: kept in this browser, downloaded as lines of JSON, as `assay.people` reads them: of a
+// What a person says of verdicts: kept in this browser, downloaded as lines of JSON, as `assay.analysis.judges.alignment` reads them: of a
 // claim its text and its number among the verdicts of its reading, of a passage its number, of a sample its metric.
 const CHOICES = [["supported", "contradicted", "not_mentioned"], ["useful", "not_useful"], ["direct", "indirect"], ["yes", "no"]];
 const SAMPLE_CHOICES = ["good", "bad"];

@@ -1,0 +1,47 @@
+"""Who judges in this session, and where its scores are kept."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from assay.config import Config, configuration
+from assay.judges import BaseJudge
+
+
+@cache
+def configured(root: Path) -> Config | None:
+    """The configuration of the project that is tested."""
+    return configuration(folder=root)
+
+
+def judge_of(config: pytest.Config) -> BaseJudge:
+    """The judge of the options, else of the configuration. Raises InputError for one that is none."""
+    import os
+
+    from assay.errors import InputError
+    from assay.judges.named import resolve_judge
+
+    named = config.getoption("assay_judge")
+    settings = None if named else configured(config.rootpath)
+    if settings is None:
+        return resolve_judge(named)
+    judge = settings.judge
+    options = {name: getattr(judge, name) for name in ("base_url", "embedding_model", "window_tokens")}
+    if judge.api_key_env is not None:
+        options["api_key"] = os.environ.get(judge.api_key_env)
+        if not options["api_key"]:
+            raise InputError(f"{settings.file}: the environment variable {judge.api_key_env!r} is not set")
+    given = {name: value for name, value in options.items() if value is not None}
+    return resolve_judge(judge.name, guidance=judge.guidance, **given)
+
+
+def store_of(config: pytest.Config) -> Path:
+    """The folder of the store."""
+    named = config.getoption("assay_store")
+    settings = None if named else configured(config.rootpath)
+    if settings is not None and settings.store is not None:
+        return config.rootpath / settings.store
+    return config.invocation_params.dir / named if named else config.rootpath / ".assay"

@@ -1,0 +1,1 @@
+"""Private helpers: threads, forks, files, SQLite, terminal. Nothing outside of `assay` imports them."""

@@ -1,0 +1,301 @@
+"""One SQLite file: opened when it is first used, one transaction at a time, let go of before a fork.
+
+SQLite keeps its locks in the memory of the process, so a connection that is open at a fork breaks both sides. It is
+closed before a fork, and each side opens its own when it needs one.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from assay._util.permissions import private_folder, private_opener
+from assay.errors import StoreError
+
+FORK_PATIENCE = 2.0  # seconds that a fork waits for the transaction under way
+LOCKED_ATTEMPTS = 20  # at opening, where SQLite does not wait by itself
+
+#: What SQLite's errors mean to whoever reads them, by primary error code.
+_REASONS = {
+    sqlite3.SQLITE_FULL: "the disk is full",
+    sqlite3.SQLITE_READONLY: "the file is read-only",
+    sqlite3.SQLITE_BUSY: "it is locked by another process",
+    sqlite3.SQLITE_LOCKED: "it is locked by another process",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged",
+    sqlite3.SQLITE_NOTADB: "the file is damaged, or is something else",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened",
+    sqlite3.SQLITE_IOERR: "the disk fails",
+}
+
+
+def reason_of(error: BaseException) -> str:
+    """What failed, in words, with the error's own."""
+    code = getattr(error, "sqlite_errorcode", None)
+    reason = _REASONS.get(code & 0xFF) if isinstance(code, int) else None
+    return f"{reason} ({error})" if reason else str(error)
+
+
+@contextmanager
+def as_store_error(what: str) -> Iterator[None]:
+    """Within, errors of SQLite and of the file system are StoreErrors; `what` begins their message."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise StoreError(f"{what}: {reason_of(error)}") from error
+
+
+def _user_version(db: sqlite3.Connection) -> int:
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+class Database:
+    """A SQLite file in WAL mode. What a transaction wrote survives `kill -9`; a power cut may lose the last ones.
+
+    schema   statements that make the tables, separated by `;;`, for a file without the table `marker`
+    version  of the schema; a file with a higher one was written by a newer assay
+    timeout  seconds that a transaction waits for those of other processes
+    migrate  brings a file of an earlier version, which it is given, to this one; within a transaction
+    version_of  reads the version, where it does not stand in SQLite's own field
+
+    Files are made for their owner alone (0600), and so are folders by `create` (0700). Safe for threads. Methods raise
+    sqlite3.Error; `create` raises StoreError.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        schema: str,
+        marker: str,
+        *,
+        version: int = 1,
+        timeout: float = 5.0,
+        migrate: Callable[[sqlite3.Connection, int], None] | None = None,
+        version_of: Callable[[sqlite3.Connection], int] = _user_version,
+    ) -> None:
+        self.path = path
+        self._schema = schema
+        self._marker = marker
+        self._version = version
+        self._timeout = timeout
+        self._migrate = migrate
+        self._version_of = version_of
+        self._lock = threading.Lock()
+        self._db: sqlite3.Connection | None = None
+        self._broken = False
+        _ALL.add(self)
+
+    def create(self, name: str = "") -> None:
+        """Make the file and its tables where they are missing, and check its version. `name` is for the error."""
+        try:
+            with as_store_error(f"{name}{str(self.path)!r} cannot be opened"):
+                private_folder(self.path.parent)
+                with self._lock:
+                    self._open()
+        finally:
+            self.close()
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that writes: committed at the end, undone when anything raises."""
+        with self._transaction("BEGIN IMMEDIATE") as db:
+            yield db
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that only reads, so that all its queries see one moment."""
+        with self._transaction("BEGIN") as db:
+            yield db
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
+        _let_fork()
+        with self._lock:
+            db = self._open()
+            try:
+                db.execute(begin)
+                yield db
+                db.execute("COMMIT")
+            except BaseException as error:
+                self._undo(db, error)
+                raise
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        _let_fork()
+        with self._lock:
+            return self._open().execute(sql, values).fetchall()
+
+    def close(self) -> None:
+        """Let go of the file. The next use opens it again."""
+        with self._lock:
+            self._close()
+
+    def _open(self) -> sqlite3.Connection:
+        if self._broken:
+            raise sqlite3.OperationalError("this process was forked in the middle of a transaction; open the file anew")
+        if self._db is not None:
+            return self._db
+        for attempt in range(1, LOCKED_ATTEMPTS + 1):
+            try:
+                self._db = self._connected()
+                break
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or attempt == LOCKED_ATTEMPTS:
+                    raise
+                time.sleep(random.uniform(0.005, 0.05))
+        assert self._db is not None
+        return self._db
+
+    def _connected(self) -> sqlite3.Connection:
+        _create_privately(self.path)
+        db = sqlite3.connect(self.path, timeout=self._timeout, check_same_thread=False, isolation_level=None)
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=NORMAL")
+            if not self._is_ready(db):
+                db.execute("BEGIN IMMEDIATE")
+                if not self._is_ready(db):  # another process may have been quicker
+                    self._bring_up(db)
+                db.execute("COMMIT")
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _is_ready(self, db: sqlite3.Connection) -> bool:
+        version = self._version_of(db)
+        if version > self._version:
+            raise StoreError(f"{str(self.path)!r} was written by a newer assay (schema {version}); upgrade assay")
+        sql = "SELECT 1 FROM sqlite_master WHERE name = ?"
+        made = db.execute(sql, (self._marker,)).fetchone() is not None
+        return made and (version == self._version or self._migrate is None)
+
+    def _bring_up(self, db: sqlite3.Connection) -> None:
+        """Make the tables, or bring those of an earlier version to this one."""
+        sql = "SELECT 1 FROM sqlite_master WHERE name = ?"
+        if self._migrate is not None and db.execute(sql, (self._marker,)).fetchone():
+            self._migrate(db, self._version_of(db))
+        else:
+            for statement in self._schema.split(";;"):
+                db.execute(statement)
+        db.execute(f"PRAGMA user_version = {self._version}")
+
+    def _undo(self, db: sqlite3.Connection, error: BaseException) -> None:
+        try:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+        except sqlite3.Error:
+            self._close()
+            return
+        if isinstance(error, sqlite3.Error) and "locked" not in str(error):
+            self._close()  # whatever is wrong with the file, a fresh look at it can only help
+
+    def _close(self) -> None:
+        db, self._db = self._db, None
+        if db is not None:
+            db.close()
+
+    def __del__(self) -> None:
+        """A file that nobody has any more may be collected by any thread at any time, also while another one forks."""
+        if getattr(self, "_db", None) is not None:
+            with _CLOSING:
+                self._close()
+
+    # -- forks
+
+    def _before_fork(self) -> None:
+        if self._lock.acquire(timeout=FORK_PATIENCE):
+            self._close()
+        else:
+            _BUSY.add(self)
+
+    def _after_in_parent(self) -> None:
+        if self in _BUSY:
+            _BUSY.discard(self)
+        else:
+            self._lock.release()
+
+    def _after_in_child(self) -> None:
+        self._broken = self in _BUSY
+        self._lock = threading.Lock()
+        if self._broken:
+            _LEFT.append(self._db)  # never touched again, and so neither closed
+            self._db = None
+
+
+_CREATING = threading.Lock()
+_CLOSING = threading.RLock()  # taken again where the collector finds one file while another is closed
+
+
+def _create_privately(path: Path) -> None:
+    """Make the file for its owner alone; SQLite gives the files beside it the same permissions.
+
+    To close a file lets go of all locks that this process has on it, so nobody may have it open: whoever connects comes
+    through here before, and finds it made.
+    """
+    with _CREATING:
+        try:
+            os.close(private_opener(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return
+
+
+@contextmanager
+def scratch(path: Path) -> Iterator[sqlite3.Connection]:
+    """A file for what does not fit into memory, of one user and for a moment: it survives nothing, and is fast."""
+    _create_privately(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        for setting in ("journal_mode = off", "synchronous = off", "temp_store = file", "cache_size = -8000"):
+            db.execute(f"PRAGMA {setting}")
+        yield db
+
+
+_ALL: weakref.WeakSet[Database] = weakref.WeakSet()
+_BUSY: weakref.WeakSet[Database] = weakref.WeakSet()
+_FORKING: list[Database] = []
+_LEFT: list[sqlite3.Connection | None] = []
+
+
+def _let_fork() -> None:
+    """A fork waits for the locks: a thread with one transaction after the other would take them again and again."""
+    if _FORKING:
+        time.sleep(0.002)
+
+
+def _before() -> None:
+    _FORKING.extend(_ALL)
+    for database in _FORKING:
+        database._before_fork()
+    # after theirs, in the order of whoever opens a file: else each waits for the other
+    _CREATING.acquire()
+    _CLOSING.acquire()  # SQLite has mutexes of its own, which would stay locked in the child for ever
+
+
+def _in_parent() -> None:
+    for database in _FORKING:
+        database._after_in_parent()
+    _FORKING.clear()
+    _CLOSING.release()
+    _CREATING.release()
+
+
+def _in_child() -> None:
+    for database in _FORKING:
+        database._after_in_child()
+    _FORKING.clear()
+    _BUSY.clear()
+    _CLOSING.release()
+    _CREATING.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before, after_in_parent=_in_parent, after_in_child=_in_child)

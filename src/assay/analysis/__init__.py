@@ -1,0 +1,1 @@
+"""Questions about runs: comparison, gates, diagnosis, power, and how good a judge is."""

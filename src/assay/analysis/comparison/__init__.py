@@ -1,0 +1,1 @@
+"""Compare two runs on the rows they share."""

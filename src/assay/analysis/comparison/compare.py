@@ -1,0 +1,207 @@
+"""Two runs compared on the rows they share: what became better or worse, how sure that is, and which rows moved.
+
+    comparison = compare(Result.load("monday"), Result.load("tuesday"))
+    print(comparison)
+    comparison.metrics["faithfulness"].moved[0].flips
+
+Rows are the same where they have the same id; without ids, where they ask the same: question, earlier turns, reference.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from assay._util.terminal import counted
+from assay.analysis.comparison.metric_diff import Compared, Pairs
+from assay.analysis.comparison.pairing import PairedRow, shared_metrics, shared_rows
+from assay.errors import InputError, printable
+from assay.evaluation.result import Result
+from assay.stats import Estimate, holm
+
+if TYPE_CHECKING:
+    from assay.analysis.comparison.linking import Link
+    from assay.stats.classic import Method
+
+CONFIDENCE = 0.95
+#: Rows of a metric that are named as moved, unless more or less are wanted.
+MOVED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs on the rows they share.
+
+    notes    what a reader should know, one sentence each
+    slices   column -> its value -> metric: the rows with that value alone
+    """
+
+    first: str
+    second: str
+    pairs: int
+    only_first: int
+    only_second: int
+    metrics: Mapping[str, Compared] = field(default_factory=dict)
+    confidence: float = CONFIDENCE
+    notes: tuple[str, ...] = ()
+    slices: Mapping[str, Mapping[str, Mapping[str, Compared]]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        lines = [self.headline, *(str(one) for one in self.metrics.values()), *self.told_slices(), *self.notes]
+        return printable("\n".join(lines))
+
+    def told_slices(self) -> list[str]:
+        """A line for each slice and metric that is better or worse, and how many cannot be told."""
+        lines, open_ = [], 0
+        for column, values in self.slices.items():
+            for value, metrics in values.items():
+                for one in metrics.values():
+                    if one.difference is None or one.verdict == "cannot tell":
+                        open_ += 1
+                        continue
+                    by = one.difference.estimate
+                    ends = f"{by.mean:+.3f} ({by.low:+.3f} to {by.high:+.3f})"
+                    lines.append(
+                        f"{column} {value}: {one.metric} {one.verdict}, by {ends}, on {counted(one.pairs, 'row')}"
+                    )
+        return [*lines, f"slices and metrics of which it cannot be told: {open_}"] if self.slices else []
+
+    @property
+    def headline(self) -> str:
+        """The verdict in one sentence."""
+        found = {
+            verdict: [name for name, one in self.metrics.items() if one.verdict == verdict]
+            for verdict in ("worse", "better", "cannot tell")
+        }
+        said = [f"{verdict} on {', '.join(names)}" for verdict, names in found.items() if names and names != ["-"]]
+        rows = f"{self.pairs} row{'' if self.pairs == 1 else 's'} in both"
+        return printable(f"{self.second} against {self.first}: {'; '.join(said)} ({rows})")
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain JSON values."""
+        found: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return found
+
+
+def compare(
+    first: Result,
+    second: Result,
+    metrics: str | Sequence[str] | None = None,
+    *,
+    cluster: str | None = None,
+    by: str | Sequence[str] = (),
+    confidence: float = CONFIDENCE,
+    moved: int = MOVED,
+    any_judge: bool = False,
+    link: Link | None = None,
+    method: Method = "sign-flip",
+) -> Comparison:
+    """The second run against the first.
+
+    metrics     names, or None for all that both runs have
+    cluster     a column of the data: rows with one value in it hang together (chunks of a document, turns of a
+                conversation), and are no independent witnesses
+    by          columns of the data: rows with one value in them are compared by themselves, too
+    any_judge   compare runs of different judges, too; their numbers measure with different measures
+    method      the test that p is of, where another's numbers are to be met: see `assay.stats.classic`
+    link        what the judges differ by (`assay.analysis.comparison.linking`): it is taken off the differences, and
+    makes them less sure
+
+    Better or worse is said where the p-value, corrected for all metrics and slices, is below 1 - `confidence`. Raises
+    InputError for runs without a row in common, of different judges, unknown metrics, and a column that no row has.
+    """
+    if link is None:
+        _check_judges(first, second, any_judge)
+    offsets = None if link is None else link.between(first.judge, second.judge).offsets
+    names = _linked(shared_metrics(first, second, metrics), offsets, metrics is not None)
+    columns = [by] if isinstance(by, str) else list(by)
+    rows, other, shared = shared_rows(first, second, names, cluster, columns)
+    whole = [(rows[key], other[key]) for key in shared]
+    groups = {("", ""): whole, **_sliced(whole, columns)}
+    if link is not None and method != "sign-flip":
+        raise InputError(f"method: {method} knows nothing of linked judges")
+    found = [Pairs(name, group) for group in groups.values() for name in names]
+    compared = [
+        pairs.compared(cluster is not None, confidence, method, (offsets or {}).get(pairs.metric)) for pairs in found
+    ]
+    judged = iter(
+        pairs.judged(one, p, confidence, pairs.moved(first, second, moved if number < len(names) else 0))
+        for number, (pairs, one, p) in enumerate(zip(found, compared, _corrected(compared), strict=True))
+    )
+    final = {group: {name: next(judged) for name in names} for group in groups}
+    slices: dict[str, dict[str, dict[str, Compared]]] = {column: {} for column in columns}
+    for column, value in list(groups)[1:]:
+        slices[column][value] = final[column, value]
+    return Comparison(
+        first.run,
+        second.run,
+        len(shared),
+        len(rows) - len(shared),
+        len(other) - len(shared),
+        final["", ""],
+        confidence,
+        tuple(_notes(first, second, names, link)),
+        slices,
+    )
+
+
+def _sliced(
+    pairs: Sequence[tuple[PairedRow, PairedRow]], columns: Sequence[str]
+) -> dict[tuple[str, str], list[tuple[PairedRow, PairedRow]]]:
+    """The rows by column and the first run's value in it, in the order of the values' first rows."""
+    found: dict[tuple[str, str], list[tuple[PairedRow, PairedRow]]] = {}
+    for place, column in enumerate(columns):
+        for one, other in pairs:
+            found.setdefault((column, one.values[place]), []).append((one, other))
+    return found
+
+
+def _check_judges(first: Result, second: Result, any_judge: bool) -> None:
+    if first.judge != second.judge and not any_judge:
+        raise InputError(
+            f"runs of different judges do not compare: {first.run!r} is by {first.judge}, {second.run!r} by "
+            f"{second.judge}; score one of them anew with the other's judge, link the judges by answers that both have "
+            "scored (--anchors), or say any_judge (--any-judge)"
+        )
+
+
+def _corrected(compared: Sequence[Compared]) -> list[float | None]:
+    """The p-values, corrected for those metrics that could have shown anything: of the others no row moved, and a test
+    that cannot reject needs no correction (Tarone, Biometrics 46, 1990).
+    """
+    raw = [None if one.difference is None else one.difference.p for one in compared]
+    corrected = iter(holm([p for p in raw if p is not None and p < 1.0]))
+    return [next(corrected) if p is not None and p < 1.0 else p for p in raw]
+
+
+def _linked(names: list[str], offsets: Mapping[str, Estimate] | None, asked: bool) -> list[str]:
+    """Those that are linked; all of them, where nothing is to be."""
+    if offsets is None:
+        return names
+    left = [name for name in names if name not in offsets]
+    if left and (asked or len(left) == len(names)):
+        raise InputError(f"link: {', '.join(left)} is not linked; the anchors have {', '.join(offsets)}")
+    return [name for name in names if name in offsets]
+
+
+def _notes(first: Result, second: Result, names: Sequence[str], link: Link | None) -> list[str]:
+    notes = []
+    if first.judge != second.judge and link is not None:
+        notes.append(
+            f"The runs are by different judges, {first.judge} and {second.judge}: linked by {link.anchors} answers."
+        )
+        left = [name for name in first.metrics if name in second.metrics and name not in link.offsets]
+        if left:
+            notes.append(f"Not linked, and not compared: {', '.join(left)}.")
+    elif first.judge != second.judge:
+        notes.append(f"The runs are by different judges, {first.judge} and {second.judge}: part of this is theirs.")
+    for name in names:
+        one, other = first.parameters.get(name), second.parameters.get(name)
+        if one != other:
+            notes.append(f"{name} was computed in two ways: {one or 'unknown'}, and {other or 'unknown'}.")
+    for result in (first, second):
+        if not result.complete:
+            notes.append(f"{result.run} was stopped before its data ended ({result.stopped}).")
+    return list(dict.fromkeys([*notes, *first.notes, *second.notes]))

@@ -1,0 +1,190 @@
+"""One metric in both of two runs: its difference, the verdict, the rows that moved, and which claims flipped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from assay._util.terminal import counted
+from assay.analysis.comparison.pairing import PairedRow
+from assay.errors import printable
+from assay.evaluation.result import Result
+from assay.records import Direction, Score
+from assay.stats import Difference, Estimate, difference
+from assay.stats.linked import without_offset
+
+if TYPE_CHECKING:
+    from assay.stats.classic import Method
+
+Verdict = Literal["better", "worse", "cannot tell"]
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A claim (or passage, or criterion) whose verdict is another in the second run; None where it has none there."""
+
+    claim: str
+    first: str | None
+    second: str | None
+
+    def __str__(self) -> str:
+        return printable(f"{self.claim}: {self.first or 'not there'} -> {self.second or 'not there'}")
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A row whose score is another in the second run. Rows count from 1 in each run."""
+
+    name: str
+    first_row: int
+    second_row: int
+    first: float
+    second: float
+    flips: tuple[Flip, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One metric in both runs.
+
+    difference  None where no row has a value in both
+    p           of the difference, corrected for all metrics of which a row moved (Holm)
+    pairs       rows with a value in both runs; `unmeasured` rows are in both runs and lack one
+    bounds      the mean difference over all rows of both runs, were each missing value as bad for the second run, or as
+                good for it, as can be
+    moved       the rows that moved most, those for the worse first
+    offset      what the judges of the runs differ by, where they were linked: the difference is without it
+    """
+
+    metric: str
+    direction: Direction
+    pairs: int
+    unmeasured: int
+    difference: Difference | None = None
+    p: float | None = None
+    verdict: Verdict = "cannot tell"
+    bounds: tuple[float, float] | None = None
+    moved: tuple[Moved, ...] = ()
+    offset: Estimate | None = None
+
+    def __str__(self) -> str:
+        if self.difference is None:
+            return printable(f"{self.metric}: no row has a value in both runs")
+        found, by = self.difference, self.difference.estimate
+        rows = f"{self.pairs} of {self.pairs + self.unmeasured} rows" if self.unmeasured else counted(self.pairs, "row")
+        lines = [
+            f"{self.metric}: {self.verdict}",
+            f"  {found.first:.3f} -> {found.second:.3f}, by {by.mean:+.3f} ({by.low:+.3f} to {by.high:+.3f}), "
+            f"p = {self.p:.2g}, on {rows}",
+        ]
+        if self.offset is not None:
+            off = self.offset
+            ends = f"({off.low:+.3f} to {off.high:+.3f})"
+            lines.append(f"  that is less what the judges differ by, {off.mean:+.3f} {ends}, on {off.n} anchors")
+        if self.verdict == "cannot tell" and found.detectable is None:
+            lines.append("  so few rows show no difference, however large")
+        elif self.verdict == "cannot tell":
+            lines.append(f"  a difference of {found.detectable:.2f} would show on so many rows")
+        if self.bounds is not None and self.unmeasured:
+            least, most = self.bounds
+            lines.append(f"  were the missing values known: by {least:+.3f} to {most:+.3f}")
+        return printable("\n".join(lines))
+
+
+class Pairs:
+    """The rows of both runs, for one metric."""
+
+    def __init__(self, metric: str, rows: Sequence[tuple[PairedRow, PairedRow]]) -> None:
+        self.metric = metric
+        both = [(one, other, one.scores.get(metric), other.scores.get(metric)) for one, other in rows]
+        self._rows = [(one, other, a, b) for one, other, a, b in both if a is not None and b is not None]
+        self._valued = [
+            (one, other, a.value, b.value)
+            for one, other, a, b in self._rows
+            if a.measured and b.measured and a.value is not None and b.value is not None
+        ]
+
+    def compared(
+        self, by_cluster: bool, confidence: float, method: Method = "sign-flip", offset: Estimate | None = None
+    ) -> Compared:
+        """The difference, before any correction."""
+        direction: Direction = self._rows[0][2].direction if self._rows else "higher"
+        unmeasured = len(self._rows) - len(self._valued)
+        if not self._valued:
+            return Compared(self.metric, direction, 0, unmeasured)
+        both = [(a, b) for _, _, a, b in self._rows]  # ranges may differ where a run of another tool found them out
+        low, high = min(min(a.low, b.low) for a, b in both), max(max(a.high, b.high) for a, b in both)
+        found = difference(
+            [a for _, _, a, _ in self._valued],
+            [b for _, _, _, b in self._valued],
+            low,
+            high,
+            clusters=[one.cluster or f"\0{one.number}" for one, *_ in self._valued] if by_cluster else None,
+            confidence=confidence,
+            method=method,
+        )
+        least, most = self._bounds(low, high)
+        if offset is not None and found is not None:
+            found = without_offset(found, offset, high - low)
+            least, most = least - offset.mean, most - offset.mean
+        return Compared(
+            self.metric, direction, len(self._valued), unmeasured, found, bounds=(least, most), offset=offset
+        )
+
+    def _bounds(self, low: float, high: float) -> tuple[float, float]:
+        """The mean difference with missing values at the ends of the range."""
+        least = most = 0.0
+        for _, _, a, b in self._rows:
+            first = (a.value,) * 2 if a.measured else (low, high)
+            second = (b.value,) * 2 if b.measured else (low, high)
+            least += (second[0] or 0.0) - (first[1] or 0.0)
+            most += (second[1] or 0.0) - (first[0] or 0.0)
+        return least / len(self._rows), most / len(self._rows)
+
+    @staticmethod
+    def judged(one: Compared, p: float | None, confidence: float, moved: tuple[Moved, ...]) -> Compared:
+        """With the corrected p, the verdict, and the rows that moved."""
+        verdict: Verdict = "cannot tell"
+        if one.difference is not None and p is not None and p < 1.0 - confidence:
+            rose = one.difference.estimate.mean > 0
+            verdict = "better" if rose == (one.direction == "higher") else "worse"
+        return replace(one, p=p, verdict=verdict, moved=moved)
+
+    def moved(self, first: Result, second: Result, most: int) -> tuple[Moved, ...]:
+        """The rows that moved most, first those for the worse, with the claims that flipped."""
+        sign = 1.0 if not self._rows or self._rows[0][2].direction == "higher" else -1.0
+        changed = [(sign * (b - a), one, other, a, b) for one, other, a, b in self._valued if a != b]
+        changed.sort(key=lambda item: (item[0] > 0, -abs(item[0]), item[1].number))
+        worse = [item for item in changed if item[0] < 0][:most]
+        better = [item for item in changed if item[0] > 0][: max(0, most - len(worse))]
+        return tuple(
+            Moved(one.name, one.number, other.number, a, b, self._flips(first, second, one, other))
+            for _, one, other, a, b in (*worse, *better)
+        )
+
+    def _flips(self, first: Result, second: Result, one: PairedRow, other: PairedRow) -> tuple[Flip, ...]:
+        labels = [
+            _labels(result.store.get_row(result.run, f"row:{row.number}").scored.scores[self.metric])
+            for result, row in ((first, one), (second, other))
+        ]
+        names = dict.fromkeys((*labels[1], *labels[0]))
+        return tuple(
+            Flip(name, labels[0].get(name), labels[1].get(name))
+            for name in names
+            if labels[0].get(name) != labels[1].get(name)
+        )
+
+
+def _labels(score: Score) -> dict[str, str]:
+    """What each verdict is about, and its label; one about neither a claim nor a passage is named by its kind."""
+    found: dict[str, str] = {}
+    for kind, verdicts in score.verdicts.items():
+        for number, verdict in enumerate(verdicts, 1):
+            name = kind if len(verdicts) == 1 else f"{kind} {number}"
+            if verdict.claim is not None:
+                name = verdict.claim.text
+            elif verdict.passage is not None:
+                name = f"passage {verdict.passage + 1}"
+            found.setdefault(name, verdict.label)
+    return found

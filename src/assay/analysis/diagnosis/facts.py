@@ -1,0 +1,223 @@
+"""What is known of one failed row, drawn from the readings that its scores rest on. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from assay.judges.claim_rules import refuses, sentence_claims
+from assay.judges.claim_rules.languages import LANGUAGES
+from assay.metrics.languages import languages_in
+from assay.records import Claim, Context, Sample, Score, Verdict
+from assay.text.languages import code_of
+from assay.text.short_answers import aliases
+
+Side = Literal["answer", "reference"]
+
+#: Readings by their key in `Score.verdicts`: whose claims were read, and against what. A conversation's evidence, or an
+#: agent's, stands in the place of passages.
+CONTEXTS = ("answer/contexts", "answer/conversation", "answer/tools", "reference/contexts")
+OTHERS = ("answer/reference", "reference/answer")
+#: How the fingerprints of judges begin whose "contradicted" is no evidence of one: docs/causes.md has figures.
+UNSURE = ("embedded/",)
+#: What a sample may say of itself in words.
+_NO = frozenset({"no", "false", "0", "unanswerable", "none", "n"})
+_YES = frozenset({"yes", "true", "1", "answerable", "y"})
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One claim, and what was read of it.
+
+    passages  what all passages together say of it; None: not read
+    cells     what each passage alone says; None: not read
+    other     what the other text says of it: the reference of a claim of the answer, the answer of one of the reference
+    blamed    whether a failed metric counted it as bad
+    quoted    the numbers of the passages, from 1, that a verdict quotes
+    doubtful  whether "contradicted" was said of it by a judge whose word for that does not count: see `Facts.unsure`
+    """
+
+    text: str
+    side: Side
+    passages: str | None = None
+    cells: tuple[str, ...] | None = None
+    other: str | None = None
+    blamed: bool = False
+    quoted: tuple[int, ...] = ()
+    doubtful: bool = False
+
+    def places(self, label: str) -> tuple[int, ...]:
+        """The numbers of the passages, from 1, that alone say this of it; () where that was not read."""
+        return tuple(n for n, cell in enumerate(self.cells or (), 1) if cell == label)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What decides about one failed row.
+
+    answer, reference  the claims; None where they were not read
+    contexts           the passages in the order of the ranking; None: not known
+    elsewhere          passages of earlier turns and outputs of tools that count as evidence too
+    useful             which passages are useful, where a failed metric asked that
+    abstained          whether the answer states nothing but that it is no answer; None: not known
+    answerable         whether the question can be answered at all; None: not known
+    kept               whether anything of the row is kept but its scores
+    unsure             whether the judge does not tell what a passage contradicts from what it does not mention
+    """
+
+    answer: tuple[Seen, ...] | None = None
+    reference: tuple[Seen, ...] | None = None
+    contexts: tuple[Context, ...] | None = None
+    elsewhere: bool = False
+    useful: tuple[bool, ...] | None = None
+    abstained: bool | None = None
+    answerable: bool | None = None
+    has_reference: bool = False
+    short_reference: bool = False
+    unsure: bool = False
+    kept: bool = True
+    failed: Mapping[str, float] | None = None
+
+    @property
+    def unprompted(self) -> frozenset[int]:
+        """The numbers of the passages, from 1, that are known not to have stood in the prompt."""
+        return frozenset(n for n, one in enumerate(self.contexts or (), 1) if one.in_prompt is False)
+
+    def claims(self, side: Side) -> tuple[Seen, ...]:
+        """The claims of one side; () where they were not read."""
+        return (self.answer if side == "answer" else self.reference) or ()
+
+
+def facts_of(
+    sample: Sample,
+    scores: Mapping[str, Score],
+    failed: Mapping[str, float],
+    answerable: str = "answerable",
+    *,
+    unsure: bool = False,
+) -> Facts:
+    """The facts of a row, from all readings of its scores; those of `failed` metrics say which claims are blamed."""
+    reference = (sample.reference or "").strip()
+    short = bool(aliases(reference)) and not refuses(reference)
+    seen = _claims(scores, failed, len(sample.contexts or ()), short)
+    return Facts(
+        answer=_of_side(seen, "answer"),
+        reference=_of_side(seen, "reference"),
+        contexts=sample.contexts,
+        elsewhere=any(scored.verdicts.get(key) for scored in scores.values() for key in CONTEXTS[1:3]),
+        useful=_useful(scores, failed),
+        abstained=abstains(sample, scores.values()),
+        answerable=is_answerable(sample, answerable),
+        has_reference=bool(reference),
+        short_reference=short,
+        unsure=unsure,
+        kept=sample.has_texts,
+        failed=failed,
+    )
+
+
+def is_answerable(sample: Sample, column: str = "answerable") -> bool | None:
+    """Whether the question can be answered: what the sample's column says, or else its reference; None: not known.
+
+    A reference that is a refusal says that it cannot.
+    """
+    said = _told(sample.metadata.get(column))
+    if said is not None:
+        return said
+    reference = (sample.reference or "").strip()
+    return None if not reference else not refuses(reference)
+
+
+def abstains(sample: Sample, scores: Iterable[Score]) -> bool | None:
+    """Whether the answer says that it is none: it is empty, a refusal by its words, or states nothing; None: not known.
+
+    What a judge took for claims of the answer, or for a direct answer, is one, unless all of it is a refusal. Refusals
+    are known in English, German, Spanish, French, Italian and Portuguese.
+    """
+    answer = (sample.answer or "").strip()
+    if sample.answer is None:
+        return None
+    if not answer or refuses(answer):
+        return True
+    for score in scores:
+        if any(score.verdicts.get(key) for key in ("answer/contexts", "answer/reference", *CONTEXTS[1:3])):
+            return False
+        if any(one.label == "direct" for one in score.verdicts.get("question/answer", ())):
+            return False
+    language = next(iter(languages_in(sample, ("answer",)).values()), sample.spoken)
+    if code_of(language) not in ("en", *LANGUAGES):
+        return None  # no rule knows its refusals
+    if aliases(answer) or len(answer.split()) < 3:
+        return False  # "1967" claims nothing that stands alone, and is an answer
+    return not sentence_claims(answer, language, sample.question)
+
+
+def _told(value: Any) -> bool | None:
+    if isinstance(value, bool) or value is None:
+        return value
+    word = re.sub(r"\.0\Z", "", str(value)[:40].strip().lower())
+    return True if word in _YES else False if word in _NO else None
+
+
+def _of_side(seen: Sequence[Seen], side: Side) -> tuple[Seen, ...] | None:
+    return tuple(one for one in seen if one.side == side) or None
+
+
+def _claims(scores: Mapping[str, Score], failed: Mapping[str, float], passages: int, short: bool) -> list[Seen]:
+    """Every claim once, with all that was read of it.
+
+    Where the reference is a few words, whether the answer gives them is one verdict for all that it claims.
+    """
+    found: dict[tuple[str, str], Seen] = {}
+    given: str | None = None
+    for name, score in sorted(scores.items()):  # the order of metrics decides nothing
+        for key in (*CONTEXTS, *OTHERS):
+            for verdict in score.verdicts.get(key, ()):
+                if verdict.claim is None:
+                    continue
+                if short and key == "reference/answer":
+                    given = verdict.label
+                side: Side = "answer" if key.startswith("answer") else "reference"
+                one = found.setdefault((side, _key(verdict.claim)), Seen(verdict.claim.text, side))
+                one = _with(one, verdict, key, passages)
+                blamed = name in failed and verdict.label != "supported"
+                found[side, _key(verdict.claim)] = replace(one, blamed=one.blamed or blamed)
+    if given is None:
+        return list(found.values())
+    of_reference = [one for one in found.values() if one.side == "reference"]
+    read = [one for one in of_reference if one.passages is not None] or of_reference
+    blamed = any(one.blamed for one in of_reference)
+    return [one for one in found.values() if one.side == "answer"] + [
+        replace(one, other=given, blamed=blamed) for one in read
+    ]
+
+
+def _key(claim: Claim) -> str:
+    return f"{claim.span.start} {claim.span.end} {claim.text}"
+
+
+def _with(one: Seen, verdict: Verdict, key: str, passages: int) -> Seen:
+    """The claim with one more verdict; the first of a kind stays, and cells are taken from whoever has them."""
+    if key in OTHERS:
+        return one if one.other is not None else replace(one, other=verdict.label)
+    cells = tuple(cell.label for cell in verdict.cells) or (
+        (verdict.label,) if passages == 1 and key.endswith("/contexts") else None
+    )
+    return replace(
+        one,
+        passages=one.passages if one.passages is not None else verdict.label,
+        cells=one.cells if one.cells is not None or not cells else cells,
+        quoted=one.quoted or tuple(sorted({quote.passage + 1 for quote in verdict.evidence})),
+    )
+
+
+def _useful(scores: Mapping[str, Score], failed: Mapping[str, float]) -> tuple[bool, ...] | None:
+    """Which passages are useful, by the first failed metric that asked; None where none did."""
+    for name in sorted(failed):
+        for key in ("question+reference/contexts", "question/contexts", "question+answer/contexts"):
+            verdicts = scores[name].verdicts.get(key, ())
+            if verdicts and all(one.passage is not None for one in verdicts):
+                return tuple(one.label == "useful" for one in verdicts)
+    return None

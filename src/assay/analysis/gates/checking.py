@@ -1,0 +1,158 @@
+"""A gate held against a run: every rule with its verdict, corrected for all of them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+
+from assay.analysis.comparison.compare import Comparison, compare
+from assay.analysis.comparison.pairing import Pair, pairs_of
+from assay.analysis.gates.deciding_rows import WITNESSES, witnesses_of
+from assay.analysis.gates.decision import Decision, Ruling, Verdict
+from assay.analysis.gates.evidence import Shown, of_change, of_level, of_mean
+from assay.analysis.gates.label_share import of_share, thresholds_for
+from assay.analysis.gates.messages import because_of
+from assay.analysis.gates.row_selection import Rows, pairs_for, rows_of, scores_of
+from assay.analysis.gates.rules import Gate, Rule, check_limit
+from assay.analysis.gates.tolerance import check_noise, tolerance_of, with_noise
+from assay.errors import InputError
+from assay.evaluation.result import Result
+from assay.judges.thresholds import Threshold
+from assay.stats import holm
+
+
+def check(gate: Gate, result: Result, baseline: Result | None = None, *, witnesses: int = WITNESSES) -> Decision:
+    """Whether the run keeps the rules of the gate, and which rows decided it.
+
+    FAIL where it is shown that a rule is broken, PASS where it is kept; INCONCLUSIVE where neither is so, where rows
+    without a value could decide it, and where too few rows have one. What is left to chance is corrected for all rules
+    that test (Holm); passing needs no correction, for all rules have to pass (Berger, Technometrics 24, 1982).
+
+    Raises InputError for metrics that the run or the baseline has not, limits that do not fit the metric, rules against
+    a baseline without one, noise or thresholds of another judge or in a file that cannot be read, and all that
+    `assay.analysis.comparison.compare.compare` refuses.
+    """
+    gate = with_noise(gate)
+    for rule in gate.rules:
+        _check(rule, result, baseline)
+    notes = check_noise(gate, result)
+    thresholds = thresholds_for(gate, result)
+    pairs: list[Pair] = []
+    only_before, comparison = 0, None
+    if baseline is not None and gate.relative:
+        names = list(dict.fromkeys(rule.metric for rule in gate.rules if rule.relative))
+        comparison = compare(baseline, result, names, cluster=gate.cluster, moved=witnesses, any_judge=gate.any_judge)
+        pairs, only_before = pairs_of(baseline, result, names, cluster=gate.cluster)
+    alone = scores_of(result, [rule.metric for rule in gate.rules if not rule.relative], gate.cluster)
+    found = [
+        pairs_for(rule, result, pairs) if rule.relative else rows_of(rule, result, alone[rule.metric])
+        for rule in gate.rules
+    ]
+    if gate.cluster is not None and not any(one.cluster for rows in found for one in rows.ones):
+        raise InputError(f"cluster: no row has the column {gate.cluster!r}")
+    shown = [_shown(rule, rows, gate, thresholds) for rule, rows in zip(gate.rules, found, strict=True)]
+    rulings = tuple(
+        _ruling(rule, rows, one, p, gate, only_before if rule.relative else 0, result, comparison, witnesses)
+        for rule, rows, one, p in zip(gate.rules, found, shown, _corrected(shown), strict=True)
+    )
+    notes += () if comparison is None else comparison.notes
+    return Decision(result.run, None if comparison is None else comparison.first, gate.confidence, rulings, notes)
+
+
+def _check(rule: Rule, result: Result, baseline: Result | None) -> None:
+    for run in (result, baseline) if rule.relative and baseline is not None else (result,):
+        if rule.metric not in run.metrics:
+            near = difflib.get_close_matches(rule.metric, run.metrics, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise InputError(
+                f"gate: the metric {rule.metric!r} is not in run {run.run!r}, which has {', '.join(run.metrics)}{hint}"
+            )
+    summary = result.metrics[rule.metric]
+    check_limit(rule, summary.low, summary.high, summary.direction)
+    if rule.relative and baseline is None:
+        raise InputError(f"gate {rule.metric}: {rule.kind} holds a run against another; name it with baseline")
+    if baseline is not None and (baseline.run, baseline.store.name) == (result.run, result.store.name):
+        raise InputError(f"gate: {result.run!r} is its own baseline; name two runs")
+
+
+def _shown(rule: Rule, rows: Rows, gate: Gate, thresholds: Mapping[str, Threshold]) -> Shown | None:
+    """The numbers of a rule; None where no row has a value."""
+    low, high = rows.ends
+    alpha = 1.0 - gate.confidence
+    tolerance = tolerance_of(rule, gate, len(rows.complete(rule))) or 0.0
+    limit = rule.limit if rule.relative else rows.better(rule.limit)
+    names = None if gate.cluster is None else [one.cluster or f"\0{one.row}" for one in rows.ones]
+    now = [None if one.value is None else rows.better(one.value) for one in rows.ones]
+    if rule.relative:
+        before = [None if one.value_before is None else rows.better(one.value_before) for one in rows.ones]
+        if not any(a is not None and b is not None for a, b in zip(before, now, strict=True)):
+            return None
+        margin = limit if rule.kind == "margin" else None
+        drop = max(0.0 if rule.kind == "margin" else limit, tolerance)
+        return of_change(before, now, low, high, drop, margin, clusters=names, alpha=alpha)
+    known = [value for value in now if value is not None]
+    if not known:
+        return None
+    if rule.kind == "good_share":
+        raw = [one.value for one in rows.ones]
+        return of_share(raw, thresholds[rule.metric], rows.direction, rule.limit, clusters=names, alpha=alpha)
+    if rule.by == "mean":
+        return of_mean(known, len(now) - len(known), low, high, limit, tolerance)
+    with_name = list(zip(now, names or (), strict=False))
+    clusters = None if names is None else [name for value, name in with_name if value is not None]
+    alone = None if names is None else [name for value, name in with_name if value is None]
+    return of_level(known, len(now) - len(known), low, high, limit, clusters=clusters, alone=alone, alpha=alpha)
+
+
+def _corrected(shown: Sequence[Shown | None]) -> list[float | None]:
+    """The p-values of all rules that test, corrected for their number."""
+    raw = [None if one is None else one.p for one in shown]
+    corrected = iter(holm([p for p in raw if p is not None]))
+    return [None if p is None else next(corrected) for p in raw]
+
+
+def _ruling(
+    rule: Rule,
+    rows: Rows,
+    shown: Shown | None,
+    p: float | None,
+    gate: Gate,
+    only_before: int,
+    result: Result,
+    comparison: Comparison | None,
+    most: int,
+) -> Ruling:
+    complete = rows.complete(rule)
+    there = len(rows.ones) + only_before
+    short = len(complete) < rule.coverage * there - 1e-9
+    verdict: Verdict = "INCONCLUSIVE"
+    if shown is not None:
+        fails = (
+            shown.broken and (p is None or p < 1.0 - gate.confidence) and not (rule.kind == "margin" and shown.holds)
+        )
+        verdict = "FAIL" if fails else "PASS" if shown.holds and not short else "INCONCLUSIVE"
+    # a share of good rows is not turned
+    sign = 1.0 if rows.direction == "higher" or rule.kind == "good_share" else -1.0
+    made = Ruling(
+        rule,
+        verdict,
+        "",
+        None if shown is None else sign * shown.value,
+        None if shown is None else _turned(shown.interval, sign),
+        None if shown is None else _turned(shown.bounds, sign),
+        p,
+        len(rows.ones),
+        len(complete),
+        rows.left_out,
+        only_before,
+        tolerance=tolerance_of(rule, gate, len(complete)),
+        threshold=None if shown is None else shown.threshold,
+        good=None if shown is None else shown.good,
+    )
+    return because_of(made, short, witnesses_of(made, rows, result, comparison, most))
+
+
+def _turned(ends: tuple[float, float] | None, sign: float) -> tuple[float, float] | None:
+    if ends is None or sign > 0:
+        return ends
+    return -ends[1], -ends[0]

@@ -1,0 +1,1 @@
+"""How good a judge is: alignment with people, robustness checks, variance, batching."""

@@ -1,0 +1,36 @@
+"""The figures of an alignment: a run against people's labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from assay.analysis.judges.alignment.groups import Group
+from assay.stats.ppi import Corrected
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentFigures:
+    """A run against people's labels.
+
+    labels      of people; `matched` are about something in the run, `unsure` said that they cannot tell
+    parameters  each metric with its parameters, in words
+    people      labels on which people agree with each other, of those that several gave: (agreeing, all)
+    groups      by reading or metric
+    means       of each metric or reading: what the judge says, and what people would say, from these labels
+    """
+
+    run: str
+    judge: str
+    labels: int
+    matched: int
+    unsure: int
+    by: str | None = None
+    groups: Mapping[str, Group] = field(default_factory=dict)
+    means: Mapping[str, Corrected] = field(default_factory=dict)
+    people: tuple[int, int] | None = None
+    confidence: float = CONFIDENCE
+    notes: tuple[str, ...] = ()
+    parameters: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,108 @@
+"""What the probes found, as a table for people and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from assay.errors import printable
+from assay.stats import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A case in which the judge did not do what it must: the row, the change, what it said before and after."""
+
+    row: int
+    change: str
+    before: str | None
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """One probe.
+
+    passed, cases  of the cases that could tell something
+    share          passed / cases with its interval; None without cases
+    rows           rows that the cases are of
+    unusable       cases of statements that the judge did not support to begin with
+    unanswered     cases without a verdict; `why` is the first reason
+    cannot         why the judge cannot be asked this at all
+    """
+
+    name: str
+    expects: str
+    passed: int = 0
+    cases: int = 0
+    rows: int = 0
+    share: Estimate | None = None
+    unusable: int = 0
+    unanswered: int = 0
+    why: str | None = None
+    cannot: str | None = None
+    failed: tuple[Failed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeReport:
+    """All probes of one judge; `rows` had a statement to probe, of `read`."""
+
+    judge: str
+    rows: int
+    read: int
+    probes: Mapping[str, Probed] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        from assay._util.rich_text import drawn
+
+        return printable(drawn(self.rich(), 80))
+
+    def rich(self, examples: int = 1) -> Any:
+        """As rich draws it: the table, and under it `examples` of each probe's failures."""
+        from rich.console import Group
+
+        from assay._util.rich_text import SeenText
+
+        told: list[Any] = [SeenText(f"{self.judge}, on statements from {self.rows} of {self.read} rows"), self._table()]
+        for one in self.probes.values():
+            if one.cannot is not None:
+                told.append(SeenText(f"{one.name}: {one.cannot}"))
+            elif one.unanswered:
+                told.append(SeenText(f"{one.name}: {one.unanswered} without a verdict: {one.why}"))
+        shown = [(one, failed) for one in self.probes.values() for failed in one.failed[:examples]]
+        if shown:
+            told += ["", SeenText("Where it failed", style="bold")]
+        for one, failed in shown:
+            said = failed.after if failed.before is None else f"{failed.before} -> {failed.after}"
+            told.append(SeenText(f"{one.name}, row {failed.row} ({said}): {_short(failed.change)}"))
+        return Group(*told)
+
+    def _table(self) -> Any:
+        from rich.box import SIMPLE_HEAD
+        from rich.table import Table
+
+        from assay._util.rich_text import SeenText
+
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        table.add_column("probe", overflow="fold")
+        table.add_column("must", overflow="fold", ratio=1)
+        for title in ("passed", "share (95% interval)"):
+            table.add_column(title, justify="right", no_wrap=True)
+        for one in self.probes.values():
+            share = "–" if one.share is None else f"{one.share.mean:.2f} ({one.share.low:.2f}–{one.share.high:.2f})"
+            passed = "cannot" if one.cannot is not None else f"{one.passed}/{one.cases}"
+            table.add_row(SeenText(one.name), SeenText(one.expects), passed, share)
+        return table
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain JSON values."""
+        found: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return found
+
+
+def _short(text: str, most: int = 300) -> str:
+    flat = " ".join(text[: 4 * most].split())
+    return flat if len(flat) <= most else f"{flat[:most]}…"

@@ -1,0 +1,52 @@
+"""What an application still knew of a conversation when it answered: what a model was shown of earlier turns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from assay.capture.answering_call import calls_of, spaced
+from assay.capture.messages import role_of, text_of
+from assay.capture.tree import Run, Trace
+from assay.records import Sample, Turn
+
+
+def still_known(sample: Sample, trace: Trace) -> Sample:
+    """The sample with those turns that a model was shown. All of them where no model's prompt is known.
+
+    A memory may have been reset, or cut at its limit, without a word; what it gave to the model tells what it holds.
+    """
+    prompts = [[spaced(text) for text in run.prompt] for run in calls_of(trace) if run.prompt]
+    if not prompts or not sample.history:
+        return sample
+    told: dict[str, int] = {}
+    kept: list[Turn] = []
+    for turn in reversed(sample.history):  # what is forgotten first is the oldest
+        answer = spaced(turn.answer)
+        if answer not in told:
+            told[answer] = max(_times(answer, prompt) for prompt in prompts)
+        if told[answer] > 0:
+            told[answer] -= 1
+            kept.append(turn)
+    return replace(sample, history=tuple(reversed(kept)))
+
+
+def known_in_short(root: Run, turns: Sequence[Turn]) -> bool:
+    """Whether a summary stands in the place of earlier turns, in the messages that a root put out.
+
+    That is a human message that went unanswered before the last one, and that none of those turns asked.
+    """
+    messages = root.outputs.get("messages") if isinstance(root.outputs, Mapping) else None
+    if not isinstance(messages, (list, tuple)):
+        return False
+    asked = {turn.question for turn in turns}
+    said = [(role, message) for message in messages if (role := role_of(message)) in ("human", "ai")]
+    return any(
+        role == after == "human" and text_of(message) not in asked for (role, message), (after, _) in pairwise(said)
+    )
+
+
+def _times(answer: str, prompt: Sequence[str]) -> int:
+    """How often the answer is a message of a prompt, or stands in one as what the assistant said."""
+    return sum(1 if text == answer else text.count(f"assistant: {answer}") for text in prompt)

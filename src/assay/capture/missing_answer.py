@@ -1,0 +1,95 @@
+"""Why an application ended without a sample, said once for each: what would otherwise be missing in silence."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from assay.capture.answer_text import interrupted, removed, said_under_any_key
+from assay.capture.answering_call import calls_of
+from assay.capture.assemble import NO_EXCHANGE, answer_in, asked_in, status_of
+from assay.capture.evaluators import is_evaluator
+from assay.capture.messages import is_message
+from assay.capture.rules import Rules
+from assay.capture.tree import Run, Trace
+
+log = logging.getLogger("assay.capture")
+
+NAMES = 200  # names of roots that are remembered; of others nothing is said any more
+KEYS = 12  # keys named in one line
+
+_said: dict[str, object] = {}
+
+
+def tell_of_unanswered(trace: Trace, rules: Rules | None = None) -> bool:
+    """Log why this trace gave no sample, and what would help: once per process and name of the root. True: logged.
+
+    Nothing is said of parts of an application that run on their own, of evaluators, of what called no model and
+    searched nothing, and of graphs that wait for a human.
+    """
+    name = str(trace.root.name or trace.root.kind)[:80]
+    if name in _said or len(_said) >= NAMES:
+        return False
+    why = why_unanswered(trace, rules or Rules())
+    if why is None:
+        return False
+    mine = object()
+    if _said.setdefault(name, mine) is not mine:  # another thread was first
+        return False
+    log.warning("assay: %r gave no sample: %s. Said once for each name", name, why)
+    return True
+
+
+def why_unanswered(trace: Trace, rules: Rules) -> str | None:
+    """Why a trace that ended well gave no sample, and which rule would help; None where there is nothing to say."""
+    root = trace.root
+    if root.kind in NO_EXCHANGE or is_evaluator(root) or status_of(trace) != "complete" or interrupted(trace):
+        return None
+    if answer_in(trace, rules) is not None:  # a rule left it out
+        return None
+    if not calls_of(trace) and not any(run.kind in ("retriever", "tool") for run in trace.runs.values()):
+        return None
+    if rules.answer_run is not None:
+        return _by_rule(trace, rules)
+    if rules.answer_key is not None:
+        return f"there is no text under Rules(answer_key={rules.answer_key!r}); {_keys(root.outputs)}"
+    if isinstance(root.outputs, str) or is_message(root.outputs):  # with no text in it: it would be the answer
+        return _without_text(trace)
+    if not isinstance(root.outputs, Mapping):
+        return f"its output is {_kind(root)}, and no text; Rules(answer_run=) can name the run that gives the answer"
+    if removed(root):
+        return "its messages are all removed; Rules(answer_run=) can name the run that gives the answer"
+    fitting = said_under_any_key(trace, root)
+    if len(fitting.keys) > 1:
+        listed = " and ".join(map(repr, fitting.keys[:KEYS]))
+        return f"its answer may stand under {listed}; say which: Rules(answer_key={fitting.keys[0]!r})"
+    if fitting.keys and asked_in(trace, rules) is None:
+        return (
+            f"a model wrote what stands under {fitting.keys[0]!r}, but nothing was asked; if it is an answer, say so: "
+            f"Rules(answer_key={fitting.keys[0]!r}), and Rules(question_key=) for the question"
+        )
+    return f"it ended without an answer under a known name; {_keys(root.outputs)}; Rules(answer_key=) says which it is"
+
+
+def _without_text(trace: Trace) -> str:
+    calls = calls_of(trace)
+    if calls and not any(isinstance(run.outputs, str) and run.outputs.strip() for run in calls):
+        return "the model wrote no text, as where it only calls a tool or fills in a structure"
+    return "its output is an empty text; Rules(answer_run=) can name the run that gives the answer"
+
+
+def _by_rule(trace: Trace, rules: Rules) -> str:
+    if not any(run.name == rules.answer_run for run in trace.runs.values()):
+        return f"no run is named {rules.answer_run!r}, as Rules(answer_run=) says"
+    return f"the output of the run {rules.answer_run!r} is no text; Rules(answer_key=) can name a key of it"
+
+
+def _keys(outputs: object) -> str:
+    if not isinstance(outputs, Mapping):
+        return "its output has no keys"
+    keys = sorted(str(key)[:40] for key in outputs)
+    return f"its keys are {', '.join(keys[:KEYS])}{' …' if len(keys) > KEYS else ''}" if keys else "its output is empty"
+
+
+def _kind(root: Run) -> str:
+    return "nothing" if root.outputs is None else f"a {type(root.outputs).__name__}"

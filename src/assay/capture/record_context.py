@@ -1,0 +1,100 @@
+"""`record_context`: how an application tells of what it found where no retriever of its framework was used.
+
+Frameworks know which run is going on by context variables of their own; each integration brings a way to ask for it.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import copy_context
+from typing import Any, ParamSpec, TypeVar, overload
+
+from assay.capture.snapshots import found_of
+from assay.capture.tree import Found
+
+log = logging.getLogger("assay.capture")
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: Takes documents for the run that is going on in this context. False: there is none, or nobody listens to it.
+Recorder = Callable[[tuple[Found, ...]], bool]
+
+_RECORDERS: list[Recorder] = []
+_warned = False
+
+
+def add_recorder(recorder: Recorder) -> None:
+    """Called by an integration when it is imported. Adding the same one again does nothing."""
+    if recorder not in _RECORDERS:
+        _RECORDERS.append(recorder)
+
+
+@overload
+def record_context(documents: Iterator[T]) -> list[T]: ...  # type: ignore[overload-overlap]
+
+
+@overload
+def record_context(documents: Iterable[Any] | Any) -> bool: ...
+
+
+def record_context(documents: Iterable[Any] | Any) -> Any:
+    """Tell whoever captures the current request what was found for it, where capture cannot see it.
+
+    Takes a passage or several: texts, dicts with a text, documents or nodes of any framework. Call it inside a chain,
+    a tool, a graph's node or a query engine, in sync or async code. Python does not carry the context of a request into
+    threads of your own: there, wrap the function with `carry_context`. Returns False, and logs it once, when no request
+    that is captured is going on here. Raises InputError for what is no passage, and nothing else.
+
+    A generator, or another iterator, is read to its end, whether anybody listens or not, and can be read only once:
+    what was read is returned as a list, for you to go on with: `documents = assay.record_context(search(query))`.
+    """
+    several = _several(documents)
+    if isinstance(several, Iterator):
+        read = list(several)
+        _tell(read)
+        return read
+    return _tell(several)
+
+
+def _tell(documents: Iterable[Any]) -> bool:
+    global _warned
+    found = tuple(found_of(item) for item in documents)
+    taken = [recorder(found) for recorder in tuple(_RECORDERS)]
+    if any(taken):
+        return True
+    if not _warned:
+        _warned = True
+        log.warning(
+            "assay: record_context was called where no captured request is going on; in a thread of your own, "
+            "submit assay.carry_context(function) in place of the function"
+        )
+    return False
+
+
+def carry_context(function: Callable[P, T]) -> Callable[P, T]:
+    """The function, bound to the request that is going on now: for threads and executors of your own.
+
+    executor.submit(carry_context(search), query)
+
+    Each call runs in a copy of the context in which `carry_context` was called, so it may be used for many threads.
+    """
+    context = copy_context()
+
+    @functools.wraps(function)
+    def carried(*args: P.args, **kwargs: P.kwargs) -> T:
+        return context.copy().run(function, *args, **kwargs)
+
+    return carried
+
+
+def _several(documents: Any) -> Iterable[Any]:
+    """The passages given: one alone may be iterable as well, as pydantic's objects and named tuples are."""
+    if isinstance(documents, (str, Mapping, Found)) or not isinstance(documents, Iterable):
+        return (documents,)
+    if any(hasattr(documents, name) for name in ("page_content", "get_content", "content", "text")):
+        return (documents,)
+    scored = isinstance(documents, tuple) and len(documents) == 2 and isinstance(documents[1], (int, float))
+    return (documents,) if scored else documents

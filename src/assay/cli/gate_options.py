@@ -1,0 +1,182 @@
+"""What a run is held against when it is done: the rules that are given, or those of the configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Self
+
+import typer
+
+from assay.cli.config_defaults import configuration_in_use
+from assay.cli.output import say, show
+from assay.cli.run_argument import run_held
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.analysis.gates import Decision, Gate, Rule
+    from assay.analysis.gates.early_stopping import Early
+    from assay.data import Data
+    from assay.evaluation.result import Result
+    from assay.judges import JudgeSpec
+    from assay.metrics.names import MetricSpec
+
+FailUnderOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="METRIC=LIMIT", help="Fail where the mean is below this, as faithfulness=0.8; may be repeated."
+    ),
+]
+FailOverOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="METRIC=LIMIT", help="Fail where the mean is above this, for metrics of which less is better."
+    ),
+]
+BaselineOption = Annotated[
+    str | None, typer.Option(help="The run to hold it against; else the one that the configuration names.")
+]
+NoiseOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="What `assay noise --out` wrote: how far the judge wavers.")
+]
+SummaryOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help='Append the verdict as Markdown to this file, as "$GITHUB_STEP_SUMMARY".'),
+]
+
+
+def rules_given(fail_under: list[str] | None, fail_over: list[str] | None) -> tuple[Rule, ...]:
+    """The rules of the options of these names. Raises InputError for what is no METRIC=LIMIT."""
+    from assay.analysis.gates.rules import limits_of
+
+    return (
+        *limits_of("at_least", fail_under or (), "--fail-under"),
+        *limits_of("at_most", fail_over or (), "--fail-over"),
+    )
+
+
+def gate_meant(given: tuple[Rule, ...], *, required: bool) -> Gate:
+    """The gate of these rules; without any, that of the configuration. Raises InputError where there is none."""
+    from assay.analysis.gates import Gate
+
+    config = configuration_in_use()
+    configured = None if config is None or config.gates is None else config.gates.gate
+    if given:
+        return Gate(given) if configured is None else replace(configured, rules=given)
+    if configured is None:
+        where = "there is no configuration" if config is None else f"{config.file} has no [gates]"
+        said = "give one, as --fail-under faithfulness=0.8, or" if required else ""
+        raise InputError(
+            f"gate: there are no rules: {where}; {said} write them there (`assay init`)".replace("  ", " ")
+        )
+    return configured
+
+
+def configured_baseline() -> str | None:
+    """The run that the configuration names as the baseline."""
+    config = configuration_in_use()
+    return None if config is None or config.gates is None else config.gates.baseline
+
+
+def write_decision(decision: Decision, summary: Path | None, junit: Path | None) -> None:
+    """Append the decision as Markdown to one file, and write it as JUnit XML to another."""
+    if summary is not None:
+        from assay.analysis.gates.markdown import as_markdown
+
+        with summary.open("a", encoding="utf-8") as out:
+            out.write(as_markdown(decision) + "\n")
+    if junit is not None:
+        from assay.report.junit import as_junit
+
+        junit.write_text(as_junit(decision), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Stakes:
+    """What `assay score` holds its run against when it is done. Wrong rules are found before anything is scored."""
+
+    gate: Gate
+    baseline: Result | None
+
+    @classmethod
+    def of(
+        cls,
+        fail_under: list[str] | None,
+        fail_over: list[str] | None,
+        wanted: bool,
+        baseline: str | None,
+        store: Path,
+        metrics: MetricSpec | None,
+    ) -> Self | None:
+        """What the options ask for; None where they ask for nothing. Raises InputError for rules that cannot hold."""
+        from assay.analysis.gates import Gate
+
+        given = rules_given(fail_under, fail_over)
+        if not given and not wanted:
+            if baseline is not None:
+                raise InputError("--baseline: goes with --gate")
+            return None
+        meant = gate_meant((), required=False) if wanted else Gate(given)
+        if wanted and given:
+            meant = replace(meant, rules=(*meant.rules, *given))
+        _check_rules(meant, metrics)
+        against = baseline or (configured_baseline() if meant.relative else None)
+        if meant.relative and against is None:
+            raise InputError("--gate: some rules hold a run against another; name it with --baseline")
+        return cls(meant, None if against is None else run_held(against, store))
+
+    def check_thresholds(self, judge: JudgeSpec) -> None:
+        """Raise InputError for rules good_share without a threshold that was found on values of this judge."""
+        if any(rule.kind == "good_share" for rule in self.gate.rules):
+            from assay.analysis.gates.label_share import held_thresholds
+            from assay.judges.named import resolve_judge
+
+            held_thresholds(self.gate, resolve_judge(judge).fingerprint)
+
+    def settle(self, result: Result, summary: Path | None, early: Early | None = None, *, aside: bool) -> int:
+        """Hold the run against it, and say what was found. Gives the exit code: 0, 5 or 6."""
+        from assay.analysis.gates import check
+
+        decision = check(self.gate, result, self.baseline) if early is None else early.decision(result)
+        if aside:
+            say(f"\n{decision}", aside=True)
+        else:
+            from assay.analysis.gates.rich_text import as_rich
+
+            say("")
+            show(as_rich(decision))
+        write_decision(decision, summary, None)
+        return decision.exit_code
+
+
+def watch(stakes: Stakes | None, rows: Data, metrics: MetricSpec | None, judge: JudgeSpec) -> tuple[Data, Early]:
+    """The rows in an order by chance, and what looks at each. Raises InputError where there is no gate."""
+    from assay.analysis.gates.early_stopping import Early
+    from assay.data.shuffled import Shuffled
+    from assay.evaluation.evaluate import chosen_for
+    from assay.judges.named import resolve_judge
+
+    if stakes is None:
+        raise InputError("--early: goes with --gate, --fail-under and --fail-over")
+    resolved = resolve_judge(judge)
+    chosen = chosen_for(metrics, rows, resolved)
+    shuffled = Shuffled(rows)
+    return shuffled, Early(stakes.gate, chosen, shuffled.rows, resolved.fingerprint, stakes.baseline)
+
+
+def _check_rules(gate: Gate, metrics: MetricSpec | None) -> None:
+    """Raise InputError for rules about metrics that are not measured, or that no score can break."""
+    from assay.analysis.gates.rules import check_limit
+    from assay.metrics.names import resolve
+
+    measured = None if metrics is None else {metric.label: metric for metric in resolve(metrics)}
+    for rule in gate.rules:
+        if measured is None:
+            (metric,) = resolve(rule.metric)
+        elif rule.metric in measured:
+            metric = measured[rule.metric]
+        else:
+            raise InputError(
+                f"gate {rule.metric}: it is not among the metrics that are measured, {', '.join(measured)}"
+            )
+        check_limit(rule, metric.low, metric.high, metric.direction)

@@ -1,0 +1,1 @@
+"""Amazon Bedrock evaluation files: datasets and results."""

@@ -1,0 +1,1 @@
+"""OpenAI evals: exported runs as rows."""

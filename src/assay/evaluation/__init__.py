@@ -1,0 +1,1 @@
+"""Evaluate rows: one run from data, metrics and a judge to a result."""

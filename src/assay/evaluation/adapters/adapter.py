@@ -1,0 +1,196 @@
+"""A panel: some metrics and the judge they share, which scores what somebody else's evaluation hands it."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Self, TypedDict
+
+from assay._util.call_repr import shown
+from assay._util.loop_threads import LoopThread
+from assay.errors import Cause, InputError, JudgeFailure
+from assay.evaluation.adapters.shared_judge import shared_desk, shared_judge
+from assay.evaluation.score_sample import score_sample, unscored_sample
+from assay.judges.base import JudgeSpec, check_at_once
+from assay.judges.budget.budget import Budget, check_budget
+from assay.judges.cache import FindingCache
+from assay.metrics.base import Metric
+from assay.metrics.names import MetricSpec, resolve
+from assay.records import Sample, ScoredSample
+from assay.records.field_names import well_formed
+from assay.sinks.annotations import Annotation, annotations_of
+from assay.sinks.base import Mask
+from assay.store.store import Store
+
+DEADLINE = 240.0  # seconds for one sample: MLflow gives up a scorer after 300
+LATE = 5.0  # seconds after a deadline at which a judge that holds its thread is left behind
+
+
+class PanelOptions(TypedDict, total=False):
+    """What every tool's scorers take besides metrics and judge; see `Panel`."""
+
+    store: Store | str | Path | None
+    budget: Budget | None
+    deadline: float
+    mask: Mask | None
+    texts: bool
+
+
+class Panel:
+    """Some metrics and the judge they share.
+
+    metrics   names or metrics
+    judge     a judge, its name, or None for the embedded one. Panels that are given the same judge object, and all
+              that are given the embedded one, share its findings: each text is read once
+    store     folder that keeps findings, so that a rerun asks only for what is missing; None: they are kept in memory
+    budget    what the judge may be asked for at most
+    deadline  seconds for one sample; what is not measured by then is unscored (timeout)
+    mask      applied to every text before it goes into an explanation or its evidence
+    texts     False: explanations and evidence hold no text of the sample
+
+    Raises InputError for unknown metrics, and for those that this judge can never score. Once made it raises nothing:
+    what goes wrong is an unscored result with its cause. Safe for any number of threads and event loops; a forked child
+    goes on with a thread of its own. Pickled, it is made anew on the other side, which needs a judge given by name.
+    """
+
+    def __init__(
+        self,
+        metrics: MetricSpec,
+        judge: JudgeSpec = None,
+        *,
+        store: Store | str | Path | None = None,
+        budget: Budget | None = None,
+        deadline: float = DEADLINE,
+        mask: Mask | None = None,
+        texts: bool = True,
+    ) -> None:
+        if not deadline > 0:
+            raise InputError(f"deadline: expected a positive number of seconds, got {deadline!r}")
+        self._said = (metrics, judge)
+        self._options = {"store": store, "budget": budget, "deadline": deadline, "mask": mask, "texts": texts}
+        self.metrics = resolve(metrics)
+        self.judge = shared_judge(judge)
+        check_at_once(self.judge, "another tool's evaluation")
+        check_budget(budget, self.judge)
+        for metric in self.metrics:
+            reason = metric.cannot(self.judge)
+            if reason is not None:
+                raise InputError(f"metrics: this judge can never score {metric.label!r}: {reason.message}")
+        self.deadline, self._mask, self._texts = deadline, mask, texts
+        self._desk = shared_desk(self.judge, store, budget)
+
+    def __repr__(self) -> str:
+        return shown(self, self.labels, self.judge)
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the scores, in order."""
+        return [metric.label for metric in self.metrics]
+
+    def each(self) -> list[Self]:
+        """One panel per metric: they share judge and findings."""
+        return [self._of(metric) for metric in self.metrics]
+
+    def _of(self, metric: Metric) -> Self:
+        one = object.__new__(type(self))
+        one.__dict__.update(self.__dict__)
+        one.metrics, one._said = (metric,), (metric, self._said[1])
+        return one
+
+    # -- scoring --------------------------------------------------------------------------------------------------
+
+    def score(self, make: Callable[[], Sample] | Sample, target: str | None = None) -> list[Annotation]:
+        """One annotation per metric, for a sample or what makes one; waits for it.
+
+        `target`: what is annotated, as the tool calls it. A sample that cannot be made is unscored (bad_row).
+        """
+        sample = self._sample(make)
+        if isinstance(sample, ScoredSample):
+            return self._told(sample, target)
+        work, thread = self._begin(sample)
+        try:
+            concurrent.futures.wait([work], timeout=self.deadline + LATE)
+        except BaseException:  # Ctrl-C
+            work.cancel()
+            raise
+        return self._told(self._outcome(work, thread, sample), target)
+
+    async def ascore(self, make: Callable[[], Sample] | Sample, target: str | None = None) -> list[Annotation]:
+        """The same for callers with a loop, which goes on meanwhile."""
+        sample = self._sample(make)
+        if isinstance(sample, ScoredSample):
+            return self._told(sample, target)
+        work, thread = self._begin(sample)
+        try:
+            await asyncio.wait([asyncio.wrap_future(work)], timeout=self.deadline + LATE)
+        except asyncio.CancelledError:
+            work.cancel()
+            raise
+        return self._told(self._outcome(work, thread, sample), target)
+
+    def _sample(self, make: Callable[[], Sample] | Sample) -> Sample | ScoredSample:
+        if isinstance(make, Sample):
+            return make
+        try:
+            return make()
+        except Exception as error:  # what the tool hands over is foreign: one row, and the others go on
+            said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+            return unscored_sample(Sample(), self.metrics, Cause.BAD_ROW, well_formed(said))
+
+    def _begin(self, sample: Sample) -> tuple[Future[ScoredSample], LoopThread | None]:
+        async def scored(cache: FindingCache) -> ScoredSample:
+            return await score_sample(sample, self.metrics, cache, deadline=self.deadline)
+
+        try:
+            return self._desk.submit(scored)
+        except RuntimeError as error:  # the process can start no thread
+            failed: Future[ScoredSample] = Future()
+            failed.set_exception(error)
+            return failed, None
+
+    def _outcome(self, work: Future[ScoredSample], thread: LoopThread | None, sample: Sample) -> ScoredSample:
+        if not work.done():  # the judge holds the loop itself
+            work.cancel()
+            if thread is not None:
+                self._desk.leave_behind(thread)
+            return unscored_sample(sample, self.metrics, Cause.TIMEOUT, f"not done within {self.deadline:g} s")
+        if work.cancelled():
+            return unscored_sample(sample, self.metrics, Cause.INTERRUPTED, "the scoring was stopped")
+        error = work.exception()
+        if error is None:
+            return work.result()
+        cause = error.cause if isinstance(error, JudgeFailure) else Cause.BUG
+        return unscored_sample(sample, self.metrics, cause, f"{type(error).__name__}: {error}")
+
+    def _told(self, scored: ScoredSample, target: str | None) -> list[Annotation]:
+        try:
+            return annotations_of(scored, target=target, mask=self._mask, texts=self._texts)
+        except Exception as error:  # the mask, or a metric of the user's own; no text may leave unmasked
+            said = str(error) if isinstance(error, InputError) else type(error).__name__
+            message = f"the score cannot be told: {said}"
+            bare = Sample(id=scored.sample.id, ids=scored.sample.ids)
+            return annotations_of(unscored_sample(bare, self.metrics, Cause.BUG, message), target=target)
+
+    # -- copies: evaluations copy what they are given; the judge and its findings stay one -----------------------
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        metrics, judge = self._said
+        kept = self._options["store"]
+        if judge is not None and not isinstance(judge, str):  # a judge, or a model that is to be one
+            raise InputError("a judge object cannot be pickled, because it holds keys: give the judge by its name")
+        if isinstance(kept, Store):
+            raise InputError("a store object cannot be pickled: give the store by its folder")
+        return _made, (type(self), metrics, judge, self._options)
+
+
+def _made(kind: type[Panel], metrics: Any, judge: Any, options: dict[str, Any]) -> Panel:
+    return kind(metrics, judge, **options)

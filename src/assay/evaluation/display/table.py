@@ -1,0 +1,169 @@
+"""The table of means, for terminals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+
+from assay._util.terminal import counted, width
+from assay.evaluation.summary import Summary
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from assay.records import Usage
+    from assay.sinks.writing import Deliveries
+    from assay.stats import Estimate
+
+_GOOD = {"higher": "↑", "lower": "↓"}
+
+
+class RunTotals(Protocol):
+    """What the table shows of a run: a `Result` has it."""
+
+    run: str
+    judge: str
+    metrics: dict[str, Summary]
+    rows: int
+    usage: Usage
+    reused: int
+    seconds: float
+    stopped: str | None
+    deliveries: dict[str, Deliveries]
+    notes: list[str]
+    note: str | None
+    cluster: str | None
+
+
+LISTED = 5  # scores that did not arrive that are named under the table; all are in `Result.deliveries`
+INTERVAL = "95 % interval"
+_HEAD = ("metric", "mean", INTERVAL, "scored", "if gaps were known", "not scored because")
+_NAME = 34  # characters of a metric's name that are never broken: a table of 80 columns has room for them
+#: The widest that the last two columns are beside long names: these, or the causes, would be broken otherwise.
+_BESIDE_LONG_NAMES = {4: len("0.000 to"), 5: len("not_applicable")}
+_LONG = 28
+_COLUMN_STYLES = ("", "bold", "", "", "dim", "yellow")
+
+
+def cells(summary: Summary) -> tuple[str, str, str, str, str, str]:
+    """One line of the table: name with direction, mean, its interval, coverage, bounds, causes."""
+    mean = "–" if summary.mean is None else f"{summary.mean:.3f}"
+    bounds = summary.bounds
+    span = "" if bounds is None or summary.scored == summary.total else f"{bounds[0]:.3f} to {bounds[1]:.3f}"
+    causes = ", ".join(f"{cause} {count}" for cause, count in summary.causes.most_common())
+    name, scored = f"{summary.metric} {_GOOD[summary.direction]}", f"{summary.scored}/{summary.total}"
+    return name, mean, interval_in_words(summary.interval), scored, span, causes
+
+
+def interval_in_words(found: Estimate | None) -> str:
+    """Its ends, with two digits behind the point, or three where it is narrower than 0.1."""
+    if found is None:
+        return ""
+    digits = 2 if found.high - found.low >= 0.1 else 3
+    return f"{found.low:.{digits}f} to {found.high:.{digits}f}"
+
+
+def footer(result: RunTotals) -> str:
+    """What was run, by whom, at what cost."""
+    usage = result.usage
+    tokens = (
+        "unknown tokens"
+        if usage.prompt_tokens is None or usage.completion_tokens is None
+        else f"{usage.prompt_tokens + usage.completion_tokens} tokens"
+    )
+    cost = f"{counted(usage.calls, 'call')}, {tokens}" if usage.calls else "no LLM calls"
+    stopped = f"; STOPPED: {result.stopped}" if result.stopped else ""
+    rows = counted(result.rows, "row")
+    said = f" ({result.note})" if result.note else ""
+    lines = [
+        f"run {result.run}{said}: {rows} in {result.seconds:.1f} s by {result.judge}; {cost}, "
+        f"{counted(result.reused, 'finding')} reused{stopped}"
+    ]
+    if result.cluster is not None:
+        lines.append(f"intervals take rows with one {result.cluster} together: {_clusters(result.metrics)}")
+    lines += [f"note: {note}" for note in result.notes]
+    for sink, deliveries in result.deliveries.items():
+        lines.append(f"{sink}: {deliveries}")
+        lines += [f"  not delivered: {which}" for which in deliveries.listed[:LISTED]]
+    return "\n".join(lines)
+
+
+def as_rich(result: RunTotals) -> RenderableType:
+    """The table as a rich renderable."""
+    from rich.console import Group
+
+    from assay._util.rich_text import SeenText as Text
+
+    alarm = result.stopped or any(found.undelivered for found in result.deliveries.values())
+    return Group(table_of(result.metrics), Text(footer(result), style="red" if alarm else "dim"))
+
+
+def _clusters(metrics: Mapping[str, Summary]) -> str:
+    """Of how many each metric has values."""
+    counts = [found.clusters for summary in metrics.values() if (found := summary.interval) is not None]
+    if not counts:
+        return "none has a value"
+    said = str(counts[0]) if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
+    return f"{said} of them"
+
+
+def table_of(metrics: Mapping[str, Summary]) -> RenderableType:
+    """The lines of the table alone. Columns about gaps are there where a row has none of some score."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from assay._util.rich_text import SeenText as Text
+
+    lines = [cells(summary) for summary in metrics.values()]
+    gaps = any(summary.scored < summary.total for summary in metrics.values())
+    longest_name = max(map(len, metrics), default=0)
+    # with what is said of gaps there is no room for a column of intervals: they go below the names
+    shown = [n for n in range(len(_HEAD)) if (n != 2 if gaps else n < 4)]
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for n in shown:
+        title = _HEAD[n]
+        # a header may wrap between its words, never within one
+        longest = max(map(len, title.split()))
+        table.add_column(
+            title,
+            justify="right" if n in (1, 3) else "left",
+            no_wrap=n in (1, 2, 3) or (n == 0 and longest_name <= _NAME),
+            overflow="fold",
+            min_width=longest,
+            max_width=_BESIDE_LONG_NAMES.get(n) if longest_name > _LONG else None,
+            style=_COLUMN_STYLES[n],
+        )
+    for line in lines:
+        drawn = [Text(cell) for cell in line]
+        if gaps and line[2]:
+            drawn[0].append(f"\n 95 %: {line[2]}", style="dim")
+        table.add_row(*(drawn[n] for n in shown))
+    return table
+
+
+def groups_table(groups: Mapping[str, Mapping[str, Summary]], column: str) -> RenderableType:
+    """The means of groups of rows, a line for each metric in each."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from assay._util.rich_text import SeenText as Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column(Text(column), overflow="fold", min_width=min(12, len(column)))
+    for title, style in (("metric", ""), ("mean", "bold"), (INTERVAL, ""), ("scored", "")):
+        right = title in ("mean", "scored")
+        table.add_column(
+            title, justify="right" if right else "left", style=style, no_wrap=title != "metric", overflow="fold"
+        )
+    for value, summaries in groups.items():
+        for n, summary in enumerate(summaries.values()):
+            name, mean, interval, scored, _, _ = cells(summary)
+            table.add_row(Text(value if n == 0 else ""), Text(name), mean, interval, scored)
+    return table
+
+
+def as_text(result: RunTotals, columns: int | None = None) -> str:
+    """The table as plain text, as wide as the terminal where nothing is said."""
+    from assay._util.rich_text import drawn
+
+    return drawn(as_rich(result), width() if columns is None else columns)

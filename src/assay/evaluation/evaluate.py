@@ -1,0 +1,313 @@
+"""Metrics x samples: score a data set, row by row, with everything on disk as it is made.
+
+One implementation, `aevaluate`; `evaluate` is the same for callers without a loop, and works inside one too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from assay._util.normalise import well_formed
+from assay._util.sync import run_sync
+from assay.data import ColumnMap, Data, Rows, missing_columns, open_data
+from assay.errors import Cause, InputError
+from assay.evaluation.result import Result
+from assay.evaluation.run import Options, Running
+from assay.evaluation.run_names import same_model_elsewhere, start_run
+from assay.evaluation.summary import Summary
+from assay.judges import BaseJudge, JudgeSpec
+from assay.judges.budget.budget import Budget, check_budget, spending
+from assay.judges.cache import FindingCache
+from assay.judges.named import resolve_judge
+from assay.judges.protocol import Asking
+from assay.metrics import Metric
+from assay.metrics.names import MetricSpec, resolve
+from assay.records import ScoredSample
+from assay.sinks.base import Sink
+from assay.sinks.writing import check_sinks
+from assay.store.store import Store
+
+#: What is measured when no metrics are named: those of these that the data and the judge allow.
+DEFAULT_METRICS = (
+    "faithfulness",
+    "context_utilization",
+    "context_relevance",
+    "context_precision",
+    "context_recall",
+    "answer_relevancy",
+    "answer_correctness",
+)
+IN_FLIGHT = 16  # samples scored at the same time
+SAMPLE_DEADLINE = 300.0  # seconds
+STOP_AFTER = 20  # rows
+
+
+class EvaluationInterrupted(KeyboardInterrupt):
+    """Ctrl-C during `evaluate`. What was scored until then is complete, on disk, and in `result`."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(f"interrupted after {result.rows} rows; they are in run {result.run} of {result.store.name}")
+        self.result = result
+
+
+def evaluate(
+    data: Rows,
+    metrics: MetricSpec | None = None,
+    judge: JudgeSpec = None,
+    *,
+    store: Store | str | Path | None = ".assay",
+    column_map: ColumnMap | None = None,
+    language: str | None = None,
+    limit: int | None = None,
+    concurrency: int = IN_FLIGHT,
+    sample_deadline: float | None = SAMPLE_DEADLINE,
+    deadline: float | None = None,
+    score_partial: bool = False,
+    progress: bool | None = None,
+    on_score: Callable[[ScoredSample], None] | None = None,
+    sinks: Sequence[Sink] = (),
+    run: str | None = None,
+    replace: bool = False,
+    note: str | None = None,
+    budget: Budget | None = None,
+    stop_after: int | None = STOP_AFTER,
+    reading: int = 1,
+    asking: Asking | None = None,
+    detach: bool = False,
+    until: Callable[[int, ScoredSample], str | None] | None = None,
+) -> Result:
+    """Score every row of `data`. See `aevaluate` for the arguments.
+
+    Works in scripts, threads, notebooks and inside a running event loop. On Ctrl-C raises EvaluationInterrupted (a
+    KeyboardInterrupt) with the partial result on it.
+    """
+    options = Options(
+        concurrency=concurrency,
+        sample_deadline=sample_deadline,
+        deadline=deadline,
+        score_partial=score_partial,
+        progress=progress,
+        on_score=on_score,
+        sinks=sinks,
+        budget=budget,
+        stop_after=stop_after,
+        reading=reading,
+        asking=asking,
+        detach=detach,
+        until=until,
+    )
+    begun: list[Result] = []
+
+    async def whole() -> Result:
+        await _check_sinks(options)
+        named = (run, replace, note)
+        running, source = _begin(data, metrics, judge, store, column_map, language, limit, named, options)
+        begun.append(running.result)
+        return await _finish(running, source)
+
+    try:
+        return run_sync(whole)
+    except KeyboardInterrupt:
+        if not begun:
+            raise
+        raise EvaluationInterrupted(begun[0]) from None
+
+
+async def aevaluate(
+    data: Rows,
+    metrics: MetricSpec | None = None,
+    judge: JudgeSpec = None,
+    *,
+    store: Store | str | Path | None = ".assay",
+    column_map: ColumnMap | None = None,
+    language: str | None = None,
+    limit: int | None = None,
+    concurrency: int = IN_FLIGHT,
+    sample_deadline: float | None = SAMPLE_DEADLINE,
+    deadline: float | None = None,
+    score_partial: bool = False,
+    progress: bool | None = None,
+    on_score: Callable[[ScoredSample], None] | None = None,
+    sinks: Sequence[Sink] = (),
+    run: str | None = None,
+    replace: bool = False,
+    note: str | None = None,
+    budget: Budget | None = None,
+    stop_after: int | None = STOP_AFTER,
+    reading: int = 1,
+    asking: Asking | None = None,
+    detach: bool = False,
+    until: Callable[[int, ScoredSample], str | None] | None = None,
+) -> Result:
+    """Score every row of `data` with every metric.
+
+    data             list of dicts or Samples, dict of columns, path to JSONL / JSON / CSV / TSV / Parquet, pandas or
+                     polars DataFrame, Hugging Face Dataset, pyarrow Table, or any iterable of rows
+    metrics          names or Metric objects; None takes those of DEFAULT_METRICS that data and judge allow
+    judge            a judge, "embedded" (the default) or "openai:MODEL"
+    store            folder that keeps findings and rows; a rerun asks only for what is missing. None: a temporary one
+    column_map       your column for a field, where the name is not one of the accepted ones: {"question": "frage"}; for
+                     contexts also several, each a passage or more: {"contexts": ["first", "second"]}
+    language         ISO 639-1 code of the rows that do not say theirs; None: found out row by row, where the texts
+                     leave no doubt, else English. What a judge does not read is unscored (language)
+    limit            read at most this many rows
+    concurrency      samples in flight at the same time; memory grows with this, not with the number of rows. A judge
+                     that answers in batches has its own number, `rows_in_flight`, and the larger one holds
+    sample_deadline  seconds for one row; what is not measured by then is unscored (timeout). Not with a judge that
+                     answers in batches
+    deadline         seconds for the whole run; the result is then partial, and says so
+    score_partial    also score answers that were abandoned, cancelled or failed
+    progress         show a bar on stderr; None: if it is a terminal
+    on_score         called with each scored row, in order of completion
+    sinks            where scored rows go besides; closed at the end. What did not arrive is in `Result.deliveries`
+    run              the run's name in the store; None: a new one
+    replace          a run of that name in the store is deleted first, its findings are kept; False: it is an error
+    note             a sentence of yours that is kept with the run, and shown with it
+    budget           what the judge may be asked for at most; what finds no room is unscored (budget), and a rerun asks
+                     for it again
+    stop_after       rows in a row without one usable reply of the judge after which the run ends; None: never
+    reading          2 asks the judge anew what reading 1 has found, and keeps it apart: see
+    `assay.analysis.judges.noise` asking           whether a judge that writes is asked in one request what belongs
+    together: "fused", "separate", or
+                     "auto", where `assay fuse-check` found that it makes no difference. None: as the judge says, which
+                     is "auto"
+    detach           for a judge that answers in batches: submit them, and raise Detached in place of waiting for them.
+                     The same call later goes on, and either ends or raises it again
+    until            called with the number of each row and the row scored, in the order of the data; a text that it
+                     gives ends the run, and says in `Result.stopped` why
+
+    Raises InputError before the judge is asked anything: for unknown metrics, for a run name that is taken, and for all
+    missing columns together. Raises JudgeFailure when the endpoint refuses the key or does not know the model, and
+    after `stop_after` rows without a usable reply, whatever its cause; StoreError when the store cannot be written any
+    more. Rows scored until then are in the store. Any other failure is a value in its row's place.
+    """
+    options = Options(
+        concurrency=concurrency,
+        sample_deadline=sample_deadline,
+        deadline=deadline,
+        score_partial=score_partial,
+        progress=progress,
+        on_score=on_score,
+        sinks=sinks,
+        budget=budget,
+        stop_after=stop_after,
+        reading=reading,
+        asking=asking,
+        detach=detach,
+        until=until,
+    )
+    await _check_sinks(options)
+    named = (run, replace, note)
+    return await _finish(*_begin(data, metrics, judge, store, column_map, language, limit, named, options))
+
+
+def _begin(
+    data: Rows,
+    metrics: MetricSpec | None,
+    judge: JudgeSpec,
+    store: Store | str | Path | None,
+    column_map: ColumnMap | None,
+    language: str | None,
+    limit: int | None,
+    named: tuple[str | None, bool, str | None],
+    options: Options,
+) -> tuple[Running, Data]:
+    """Check everything, and start a run in the store. Asks the judge nothing."""
+    judge = resolve_judge(judge)
+    judge = judge if options.asking is None else judge.with_asking(options.asking)
+    source = open_data(data, column_map=column_map, limit=limit, language=language)
+    chosen = chosen_for(metrics, source, judge)
+    check_budget(options.budget, judge)
+    if options.detach and judge.rows_in_flight is None:
+        raise InputError("detach: goes with a judge that answers in batches, for example judge='openai-batch:MODEL'")
+    for name, value in {
+        "concurrency": options.concurrency,
+        "stop_after": options.stop_after,
+        "reading": options.reading,
+    }.items():
+        if value is not None and value < 1:
+            raise InputError(f"{name}: expected at least 1, got {value}")
+    for name, seconds in {"deadline": options.deadline, "sample_deadline": options.sample_deadline}.items():
+        if seconds is not None and not seconds > 0:  # nor is NaN
+            raise InputError(f"{name}: expected a positive number of seconds, got {seconds}")
+    run, replace, note = named
+    if note is not None and not isinstance(note, str):
+        raise InputError(f"note: expected a text, got {type(note).__name__}")
+    note = note and well_formed(note)
+    kept = store if isinstance(store, Store) else Store(store) if store is not None else Store.temporary()
+    result = Result(run="", store=kept, judge=judge.fingerprint, note=note, data=source.name, started=time.time())
+    for metric in chosen:
+        result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
+        result.parameters[metric.label] = repr(metric)
+    other = same_model_elsewhere(result.judge, kept) if judge.durable else None
+    if other is not None:
+        result.notes.append(
+            f"the store has findings of {other} and none of {result.judge}: they differ by address alone, and "
+            "everything was asked anew. If both are the same model, give both judges one identity="
+        )
+    result.notes.extend(source.doubts)
+    if (unable := _unable(chosen, judge)) is not None:
+        result.notes.append(unable)
+    result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
+    findings = kept.findings(result.run)
+    cache = FindingCache(judge.kept_in(findings), findings, options.reading)
+    if cache.fused:
+        result.notes.append(f"asked in one request, by groups: {', '.join(sorted(cache.fused))}")
+    return Running(result, chosen, judge, cache, options), source
+
+
+async def _check_sinks(options: Options) -> None:
+    """Raises InputError where a sink knows already that it can deliver nothing."""
+    if options.sinks:
+        await asyncio.to_thread(check_sinks, options.sinks)
+
+
+async def _finish(running: Running, source: Data) -> Result:
+    with spending(running.options.budget):
+        await running.run(source)
+    return running.result
+
+
+def chosen_for(metrics: MetricSpec | None, source: Data, judge: BaseJudge) -> tuple[Metric, ...]:
+    """The metrics to run. Reports all that is missing at once, before any call."""
+    if metrics is None:
+        chosen = tuple(
+            metric
+            for metric in resolve(DEFAULT_METRICS)
+            if not missing_columns(source.columns, (metric,)) and metric.cannot(judge) is None
+        )
+        if not chosen:
+            raise InputError(
+                f"data: no default metric fits. {_columns_seen(source)}. `assay metrics` lists what each needs; use "
+                "column_map= to name your columns"
+            )
+        return chosen
+    chosen = resolve(metrics)
+    missing = missing_columns(source.columns, chosen)
+    if missing:
+        lines = "; ".join(f"{label} needs {', '.join(fields)}" for label, fields in missing.items())
+        raise InputError(f"data: columns are missing: {lines}. {_columns_seen(source)}. Use column_map= to name yours")
+    return chosen
+
+
+def _unable(chosen: Sequence[Metric], judge: BaseJudge, most: int = 5) -> str | None:
+    """Which metrics this judge cannot do, whatever the rows; None where it can do all."""
+    reasons = ((metric.label, metric.cannot(judge)) for metric in chosen)
+    labels = [label for label, reason in reasons if reason is not None and reason.cause is Cause.JUDGE_CANNOT]
+    if not labels:
+        return None
+    more = f" and {len(labels) - most} more" if len(labels) > most else ""
+    which = f"{len(labels)} of {len(chosen)} metrics ask" if len(chosen) > 1 else "this metric asks"
+    return f"{which} what this judge cannot answer: {', '.join(labels[:most])}{more}; the failures say which judge can"
+
+
+def _columns_seen(source: Data, most: int = 20) -> str:
+    """The fields that were found, and the columns that no field was recognised in."""
+    present = f"Present: {', '.join(sorted(source.columns)) or 'none that assay knows'}"
+    if not source.unknown:
+        return present
+    more = f" and {len(source.unknown) - most} more" if len(source.unknown) > most else ""
+    return f"{present}; not recognised: {', '.join(map(repr, source.unknown[:most]))}{more}"

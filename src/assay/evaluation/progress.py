@@ -1,0 +1,202 @@
+"""Progress of a run: a bar on a terminal, one line that is replaced in a notebook, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from assay._util.terminal import counted, is_terminal, width
+from assay._util.throughput import Pace
+from assay.errors import printable
+
+if TYPE_CHECKING:
+    from rich.progress import Task
+
+    from assay.evaluation.result import Result
+
+FIRST_LINE, NEXT_LINES = 10.0, 60.0  # seconds until the first line where there is no terminal, and between the others
+REDRAWN = 0.5  # seconds between two pictures in a notebook
+
+
+class Progress(Protocol):
+    """Told after every row; must be quick."""
+
+    def __enter__(self) -> Progress: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def update(self, result: Result) -> None: ...
+
+
+class Silent:
+    """Shows nothing."""
+
+    def __enter__(self) -> Silent:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def update(self, result: Result) -> None:
+        return None
+
+
+class Bar:
+    """A bar on stderr; redrawn at most ten times a second by a thread of rich's own, and gone at the end."""
+
+    def __init__(self, pace: Pace) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, ProgressColumn, SpinnerColumn
+        from rich.progress import Progress as RichProgress
+        from rich.text import Text
+
+        bar = self
+
+        class Words(ProgressColumn):
+            max_refresh = 0.1
+
+            def render(self, task: Task) -> Text:
+                return Text(bar.words(), no_wrap=True, overflow="ellipsis")
+
+        self._pace = pace
+        self._said: list[str] = []
+        self._warned = False
+        # in a kernel rich would draw with ipywidgets
+        self._console = Console(stderr=True, width=width(), force_jupyter=False)
+        known = [BarColumn(bar_width=20)] if pace.total is not None else [SpinnerColumn("line")]
+        self._bar = RichProgress(*known, Words(), console=self._console, transient=True)
+        self._task: Any = self._bar.add_task("", total=pace.total)
+
+    def __enter__(self) -> Bar:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def update(self, result: Result) -> None:
+        self._pace.rows = result.rows
+        self._said = said_of(result)
+        self._bar.update(self._task, completed=result.rows)
+        warning = None if self._warned else self._pace.warning()
+        if warning is not None:
+            self._warned = True
+            self._console.print(warning, markup=False, highlight=False)
+
+    def words(self) -> str:
+        """Rows, rate, estimate and what is known of the scores, as far as the terminal is wide."""
+        return fitting([*self._pace.parts(), *self._said], self._console.width - 22)
+
+
+class Lines:
+    """A line on stderr after ten seconds and then one a minute; none for short runs. For logs."""
+
+    def __init__(self, pace: Pace, say: Callable[[str], None] | None = None) -> None:
+        self._pace = pace
+        self._say = say if say is not None else lambda text: print(text, file=sys.stderr, flush=True)
+        self._due = FIRST_LINE
+        self._warned = False
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def update(self, result: Result) -> None:
+        self._pace.rows = result.rows
+        if self._pace.seconds < self._due:
+            return
+        self._due = self._pace.seconds + NEXT_LINES
+        parts = [*self._pace.parts(), *said_of(result)]
+        warning = None if self._warned else self._pace.warning()
+        self._warned = self._warned or warning is not None
+        self._say("assay: " + " · ".join(parts) + (f" ({warning})" if warning else ""))
+
+
+class Picture:
+    """One line in a notebook's cell, replaced as rows finish; at the end it says how long it took."""
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+        self._shown = 0.0
+        self._said: list[str] = []
+        self._handle: Any = None
+
+    def __enter__(self) -> Picture:
+        from IPython import display
+
+        show: Any = display.display
+        with contextlib.suppress(Exception):  # nobody looks any more; the run goes on
+            self._handle = show(_Line("scoring …"), display_id=True)
+        return self
+
+    def _show(self, text: str) -> None:
+        with contextlib.suppress(Exception):
+            self._handle.update(_Line(text))
+
+    def __exit__(self, *_: object) -> None:
+        self._show(f"{counted(self._pace.rows, 'row')} in {self._pace.seconds:.1f} s")
+
+    def update(self, result: Result) -> None:
+        self._pace.rows = result.rows
+        now = time.monotonic()
+        if now - self._shown < REDRAWN:
+            return
+        self._shown = now
+        warning = self._pace.warning()
+        parts = [*self._pace.parts(), *said_of(result), *([warning] if warning else [])]
+        self._show("scoring " + " · ".join(parts))
+
+
+class _Line:
+    """A line of text that a notebook shows as it is."""
+
+    def __init__(self, text: str) -> None:
+        self._text = printable(text)
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def said_of(result: Result) -> list[str]:
+    """What is known of the scores so far: the mean of the first metric, the judge's calls, and what has no value."""
+    first = next(iter(result.metrics.values()), None)
+    unscored = sum(summary.total - summary.scored for summary in result.metrics.values())
+    calls = result.usage.calls
+    said = [f"{first.metric} {first.mean:.3f}"] if first is not None and first.mean is not None else []
+    return [*said, *([counted(calls, "call")] if calls else []), *([f"{unscored:,} not scored"] if unscored else [])]
+
+
+def fitting(parts: list[str], room: int) -> str:
+    """As many of the parts as fit, the first at least."""
+    text = parts[0]
+    for part in parts[1:]:
+        if len(text) + 3 + len(part) > room:
+            break
+        text += " · " + part
+    return text
+
+
+def progress_for(wanted: bool | None, total: Callable[[], int | None]) -> Progress:
+    """What shows the progress where this process runs: nothing where it is not wanted. `total` is asked where it is.
+
+    In a notebook a picture; on a terminal (of stderr) a bar; elsewhere lines if wanted, nothing if nothing was said.
+    """
+    if wanted is False:
+        return Silent()
+    if _in_notebook():
+        return Picture(Pace(total()))
+    if is_terminal(sys.stderr):
+        return Bar(Pace(total()))
+    return Lines(Pace(total())) if wanted and sys.stderr is not None else Silent()
+
+
+def _in_notebook() -> bool:
+    """Whether an IPython kernel runs this: asked without importing IPython."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    return shell is not None and getattr(shell, "kernel", None) is not None

@@ -1,0 +1,293 @@
+"""The result of an evaluation: a table of means, and every row with its evidence, read from the store when asked."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, overload
+
+from assay._util.csv_rows import write_table
+from assay._util.install_hints import install_package
+from assay._util.terminal import counted
+from assay.errors import InputError, MissingExtra, printable
+from assay.evaluation.groups import cluster_of, grouped_by, value_in
+from assay.evaluation.summary import Summary
+from assay.records import ScoredSample, Usage
+from assay.sinks.writing import Deliveries
+from assay.store.store import Row, Store
+
+if TYPE_CHECKING:
+    import pandas
+
+    from assay.evaluation.display.explanation import Explanation
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One metric that has no value on one row, and why. `raw` is the judge's own reply where there was one."""
+
+    number: int
+    id: str | None
+    metric: str
+    cause: str
+    message: str
+    raw: str | None
+
+    def __str__(self) -> str:
+        named = "" if self.id is None else f" ({self.id})"
+        return printable(f"row {self.number}{named}: {self.metric} not scored ({self.cause}): {self.message}")
+
+    def __repr__(self) -> str:
+        return f"<Failure {self}>"
+
+
+@dataclass(slots=True)
+class Result:
+    """One run. Rows stay in the store; what is here does not grow with them.
+
+    metrics   the summary of each metric, by name
+    parameters  each metric with its parameters, in words
+    complete  False when the run was stopped before the data ended; `stopped` says by what
+    usage     what the judge was asked in this run; `reused` counts findings that cost nothing
+    deliveries  what became of the scores in each sink, by its name
+    notes     what a reader of the figures should know, one sentence each
+    note      what was said of the run when it was started
+    data      what it read: a file as it was named, or a kind of object
+    started   seconds since 1970
+    cluster   the column whose values say which rows hang together, where intervals go by one: see `clustered`
+    """
+
+    run: str
+    store: Store
+    judge: str
+    metrics: dict[str, Summary] = field(default_factory=dict)
+    parameters: dict[str, str] = field(default_factory=dict)
+    rows: int = 0
+    usage: Usage = field(default_factory=Usage)
+    reused: int = 0
+    seconds: float = 0.0
+    stopped: str | None = None
+    deliveries: dict[str, Deliveries] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    note: str | None = None
+    data: str | None = None
+    started: float | None = None
+    cluster: str | None = None
+
+    @classmethod
+    def load(cls, run: str = "last", store: Store | str | Path = ".assay") -> Result:
+        """A run from a store. Raises InputError when it is not there."""
+        store = store if isinstance(store, Store) else Store(store)
+        run = store.run_id(run)
+        info = store.get_run(run)
+        result = cls(run=run, store=store, judge=info["judge"], stopped=info.get("stopped"))
+        result.usage = Usage.from_dict(info["usage"]) if info.get("usage") else Usage()
+        result.reused, result.seconds = info.get("reused", 0), info.get("seconds", 0.0)
+        result.parameters = info.get("parameters", {})
+        result.deliveries = {name: Deliveries.from_dict(found) for name, found in info.get("deliveries", {}).items()}
+        result.notes = list(info.get("notes", ()))
+        result.note, result.data = info.get("note"), info.get("data")
+        result.started = store.run_started(run)
+        result.metrics = {name: Summary(metric=name) for name in info["metrics"]}
+        for row in store.rows(run):
+            result.add(row.scored)
+        return result
+
+    @property
+    def complete(self) -> bool:
+        return self.stopped is None
+
+    def add(self, scored: ScoredSample) -> None:
+        """Take one more row into the summaries."""
+        self.rows += 1
+        together = None if self.cluster is None else cluster_of(scored.sample, self.cluster, self.rows)
+        for name, score in scored.scores.items():
+            self.metrics.setdefault(name, Summary(metric=name)).add(score, together)
+
+    def clustered(self, column: str) -> Self:
+        """This run with intervals that take the rows with one value in a column of the data together.
+
+        Rows of one document, one conversation, one source are no independent witnesses: twenty rows of two documents
+        are two. A row without the column stands alone. Raises InputError where no row has it.
+        """
+        found = replace(self, metrics={name: Summary(metric=name) for name in self.metrics}, rows=0, cluster=column)
+        there = not self.rows
+        for row in self.numbered():
+            there = there or value_in(row.scored.sample, column)[0]
+            found.add(row.scored)
+        if not there:
+            raise InputError(f"cluster: no row has the column {column!r}")
+        return found
+
+    def info(self) -> dict[str, Any]:
+        """What the store keeps about this run."""
+        return {
+            "judge": self.judge,
+            "metrics": list(self.metrics),
+            "parameters": self.parameters,
+            "usage": self.usage.to_dict(),
+            "reused": self.reused,
+            "seconds": self.seconds,
+            "stopped": self.stopped,
+            "deliveries": {name: found.to_dict() for name, found in self.deliveries.items()},
+            "notes": self.notes,
+            "note": self.note,
+            "data": self.data,
+            "rows": self.rows,
+            "summaries": {name: summary.to_dict() for name, summary in self.metrics.items()},
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run and its summaries as plain JSON values, without the rows: see `to_jsonl` and `to_csv` for these."""
+        info = self.info()
+        summaries = info.pop("summaries")
+        info |= {"complete": self.complete, "cluster": self.cluster, "metrics": summaries}
+        return {"run": self.run, "started": self.started, **info}
+
+    def __iter__(self) -> Iterator[ScoredSample]:
+        """The scored samples in the order of the data."""
+        return (row.scored for row in self.store.rows(self.run))
+
+    def numbered(self) -> Iterator[Row]:
+        """The rows with their numbers, from 1, in the order of the data."""
+        return self.store.rows(self.run)
+
+    @property
+    def failures(self) -> list[Failure]:
+        """Every score without a value, row by row."""
+        return [
+            Failure(row.number, row.scored.sample.id, name, score.unscored.cause.value, score.unscored.message,
+                    score.unscored.raw)
+            for row in self.numbered()
+            for name, score in row.scored.scores.items()
+            if score.unscored is not None
+        ]  # fmt: skip
+
+    def row(self, row: int | str) -> ScoredSample:
+        """One row by its id or its number, from 1. Raises InputError when there is none."""
+        return self.store.get_row(self.run, row).scored
+
+    def explain(self, row: int | str, metric: str | None = None) -> Explanation:
+        """Why this row got its scores: claims, verdicts, quotes. Print it, or show it in a notebook.
+
+        `row` is an id or a number, from 1. Raises InputError for an unknown row or metric.
+        """
+        from assay.evaluation.display.explanation import Explanation
+
+        found = self.store.get_row(self.run, row)
+        if metric is not None and metric not in found.scored.scores:
+            raise InputError(f"metric: {metric!r} is not in this run; it has {', '.join(found.scored.scores)}")
+        return Explanation(found, metric)
+
+    @overload
+    def worst(self, metric: str) -> Row | None: ...
+    @overload
+    def worst(self, metric: str, n: int) -> list[Row]: ...
+    def worst(self, metric: str, n: int | None = None) -> Row | list[Row] | None:
+        """The row with the worst value of a metric, None when no row has one; or the `n` worst rows, the worst first.
+
+        Of rows with equal values the first ones count as worse. Raises InputError for a metric that the run has not.
+        """
+        if metric not in self.metrics:
+            raise InputError(f"metric: {metric!r} is not in this run; it has {', '.join(self.metrics)}")
+        if n is not None and n < 1:
+            raise InputError(f"n: expected at least 1, got {n}")
+        sign = 1 if self.metrics[metric].direction == "higher" else -1
+        valued = (
+            (sign * (score.value or 0.0), row.number, row)
+            for row in self.numbered()
+            if (score := row.scored.scores.get(metric)) is not None and score.measured
+        )
+        worst = [row for _, _, row in heapq.nsmallest(n or 1, valued, key=lambda one: one[:2])]
+        if n is not None:
+            return worst
+        return worst[0] if worst else None
+
+    def by(self, column: str) -> dict[str, dict[str, Summary]]:
+        """The summaries of groups of rows: those with the same value in a column of the data, most rows first.
+
+        `column` is a column that is no field of a sample (it is in the metadata), or "language" or "status". Rows
+        without it are the group "–". Raises InputError where no row has the column.
+        """
+        return grouped_by((row.scored for row in self.numbered()), column, self.cluster)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """One flat dict per row: number, id, texts, and per metric its value and, where there is none, the cause."""
+        yield from map(record_of, self.numbered())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """All rows as a DataFrame; unscored cells are missing, with the cause in `<metric>_unscored`.
+
+        A value by another system's convention stands there, with "by_convention" beside it.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingExtra(f"to_pandas() needs pandas: {install_package('pandas')}") from error
+        frame = pandas.DataFrame(self.records())
+        return frame.astype({name: "Float64" for name in self.metrics if name in frame}, errors="ignore")
+
+    def to_jsonl(self, path: str | Path) -> Path:
+        """Write every row with scores and evidence as one JSON line each. Returns the path."""
+        path = Path(path)
+        with path.open("w", encoding="utf-8") as out:
+            for row in self.numbered():
+                line: Mapping[str, Any] = {"row": row.number, **row.scored.to_dict()}
+                out.write(json.dumps(line, ensure_ascii=False) + "\n")
+        return path
+
+    def to_bedrock(self, path: str | Path, *, source: str = "assay") -> Path:
+        """Write every row with its scores as Amazon Bedrock's evaluation jobs write theirs. Returns the path.
+
+        `source` is the `knowledgeBaseIdentifier` of rows that have none. Raises InputError naming the row, for one that
+        the format cannot hold, as one without a question.
+        """
+        from assay.data.bedrock.results import write_results
+
+        return write_results(((row.number, row.scored) for row in self.numbered()), path, source=source)
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Write one line per row: number, id, texts, values and causes; see `records`. Returns the path."""
+        path = Path(path)
+        with path.open("w", encoding="utf-8", newline="") as out:
+            write_table(out, self.records(), self.columns)
+        return path
+
+    @property
+    def columns(self) -> list[str]:
+        """The names in `records`."""
+        cells = [name for metric in self.metrics for name in (metric, f"{metric}_unscored")]
+        return ["row", "id", "question", "contexts", "answer", "reference", *cells]
+
+    def __str__(self) -> str:
+        from assay.evaluation.display.table import as_text
+
+        return as_text(self)
+
+    def __repr__(self) -> str:
+        return printable(f"<Result {self.run}: {counted(self.rows, 'row')}, {', '.join(self.metrics)}>")
+
+    def _repr_html_(self) -> str:
+        from assay.evaluation.display.notebook import as_html
+
+        return as_html(self)
+
+
+def record_of(row: Row) -> dict[str, Any]:
+    """One row as a flat dict: see `Result.records`."""
+    sample = row.scored.sample
+    flat: dict[str, Any] = {
+        "row": row.number,
+        "id": sample.id,
+        "question": sample.question,
+        "contexts": None if sample.contexts is None else list(sample.passages),
+        "answer": sample.answer,
+        "reference": sample.reference,
+    }
+    for name, score in row.scored.scores.items():
+        flat[name] = score.value
+        flat[f"{name}_unscored"] = score.why_unmeasured
+    return flat

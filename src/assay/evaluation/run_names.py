@@ -1,0 +1,119 @@
+"""Runs by name: every run has a name of its own, and none is continued or overwritten by accident."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay._util.normalise import well_formed
+from assay.errors import InputError, StoreError
+from assay.evaluation.summary import Summary
+from assay.store.store import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLine:
+    """One run of a store, as lists show it. `started` counts seconds since 1970; what is not known is None."""
+
+    run: str
+    started: float
+    rows: int
+    metrics: Mapping[str, Summary] = field(default_factory=dict)
+    judge: str | None = None
+    note: str | None = None
+    data: str | None = None
+    stopped: str | None = None
+
+    @property
+    def unscored(self) -> int:
+        """Scores without a value."""
+        return sum(summary.total - summary.scored for summary in self.metrics.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The line as plain JSON values."""
+        summaries = {name: summary.to_dict() for name, summary in self.metrics.items()}
+        names = ("run", "started", "rows", "judge", "note", "data", "stopped", "unscored")
+        return {**{name: getattr(self, name) for name in names}, "metrics": summaries}
+
+
+def runs_of(store: Store, limit: int | None = None) -> list[RunLine]:
+    """The runs of a store, the one started last first; `limit` of them.
+
+    Of a run that was ended by force, or that other samples were added to, the rows are read to know the means.
+    """
+    lines = []
+    for run, started, info, rows in store.runs()[:limit]:
+        kept = info.get("summaries")
+        if kept is not None and info.get("rows") == rows:
+            metrics = {name: Summary.from_dict(name, found) for name, found in kept.items()}
+        else:
+            metrics = _summaries(store, run, info.get("metrics", ()))
+        said = {name: info.get(name) for name in ("judge", "note", "data", "stopped")}
+        lines.append(RunLine(run=run, started=started, rows=rows, metrics=metrics, **said))
+    return lines
+
+
+def _summaries(store: Store, run: str, names: Any) -> dict[str, Summary]:
+    metrics = {name: Summary(metric=name) for name in names}
+    for row in store.rows(run):
+        for name, score in row.scored.scores.items():
+            metrics.setdefault(name, Summary(metric=name)).add(score)
+    return metrics
+
+
+def start_run(store: Store, name: str | None, info: Mapping[str, Any], *, replace: bool = False) -> str:
+    """Make a run in the store and give its name. Without one it gets a new one that sorts by time.
+
+    Raises InputError for a name that the store has, unless it is to be replaced: its rows are then deleted.
+    """
+    if name is None:
+        return _started_anew(store, info)
+    if not name.strip() or name == "last":
+        raise InputError(f"run: {name!r} cannot be a name; 'last' means the latest run")
+    name = well_formed(name)
+    if store.has_run(name):
+        if not replace:
+            raise InputError(
+                f"run: {name!r} is in the store {store.name!r} already; give another name, or replace=True to "
+                "score anew under this one (findings stay, so nothing is asked twice)"
+            )
+        store.delete_run(name)
+    store.create_run(name, info)  # refuses it if another process was quicker
+    return name
+
+
+def _started_anew(store: Store, info: Mapping[str, Any]) -> str:
+    for _ in range(10):
+        name = new_name()
+        try:
+            store.create_run(name, info)
+        except InputError:  # somebody drew the same bits in the same second
+            continue
+        return name
+    raise StoreError(f"store {store.name!r}: ten new run names were all taken")
+
+
+def new_name() -> str:
+    """A name that sorts by time; 64 random bits tell apart runs that start in one second."""
+    return time.strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(8)
+
+
+def same_model_elsewhere(judge: str, store: Store) -> str | None:
+    """A judge with findings in the store, where this one has none, that differs from it by its address alone.
+
+    Judges are told apart by their fingerprints, `kind/model@address#parameters`. None where there is none.
+    """
+    if "@" not in judge:
+        return None
+    known = store.judges()
+    if judge in known:
+        return None
+    return next((other for other in sorted(known) if _without_address(other) == _without_address(judge)), None)
+
+
+def _without_address(judge: str) -> tuple[str, str] | None:
+    model, at, rest = judge.partition("@")
+    return (model, rest.rpartition("#")[2]) if at else None

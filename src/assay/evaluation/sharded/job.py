@@ -1,0 +1,207 @@
+"""A data set scored by many workers, shard by shard; a rerun goes on where the last one stopped, on whatever engine.
+
+`evaluate_in_shards` is the driver, and an `Engine` says where the workers run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+from assay._util.permissions import private_folder
+from assay.data import ColumnMap
+from assay.errors import AssayError, InputError
+from assay.evaluation.evaluate import IN_FLIGHT, SAMPLE_DEADLINE, STOP_AFTER, EvaluationInterrupted, chosen_for
+from assay.evaluation.result import Result
+from assay.evaluation.run_names import start_run
+from assay.evaluation.sharded.driver import DEATHS, Driver, Merged
+from assay.evaluation.sharded.engines import Engine, Processes, may_be_shared
+from assay.evaluation.sharded.manifest import Folder
+from assay.evaluation.sharded.scoring import JudgeMaker, Recipe, made
+from assay.evaluation.sharded.shards import ROWS, Shard
+from assay.evaluation.summary import Summary
+from assay.judges.budget.budget import Budget, check_budget
+from assay.metrics.names import MetricSpec
+from assay.records import ScoredSample, fingerprint
+from assay.store.store import Store
+
+
+class How(TypedDict, total=False):
+    """What may be said of a job, whatever its engine: see `evaluate_in_shards`."""
+
+    store: str | Path
+    out: str | Path | None
+    lean: bool
+    column_map: ColumnMap | None
+    format: str | None
+    language: str | None
+    shard_rows: int
+    concurrency: int
+    sample_deadline: float | None
+    score_partial: bool
+    progress: bool | None
+    run: str | None
+    replace: bool
+    note: str | None
+    budget: Budget | None
+    stop_after: int | None
+
+
+def evaluate_in_processes(
+    data: object, metrics: MetricSpec | None = None, judge: JudgeMaker = None, *, jobs: int, **how: Unpack[How]
+) -> Result:
+    """Score the rows of files in `jobs` processes; the result is a run of the store like others.
+
+    The rest is that of `evaluate_in_shards`.
+    """
+    return evaluate_in_shards(data, metrics, judge, engine=Processes(jobs), **how)
+
+
+def evaluate_in_shards(
+    data: object,
+    metrics: MetricSpec | None = None,
+    judge: JudgeMaker = None,
+    *,
+    engine: Engine,
+    store: str | Path = ".assay",
+    out: str | Path | None = None,
+    lean: bool = False,
+    column_map: ColumnMap | None = None,
+    format: str | None = None,
+    language: str | None = None,
+    shard_rows: int = ROWS,
+    concurrency: int = IN_FLIGHT,
+    sample_deadline: float | None = SAMPLE_DEADLINE,
+    score_partial: bool = False,
+    progress: bool | None = None,
+    run: str | None = None,
+    replace: bool = False,
+    note: str | None = None,
+    budget: Budget | None = None,
+    stop_after: int | None = STOP_AFTER,
+) -> Result:
+    """Score the rows of files by the workers of an engine; the result is a run of the store like others.
+
+    data        the path of a file, a pattern, or a list of them; what else an engine reads
+    judge       the name of a judge, a function of a module that makes one, or a judge that can be pickled. The embedded
+                one, by its name, reads on as many threads in each process as there are cores for it
+    engine      where the workers run: `Processes(8)`. What one has begun another goes on with
+    out         folder of the job, in which a rerun goes on, or an address in an object store, `s3://BUCKET/PREFIX`;
+                None: a folder in the store's, by data, metrics and judge
+    lean        keep of each row id, values and causes: no texts, no evidence, and no findings
+    shard_rows  rows of a shard at most
+    concurrency  samples in flight in each worker
+
+    Other arguments are those of `evaluate`. A budget in memory is kept in the job's folder (where that is an address,
+    in the store's) and holds for all workers and all reruns. A row over which two workers die while it is read alone
+    is put in quarantine: unscored (bug), and the notes name it. A shard that costs three workers without such a row,
+    or has more than three of them, is set aside: the run is not `complete` then.
+    Raises InputError, JudgeFailure and StoreError as `evaluate` does, and EvaluationInterrupted at Ctrl-C.
+    """
+    for name, value in {"concurrency": concurrency, "stop_after": stop_after}.items():
+        if value is not None and value < 1:
+            raise InputError(f"{name}: expected at least 1, got {value}")
+    cut = engine.cut(data, column_map=column_map, format=format, language=language, rows=shard_rows)
+    with engine.crew(cut) as crew:
+        source = cut.data()
+        resolved = made(judge, 1)
+        if resolved.rows_in_flight is not None:
+            raise InputError(
+                f"{engine.argument}: {type(resolved).__name__} answers in batches, which one process sends and fetches "
+                "for all rows: leave it out"
+            )
+        check_budget(budget, resolved)
+        chosen = chosen_for(metrics, source, resolved)
+        kept = Store(store)
+        question = {
+            "metrics": {metric.label: repr(metric) for metric in chosen},
+            "judge": resolved.fingerprint,
+            "lean": lean,
+            "columns": column_map,
+            "language": language,
+            "format": format,
+            "score_partial": score_partial,
+            "shard_rows": shard_rows,
+        }
+        own = kept.folder / "jobs" / fingerprint([question, list(cut.named)])[:16]
+        folder = Folder(own if out is None else out)
+        folder.begin(question)
+        if budget is not None and may_be_shared(budget):
+            budget = engine.shared(budget, _spending(folder, own))
+        result = Result(
+            run="", store=kept, judge=resolved.fingerprint, note=note, started=time.time(), data=source.name,
+            parameters={metric.label: repr(metric) for metric in chosen},
+        )  # fmt: skip
+        _empty(result, [metric.label for metric in chosen])
+        result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
+        recipe = Recipe(
+            files=cut, metrics=chosen, judge=judge, out=folder.path, store=None if lean else kept.address,
+            run=result.run, concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial,
+            lean=lean, budget=budget, stop_after=stop_after,
+        )  # fmt: skip
+        return _driven(Driver(recipe, crew, Merged(result), progress), recipe, result)
+
+
+def _spending(folder: Folder, own: Path) -> Path:
+    """Where the job's spending is added up: on a disk, also where its results are not."""
+    beside = folder.scratch or own
+    private_folder(beside)
+    return beside / "spending.db"
+
+
+def _empty(result: Result, names: list[str]) -> None:
+    result.metrics = {name: Summary(metric=name) for name in names}
+
+
+def _driven(driver: Driver, recipe: Recipe, result: Result) -> Result:
+    began = time.perf_counter()
+    result.stopped = "interrupted"
+    try:
+        driver.run()
+        result.stopped = None
+    except KeyboardInterrupt:
+        raise EvaluationInterrupted(result) from None
+    except AssayError as error:
+        result.stopped = str(error)
+        raise
+    finally:
+        if driver.set_aside:
+            said = f"workers died {DEATHS} times over {'; '.join(driver.set_aside)}: set aside, a rerun tries again"
+            result.stopped = result.stopped or said
+        if driver.quarantined:
+            result.notes.append(f"in quarantine, since workers died over them: {', '.join(driver.quarantined)}")
+        take_over(recipe, driver.plan, result)
+        result.seconds = time.perf_counter() - began
+        result.store.put_run(result.run, result.info())
+    return result
+
+
+def take_over(recipe: Recipe, shards: Iterable[Shard], result: Result) -> None:
+    """Put the rows of those of these shards that are done into the result's run, numbered over the whole data.
+
+    shards  of the recipe's files, in the order of the data
+    """
+    folder, names = Folder(recipe.out), list(result.metrics)
+    before, file, in_file = 0, 0, 0
+    usage, reused = result.usage, result.reused
+    _empty(result, names)
+    result.rows = 0
+    merged = Merged(result)
+    for shard in shards:
+        if shard.file != file:
+            before, file, in_file = before + in_file, shard.file, 0
+        in_file = shard.first + shard.rows
+        entry = folder.entry(shard)
+        if entry is None:
+            continue
+        merged.add(entry, fresh=False)
+        result.store.put_rows(result.run, _numbered(folder, shard, before))
+    result.usage, result.reused = usage, reused
+
+
+def _numbered(folder: Folder, shard: Shard, before: int) -> Iterator[tuple[int, ScoredSample]]:
+    for row in folder.rows(shard):
+        number = before + row.pop("row")
+        yield number, ScoredSample.from_dict(row)

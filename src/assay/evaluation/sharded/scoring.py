@@ -1,0 +1,185 @@
+"""One shard, scored: what every engine's workers do."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from inspect import isroutine
+from pathlib import Path
+from typing import Any, TypeAlias, cast
+
+from assay.data import RowError
+from assay.errors import SETTLED, Cause, JudgeFailure
+from assay.evaluation.run import Watch
+from assay.evaluation.score_sample import score_sample, storable, unscored_sample
+from assay.evaluation.sharded.manifest import Folder
+from assay.evaluation.sharded.shards import Cut, Shard
+from assay.evaluation.summary import Summary
+from assay.judges import BaseJudge, JudgeSpec
+from assay.judges.budget.budget import Budget, spending
+from assay.judges.budget.shared import Purse
+from assay.judges.cache import FindingCache
+from assay.judges.named import resolve_judge
+from assay.metrics import Metric
+from assay.records import Sample, Score, ScoredSample
+from assay.store.store import Store
+
+#: A judge, its name, or a function (of a module, so that it can be pickled) that makes one.
+JudgeMaker: TypeAlias = "JudgeSpec | Callable[[], BaseJudge]"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What is done with each shard. Can be pickled where the judge and the metrics can.
+
+    store    where findings are kept and found; None: nowhere
+    lean     keep of each row its id and its values alone: no texts, no evidence
+    threads  of the embedded judge
+    """
+
+    files: Cut
+    metrics: Sequence[Metric]
+    judge: JudgeMaker
+    out: str | Path
+    store: str | Path | None
+    run: str
+    concurrency: int
+    sample_deadline: float | None
+    score_partial: bool
+    lean: bool
+    budget: Budget | None
+    stop_after: int | None
+    threads: int | None = None
+
+    def among(self, processes: int) -> Recipe:
+        """The same for so many processes on this machine: each has its part of the cores."""
+        return dataclasses.replace(self, threads=max(1, cores() // processes))
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def made(judge: JudgeMaker, threads: int | None = None) -> BaseJudge:
+    """The judge that is meant. `threads` goes to the embedded one. Raises InputError."""
+    if judge is None or judge == "embedded":
+        return resolve_judge("embedded") if threads is None else resolve_judge("embedded", threads=threads)
+    if isroutine(judge) or isinstance(judge, partial):  # models of frameworks can be called, too
+        return resolve_judge(judge())
+    return resolve_judge(cast(JudgeSpec, judge))
+
+
+class ShardScorer:
+    """Scores shards in one process, one after the other, with one judge.
+
+    watch  says when to stop asking, over all its shards
+    """
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe = recipe
+        self._judge = made(recipe.judge, recipe.threads)
+        self._reader = recipe.files.reader()
+        self._folder = Folder(recipe.out)
+        self._folder.check()
+        self._store = None if recipe.store is None else Store(recipe.store)
+        self._watch = Watch(recipe.metrics, recipe.stop_after)
+
+    def score(
+        self, shard: Shard, guilty: Collection[int] = (), alone: Callable[[int], None] | None = None
+    ) -> dict[str, Any]:
+        """Score a shard and put it in its place; the entry of the manifest.
+
+        guilty  numbers of rows that are not read, since they killed workers
+        alone   rows are read one at a time, and this is told the number of each before
+
+        Raises JudgeFailure where there is no use in going on, InputError for a file that changed, StoreError.
+        """
+        budget = self._recipe.budget
+        try:
+            with spending(budget):
+                return asyncio.run(self._score(shard, guilty, alone))
+        finally:
+            if budget is not None and isinstance(budget.ledger, Purse):
+                budget.ledger.give_back()
+
+    async def _score(
+        self, shard: Shard, guilty: Collection[int], alone: Callable[[int], None] | None
+    ) -> dict[str, Any]:
+        recipe, judge = self._recipe, self._judge
+        findings = None if self._store is None else self._store.findings(recipe.run)
+        cache = FindingCache(judge.kept_in(findings) if findings is not None else judge, findings)
+        at_once = 1 if alone is not None else min(recipe.concurrency, judge.samples_at_once or recipe.concurrency)
+        slots = asyncio.Semaphore(at_once)
+        fatal: list[JudgeFailure] = []
+
+        async def one(number: int, row: Sample | RowError) -> ScoredSample:
+            async with slots:
+                if fatal:
+                    raise fatal[0]
+                if isinstance(row, RowError):
+                    scored = unscored_sample(Sample(id=row.id), recipe.metrics, Cause.BAD_ROW, row.message)
+                elif number in guilty:
+                    said = f"row {number} of {shard.name} is in quarantine: its worker died over it twice"
+                    scored = unscored_sample(row, recipe.metrics, Cause.BUG, said)
+                else:
+                    if alone is not None:
+                        alone(number)
+                    deadline, partial = recipe.sample_deadline, recipe.score_partial
+                    scored = await score_sample(row, recipe.metrics, cache, deadline=deadline, score_partial=partial)
+                    if (failure := self._watch.look(scored)) is not None:
+                        fatal.append(failure)
+                return storable(_lean(scored) if recipe.lean else scored)
+
+        try:
+            rows = self._reader.rows(shard)
+            tasks = [asyncio.ensure_future(one(number, row)) for number, row in rows]
+            try:
+                scored = await asyncio.gather(*tasks)
+            finally:
+                for task in tasks:
+                    task.cancel()
+        finally:
+            await judge.release()
+        if fatal:
+            raise fatal[0]
+        entry = entry_of(shard, scored, cache)
+        lines = ({"row": number, **found.to_dict()} for (number, _), found in zip(rows, scored, strict=True))
+        return dict(self._folder.finish(shard, lines, entry))
+
+
+def entry_of(shard: Shard, scored: Sequence[ScoredSample], cache: FindingCache) -> dict[str, Any]:
+    """What the manifest says of a shard: which it is, its summaries, what it cost."""
+    summaries: dict[str, Summary] = {}
+    waiting = 0
+    for one in scored:
+        for name, score in one.scores.items():
+            summaries.setdefault(name, Summary(metric=name)).add(score)
+        waiting += any(map(_may_pass, one.scores.values()))
+    return {
+        "shard": shard.to_dict(),
+        "rows": len(scored),
+        "waiting": waiting,
+        "summaries": {name: summary.state() for name, summary in summaries.items()},
+        "usage": cache.usage.to_dict(),
+        "reused": cache.reused,
+    }
+
+
+#: Causes that another try may find gone. What lies in the row, or in code, it will not.
+_STAYING = SETTLED | {Cause.BAD_ROW, Cause.BUG, Cause.TOO_LONG}
+
+
+def _may_pass(score: Score) -> bool:
+    return score.unscored is not None and score.unscored.cause not in _STAYING
+
+
+def _lean(scored: ScoredSample) -> ScoredSample:
+    scores: Mapping[str, Score] = {
+        name: dataclasses.replace(score, verdicts={}, parts={}, texts={}) for name, score in scored.scores.items()
+    }
+    return ScoredSample(sample=Sample(id=scored.sample.id), scores=scores)

@@ -1,0 +1,121 @@
+"""How a provider's batches are reached: single requests over the endpoint's client, with or without retries."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+from urllib.parse import quote
+
+from assay.errors import Cause, JudgeFailure
+from assay.judges.http.endpoint import Endpoint
+from assay.judges.http.retries import Trouble
+from assay.judges.http.transports import ClientTransport, Response, TimedOut, Unreachable
+
+T = TypeVar("T")
+
+#: Seconds that bringing or fetching a file may take.
+TRANSFER = 600.0
+_CHUNK = 1 << 16
+
+
+class Wire(Endpoint):
+    """An endpoint, as far as its batches go."""
+
+    async def get(self, path: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """A JSON object, tried again as `Retries` says. Raises JudgeFailure."""
+        return await self.patiently(lambda: self._object("GET", path, params=params))
+
+    async def fetch(self, path: str) -> bytes:
+        """A file, tried again as `Retries` says. Raises JudgeFailure."""
+
+        async def once() -> bytes:
+            response = await self._exchange("GET", path, seconds=TRANSFER)
+            return response.content
+
+        return await self.patiently(once)
+
+    async def put_file(self, path: str, name: str, file: Path, fields: Mapping[str, str]) -> dict[str, Any]:
+        """Bring a file, tried again as `Retries` says: a second copy of it costs nothing. Raises JudgeFailure."""
+
+        async def once() -> dict[str, Any]:
+            with file.open("rb") as opened:
+                return await self._object(
+                    "POST", path, body=dict(fields), files=[("file", (name, opened))], seconds=TRANSFER,
+                    headers={"Content-Type": "multipart/form-data"},
+                )  # fmt: skip
+
+        return await self.patiently(once)
+
+    async def post_once(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """One attempt. Raises JudgeFailure where it was refused, Trouble where nobody knows what became of it."""
+        return await self._object("POST", path, body=dict(body))
+
+    async def post_file_once(self, path: str, file: Path) -> dict[str, Any]:
+        """The same, with the content of a file as the body."""
+        if not self._transport().streams:
+            body = json.loads(await asyncio.to_thread(file.read_bytes))
+            return await self._object("POST", path, body=body, seconds=TRANSFER)
+        size = await asyncio.to_thread(os.path.getsize, file)
+        headers = {"Content-Type": "application/json", "Content-Length": str(size)}
+        return await self._object("POST", path, content=_chunks(file), headers=headers, seconds=TRANSFER)
+
+    async def patiently(self, once: Callable[[], Awaitable[T]]) -> T:
+        """The result of the first attempt that succeeds."""
+        return await self.retries.run(once)
+
+    async def _object(self, method: Literal["GET", "POST"], path: str, **how: Any) -> dict[str, Any]:
+        response = await self._exchange(method, path, **how)
+        found = response.body()
+        if isinstance(found, dict):
+            return found
+        raise Trouble(JudgeFailure(Cause.CONNECTION, f"{self.name} sent no JSON object for {path}"))
+
+    async def _exchange(
+        self,
+        method: Literal["GET", "POST"],
+        path: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        seconds: float | None = None,
+        **content: Any,
+    ) -> Response:
+        allowed = seconds or self.settings.timeout
+        trouble: Exception
+        try:
+            transport = self._transport()
+            found = await transport.exchange(method, path, allowed, params=params, headers=headers, **content)
+            if 200 <= found.status < 300:
+                return found
+            trouble = self._trouble("", found.status, found.text, found.headers)
+            if isinstance(trouble, Trouble) and trouble.limited:  # no throttle here would hold others back
+                trouble = Trouble(trouble.failure, retry_after=trouble.retry_after)
+        except TimedOut:
+            trouble = Trouble(JudgeFailure(Cause.TIMEOUT, f"{self.name}: no reply to {method} {path}"))
+        except Unreachable as error:
+            message = f"{self.name} cannot be reached: {self.scrub(str(error))}"
+            trouble = Trouble(JudgeFailure(Cause.CONNECTION, message))
+        raise trouble
+
+    def _transport(self) -> ClientTransport:
+        """The client itself: files leave in pieces."""
+        loop = asyncio.get_running_loop()
+        known = self._given or self._transports.get(loop)
+        if not isinstance(known, ClientTransport):
+            known = self._transports[loop] = ClientTransport(self.address.client(self.settings.timeout))
+        return known
+
+
+def part(name: str) -> str:
+    """What a provider calls something, as a part of a path: it cannot lead elsewhere."""
+    return quote(name, safe="")
+
+
+async def _chunks(file: Path) -> AsyncIterator[bytes]:
+    with file.open("rb") as opened:
+        while chunk := opened.read(_CHUNK):
+            yield chunk

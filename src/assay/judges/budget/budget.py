@@ -1,0 +1,238 @@
+"""Budgets: what judging may cost per minute and per day. Checked before each request leaves, retries included."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from assay.errors import Cause, InputError, JudgeFailure
+from assay.judges.base import BaseJudge
+from assay.judges.budget.ledger import DAY, MINUTE, Ledger, Limit, MemoryLedger, Refusal, Spend
+from assay.judges.protocol import SPENDING
+from assay.records import Unscored, Usage
+
+log = logging.getLogger("assay.live")
+
+NANO = 10**9
+_NEVER = "this request alone may take"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """Dollars per million tokens. `cached`: of prompt tokens that came from the endpoint's cache; None: as `prompt`.
+
+    Embeddings are charged as prompts.
+    """
+
+    prompt: float
+    completion: float
+    cached: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("prompt", "completion", "cached"):
+            price = getattr(self, name)
+            if price is None and name == "cached":
+                continue
+            if isinstance(price, bool) or not isinstance(price, (int, float)) or not 0 <= price < math.inf:
+                raise InputError(f"Prices: {name}: expected dollars per million tokens, got {price!r}")
+
+    def of(self, prompt: int, completion: int, cached: int = 0) -> int:
+        """The price in nanodollars, rounded up."""
+        cached = min(cached, prompt)
+        rate = self.prompt if self.cached is None else self.cached
+        return math.ceil(1000 * ((prompt - cached) * self.prompt + cached * rate + completion * self.completion))
+
+
+class Budget:
+    """Limits to what a judge may be asked for in any 60 seconds, and in any 24 hours.
+
+    Before a request leaves, one call and the tokens it may take at most (a cautious estimate) are reserved; when there
+    is no room for that, the request is not sent and what it asks fails with cause `budget`. Afterwards the tokens it
+    took replace the estimate, where the endpoint tells them: what is unknown stays at the estimate. Counted is what
+    is sent by OpenAIJudge, embeddings included, and what other TextJudges generate. A judge that runs on this
+    machine costs nothing.
+
+    prices  needed for limits in dollars
+    ledger  where spending is added up; None: in memory, shared by everything that is given this object. A
+            `FileLedger` is shared by processes. A worker uses the one of its spool
+
+    Raises InputError for arguments that cannot be meant.
+    """
+
+    def __init__(
+        self,
+        *,
+        calls_per_minute: int | None = None,
+        calls_per_day: int | None = None,
+        tokens_per_minute: int | None = None,
+        tokens_per_day: int | None = None,
+        dollars_per_minute: float | None = None,
+        dollars_per_day: float | None = None,
+        prices: Prices | None = None,
+        ledger: Ledger | None = None,
+    ) -> None:
+        counts = {
+            "calls_per_minute": (calls_per_minute, "calls", MINUTE),
+            "calls_per_day": (calls_per_day, "calls", DAY),
+            "tokens_per_minute": (tokens_per_minute, "tokens", MINUTE),
+            "tokens_per_day": (tokens_per_day, "tokens", DAY),
+            "dollars_per_minute": (dollars_per_minute, "nanodollars", MINUTE),
+            "dollars_per_day": (dollars_per_day, "nanodollars", DAY),
+        }
+        self._limits: dict[str, Limit] = {}
+        for name, (amount, unit, window) in counts.items():
+            if amount is not None:
+                self._limits[name] = Limit(unit, window, _amount(name, amount, unit))  # type: ignore[arg-type]
+        if not self._limits:
+            raise InputError(f"budget: give at least one limit: {', '.join(counts)}")
+        if prices is None and (dollars_per_minute is not None or dollars_per_day is not None):
+            raise InputError("budget: limits in dollars need prices=Prices(prompt=..., completion=...)")
+        self.prices = prices
+        self.ledger: Ledger = MemoryLedger() if ledger is None else ledger
+        self._free_at = 0.0
+        self._refused = 0
+
+    def __repr__(self) -> str:
+        return f"Budget({', '.join(f'{name}={_shown(limit, limit.amount)}' for name, limit in self._limits.items())})"
+
+    def on(self, ledger: Ledger) -> Budget:
+        """The same limits over another ledger."""
+        other = Budget.__new__(Budget)
+        other._limits, other.prices, other.ledger = self._limits, self.prices, ledger
+        other._free_at, other._refused = 0.0, 0
+        return other
+
+    def reserve(self, prompt_tokens: int, completion_tokens: int, share: float = 1.0) -> Taken:
+        """Set aside one request. Raises JudgeFailure (budget), with the limit and when it frees in the message.
+
+        `share`: of `prices`, for a request that costs less.
+        """
+        estimate = self._spend(prompt_tokens, completion_tokens, share=share)
+        try:
+            answer = self.ledger.take(estimate, tuple(self._limits.values()))
+        except Exception as error:  # what cannot be counted is not spent
+            self._refused += 1
+            message = f"the budget cannot be counted ({type(error).__name__}: {error}), so nothing is sent"
+            raise JudgeFailure(Cause.BUDGET, message) from error
+        if isinstance(answer, Refusal):
+            self._refused += 1
+            raise JudgeFailure(Cause.BUDGET, self._told(answer, estimate))
+        return Taken(self, answer, prompt_tokens, completion_tokens, share)
+
+    def frees_in(self) -> float:
+        """Seconds until the limit that refused last has room again; 0.0 when there is, or nothing was refused."""
+        return max(0.0, self._free_at - time.monotonic())
+
+    def state(self) -> dict[str, dict[str, float]]:
+        """Each limit with what of it is `spent` in its window, in its own unit; `refused`: requests not sent."""
+        limits = tuple(self._limits.values())
+        state = {
+            name: {"spent": _shown(limit, spent), "limit": _shown(limit, limit.amount)}
+            for (name, limit), spent in zip(self._limits.items(), self.ledger.spent(limits), strict=True)
+        }
+        return {**state, "refused": {"requests": float(self._refused), "frees_in": round(self.frees_in(), 1)}}
+
+    def _spend(self, prompt: int, completion: int, cached: int = 0, calls: int = 1, *, share: float = 1.0) -> Spend:
+        price = 0 if self.prices is None else self.prices.of(prompt, completion, cached)
+        return Spend(calls, prompt + completion, math.ceil(price * share))
+
+    def _told(self, refusal: Refusal, estimate: Spend) -> str:
+        limit = refusal.limit
+        name = next(name for name, known in self._limits.items() if known == limit)
+        wanted = _shown(limit, getattr(estimate, limit.unit))
+        stated = f"budget {name}={_shown(limit, limit.amount)}"
+        if refusal.wait is None:
+            return f"{stated}: {_NEVER} {wanted}; raise the limit, or lower window_tokens or max_output_tokens"
+        self._free_at = max(self._free_at, time.monotonic() + refusal.wait)
+        spent = _shown(limit, refusal.spent)
+        return f"{stated}: {spent} are spent and this request may take {wanted}; room in {_time(refusal.wait)}"
+
+
+class Taken:
+    """What was set aside for one request."""
+
+    __slots__ = ("_at", "_budget", "_completion", "_prompt", "_settled", "_share")
+
+    def __init__(self, budget: Budget, at: float, prompt: int, completion: int, share: float = 1.0) -> None:
+        self._budget = budget
+        self._at = at
+        self._prompt = prompt
+        self._completion = completion
+        self._share = share
+        self._settled = False
+
+    def settle(self, usage: Usage) -> None:
+        """Put what was used in the place of the estimate; counts that are None stay at it. The second time is void."""
+        if self._settled:
+            return
+        self._settled = True
+        budget = self._budget
+        prompt = self._prompt if usage.prompt_tokens is None else usage.prompt_tokens
+        completion = self._completion if usage.completion_tokens is None else usage.completion_tokens
+        calls, share = max(1, usage.calls), self._share
+        used = budget._spend(prompt, completion, usage.cached_tokens or 0, calls, share=share)
+        change = used - budget._spend(self._prompt, self._completion, share=share)
+        if change == Spend():
+            return
+        try:
+            budget.ledger.correct(self._at, change)
+        except Exception as error:  # the estimate stands, which is on the safe side
+            log.warning("assay: a budget could not be corrected: %s", type(error).__name__)
+
+
+@contextlib.contextmanager
+def spending(budget: Budget | None) -> Iterator[None]:
+    """Within, all judges' requests of this context are taken from the budget."""
+    token = SPENDING.set(budget)
+    try:
+        yield
+    finally:
+        SPENDING.reset(token)
+
+
+def check_budget(budget: Any, judge: BaseJudge) -> None:
+    """Raise InputError unless `budget` is one (or None) and the judge keeps to it."""
+    if budget is None:
+        return
+    if not isinstance(budget, Budget):
+        raise InputError(f"budget: expected a Budget, got {budget!r}")
+    if not judge.budgeted:
+        raise InputError(
+            f"budget: {type(judge).__name__} does not say what it asks for before it asks: subclass TextJudge, or set "
+            "`budgeted = True` on it if it costs nothing or takes each request from assay.judges.protocol.SPENDING"
+        )
+
+
+def is_final(unscored: Unscored) -> bool:
+    """Whether no waiting will make room for what this failure of cause `budget` asked."""
+    return unscored.cause is Cause.BUDGET and _NEVER in unscored.message
+
+
+def waits_for_budget(scores: Mapping[str, Any]) -> bool:
+    """Whether one of these scores is missing for want of budget, and will not be when the window has passed."""
+    missing = [score.unscored for score in scores.values() if score.unscored is not None]
+    return any(reason.cause is Cause.BUDGET and not is_final(reason) for reason in missing)
+
+
+def _amount(name: str, amount: Any, unit: str) -> int:
+    whole = unit != "nanodollars"
+    kind = "a whole number" if whole else "a number"
+    fits = isinstance(amount, int) if whole else isinstance(amount, (int, float))
+    if isinstance(amount, bool) or not fits or not 0 < amount < math.inf:
+        raise InputError(f"budget: {name}: expected {kind} above 0, got {amount!r}")
+    return amount if whole else int(amount * NANO)
+
+
+def _shown(limit: Limit, amount: int) -> float:
+    return amount / NANO if limit.unit == "nanodollars" else amount
+
+
+def _time(seconds: float) -> str:
+    if seconds < 120:
+        return f"{math.ceil(seconds)} s"
+    return f"{math.ceil(seconds / 60)} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,173 @@
+"""A ledger in a SQLite file that processes share."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from assay._util.call_repr import shown
+from assay._util.sqlite import Database
+from assay.judges.budget.ledger import (
+    BUCKETS,
+    LONGEST,
+    MINUTE,
+    Advance,
+    Limit,
+    Refusal,
+    Rows,
+    Spend,
+    oldest,
+    refusal,
+    times,
+)
+
+_SCHEMA = """
+CREATE TABLE spending (
+    "window" INTEGER NOT NULL, bucket INTEGER NOT NULL,
+    calls INTEGER NOT NULL, tokens INTEGER NOT NULL, nanodollars INTEGER NOT NULL, PRIMARY KEY ("window", bucket)
+) WITHOUT ROWID
+"""
+
+
+#: One row: the clock of the ledger is the machine's steady one plus `offset`, for as long as it runs (`boot`).
+_CLOCK = "CREATE TABLE IF NOT EXISTS clock (one INTEGER PRIMARY KEY CHECK (one = 1), boot TEXT NOT NULL, offset REAL)"
+
+
+class FileLedger:
+    """A ledger in a SQLite file (made if needed): every process that names the file shares it, and it outlives them.
+
+    Goes by a clock that nobody sets: the seconds since the machine was started, counted on from the time of day at
+    their first use. A clock that is set ahead or back loses no spending and frees none; after a restart of the machine
+    the time of day is believed again, except where it is behind what was counted before.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._db = Database(Path(path), _SCHEMA, "spending")
+        self._db.create()
+        self._offset: float | None = None
+
+    def __reduce__(self) -> tuple[type[FileLedger], tuple[Path]]:
+        """In another process it is the same file."""
+        return FileLedger, (self._db.path,)
+
+    def __repr__(self) -> str:
+        return shown(self, str(self.path))
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._db.path
+
+    def now(self) -> float:
+        """Seconds on the clock of this ledger: near those since 1970. Raises sqlite3.Error at its first use."""
+        if self._offset is None:
+            with self._db.write() as db:
+                self._offset = _offset(db)
+        return self._offset + steady()
+
+    def take(self, spend: Spend, limits: Sequence[Limit]) -> float | Refusal:
+        """See `Ledger.take`."""
+        found = self.advance(spend, limits)
+        return found.at if isinstance(found, Advance) else found
+
+    def advance(self, spend: Spend, limits: Sequence[Limit], most: int = 1, lasts: float = 0.0) -> Advance | Refusal:
+        """See `Authority.advance`."""
+        self.now()  # where it is read for the first time, that is a transaction of its own
+        with self._db.write() as db:
+            now = self.now()
+            rows: dict[int, Rows] = {}
+            for window in {limit.window for limit in limits}:
+                sql = 'SELECT bucket, calls, tokens, nanodollars FROM spending WHERE "window" = ? AND bucket >= ?'
+                found = db.execute(sql + " ORDER BY bucket", (window, oldest(window, now))).fetchall()
+                rows[window] = [(bucket, Spend(*amounts)) for bucket, *amounts in found]
+            refused = refusal(spend, limits, rows, now)
+            if refused is not None:
+                return refused
+            for window in BUCKETS:
+                db.execute('DELETE FROM spending WHERE "window" = ? AND bucket < ?', (window, oldest(window, now)))
+            advance = Advance(spend * times(spend, limits, rows, most), now + min(lasts, LONGEST))
+            _add(db, advance.at, advance.spend)
+            return advance
+
+    def settle(self, advance: Advance, used: Spend) -> float:
+        """See `Authority.settle`."""
+        at = min(advance.at, self.now())
+        with self._db.write() as db:
+            _change(db, advance.at, Spend() - advance.spend)
+            _add(db, at, used)
+        return at
+
+    def correct(self, at: float, change: Spend) -> None:
+        """See `Ledger.correct`."""
+        with self._db.write() as db:
+            _change(db, at, change)
+
+    def spent(self, limits: Sequence[Limit]) -> list[int]:
+        """See `Ledger.spent`."""
+        now = self.now()
+        return [
+            self._db.rows(
+                f'SELECT COALESCE(SUM({limit.unit}), 0) FROM spending WHERE "window" = ? AND bucket >= ?',
+                limit.window,
+                oldest(limit.window, now),
+            )[0][0]
+            for limit in limits
+        ]
+
+    def close(self) -> None:
+        """Let go of the file; the next use opens it again."""
+        self._db.close()
+
+
+def _add(db: sqlite3.Connection, at: float, spend: Spend) -> None:
+    for window, size in BUCKETS.items():
+        db.execute(
+            "INSERT INTO spending VALUES (?, ?, ?, ?, ?) "
+            'ON CONFLICT ("window", bucket) DO UPDATE SET calls = calls + excluded.calls, '
+            "tokens = tokens + excluded.tokens, nanodollars = nanodollars + excluded.nanodollars",
+            (window, int(at // size), spend.calls, spend.tokens, spend.nanodollars),
+        )
+
+
+def _change(db: sqlite3.Connection, at: float, change: Spend) -> None:
+    """Change a bucket that still counts; one that does not is gone."""
+    for window, size in BUCKETS.items():
+        db.execute(
+            "UPDATE spending SET calls = calls + ?, tokens = tokens + ?, nanodollars = nanodollars + ? "
+            'WHERE "window" = ? AND bucket = ?',
+            (change.calls, change.tokens, change.nanodollars, window, int(at // size)),
+        )
+
+
+def steady() -> float:
+    """Seconds on a clock that no one sets and all processes of this machine share, asleep or not where it tells."""
+    return time.clock_gettime(_BOOT_CLOCK) if _BOOT_CLOCK is not None else time.monotonic()
+
+
+_BOOT_CLOCK: int | None = getattr(time, "CLOCK_BOOTTIME", None)
+
+
+def boot_id() -> str:
+    """What tells this run of the machine from others; empty where the system does not say."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def _offset(db: sqlite3.Connection) -> float:
+    """What is added to the steady clock, as all processes agree since the machine was started."""
+    db.execute(_CLOCK)
+    (latest,) = db.execute(f'SELECT MAX(bucket) FROM spending WHERE "window" = {MINUTE}').fetchone()
+    latest = -math.inf if latest is None else float(latest * BUCKETS[MINUTE])
+    boot, now = boot_id(), steady()
+    found = db.execute("SELECT offset FROM clock WHERE boot = ?", (boot,)).fetchone()
+    # without a name, a restart shows by its low count; advances stand under a time to come
+    if found is not None and (boot or found[0] + now >= latest - LONGEST):
+        return float(found[0])
+    offset = max(time.time(), latest) - now
+    db.execute("INSERT OR REPLACE INTO clock VALUES (1, ?, ?)", (boot, offset))
+    return offset

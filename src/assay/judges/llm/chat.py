@@ -1,0 +1,78 @@
+"""Reading the body of a chat completion: text, how it ended, what it cost, log-probabilities."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.errors import Cause, JudgeFailure
+from assay.judges.http.endpoint import Body, Endpoint
+from assay.judges.http.replies import usage_of
+from assay.judges.llm.judge import Reply
+from assay.judges.llm.labels import Token
+
+_RAW = 4000  # characters of a body that are kept
+_ROUNDING = 1e-3  # by which servers' logarithms exceed 0
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A reply, and how the endpoint says it ended."""
+
+    reply: Reply
+    ended: str | None
+
+
+def reply_of(body: Body, endpoint: Endpoint) -> Message:
+    """The first choice. Raises JudgeFailure REFUSED or CONTENT_FILTER, with what the endpoint said as `raw`."""
+    choice = _first(body["choices"])
+    message = choice.get("message") or {} if choice is not None else None  # a filter leaves none
+    if choice is None or not isinstance(message, Mapping):
+        raw = endpoint.scrub(str(body))[:_RAW]
+        detail = {"usage": usage_of(body.get("usage"))}
+        raise JudgeFailure(Cause.CONNECTION, f"{endpoint.name} sent choices without a message", raw=raw, detail=detail)
+    text = _text(message.get("content"))
+    ended = choice.get("finish_reason")
+    usage = usage_of(body.get("usage"))
+    refusal = message.get("refusal")
+    if refusal or ended in ("refusal", "safety"):
+        raw = endpoint.scrub(str(refusal or text))
+        raise JudgeFailure(Cause.REFUSED, "the judge declined to answer", raw=raw, detail={"usage": usage})
+    if ended == "content_filter":
+        what = f"{endpoint.name}: the content filter stopped the reply"
+        raise JudgeFailure(Cause.CONTENT_FILTER, what, raw=text, detail={"usage": usage})
+    return Message(Reply(text, ended == "length", usage, _tokens(choice.get("logprobs"), text)), ended)
+
+
+def _first(choices: Any) -> Mapping[str, Any] | None:
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, Mapping) else None
+
+
+def _text(content: Any) -> str:
+    """The content of a message: a text, or a list of parts."""
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in content if isinstance(part, Mapping))
+    return content if isinstance(content, str) else ""
+
+
+def _tokens(logprobs: Any, text: str) -> Sequence[Token]:
+    """The tokens with their alternatives; none where they are not written as OpenAI writes them."""
+    entries = logprobs.get("content") if isinstance(logprobs, Mapping) else None
+    if not isinstance(entries, list):
+        return ()
+    try:
+        # bytes matter only where a character is split over tokens, which shows in their texts
+        whole = "".join(entry["token"] for entry in entries) == text
+        return [_token(entry, whole) for entry in entries]
+    except (KeyError, TypeError, ValueError, AttributeError):  # the reply is none the worse
+        return ()
+
+
+def _token(entry: Mapping[str, Any], whole: bool) -> Token:
+    alternatives = tuple((str(top["token"]), float(top["logprob"])) for top in entry.get("top_logprobs") or ())
+    if any(math.isnan(logprob) or logprob > _ROUNDING for _, logprob in alternatives):
+        raise ValueError("no logarithm of a probability")
+    return Token(entry["token"], alternatives, None if whole or entry.get("bytes") is None else bytes(entry["bytes"]))

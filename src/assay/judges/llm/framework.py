@@ -1,0 +1,250 @@
+"""Judges over a model object of a framework, which has an address, keys and proxies of its own.
+
+    class MyFrameworksJudge(FrameworkJudge):
+        def call(self, ask):                    # in a thread of our own, with nothing of the host's context
+            reply = self._model.chat(ask.messages)
+            return Reply(reply.text, usage=usage_of(reply.usage))
+
+The model is asked through its sync interface, in a thread for each call: async clients belong to one event loop, and
+the application may use the same client, or the pool of connections that its framework shares, in another one. Retries
+are ours, taken from the budget and counted; those of the model are best switched off, on a copy.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import Context
+from dataclasses import dataclass
+from typing import Any, TypeVar, Unpack
+
+from assay.errors import Cause, InputError, JudgeFailure
+from assay.judges import prompt_rendering as fences
+from assay.judges.http.deadlines import Deadline
+from assay.judges.http.errors import meaning_of
+from assay.judges.http.options import EndpointOptions, Settings
+from assay.judges.http.reservation import Bill
+from assay.judges.http.retries import Retries, Trouble
+from assay.judges.http.throttle import shared_throttle
+from assay.judges.llm.judge import Reply, Request, TextJudge
+from assay.judges.llm.openai import needs_vision, refuses_pictures, tokens_asked
+from assay.judges.protocol import JUDGING
+from assay.judges.splitting import picture_tokens
+from assay.records import fingerprint
+
+T = TypeVar("T")
+
+VOTES_AT = 0.7  # the temperature at which votes are sampled, as `OpenAIJudge` does
+
+#: Calls whose time was up and whose threads still wait for the model; beyond this no more are begun.
+LEFT_BEHIND = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One attempt at one reply.
+
+    messages     role ("system", "user", "assistant") and content, in order; the content of a message with pictures is
+                 a list of parts of text and image, as OpenAI has them
+    schema       a JSON schema for the model's API to enforce; None: the messages say what is wanted
+    temperature  in place of the model's own; None: leave that
+    """
+
+    messages: Sequence[Mapping[str, Any]]
+    schema: Mapping[str, Any] | None
+    temperature: float | None
+
+
+class FrameworkJudge(TextJudge):
+    """Answers with a model object of a framework; subclasses write `call`.
+
+    kind, model   what stands in the fingerprint: the class and the model's name
+    parameters    all else that can change an answer, JSON-able and without secrets; it is hashed
+    secrets       texts that must not stand in any message
+    enforces      the model's API takes a JSON schema and holds replies to it, so far as is known beforehand
+    tempers       it takes a temperature for a single call
+    vision        whether it may be shown pictures; where it then refuses them, that is the cause of the failure
+    mask, max_output_tokens   see `TextJudge`
+    options       timeout, deadline, max_attempts, retry_base, max_concurrency, limits, window_tokens, identity: see
+                  `EndpointOptions`. Headers and extra_body are the model's own, and refused here
+    """
+
+    reserves = True
+
+    def __init__(
+        self,
+        kind: str,
+        model: str,
+        parameters: Mapping[str, Any],
+        *,
+        secrets: Sequence[str] = (),
+        enforces: bool = False,
+        tempers: bool = False,
+        vision: bool = True,
+        mask: fences.Mask | None = None,
+        max_output_tokens: int | None = None,
+        **options: Unpack[EndpointOptions],
+    ) -> None:
+        own = sorted({"headers", "extra_body"} & set(options))
+        if own:
+            raise InputError(f"{own[0]}: the model has its own; give it to the model")
+        self.settings = Settings.of(options)
+        self.model = model
+        self.mask = mask
+        self.max_output_tokens = max_output_tokens
+        self.window_tokens = self.settings.window_tokens
+        self.deadline = self.settings.deadline
+        self.prefix_cache = True
+        identity = [self.settings.identity] if self.settings.identity is not None else dict(parameters)
+        self._fingerprint = f"{kind}/{model}#{fingerprint([identity])[:16]}"
+        self._title = f"{kind} {model}"
+        self._secrets = tuple(secret for secret in secrets if len(secret) >= 6)
+        self._enforces = enforces
+        self._tempers = tempers
+        self._vision = vision
+        self._retries = Retries(self.settings.max_attempts, self.settings.retry_base)
+        self._left: list[threading.Thread] = []
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._title!r})"
+
+    @property
+    def fingerprint(self) -> str:
+        return self._fingerprint
+
+    @property
+    def sees(self) -> bool:  # type: ignore[override]
+        """Whether it is shown pictures. Not with a mask, which hides nothing on them."""
+        return self._vision and self.mask is None
+
+    @abstractmethod
+    def call(self, ask: Ask) -> Reply:
+        """The model's reply, from a thread of our own and in an empty context in which `JUDGING` is set.
+
+        Raises JudgeFailure where the model declined, and whatever the model raises: `raised.meaning_of` reads that.
+        """
+
+    async def generate(self, request: Request) -> Reply:
+        """See `TextJudge.generate`. A schema that the model's API refuses is not sent again."""
+        try:
+            return await self._generated(request)
+        except JudgeFailure as failure:
+            if request.prompt.pictures and refuses_pictures(failure):
+                raise needs_vision(failure) from None
+            raise
+
+    async def _generated(self, request: Request) -> Reply:
+        pictures = request.prompt.pictures
+        if self._enforces:
+            try:
+                return await self._attempts(request, request.prompt.schema)
+            except JudgeFailure as failure:
+                if failure.cause is not Cause.BAD_REQUEST or failure.detail.get("status") not in (400, 422):
+                    raise
+                if pictures and refuses_pictures(failure):  # it says nothing of the schema
+                    raise
+                request.deadline.note(failure.message)
+                reply = await self._attempts(request, None)
+                self._enforces = False
+                return reply
+        return await self._attempts(request, None)
+
+    async def _attempts(self, request: Request, schema: Mapping[str, Any] | None) -> Reply:
+        ask = Ask(
+            self.shown(request),
+            schema,
+            VOTES_AT if request.prompt.vote and self._tempers else None,
+        )
+        deadline = request.deadline
+        return await self._retries.run(lambda: self._attempt(ask, request, deadline), heard=deadline.note)
+
+    async def _attempt(self, ask: Ask, request: Request, deadline: Deadline) -> Reply:
+        throttle = shared_throttle(self._fingerprint, **self.settings.limits)
+        with deadline.stopped():
+            turn = await throttle.enter(tokens_asked(request.prompt))
+        bill, used, succeeded = Bill(), None, False
+        try:
+            if bill.wanted:
+                read = sum(fences.tokens_in(message["content"]) for message in self.messages(request))
+                read += picture_tokens(request.prompt.material)
+                wanted = (3 * request.prompt.output_tokens + 500) * (2 if request.more_room else 1)
+                bill.reserve(read, self.max_output_tokens or wanted)
+            reply = await self._once(ask)
+            bill.usage = reply.usage
+            counts = (reply.usage.prompt_tokens, reply.usage.completion_tokens)
+            used, succeeded = sum(count or 0 for count in counts) or None, True
+            return reply
+        except Trouble as trouble:
+            bill.refused(trouble.failure.cause)
+            if trouble.limited:
+                throttle.refused(turn, self._retries.pause(trouble.retry_after, throttle.refusals + 1))
+            raise
+        except JudgeFailure as failure:
+            bill.refused(failure.cause)
+            bill.usage = failure.detail.get("usage", bill.usage)
+            raise
+        finally:
+            bill.settle()
+            throttle.leave(turn, tokens=used, succeeded=succeeded)
+
+    async def _once(self, ask: Ask) -> Reply:
+        self._left = [thread for thread in self._left if thread.is_alive()]
+        if len(self._left) >= LEFT_BEHIND:
+            message = f"{self._title}: {len(self._left)} calls have not come back; give the model a timeout of its own"
+            raise JudgeFailure(Cause.TIMEOUT, message)
+        seconds = self.settings.timeout
+        try:
+            async with asyncio.timeout(seconds):
+                reply, error = await self._in_a_thread(lambda: self.call(ask))
+        except TimeoutError:
+            raise Trouble(JudgeFailure(Cause.TIMEOUT, f"{self._title}: no reply within {seconds:.3g} s")) from None
+        if error is not None:
+            raise self._failure_of(error)
+        return reply  # type: ignore[return-value]  # there is a reply where there is no error
+
+    def _failure_of(self, error: BaseException) -> Trouble | JudgeFailure:
+        """What to raise for what the model raised, without that itself: it may hold the request and its headers."""
+        if isinstance(error, JudgeFailure):
+            return error
+        said = meaning_of(error, self._title, self.model, self.scrub)
+        return said or JudgeFailure(Cause.BUG, self.scrub(f"the model raised {type(error).__name__}: {error}")[:500])
+
+    async def _in_a_thread(self, function: Callable[[], T]) -> tuple[T | None, BaseException | None]:
+        """What the function gives or raises, from a daemon thread in an empty context. Cancelled, it is left alone.
+
+        Whatever is raised there is the model's: no interrupt of the user and no cancellation of ours comes to a thread.
+        """
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[tuple[T | None, BaseException | None]] = loop.create_future()
+
+        def tell(value: T | None, error: BaseException | None) -> None:
+            if not done.done():
+                done.set_result((value, error))
+
+        def work() -> None:
+            JUDGING.set(True)
+            value: T | None = None
+            error: BaseException | None = None
+            try:
+                value = function()
+            except BaseException as raised:
+                error = raised
+            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(tell, value, error)
+
+        thread = threading.Thread(target=Context().run, args=(work,), name="assay-judge", daemon=True)
+        thread.start()
+        try:
+            return await done
+        except asyncio.CancelledError:
+            self._left.append(thread)
+            raise
+
+    def scrub(self, text: str) -> str:
+        """The text without the secrets of the model."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text

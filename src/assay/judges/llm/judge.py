@@ -1,0 +1,286 @@
+"""Judges that answer by writing text: everything around one `generate` that sends a prompt to a model.
+
+    class MyJudge(TextJudge):
+        fingerprint = "my-model"
+
+        async def generate(self, request):
+            return Reply(await my_model(self.system(request), self.user(request)))
+
+One inquiry is one request, so that nothing is read in view of anything else; what does not fit the window is asked in
+parts; a reply that is cut is asked for in smaller pieces; one that cannot be used is asked for again, with the reason.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from assay.errors import AmbiguousReply, BadReply, Cause, JudgeFailure
+from assay.inquiries.base import Inquiry, Prompt
+from assay.judges import prompt_rendering as fences
+from assay.judges.asking import bug, together
+from assay.judges.base import BaseJudge
+from assay.judges.http.deadlines import Deadline, within
+from assay.judges.http.replies import UNCOUNTED
+from assay.judges.llm.labels import Token, attach_probabilities
+from assay.judges.llm.prefix_warmup import Prefixes
+from assay.judges.llm.replies import cleaned, find_object, is_copied
+from assay.judges.protocol import SPENDING, Answer, Asking
+from assay.judges.splitting import Need, ask_in_parts, chars_for, reading
+from assay.records import Usage, fingerprint
+
+#: Replies to one request that may be unusable before it is given up.
+TRIES = 3
+
+_REPLY_SLACK = 300  # tokens of a reply that the inquiry's own estimate may miss
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A reply that could not be used, and why, in words for the judge."""
+
+    reply: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model wrote. `truncated`: it was cut at a limit. `tokens` where the endpoint gives log-probabilities."""
+
+    text: str
+    truncated: bool = False
+    usage: Usage = UNCOUNTED
+    tokens: Sequence[Token] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One thing to generate. After a reply that could not be used, `correction` holds it.
+
+    `more_room`: the last reply was cut and the question cannot get smaller; allow about twice the length. `deadline`
+    stands still while a request waits for its turn.
+    """
+
+    prompt: Prompt
+    correction: Correction | None = None
+    more_room: bool = False
+    deadline: Deadline = field(default_factory=Deadline)
+
+    def until(self, deadline: Deadline) -> Request:
+        """The same, with this deadline."""
+        return Request(self.prompt, self.correction, self.more_room, deadline)
+
+
+class TextJudge(BaseJudge):
+    """A judge over one model that writes text; subclasses write `generate` and `fingerprint`.
+
+    window_tokens       what the model can read and write together. Texts are measured without a tokenizer, cautiously
+    max_output_tokens   what it can write at most; None for no limit of its own
+    deadline            seconds for one request with all its attempts, without the time it waits for its turn
+    mask                applied to all judged text before `generate` sees it. Quotes of what it changed can no longer
+                        be found in the passages, and so are no evidence; claims and reasons speak of masked text
+    prefix_cache        let the first of several requests that begin alike go ahead, so that the model's cache serves
+    asking              whether what belongs together is asked in one request: "auto", "fused" or "separate"; see
+                        `assay.judges.fusing`
+    reserves            True where `generate` takes each request that it sends from the budget (`SPENDING`) itself;
+                        otherwise each `generate` is taken from it as one call
+    """
+
+    window_tokens: int = 32_000
+    max_output_tokens: int | None = None
+    deadline: float = 120.0
+    mask: fences.Mask | None = None
+    prefix_cache: bool = False
+    reserves: bool = False
+    budgeted = True
+    asking: Asking | None = "auto"
+
+    @property
+    def address(self) -> str:
+        """The fingerprint, and what of the prompts is decided here."""
+        parts = [fences.VERSION, fences.SYSTEM, self.window_tokens, self.max_output_tokens, self._mask_name()]
+        return f"{self.fingerprint}+{fingerprint(parts)[:16]}"
+
+    def _mask_name(self) -> str | None:
+        # found out once: a mask without a name gets one that nobody else has
+        known: tuple[Any, str | None] | None = self.__dict__.get("_named_mask")
+        if known is None or known[0] is not self.mask:
+            known = self.__dict__["_named_mask"] = (self.mask, fences.name_of_mask(self.mask))
+        return known[1]
+
+    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        """See `BaseJudge.cannot`: it answers what can be asked in writing."""
+        if inquiry.prompt is not Inquiry.prompt:
+            return None
+        return _not_in_writing(inquiry.name)
+
+    @abstractmethod
+    async def generate(self, request: Request) -> Reply:
+        """The model's reply. Raises JudgeFailure; it is cancelled when the deadline passes.
+
+        What a failed call cost goes into the failure's detail as `usage`.
+        """
+
+    def system(self, request: Request) -> str:
+        """The system message, the same for all requests."""
+        return fences.SYSTEM
+
+    def user(self, request: Request, *, show_schema: bool = True) -> str:
+        """The user message, with the correction where there is one, for models that take a single text."""
+        text = fences.render(request.prompt, show_schema=show_schema, mask=self.mask)
+        if request.correction is not None:
+            text += "\n\nYOUR PREVIOUS REPLY\n" + fences.clean(request.correction.reply[:4000])
+            text += "\n\n" + fences.correct(request.correction.message, request.prompt.schema)
+        return text
+
+    def messages(self, request: Request, *, show_schema: bool = True) -> list[dict[str, str]]:
+        """The request as chat messages."""
+        user = fences.render(request.prompt, show_schema=show_schema, mask=self.mask)
+        messages = [{"role": "system", "content": self.system(request)}, {"role": "user", "content": user}]
+        if request.correction is not None:
+            correction = fences.correct(request.correction.message, request.prompt.schema)
+            messages.append({"role": "assistant", "content": request.correction.reply[:4000] or "(no reply)"})
+            messages.append({"role": "user", "content": correction})
+        return messages
+
+    def shown(self, request: Request, *, show_schema: bool = True) -> Sequence[Mapping[str, Any]]:
+        """`messages`, the user's in parts of text and image where there are pictures."""
+        return self._shown(request, self.messages(request, show_schema=show_schema), show_schema)
+
+    def _shown(
+        self, request: Request, messages: list[dict[str, str]], show_schema: bool
+    ) -> Sequence[Mapping[str, Any]]:
+        if not request.prompt.pictures:
+            return messages
+        parts = fences.render_parts(request.prompt, show_schema=show_schema, mask=self.mask)
+        return [messages[0], {"role": "user", "content": parts}, *messages[2:]]
+
+    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+        """Each alone: nobody waits for the call of another."""
+        return [[inquiry] for inquiry in inquiries]
+
+    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        """See `BaseJudge.answer`. Calls run concurrently; cancelling this cancels them."""
+        room = WritingRoom(self.window_tokens, self.max_output_tokens)
+        return await together([ask_in_parts(inquiry, room, self._ask) for inquiry in inquiries])
+
+    async def _ask(self, inquiry: Inquiry[Any], more_room: bool) -> Answer:
+        """The answer of one call, or of a few. Never raises for what went wrong: it becomes the failure."""
+        tally = _Tally()
+        try:
+            prompt = inquiry.asked
+            assert prompt is not None  # `need` has looked
+            async with self._turn(prompt):
+                finding = await self._converse(inquiry, prompt, tally, more_room)
+            return Answer(finding=finding, usage=tally.usage)
+        except JudgeFailure as failure:
+            return Answer(failure=failure, usage=tally.usage + failure.detail.pop("usage", Usage()))
+        except Exception as error:  # foreign code: the model's client, an inquiry's reader
+            broken = bug(error)
+            broken.raw = tally.raw
+            return Answer(failure=broken, usage=tally.usage)
+
+    def _turn(self, prompt: Prompt) -> AbstractAsyncContextManager[None]:
+        if not self.prefix_cache:
+            return nullcontext()
+        prefixes: Prefixes = self.__dict__.setdefault("_prefixes", Prefixes())
+        return prefixes.turn(prompt)
+
+    async def _converse(self, inquiry: Inquiry[Any], prompt: Prompt, tally: _Tally, more_room: bool) -> Any:
+        """The finding of one call, or of another one after a reply that could not be used."""
+        correction: Correction | None = None
+        for _ in range(TRIES):
+            reply = await self._reserved(Request(prompt, correction, more_room))
+            tally.add(reply)
+            if reply.truncated:
+                raise JudgeFailure(Cause.TRUNCATED, "the reply was cut at the token limit", raw=reply.text)
+            try:
+                return inquiry.read(self._read(prompt, reply))
+            except AmbiguousReply as error:
+                raise JudgeFailure(Cause.AMBIGUOUS, f"the reply contradicts itself: {error}", raw=reply.text) from None
+            except BadReply as error:
+                correction = Correction(reply.text, str(error))
+        assert correction is not None
+        message = f"the reply does not fit the schema: {correction.message}"
+        raise JudgeFailure(Cause.PARSE, message, raw=correction.reply)
+
+    async def _reserved(self, request: Request) -> Reply:
+        """The reply, taken from the budget where there is one and `generate` does not do that itself."""
+        budget = SPENDING.get()
+        if budget is None or self.reserves:
+            return await self._generate(request)
+        wanted = (3 * request.prompt.output_tokens + 500) * (2 if request.more_room else 1)
+        read = fences.tokens_in(self.system(request)) + fences.tokens_in(self.user(request))
+        reservation = budget.reserve(read, self.max_output_tokens or wanted)
+        usage = UNCOUNTED
+        try:
+            reply = await self._generate(request)
+            usage = reply.usage
+            return reply
+        except JudgeFailure as failure:
+            usage = failure.detail.get("usage", UNCOUNTED)
+            raise
+        finally:
+            reservation.settle(usage)
+
+    async def _generate(self, request: Request) -> Reply:
+        return await within(self.deadline, "reply", lambda deadline: self.generate(request.until(deadline)))
+
+    def _read(self, prompt: Prompt, reply: Reply) -> Mapping[str, Any]:
+        found = find_object(reply.text, prompt.required)
+        if is_copied(found, [fences.clean(s.text) for s in prompt.material if "{" in s.text]):
+            raise BadReply("The JSON object is copied from the texts; give your own.")
+        if reply.tokens:
+            attach_probabilities(found, prompt.schema, reply.text, reply.tokens, prompt.labels)
+        return cleaned(found)
+
+
+@dataclass(frozen=True, slots=True)
+class WritingRoom:
+    """What a model reads and writes together, and what it writes at most, in tokens."""
+
+    window: int
+    output: int | None = None
+
+    def need(self, inquiry: Inquiry[Any]) -> Need:
+        """See `planning.Room`."""
+        prompt = inquiry.asked
+        if prompt is None:
+            raise JudgeFailure(
+                Cause.JUDGE_CANNOT, f"{inquiry.name} is not answered in writing; name a judge that embeds"
+            )
+        fixed = (
+            fences.tokens_in(fences.SYSTEM)
+            + fences.tokens_in(prompt.task)
+            + fences.tokens_in(fences.schema_text(prompt.schema))
+            + min(prompt.output_tokens, self.output or prompt.output_tokens)
+            + _REPLY_SLACK
+        )
+        over = fixed + reading(prompt.material) - self.window
+        half = max(1, self.window // 2 - _REPLY_SLACK)  # a reply may take half of the window; the rest is for reading
+        split = inquiry.too_many or prompt.output_tokens > min(half, self.output or half)
+        if over <= 0:
+            return Need(over, chars=0, split=split)
+        room = self.window - fixed - reading([replace(section, text="") for section in prompt.material])
+        return Need(over, chars_for(room, prompt.material), split)
+
+
+def _not_in_writing(name: str) -> JudgeFailure:
+    return JudgeFailure(Cause.JUDGE_CANNOT, f"{name} is not answered in writing; name a judge that embeds")
+
+
+class _Tally:
+    """What the calls for one group cost, and the last reply."""
+
+    __slots__ = ("raw", "usage")
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+        self.raw: str | None = None
+
+    def add(self, reply: Reply) -> None:
+        self.usage += reply.usage
+        self.raw = reply.text

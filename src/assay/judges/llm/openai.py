@@ -1,0 +1,353 @@
+"""A judge over any OpenAI-compatible endpoint: chat completions for verdicts, embeddings for similarity."""
+
+from __future__ import annotations
+
+import copy
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Unpack
+
+from assay.errors import Cause, InputError, JudgeFailure
+from assay.inquiries import Inquiry, Similarity
+from assay.inquiries.base import Prompt
+from assay.inquiries.similarity import Compared
+from assay.judges import prompt_rendering as fences
+from assay.judges.asking import together
+from assay.judges.base import BaseJudge
+from assay.judges.http.client import Address
+from assay.judges.http.endpoint import Body, Endpoint
+from assay.judges.http.options import EndpointOptions, Settings
+from assay.judges.llm.capabilities import LESSONS, Dialect, Trial, shared_dialect
+from assay.judges.llm.chat import Message, reply_of
+from assay.judges.llm.embeddings import Embedder
+from assay.judges.llm.judge import Reply, Request, TextJudge
+from assay.judges.prompt_rendering import schema_text, tokens_in
+from assay.judges.protocol import Answer
+from assay.judges.splitting import picture_tokens
+from assay.records import Usage, fingerprint
+
+#: Alternatives asked for at each token: enough for a closed set of labels; some servers allow no more.
+TOP_LOGPROBS = 5
+
+_DEFAULT_EMBEDDINGS = "text-embedding-3-small"
+
+
+class OpenAIJudge(TextJudge):
+    """Answers every inquiry with `model` at an OpenAI-compatible endpoint.
+
+    base_url            where; None means OpenAI itself. The environment's OPENAI_BASE_URL is not used
+    api_key             the key. Without it, OPENAI_API_KEY is used for OpenAI itself, and nothing for another base_url
+    azure_endpoint      an Azure OpenAI resource instead of base_url, with `api_version`; `model` is the deployment
+    client              an `openai.AsyncOpenAI` of your own instead of all of these: its keys, proxies and headers stay.
+                        Its retries are not used; attempts are counted here
+    embedding_model     for Similarity and Distance. At OpenAI itself text-embedding-3-small; elsewhere none by default
+    similarity          a judge that answers these instead
+    temperature, seed   of the one best reply; votes are sampled at `vote_temperature`, with seeds of their own
+    max_output_tokens   what it writes at most; None lets each request set a generous limit
+    structured          True: enforce the schema; False: state it in the prompt only; "auto": find out
+    logprobs            label probabilities: True asks for them always, False never, None where something uses them (a
+                        cascade); they make replies a hundred times larger
+    prefix_cache        let the first of several requests that begin alike go ahead, so that the endpoint's cache serves
+    mask                applied to all judged text before it leaves the process; see `TextJudge`
+    vision              whether it may be shown pictures; False for a model that is known to read none
+    options             timeouts, attempts, limits, window, headers: see `EndpointOptions`
+
+    Nothing is sent, and `openai` is not imported, before the first inquiry. Redirects are not followed. Raises
+    InputError for arguments that cannot work.
+    """
+
+    kind = "openai"  # of its fingerprint
+    reserves = True  # the endpoint does, for each attempt
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        azure_endpoint: str | None = None,
+        api_version: str | None = None,
+        client: Any = None,
+        embedding_model: str | None = None,
+        similarity: BaseJudge | None = None,
+        temperature: float = 0.0,
+        vote_temperature: float = 0.7,
+        seed: int | None = 7,
+        max_output_tokens: int | None = None,
+        structured: bool | Literal["auto"] = "auto",
+        logprobs: bool | None = None,
+        prefix_cache: bool = True,
+        mask: fences.Mask | None = None,
+        vision: bool = True,
+        **options: Unpack[EndpointOptions],
+    ) -> None:
+        if not model:
+            raise InputError("model: name the model, as the endpoint calls it")
+        if logprobs not in (None, True, False):
+            raise InputError(f"logprobs: expected True, False or None (where something uses them), got {logprobs!r}")
+        settings = Settings.of(options)
+        itself = base_url is None and azure_endpoint is None and client is None
+        if client is not None:
+            if base_url or api_key or azure_endpoint or settings.headers:
+                raise InputError("client: it has an address, a key and headers of its own; give those to it")
+            address = _address_of(client)
+        else:
+            key = api_key or _key(itself)
+            address = Address.of(base_url, key, settings.headers, azure_endpoint, api_version)
+        self.model = model
+        self.embedding_model = embedding_model or (_DEFAULT_EMBEDDINGS if itself else None)
+        self.similarity = similarity
+        self.budgeted = similarity is None or similarity.budgeted
+        self.temperature = temperature
+        self.vote_temperature = vote_temperature
+        self.seed = seed
+        self.window_tokens = settings.window_tokens
+        self.max_output_tokens = max_output_tokens
+        self.deadline = settings.deadline
+        self.prefix_cache = prefix_cache
+        self.mask = mask
+        self.endpoint = self._reach(address, settings, client)
+        self._structured = structured
+        self._wants_logprobs = logprobs
+        self._vision = vision
+        self._logprobs = bool(logprobs)
+        first = Dialect(
+            structured="json_schema" if structured else "plain",
+            fixed=structured != "auto",
+            show_schema=not structured,
+            budget="max_completion_tokens" if itself else "max_tokens",
+        )
+        self.dialect = shared_dialect((self.endpoint.name, model, str(structured)), first)
+        self._embedder = Embedder(self.endpoint, self.embedding_model, mask=mask) if self.embedding_model else None
+
+    def _reach(self, address: Address, settings: Settings, client: Any) -> Endpoint:
+        """How its requests are sent."""
+        return Endpoint(address, settings, client)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.model!r}, base_url={self.endpoint.name!r})"
+
+    @property
+    def fingerprint(self) -> str:
+        parts = [
+            *(self.temperature, self.vote_temperature, self.seed, self._structured, self._logprobs),
+            self.embedding_model if self.similarity is None else self.similarity.address,
+            self.endpoint.identity,
+        ]
+        return f"{self.kind}/{self.model}@{self.endpoint.title}#{fingerprint(parts)[:16]}"
+
+    @property
+    def sees(self) -> bool:  # type: ignore[override]
+        """Whether it is shown pictures. Not with a mask, which hides nothing on them."""
+        return self._vision and self.mask is None
+
+    def with_probabilities(self) -> OpenAIJudge:
+        if self._logprobs or self._wants_logprobs is False:
+            return self
+        twin = copy.copy(self)
+        twin.__dict__.pop("_caches", None)
+        twin._logprobs = True
+        return twin
+
+    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        if not issubclass(inquiry, Compared):
+            return super().cannot(inquiry, language)
+        if self.similarity is not None:
+            return self.similarity.cannot(inquiry, language)
+        if self._embedder is not None:
+            return None
+        message = (
+            f"{self.model} at {self.endpoint.name} answers similarity only with embeddings: "
+            "pass embedding_model='...' if the endpoint has one, or similarity=EmbeddedJudge()"
+        )
+        return JudgeFailure(Cause.JUDGE_CANNOT, message)
+
+    async def release(self) -> None:
+        await self.endpoint.release()
+        if self.similarity is not None:
+            await self.similarity.release()
+
+    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+        """Each alone; but vectors of many texts are fetched together, because none depends on another."""
+        similar = [inquiry for inquiry in inquiries if isinstance(inquiry, Compared)]
+        alone = [[inquiry] for inquiry in inquiries if not isinstance(inquiry, Compared)]
+        return [*alone, similar] if similar else alone
+
+    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        similar = [n for n, inquiry in enumerate(inquiries) if isinstance(inquiry, Compared)]
+        if not similar:
+            return await super().answer(inquiries)
+        written = [n for n in range(len(inquiries)) if n not in set(similar)]
+        of_written, of_similar = await together(
+            [
+                super().answer([inquiries[n] for n in written]),
+                self._similar([inquiry for inquiry in inquiries if isinstance(inquiry, Compared)]),
+            ]
+        )
+        answers = dict(zip([*written, *similar], [*of_written, *of_similar], strict=True))
+        return [answers[n] for n in range(len(inquiries))]
+
+    async def _similar(self, inquiries: Sequence[Compared]) -> Sequence[Answer]:
+        if self.similarity is not None:
+            return await self.similarity.answer(inquiries)
+        if self._embedder is None:
+            return [Answer(failure=self.cannot(Similarity))] * len(inquiries)
+        return await self._embedder.answer(inquiries, self.deadline)
+
+    async def generate(self, request: Request) -> Reply:
+        """One chat completion. A parameter that the endpoint refuses is dropped or renamed, and that remembered."""
+        message = await self._complete(request, double=request.more_room)
+        reply = message.reply
+        if reply.truncated and not reply.text.strip() and not request.more_room:
+            # the limit went into thinking: room for that once, before the question is made smaller
+            self.dialect.generosity = max(2, self.dialect.generosity)
+            try:
+                again = await self._complete(request, double=True)
+            except JudgeFailure as failure:
+                failure.detail["usage"] = reply.usage + failure.detail.get("usage", Usage())
+                raise
+            return Reply(again.reply.text, again.reply.truncated, reply.usage + again.reply.usage, again.reply.tokens)
+        if request.correction is not None and not self.dialect.show_schema:
+            self.dialect.show_schema = True  # what should have enforced the schema did not
+        return reply
+
+    async def _complete(self, request: Request, *, double: bool = False) -> Message:
+        try:
+            return await self._completed(request, double)
+        except JudgeFailure as failure:
+            if request.prompt.pictures and refuses_pictures(failure):
+                raise needs_vision(failure) from None
+            raise
+
+    async def _completed(self, request: Request, double: bool) -> Message:
+        trial = Trial(self.dialect, f"{self.model} at {self.endpoint.name}")
+        sent: Body = {}
+
+        def make() -> Body:
+            # made when its turn has come: by then another call may have learned something
+            body = self._body(request, trial.now(), double)
+            sent.clear()
+            sent.update(body, messages=None)  # the texts need not be held until the reply is there
+            return {**body, **self.endpoint.settings.extra_body}
+
+        for lesson in range(LESSONS):
+            try:
+                answer = await self.endpoint.call(
+                    self.model,
+                    "/chat/completions",
+                    make,
+                    tokens=tokens_asked(request.prompt),
+                    reply=request.prompt.output_tokens,
+                    deadline=request.deadline,
+                    most=self._most,
+                )
+                break
+            except JudgeFailure as failure:
+                refused = failure.cause is Cause.BAD_REQUEST and failure.detail.get("status") in (400, 422)
+                if not refused or lesson == LESSONS - 1 or not trial.learn(failure.detail, sent):
+                    raise
+                request.deadline.note(failure.message)
+        message = reply_of(answer, self.endpoint)
+        if "logprobs" in sent and self._wants_logprobs is None:
+            trial.dialect.logprobs = bool(message.reply.tokens) or not message.reply.text
+        trial.dialect.confirmed = trial.dialect.confirmed or "response_format" in sent
+        trial.adopt()
+        return message
+
+    def _most(self, body: Body) -> int:
+        """The tokens that a reply to this call can have at most."""
+        limits = [body.get(name) for name in ("max_tokens", "max_completion_tokens")]
+        stated = [limit for limit in limits if isinstance(limit, int)]
+        return max(stated) if stated else self.max_output_tokens or self.window_tokens
+
+    def request_body(self, prompt: Prompt) -> Body:
+        """The chat call for this prompt, as it would be sent now."""
+        return self._body(Request(prompt), self.dialect, False)
+
+    def _body(self, request: Request, dialect: Dialect, double: bool) -> Body:
+        prompt = request.prompt
+        messages = self.messages(request, show_schema=dialect.show_schema)
+        vote = prompt.vote
+        body: Body = {
+            "model": self.model,
+            "messages": self._shown(request, messages, dialect.show_schema),
+            "temperature": self.vote_temperature if vote else self.temperature,
+        }
+        if self.seed is not None:
+            body["seed"] = self.seed + vote
+        if dialect.budget is not None:
+            body[dialect.budget] = self._budget(prompt, messages, dialect, double)
+        if dialect.structured == "json_schema":
+            named = {"name": "reply", "strict": True, "schema": prompt.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": named}
+        elif dialect.structured == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        if self._logprobs and dialect.logprobs is not False and has_labels(prompt.schema):
+            body |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+        for name in dialect.dropped:
+            body.pop(name, None)
+        return body
+
+    def _budget(self, prompt: Prompt, messages: Sequence[Mapping[str, str]], dialect: Dialect, double: bool) -> int:
+        """The output limit: three times what is expected and 500 more, within what model and window allow."""
+        wanted = (3 * prompt.output_tokens + 500) * dialect.generosity * (2 if double else 1)
+        read = sum(tokens_in(message["content"]) for message in messages) + tokens_in(schema_text(prompt.schema))
+        read += picture_tokens(prompt.material)
+        limits = [self.window_tokens - read, self.max_output_tokens, dialect.cap]
+        return max(16, min([wanted, *(limit for limit in limits if limit is not None)]))
+
+    async def probe(self) -> dict[str, Any]:
+        """What works: see `judges.probe`. Never raises for what does not."""
+        from assay.judges.http.probe import probe
+
+        return await probe(self.with_probabilities())
+
+
+def _key(itself: bool) -> str:
+    if not itself:
+        return "none"  # the client insists on one; servers without keys ignore it
+    key = os.environ.get("OPENAI_API_KEY")
+    if not key:
+        raise InputError("no key: pass api_key=... or set OPENAI_API_KEY; for another endpoint pass base_url=...")
+    return key
+
+
+def _address_of(client: Any) -> Address:
+    """The address of a client that was handed over."""
+    if type(client).__name__ in ("OpenAI", "AzureOpenAI"):
+        raise InputError(f"client: expected an openai.AsyncOpenAI, got the sync {type(client).__name__}")
+    if not hasattr(client, "post") or not hasattr(client, "base_url"):
+        raise InputError(f"client: expected an openai.AsyncOpenAI, got {client!r}")
+    key = getattr(client, "api_key", None)
+    return Address.of(str(client.base_url), key if isinstance(key, str) and key else "none", {})
+
+
+def tokens_asked(prompt: Prompt) -> int:
+    """An estimate of what a call takes, for the throttle."""
+    texts = (fences.SYSTEM, prompt.task, *(section.text for section in prompt.material))
+    return sum(map(tokens_in, texts)) + picture_tokens(prompt.material) + prompt.output_tokens
+
+
+#: What endpoints say to a message with a picture that they do not take.
+_NO_PICTURES = re.compile(r"image|vision|multi-?modal|mmproj|content.{0,80}\b(?:str|string)\b", re.IGNORECASE)
+
+
+def refuses_pictures(failure: JudgeFailure) -> bool:
+    """Whether a call failed because its model, or its server, takes no images."""
+    status = failure.detail.get("status")
+    said = failure.cause in (Cause.BAD_REQUEST, Cause.CONNECTION, Cause.NO_MODEL) and isinstance(status, int)
+    return said and bool(_NO_PICTURES.search(failure.message))
+
+
+def needs_vision(failure: JudgeFailure) -> JudgeFailure:
+    """The failure of a call whose pictures were refused, under its own name."""
+    return JudgeFailure(Cause.NEEDS_VISION, failure.message, raw=failure.raw, detail=failure.detail)
+
+
+def has_labels(schema: Mapping[str, Any]) -> bool:
+    """Whether a reply of this schema holds labels from a closed set."""
+    properties = schema.get("properties", {})
+    if "enum" in properties.get("label", {}):
+        return True
+    return any(has_labels(inner) for inner in (*properties.values(), schema.get("items", {})) if inner)

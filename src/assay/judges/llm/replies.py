@@ -1,0 +1,183 @@
+"""Reading a reply: the one JSON object that answers, out of whatever a model wrote around it.
+
+The rule that keeps a judged text from answering for the judge: only an object at the top level of the reply counts,
+never one inside a string or inside another object; all such objects that answer must agree; and where something that
+looks like an answer is broken, the whole reply is refused rather than searched for what else it may hold.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.errors import AmbiguousReply, BadReply
+from assay.judges.llm.json_repair import Broken, tidy
+
+_THINKING = re.compile(r"\s*<(think|thinking|thought|reasoning|reflection)>", re.IGNORECASE)
+
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+_ASIDE = dict.fromkeys(map(ord, " \t\n\r\u00a0\\\"'\u201c\u201d\u2018\u2019"))
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The object that answers, and the part of the reply that it was read from.
+
+    `start` is where that part begins; None when it had to be mended or unwrapped, so that offsets mean nothing.
+    """
+
+    data: Object
+    text: str
+    start: int | None
+
+
+def find_object(text: str, required: Sequence[str]) -> Found:
+    """The object in a reply that has these keys at its top level, and its place.
+
+    Reads past reasoning at the start, prose and code fences, and mends trailing commas, single or typographic quotes,
+    bare keys, comments and Python's literals. NaN and infinities become None. Raises BadReply when there is no such
+    object or a broken one, AmbiguousReply when there are several that differ. Takes linear time.
+    """
+    start = _after_thinking(text)
+    if text[start:].lstrip().startswith('"'):
+        return _in_a_string(text[start:], required)
+    answers = [answer for found in _objects(text, start) if (answer := _unwrap(found, required)) is not None]
+    if not answers:
+        raise BadReply(f"There is no JSON object with the keys {', '.join(required)} in it.")
+    if any(other.data != answers[0].data for other in answers[1:]):
+        raise AmbiguousReply("There are several JSON objects that differ; give one.")
+    return answers[-1]
+
+
+def is_copied(found: Found, texts: Iterable[str]) -> bool:
+    """Whether the object stands in one of these texts: then the judge only repeats what it has read.
+
+    Spacing, quotes and backslashes aside: a text may hold the object escaped, and a judge write it out.
+    """
+    needle = found.text.translate(_ASIDE)
+    return any(needle in text.translate(_ASIDE) for text in texts)
+
+
+def cleaned(found: Found) -> Object:
+    """The data, with no half of a character in any text: JSON may hold one, and no UTF-8 can."""
+    if "\\u" not in found.text and found.text.isascii():
+        return found.data
+    data: Object = _well_formed(found.data)
+    return data
+
+
+def _well_formed(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode() if _SURROGATE.search(value) else value
+    if isinstance(value, list):
+        return [_well_formed(item) for item in value]
+    if isinstance(value, dict):
+        return {_well_formed(key): _well_formed(item) for key, item in value.items()}
+    return value
+
+
+def _after_thinking(text: str) -> int:
+    """Where the reply proper begins. Only a block that opens the reply is reasoning, and its first end tag ends it.
+
+    Anywhere else such a tag may be a quotation of the judged text, put there to have an honest answer discarded.
+    """
+    opening = _THINKING.match(text)
+    if opening is None:
+        return 0
+    closing = re.compile(rf"</{opening[1]}>", re.IGNORECASE).search(text, opening.end())
+    if closing is None:
+        raise BadReply("The reasoning does not end, and no JSON object follows it.")
+    return closing.end()
+
+
+def _in_a_string(text: str, required: Sequence[str]) -> Found:
+    """The answer of a reply that is, as a whole, one JSON string with the object as its text."""
+    try:
+        inner = json.loads(text, strict=False)
+    except ValueError:
+        inner = None
+    if not isinstance(inner, str) or inner.lstrip().startswith('"'):
+        raise BadReply("The reply begins with a text in quotes, not with a JSON object.")
+    found = find_object(inner, required)
+    return Found(found.data, found.text, None)
+
+
+def _unwrap(found: Found, required: Sequence[str]) -> Found | None:
+    """The object if it answers; the object in it if that answers and is all there is ({"result": {...}})."""
+    if all(key in found.data for key in required):
+        return found
+    for inner in (found.data.get("arguments"), *(found.data.values() if len(found.data) == 1 else ())):
+        if isinstance(inner, dict) and all(key in inner for key in required):
+            return Found(inner, found.text, None)
+    return None
+
+
+def _objects(text: str, start: int) -> list[Found]:
+    """All objects at the top level of the text. Raises BadReply at one that is broken."""
+    found: list[Found] = []
+    patience = 2 * (len(text) - start) + 1000
+    at = text.find("{", start)
+    while at >= 0:
+        one = _object_at(text, at)
+        if isinstance(one, Found):
+            found.append(one)
+            at = text.find("{", at + len(one.text))
+            continue
+        # a brace in prose, in a formula, in a template: nothing before `one` looked like JSON
+        patience -= one - at
+        if patience < 0:
+            raise BadReply("The reply is full of braces that do not belong together.")
+        at = text.find("{", at + 1)
+    return found
+
+
+def _object_at(text: str, start: int) -> Found | int:
+    """The object that begins here; or, when this brace begins none, where it turned out so.
+
+    Raises BadReply when it begins one that is broken: what follows could stand in one of its strings.
+    """
+    try:
+        data, end = _DECODER.raw_decode(text, start)
+        return Found(data, text[start:end], start)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        mended, end = tidy(text, start)
+        # a list rather than an object can not come out: tidy starts at a brace
+        return Found(_DECODER.decode(mended), text[start:end], None)
+    except Broken as broken:
+        stop, message = broken.at, str(broken)
+    except (ValueError, RecursionError):
+        stop, message = len(text), "The JSON object is not well formed."
+        if (closing := text.find("}", start)) >= 0:
+            stop = closing + 1
+    if any(mark in text[start:stop] for mark in "\"':\u201c"):
+        raise BadReply(message)
+    return stop
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> Object:
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        for key, value in pairs:
+            if data[key] != value:
+                raise AmbiguousReply(f"The key {key!r} stands twice in one object, with different values.")
+    return data
+
+
+def _finite(number: str) -> float | None:
+    value = float(number)
+    return value if math.isfinite(value) else None
+
+
+#: strict=False: raw line breaks within strings are common, and harmless
+_DECODER = json.JSONDecoder(
+    strict=False, object_pairs_hook=_distinct, parse_float=_finite, parse_constant=lambda name: None
+)

@@ -1,0 +1,124 @@
+"""A judge around a model that others made: HHEM, MiniCheck, LettuceDetect, an NLI model, on the user's own disk."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from assay._util.threads import DaemonThreads
+from assay.errors import Cause, InputError, JudgeFailure
+from assay.inquiries import Claims, Inquiry, Support, SupportCells
+from assay.judges.base import BaseJudge
+from assay.judges.claim_rules import sentence_claims
+from assay.judges.local.labels import Labels
+from assay.judges.local.model import DiskModel, DiskReading
+from assay.judges.pairwise_support import support_findings
+from assay.judges.protocol import Answer
+from assay.records import Verdict, fingerprint
+from assay.text.languages import code_of
+
+if TYPE_CHECKING:
+    from assay.judges.guidance import GuidanceSpec
+
+INQUIRIES: tuple[type[Inquiry[Any]], ...] = (Claims, Support, SupportCells)
+
+#: Raise it when this folder reads texts differently: stored findings are then asked for anew.
+RULES = 3
+
+_WAY_OUT = "name an LLM judge, for example judge='openai:MODEL', or leave it out"
+_WORKER = DaemonThreads(1, "assay-local")
+
+
+class LocalJudge(BaseJudge):
+    """A cross-encoder, NLI model or token classifier in ONNX: it says whether passages support claims, no more.
+
+    path         a folder with model.onnx (or onnx/model.onnx), tokenizer.json and config.json, or the .onnx file
+    labels       what the outputs mean: a list in their order, or a mapping from their names or numbers to supported,
+                 contradicted or not_mentioned. By default the names in config.json say it, where they are usual ones
+                 (entailment, neutral, contradiction, consistent, hallucinated, ...); one output is the log-odds of
+                 supported
+    template     the text that a model of one sequence reads, with {passage}, {claim} and, if it wants it, {question};
+                 by default passage and claim go in as a pair
+    claim_first  the pair is (claim, passage)
+    window       tokens of one reading; by default what the model says, at most 512. A longer text is read in parts of
+                 whole sentences, of which the one that supports the claim best counts
+    languages    codes of the languages it reads; None: every one
+    threads      CPU threads; None: as many as onnxruntime takes
+
+    A model that labels tokens (LettuceDetect) supports a claim as well as its least supported token; the reason names
+    the words that it marks. Claims are sentences, as with the embedded judge. Needs onnxruntime and tokenizers. How
+    well it agrees with people nobody has measured here: see docs/judge.md for the command that does.
+
+    Raises InputError for a path, a file or labels that do not fit.
+    """
+
+    budgeted = True  # it costs nothing
+    samples_at_once = 1
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, labels: Labels | None = None, template: str | None = None,
+        claim_first: bool = False, window: int | None = None, languages: Sequence[str] | None = ("en",),
+        threads: int | None = None,
+    ) -> None:  # fmt: skip
+        self.model = DiskModel(
+            Path(path), labels=labels, template=template, claim_first=claim_first, window=window, threads=threads
+        )
+        self._languages = None if languages is None else tuple(map(code_of, languages))
+
+    def with_guidance(self, guidance: GuidanceSpec) -> Self:
+        """Raises InputError: such models read no instructions."""
+        raise InputError("guidance: a model on disk reads no instructions; name a judge that does, 'openai:MODEL'")
+
+    @property
+    def fingerprint(self) -> str:
+        return f"local/{fingerprint([self.model.fingerprint, RULES])[:16]}"
+
+    @property
+    def tells_contradiction(self) -> bool:
+        names = self.model.config.get("id2label")
+        given = self.model.labels
+        said = list(given.values()) if isinstance(given, Mapping) else given
+        if said is not None:
+            return "contradicted" in said
+        return any("contradict" in str(name).lower() for name in dict(names or {}).values())
+
+    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        if inquiry not in INQUIRIES:
+            return JudgeFailure(Cause.JUDGE_CANNOT, f"a judge on disk cannot answer {inquiry.name}; {_WAY_OUT}")
+        if self._languages is not None and code_of(language) not in self._languages:
+            known = ", ".join(self._languages)
+            message = f"this judge is said to read {known}, not {language!r}; LocalJudge(..., languages=None) reads all"
+            return JudgeFailure(Cause.LANGUAGE, message)
+        return None
+
+    async def prepare(self) -> None:
+        await asyncio.get_running_loop().run_in_executor(_WORKER, self.model.open)
+
+    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        return await asyncio.get_running_loop().run_in_executor(_WORKER, self._answer_all, tuple(inquiries))
+
+    def _answer_all(self, inquiries: Sequence[Inquiry[Any]]) -> list[Answer]:
+        return [self._one(inquiry) for inquiry in inquiries]
+
+    def _one(self, inquiry: Inquiry[Any]) -> Answer:
+        if isinstance(inquiry, Claims):
+            return Answer(finding=sentence_claims(inquiry.text, inquiry.language, inquiry.question))
+        if not isinstance(inquiry, Support):
+            return Answer(failure=self.cannot(type(inquiry)))
+        try:
+            return Answer(finding=self._support(inquiry))
+        except JudgeFailure as failure:
+            return Answer(failure=failure)
+
+    def _support(self, inquiry: Support) -> tuple[Verdict, ...]:
+        def read(pairs: Sequence[tuple[str, str]]) -> list[DiskReading]:
+            return [self.model.read(text, claim, inquiry.question) for text, claim in pairs]
+
+        return support_findings({0: inquiry}, read, _reason)[0]
+
+
+def _reason(reading: DiskReading, unsupported: str) -> str | None:
+    return f"not supported: {unsupported}" if unsupported else None

@@ -1,0 +1,94 @@
+"""Judges by name: `resolve_judge` turns a name or an object into a judge."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
+
+from assay.errors import InputError
+from assay.judges.base import BaseJudge, JudgeSpec
+
+if TYPE_CHECKING:
+    from assay.judges.guidance import GuidanceSpec
+    from assay.judges.local.judge import LocalJudge
+
+
+def resolve_judge(judge: JudgeSpec = None, *, guidance: GuidanceSpec | None = None, **options: Any) -> BaseJudge:
+    """The judge that is meant, with the user's guidance where there is some.
+
+    None or "embedded"   the embedded judge: offline, on the CPU, free
+    "openai:MODEL"       an OpenAI-compatible endpoint; `options` (base_url, api_key, ...) go to `OpenAIJudge`
+    "openai-batch:MODEL", "anthropic-batch:MODEL"    the same through a provider's batches, at half the price and within
+                         a day; `options` go to `OpenAIBatchJudge`, `AnthropicBatchJudge`
+    "decisions:MODEL"    OpenAI's decision endpoint; `options` go to `DecisionsJudge`
+    "systemone:MODEL"    an endpoint that speaks /v1/systemone; `options` go to `SystemOneJudge`
+    "cascade:PATH"       the cascade whose plan is in this file; `options` go to its second judge
+    "local:PATH"         somebody else's model on disk, in ONNX; `options` go to `LocalJudge`
+    a judge              itself
+    a framework's model  a chat model of LangChain or an LLM of LlamaIndex, with its own keys, address and proxies;
+                         other packages add theirs: see `assay.judges.framework_models`
+
+    An LLM judge is never chosen because a key happens to be in the environment. Raises InputError for anything else,
+    MissingExtra when the embedded judge is meant and not installed.
+    """
+    resolved = _resolved(judge, options)
+    return resolved if guidance is None else resolved.with_guidance(guidance)
+
+
+#: What makes the judge of a name, by what stands before its colon. Loaded by name: a cascade resolves names itself.
+_SCHEMES: Mapping[str, str] = {
+    "openai": "assay.judges.llm.openai:OpenAIJudge",
+    "openai-batch": "assay.judges.batch.judge:OpenAIBatchJudge",
+    "anthropic-batch": "assay.judges.batch.judge:AnthropicBatchJudge",
+    "decisions": "assay.judges.classifier.judge:DecisionsJudge",
+    "systemone": "assay.judges.classifier.judge:SystemOneJudge",
+    "cascade": "assay.judges.cascade.judge:CascadeJudge.of_plan",
+    "local": "assay.judges.local.judge:LocalJudge",
+}
+
+
+def _resolved(judge: JudgeSpec, options: Mapping[str, Any]) -> BaseJudge:
+    if judge is None or judge == "embedded":
+        from assay.judges.embedded.judge import EmbeddedJudge
+
+        return EmbeddedJudge(**options)
+    if isinstance(judge, str):
+        scheme, _, name = judge.partition(":")
+        if name and scheme in _SCHEMES:
+            made: BaseJudge = resolve_name(_SCHEMES[scheme])(name, **options)
+            return made
+    if isinstance(judge, BaseJudge):
+        if options:
+            raise InputError(f"judge: options {sorted(options)} go with a judge named by text, not with a judge object")
+        return judge
+    if not isinstance(judge, str):
+        from assay.judges.framework_models import judge_of
+
+        foreign = judge_of(judge)
+        if foreign is not None:
+            return _resolved(foreign, options)
+    expected = (
+        "'embedded', 'openai:MODEL', 'openai-batch:MODEL', 'anthropic-batch:MODEL', 'decisions:MODEL', "
+        "'systemone:MODEL', 'cascade:PATH', "
+        "'local:PATH', a judge object, a LangChain chat model or a LlamaIndex LLM"
+    )
+    raise InputError(f"judge: expected {expected}, got {judge!r}{_meant(judge)}")
+
+
+def _meant(judge: object) -> str:
+    """The way out for a name that nearly is one: a slip in 'embedded', or a model without who serves it."""
+    if not isinstance(judge, str) or not judge or ":" in judge:
+        return ""
+    if difflib.get_close_matches(judge.casefold(), ["embedded"], cutoff=0.7):
+        return "; did you mean 'embedded'?"
+    return f"; a model of OpenAI's, or of another endpoint with base_url=, is 'openai:{judge}'"
+
+
+def local(path: str | os.PathLike[str], **options: Any) -> LocalJudge:
+    """The judge around a model on disk that others made: `LocalJudge(path, **options)`, see there."""
+    from assay.judges.local.judge import LocalJudge
+
+    return LocalJudge(path, **options)

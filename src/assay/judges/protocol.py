@@ -1,0 +1,233 @@
+"""The protocol of judges: what a judge is asked, what it answers, and what a call spends."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args, runtime_checkable
+
+from assay.errors import JudgeFailure
+from assay.inquiries.base import Inquiry
+from assay.records import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from assay.judges.guidance import Guidance
+
+
+F = TypeVar("F")
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """What metrics need of a judge."""
+
+    @property
+    def fingerprint(self) -> str:
+        """What makes this judge's findings its own: model, parameters, versions. Equal means interchangeable."""
+
+    @property
+    def tells_contradiction(self) -> bool:
+        """Whether its support verdicts tell a contradiction from a gap."""
+
+    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        """Why this judge does not answer inquiries of this type, with the way out; None when it does."""
+
+    async def find(self, inquiry: Inquiry[F]) -> F:
+        """The finding. Raises JudgeFailure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A finding, or the failure in its place, and what it cost.
+
+    `keep`: False for a makeshift that must not be remembered, in memory or in a store.
+    """
+
+    finding: Any = None
+    failure: JudgeFailure | None = None
+    usage: Usage = field(default_factory=Usage)
+    keep: bool = True
+
+
+class JudgeBackend(Protocol):
+    """What the cache in front of a judge needs of it: a `BaseJudge` has it."""
+
+    asking: Asking | None
+    durable: bool
+    guidance: Guidance | None
+    sees: bool
+
+    @property
+    def fingerprint(self) -> str:
+        """See `Judge.fingerprint`."""
+
+    @property
+    def tells_contradiction(self) -> bool:
+        """See `Judge.tells_contradiction`."""
+
+    @property
+    def address(self) -> str:
+        """All of this judge that can change a finding, for the finding's content address."""
+
+    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        """See `Judge.cannot`."""
+
+    def guided(self, inquiry: Inquiry[F]) -> Inquiry[F]:
+        """The inquiry with the user's guidance for such inquiries."""
+
+    def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+        """Which of these inquiries to answer together."""
+
+    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        """One answer per inquiry, in order."""
+
+
+def sees(judge: Judge | JudgeBackend) -> bool:
+    """Whether a judge can be shown pictures."""
+    return bool(getattr(judge, "sees", False))
+
+
+def fused_of(judge: Judge | JudgeBackend) -> frozenset[Group]:
+    """The groups of inquiries that a judge is asked together: see `assay.metrics.joint_inquiries`."""
+    groups: frozenset[Group] = getattr(judge, "fused", frozenset())
+    return groups
+
+
+class Around:
+    """A judge around another one, as metrics see it: it is what that one is, and finds in a way of its own.
+
+    Whoever stands around a judge has it as `judge`, and a `find`.
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # a dataclass would take it for the default of its field
+
+        @property
+        def judge(self) -> Judge | JudgeBackend: ...
+
+    @property
+    def fingerprint(self) -> str:
+        return self.judge.fingerprint
+
+    @property
+    def tells_contradiction(self) -> bool:
+        return self.judge.tells_contradiction
+
+    @property
+    def sees(self) -> bool:
+        return sees(self.judge)
+
+    @property
+    def fused(self) -> frozenset[Group]:
+        return fused_of(self.judge)
+
+    def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        return self.judge.cannot(inquiry, language)
+
+
+class Meter:
+    """Adds up what the findings asked for in one context (one metric on one sample) cost."""
+
+    __slots__ = ("usage",)
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+
+    def add(self, usage: Usage) -> None:
+        self.usage += usage
+
+
+#: The meter of the metric that is running, if it keeps one.
+METER: ContextVar[Meter | None] = ContextVar("assay_meter", default=None)
+
+
+class Waits:
+    """How many answers of a judge one row waits for at the moment."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+#: The row that is being scored, where its run wants to know whether it waits.
+WAITS: ContextVar[Waits | None] = ContextVar("assay_waits", default=None)
+
+
+class Host(Protocol):
+    """A run, as a judge sees that answers late: it holds many rows, and must know when all of them wait for it."""
+
+    @property
+    def name(self) -> str:
+        """The run's name."""
+
+    @property
+    def folder(self) -> Path:
+        """Where its store is, and where the judge may keep what it must not lose."""
+
+    @property
+    def reading(self) -> int:
+        """Which reading of the same texts it is: what one reading found is not known to another."""
+
+    @property
+    def detach(self) -> bool:
+        """Whether the run is to end, by `stop`, where nothing is left to do but wait."""
+
+    def all_wait(self) -> bool:
+        """Whether every row in flight waits for an answer, and no further row can begin."""
+
+    def note(self, text: str) -> None:
+        """A sentence for whoever reads the run's figures."""
+
+    def stop(self, error: Exception) -> None:
+        """End the run with this error. Rows that wait are not recorded."""
+
+
+class Reservation(Protocol):
+    """What was set aside for one request."""
+
+    def settle(self, usage: Usage) -> None:
+        """The request is over. Counts that are None stay at what was set aside: unknown is not 0."""
+
+
+@runtime_checkable
+class Spending(Protocol):
+    """A budget, as judges see it."""
+
+    def reserve(self, prompt_tokens: int, completion_tokens: int, share: float = 1.0) -> Reservation:
+        """Set aside one request and the tokens it may take at most. Raises JudgeFailure (budget) without room.
+
+        `share`: of the usual price, where the request is cheaper than others.
+        """
+
+
+#: True while a judge asks a model: what a framework tells our own handlers then is no answer of the application.
+JUDGING: ContextVar[bool] = ContextVar("assay_judging", default=False)
+
+
+#: The budget that every request sent from this context is taken from, if there is one.
+SPENDING: ContextVar[Spending | None] = ContextVar("assay_spending", default=None)
+
+
+class FindingStore(Protocol):
+    """Where findings are kept between runs. May raise StoreError, which costs the keeping and nothing else."""
+
+    def get_finding(self, key: str) -> bytes | None:
+        """The finding stored under this key."""
+
+    def put_finding(self, key: str, inquiry: str, judge: str, finding: bytes) -> None:
+        """Keep a finding; on disk when this returns."""
+
+
+Asking = Literal["auto", "fused", "separate"]
+
+
+Group = Literal["both_ways", "answer", "reference"]
+
+
+#: The names of all groups.
+GROUPS: tuple[Group, ...] = get_args(Group)

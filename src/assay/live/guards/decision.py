@@ -1,0 +1,121 @@
+"""What a guard decided, why, and how often it decided what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from assay._util.error_counter import Errors
+from assay.errors import AssayError, printable
+from assay.records import Record, ScoredSample
+
+Outcome = Literal["passed", "blocked", "timeout", "unscored", "error"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardDecision(Record):
+    """Whether an answer may go out, and why.
+
+    allowed  what counts: the answer may go out
+    outcome  passed    every metric keeps its threshold
+             blocked   at least one metric was measured and misses its threshold
+             timeout   not all was scored within the deadline, and what was scored keeps its threshold
+             unscored  the sample gives nothing to measure: a refusal without claims, no contexts
+             error     the judge or the guard failed
+    scored   the sample with the scores there were at the time of the decision; None where the guard itself failed
+    failed   the metrics that miss their threshold
+    seconds  from the call until the decision
+    reason   all of this in words: the first line says what was decided, the others hold the evidence
+    """
+
+    allowed: bool
+    outcome: Outcome
+    scored: ScoredSample | None = None
+    failed: tuple[str, ...] = ()
+    seconds: float
+    reason: str
+
+    @property
+    def headline(self) -> str:
+        """The first line of the reason. It names metrics and numbers, and holds no text of the sample."""
+        return self.reason.partition("\n")[0]
+
+    def __str__(self) -> str:
+        verdict = "allowed" if self.allowed else "not allowed"
+        return printable(f"{verdict} ({self.outcome}, {self.seconds:.2f} s): {self.reason}")
+
+    def __repr__(self) -> str:
+        return f"<GuardDecision {self.outcome}, {'allowed' if self.allowed else 'not allowed'}: {self.headline}>"
+
+
+class GuardBlocked(AssayError):
+    """An answer was blocked, and the guard has no fallback to take its place. `decision` says why."""
+
+    def __init__(self, decision: GuardDecision):
+        super().__init__(decision)
+        self.decision = decision
+
+    def __str__(self) -> str:
+        return self.decision.headline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardHealth(Record):
+    """The state of a guard at one moment.
+
+    checks      calls of `check` and `acheck`: the outcomes below, those pending and those withdrawn
+    pending     without a decision yet
+    withdrawn   cancelled or interrupted by the caller before there was one
+    passed, blocked, timeout, unscored, error
+                decisions by outcome
+    allowed     answers that went out: those that passed, and what `on_timeout`, `on_error` and `on_unscored` let out
+    causes      scores without a value, by cause
+    late        scorings that were cancelled because their decision was due
+    stuck       threads left behind because a judge held them and would not let go
+    errors      exceptions caught, by type, in the guard, the judge's thread, the fallback and `on_decision`
+    last_error  the newest of them
+    """
+
+    checks: int = 0
+    pending: int = 0
+    withdrawn: int = 0
+    passed: int = 0
+    blocked: int = 0
+    timeout: int = 0
+    unscored: int = 0
+    error: int = 0
+    allowed: int = 0
+    causes: Mapping[str, int] = field(default_factory=dict)
+    late: int = 0
+    stuck: int = 0
+    errors: Mapping[str, int] = field(default_factory=dict)
+    last_error: str | None = None
+
+
+class Tally:
+    """The running counters behind `GuardHealth`: `counts` by the names of its fields. Change them under a lock."""
+
+    __slots__ = ("causes", "counts", "errors")
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.causes: Counter[str] = Counter()
+        self.errors = Errors()
+
+    def decided(self, decision: GuardDecision) -> None:
+        """A check has its decision."""
+        self.counts.update({"pending": -1, decision.outcome: 1, "allowed": int(decision.allowed)})
+        for score in decision.scored.scores.values() if decision.scored is not None else ():
+            if score.unscored is not None:
+                self.causes[score.unscored.cause.value] += 1
+
+    def health(self) -> GuardHealth:
+        """The counters as they stand."""
+        return GuardHealth(
+            **self.counts,
+            causes=dict(self.causes),
+            errors=dict(self.errors.counts),
+            last_error=self.errors.last,
+        )

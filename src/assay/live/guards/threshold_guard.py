@@ -1,0 +1,298 @@
+"""The guard: scores an answer before it goes out, and decides within a deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from assay._util.call_repr import labels, shown
+from assay._util.forks import renewed
+from assay.errors import Cause, InputError
+from assay.judges.base import JudgeSpec, check_at_once
+from assay.judges.named import resolve_judge
+from assay.live.guards.arguments import check_all_said, check_functions, otherwise, seconds
+from assay.live.guards.decision import GuardBlocked, GuardDecision, GuardHealth, Tally
+from assay.live.guards.thread import END_GRACE, Job, Worker
+from assay.live.guards.verdict import Otherwise, failure_in_words, in_words, outcome_of, thresholds_of
+from assay.metrics.base import Metric
+from assay.metrics.names import MetricSpec, resolve
+from assay.records import Context, Sample, Score, ScoredSample
+
+#: What `warm_up` asks about.
+_WARM = Sample(
+    question="Is it warm?",
+    answer="It is warm by now, and so the next request will not wait.",  # long enough to look for its language
+    reference="It is warm.",
+    contexts=(Context(text="It is warm."),),
+)
+
+Fallback = str | Callable[[GuardDecision], Any] | None
+
+
+@dataclass(slots=True, eq=False)
+class _Check:
+    """One call of `check`: the job, when it came, and its end."""
+
+    job: Job
+    started: float
+    done: concurrent.futures.Future[None] | None = None
+    failure: Exception | None = None
+
+
+class Guard:
+    """Decides whether an answer may go out.
+
+        careful = assay.guard(
+            "faithfulness", threshold=0.8, on_timeout="pass", on_error="block", on_unscored="block",
+            fallback="I did not find that in the documents.",
+        )
+        decision = careful.check(Sample(question=..., contexts=..., answer=...))
+
+    metrics      names or metrics; those that the judge can never answer raise InputError here
+    judge        a judge, its name, or None for the embedded one
+    threshold    the least value that passes, or the greatest where lower is better; one for all, or one for each metric
+    deadline     seconds after which the caller has its decision, whatever the judge does
+    on_timeout   "pass" or "block": what happens to an answer that was not scored in time
+    on_error     the same where the judge or the guard failed
+    on_unscored  the same for an answer that has nothing to measure: no claims, no contexts. None of the three has a
+                 default: whoever can write an answer or a document can provoke each of them
+    fallback     what takes the place of a blocked answer: a text, a function of the decision, or None: GuardBlocked is
+                 raised
+    on_decision  called with every decision, in the caller's own thread; the deadline does not cover it
+
+    Wrong arguments raise InputError, once, here. After that a guard raises no failure of its own into the request.
+
+    Safe for any number of threads and event loops. The judge works on a thread of the guard's own, which starts with
+    the first check. After a fork the child starts with counters at 0 and a thread of its own.
+    """
+
+    def __new__(cls, *arguments: Any, **options: Any) -> Self:
+        check_all_said(options)
+        return super().__new__(cls)
+
+    def __init__(
+        self,
+        metrics: MetricSpec = "faithfulness",
+        judge: JudgeSpec = None,
+        *,
+        threshold: float | Mapping[str, float] = 0.5,
+        deadline: float = 2.0,
+        on_timeout: Otherwise,
+        on_error: Otherwise,
+        on_unscored: Otherwise,
+        fallback: Fallback = None,
+        on_decision: Callable[[GuardDecision], None] | None = None,
+    ) -> None:
+        self.metrics = resolve(metrics)
+        self.thresholds: Mapping[str, float] = thresholds_of(self.metrics, threshold)
+        self.deadline = seconds("deadline", deadline)
+        self._otherwise = otherwise({"on_timeout": on_timeout, "on_error": on_error, "on_unscored": on_unscored})
+        check_functions(fallback, on_decision)
+        self.judge = resolve_judge(judge)
+        check_at_once(self.judge, "a guard")
+        for metric in self.metrics:
+            reason = metric.cannot(self.judge)
+            if reason is not None:  # every answer would be unscored, and most guards let that pass
+                raise InputError(f"metrics: this judge can never score {metric.label!r}: {reason.message}")
+        self._fallback = fallback
+        self._on_decision = on_decision
+        self._closed = False
+        self._set_up()
+        renewed(self)
+
+    def _set_up(self) -> None:
+        # a lock that may be taken again: the collector may run a finalizer, or a host's hook, while we hold it
+        self._lock = threading.RLock()
+        self._tally = Tally()
+        self._worker = Worker(self.judge, _counter(weakref.ref(self)))
+        # a guard that is let go takes its thread with it
+        weakref.finalize(self, self._worker.retire).atexit = False
+
+    def __repr__(self) -> str:
+        return shown(self, labels(self.metrics), self.judge, threshold=self.thresholds or None, deadline=self.deadline)
+
+    # -- deciding -------------------------------------------------------------------------------------------------
+
+    def check(self, sample: Sample) -> GuardDecision:
+        """The decision on this sample, within the deadline. Raises InputError for anything but a Sample."""
+        check = self._begin(sample)
+        try:
+            if check.done is not None:
+                concurrent.futures.wait([check.done], timeout=self._left_of(check))
+        except BaseException:  # Ctrl-C
+            self._withdraw(check)
+            raise
+        return self._decide(check)
+
+    async def acheck(self, sample: Sample) -> GuardDecision:
+        """`check` for async code: the event loop stays free. Cancelling it cancels the scoring."""
+        check = self._begin(sample)
+        try:
+            if check.done is not None:
+                await asyncio.wait([asyncio.wrap_future(check.done)], timeout=self._left_of(check))
+        except BaseException:
+            self._withdraw(check)
+            raise
+        return self._decide(check)
+
+    def replacement(self, decision: GuardDecision) -> Any:
+        """What takes the place of a blocked answer: the fallback.
+
+        Raises GuardBlocked where there is none, and where the fallback function raises.
+        """
+        if self._fallback is None:
+            raise GuardBlocked(decision)
+        if isinstance(self._fallback, str):
+            return self._fallback
+        try:
+            return self._fallback(decision)
+        except Exception as error:
+            self._count(error, "fallback")
+            raise GuardBlocked(decision) from error
+
+    # -- around it ------------------------------------------------------------------------------------------------
+
+    def warm_up(self, timeout: float = 60.0) -> bool:
+        """Have the judge answer about one short made-up sample, so that no request waits for models to load.
+
+        Call it when a process starts, after any fork. False when a metric got no number within `timeout` seconds. Not
+        counted among the checks. An LLM judge is really asked.
+        """
+        until = seconds("timeout", timeout)
+        job = Job(_WARM, self.metrics)
+        try:
+            with self._lock:
+                done = self._submit(job)
+            concurrent.futures.wait([done], timeout=until)
+            done.cancel()
+        except Exception as error:
+            self._count(error, "warm_up")
+        return len(job.scores) == len(self.metrics) and all(score.value is not None for score in job.scores.values())
+
+    def health(self) -> GuardHealth:
+        """The counters as they stand."""
+        with self._lock:
+            return self._tally.health()
+
+    def close(self) -> GuardHealth:
+        """End the thread. Checks after that are errors, and go by `on_error`."""
+        with self._lock:
+            self._closed = True
+        self._worker.retire(wait=2 * END_GRACE)
+        return self.health()
+
+    # -- behind ---------------------------------------------------------------------------------------------------
+
+    def _begin(self, sample: Sample) -> _Check:
+        if not isinstance(sample, Sample):
+            raise InputError(f"sample: expected a Sample, got {type(sample).__name__}")
+        check = _Check(Job(sample, self.metrics), time.perf_counter())
+        with self._lock:
+            self._tally.counts.update(checks=1, pending=1)
+            try:
+                check.done = self._submit(check.job)
+            except Exception as error:
+                check.failure = error
+                self._tally.errors.add(error, "guard")
+        return check
+
+    def _submit(self, job: Job) -> concurrent.futures.Future[None]:
+        """With the lock held."""
+        if self._closed:
+            raise RuntimeError("the guard is closed")
+        return self._worker.submit(job)
+
+    def _left_of(self, check: _Check) -> float:
+        return max(0.0, self.deadline - (time.perf_counter() - check.started))
+
+    def _withdraw(self, check: _Check) -> None:
+        if check.done is not None:
+            check.done.cancel()
+        with self._lock:
+            self._tally.counts.update(pending=-1, withdrawn=1)
+
+    def _decide(self, check: _Check) -> GuardDecision:
+        try:
+            late = self._call_off(check)
+            decision = self._decision(check, late)
+        except Exception as error:  # a bug of ours is no reason to lose the host's answer
+            self._count(error, "guard")
+            decision = self._failed(check, error)
+        with self._lock:
+            self._tally.decided(decision)
+        if self._on_decision is not None:
+            try:
+                self._on_decision(decision)
+            except Exception as error:
+                self._count(error, "on_decision")
+        return decision
+
+    def _call_off(self, check: _Check) -> bool:
+        """Cancel a scoring that is not done; True when there was one."""
+        if check.done is None or check.done.done():
+            return False
+        check.done.cancel()
+        with self._lock:
+            self._tally.counts.update(late=1, stuck=int(self._worker.leave_behind()))
+        return True
+
+    def _decision(self, check: _Check, late: bool) -> GuardDecision:
+        job = check.job
+        failure = check.failure or job.failure
+        if failure is not None:
+            return self._failed(check, failure)
+        scores = {metric.label: job.scores.get(metric.label) or self._missing(metric, late) for metric in self.metrics}
+        outcome, failed = outcome_of(scores, self.thresholds)
+        allowed = outcome == "passed" or self._otherwise.get(outcome) == "pass"
+        return GuardDecision(
+            allowed=allowed,
+            outcome=outcome,
+            scored=ScoredSample(sample=job.sample, scores=scores),
+            failed=failed,
+            seconds=time.perf_counter() - check.started,
+            reason=in_words(outcome, allowed, scores, self.thresholds, job.sample),
+        )
+
+    def _missing(self, metric: Metric, late: bool) -> Score:
+        if late:
+            return metric.unscored(Cause.TIMEOUT, f"not done within {self.deadline:g} s")
+        return metric.unscored(Cause.INTERRUPTED, "the scoring was stopped")
+
+    def _failed(self, check: _Check, error: Exception) -> GuardDecision:
+        allowed = self._otherwise["error"] == "pass"
+        took = time.perf_counter() - check.started
+        reason = failure_in_words(allowed, error)
+        return GuardDecision(allowed=allowed, outcome="error", seconds=took, reason=reason)
+
+    def _count(self, error: BaseException, where: str) -> None:
+        with self._lock:
+            self._tally.errors.add(error, where)
+
+    # -- copies: components that hold a guard are copied, the guard stays one ----------------------------------------
+
+    def __copy__(self) -> Guard:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Guard:
+        return self
+
+
+#: What users write: `assay.guard(...)`.
+guard = Guard
+
+
+def _counter(guard: weakref.ref[Guard]) -> Callable[[BaseException], None]:
+    """Counts a worker's errors without keeping its guard alive."""
+
+    def count(error: BaseException) -> None:
+        alive = guard()
+        if alive is not None:
+            alive._count(error, "judge's thread")
+
+    return count

@@ -1,0 +1,196 @@
+"""What a handler of any framework offers beside listening: what it captured, waiting, closing, and words on wrong use.
+
+An integration's handler derives from `Attached`, opens its intake with `open_capture`, and hands over `Captured`s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+from assay._util.call_repr import shown
+from assay.errors import InputError
+from assay.live.disabled import Nowhere
+from assay.live.handlers.captured import CaptureOnly, Remembered
+from assay.live.intake import open_intake, switched_off
+from assay.live.protocol import Intake, LiveOptions
+from assay.records import Sample
+
+if TYPE_CHECKING:
+    from assay.judges.base import JudgeSpec
+    from assay.metrics.base import Metric
+    from assay.metrics.names import MetricSpec
+
+T = TypeVar("T")
+HealthT = TypeVar("HealthT")
+
+#: What other tools call it -> what to say of it here.
+ELSEWHERE: Mapping[str, str] = {
+    **dict.fromkeys(("sample_rate", "sampling_rate", "sampling_ratio", "rate"), "sampling="),
+    **dict.fromkeys(("model", "model_name", "llm", "evaluator_model", "grader", "evaluation_model"), "judge="),
+    **dict.fromkeys(("evaluators", "evaluations", "scorers", "scores", "metric", "evals"), "metrics="),
+    **dict.fromkeys(("sink", "exporter", "exporters", "client", "store", "output"), "sinks=[...]"),
+    **dict.fromkeys(("callback", "on_result", "on_finish"), "on_score="),
+    **dict.fromkeys(("timeout", "timeout_s"), "deadline="),
+    **dict.fromkeys(("max_concurrency", "workers", "threads"), "concurrency="),
+    **dict.fromkeys(("max_queue_size", "queue_size"), "max_queue="),
+    **dict.fromkeys(("filter", "should_trace"), "include= or rules="),
+    **dict.fromkeys(
+        ("project", "project_name", "experiment", "environment", "release", "public_key", "secret_key", "host"),
+        "sinks=[...]: the sink of a trace store knows its project, host and keys",
+    ),
+    **dict.fromkeys(
+        ("session_id", "user_id", "tags", "metadata", "thread_id"), "the metadata of the request, which is kept"
+    ),
+    **dict.fromkeys(("api_key", "base_url", "endpoint"), "judge=, as assay.judges names it"),
+    **dict.fromkeys(("threshold", "thresholds"), "assay.guard(...), which holds back what is below one"),
+}
+
+_OWN = ("metrics", "judge", "scorer", "rules", "remember", "enabled", *LiveOptions.__annotations__)
+
+
+class Attached(Generic[HealthT]):
+    """What handlers share. A handler sets `scorer` and `remembered`, and says how it closes and attaches."""
+
+    scorer: Intake
+    remembered: Remembered
+
+    def __repr__(self) -> str:
+        if isinstance(self.scorer, Nowhere):
+            return f"<{type(self).__name__}: {self.scorer.why}>"
+        return shown(self, self.scorer)
+
+    def flush(self, timeout: float | None = None) -> bool:
+        """Wait until all that was answered so far is scored and delivered. False when the time ran out first."""
+        return self.scorer.flush(timeout)
+
+    async def aflush(self, timeout: float | None = None) -> bool:  # noqa: ASYNC109 - what `flush` is given
+        """`flush`, while the event loop goes on."""
+        return await off_the_loop(lambda: self.flush(timeout))
+
+    def close(self, timeout: float | None = 30) -> HealthT:
+        """Take no more, wait for what is in hand, close the sinks."""
+        raise NotImplementedError
+
+    async def aclose(self, timeout: float | None = 30) -> HealthT:  # noqa: ASYNC109 - what `close` is given
+        """`close`, while the event loop goes on: for the end of a server's lifespan."""
+        return await off_the_loop(lambda: self.close(timeout))
+
+    def samples(self) -> list[Sample]:
+        """What was captured of the newest exchanges, scored or not, the oldest first: see `remember`.
+
+        Needs no judge: with `metrics=()` nothing is scored at all.
+        """
+        return self.remembered.samples()
+
+    @property
+    def last(self) -> Sample | None:
+        """The sample captured last, scored or not; None where there is none."""
+        return self.remembered.last()
+
+    def __enter__(self) -> Self:
+        self._begin()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._end()
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        self._begin()
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        self._end()
+        await self.aclose()
+
+    def _begin(self) -> None:
+        """At the start of a `with` block: listen to what runs in it."""
+
+    def _end(self) -> None:
+        """At its end."""
+
+
+def open_capture(
+    owner: str,
+    metrics: MetricSpec | None,
+    judge: JudgeSpec,
+    scorer: Intake | None,
+    options: LiveOptions,
+    remembered: Remembered,
+    *,
+    has_reference: bool = False,
+    enabled: bool | None = None,
+) -> Intake:
+    """The intake that the arguments of a handler ask for. `owner` is the class that the user called.
+
+    has_reference  the application adds references by itself, in a rule
+    enabled        False: nothing is heard; None: as ASSAY_ENABLED says
+
+    Raises TypeError for an option that there is not, with the one that was meant, and InputError for metrics that need
+    what a live answer does not have.
+    """
+    check_options(owner, options)
+    if isinstance(metrics, (list, tuple)) and not metrics:
+        given = [name for name, value in (("judge", judge), ("scorer", scorer)) if value is not None] + list(options)
+        if given:
+            raise InputError(f"{', '.join(given)}: with metrics=() nothing is scored; samples() shows what came")
+        return switched_off(enabled) or CaptureOnly(remembered)
+    if scorer is None and metrics is not None and not has_reference:
+        metrics = _without_reference(owner, metrics)
+    return open_intake(metrics, judge, scorer, options, enabled)
+
+
+def check_options(owner: str, options: Mapping[str, Any], own: Sequence[str] = ()) -> None:
+    """Raises TypeError for options that there are not. `own`: names of arguments that `owner` has besides."""
+    for name in options:
+        if name in LiveOptions.__annotations__:
+            continue
+        meant = ELSEWHERE.get(name)
+        if meant is None:
+            close = difflib.get_close_matches(name, (*_OWN, *own), n=1, cutoff=0.7)
+            meant = f"{close[0]}=" if close else None
+        hint = f"; here that is {meant}" if meant else f"; there are {', '.join(sorted({*_OWN, *own}))}"
+        raise TypeError(f"{owner}() has no option {name!r}{hint}")
+
+
+def _without_reference(owner: str, metrics: MetricSpec) -> Sequence[Metric]:
+    from assay.metrics.names import resolve
+
+    resolved = resolve(metrics)
+    for metric in resolved:
+        missing = [name for name in metric.needs if name.startswith("reference")]
+        if missing:
+            raise InputError(
+                f"{owner}: {metric.label} needs a {missing[0]}, and a live answer has none. Leave it out, or score "
+                f"rows that have one with assay.evaluate; Rules(adjust=) may add one"
+            )
+    return resolved
+
+
+async def off_the_loop(function: Callable[[], T]) -> T:
+    """What a blocking function returns, while the loop goes on. Where the wait is cancelled, nobody waits for it."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if not future.done():
+            future.set_exception(error) if error is not None else future.set_result(result)  # type: ignore[arg-type]
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = function()
+        except BaseException as raised:
+            error = raised
+        try:
+            loop.call_soon_threadsafe(settle, result, error)
+        except RuntimeError:  # the loop is closed
+            return
+
+    # a daemon of its own: the default executor of a loop is waited for when the loop ends
+    threading.Thread(target=run, name="assay-waits", daemon=True).start()
+    return await future

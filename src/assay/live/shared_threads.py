@@ -1,0 +1,226 @@
+"""Lanes: the threads of live scoring, one per process and kind of work, each shared by every mailbox of that kind.
+
+A lane's thread starts with the first work and ends after a while without. While there is work, and a little longer, it
+looks into its mailboxes by itself, every few milliseconds, so that the host need not wake it: waking a thread costs
+the host 15 to 40 µs. Where foreign code holds the thread for a second, it is left to that, and another takes the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Iterable
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Protocol
+
+from assay._util.error_counter import Errors
+from assay._util.forks import renewed
+from assay._util.loop_threads import STUCK_AFTER, LoopThread, Service
+
+if TYPE_CHECKING:
+    from assay.judges.base import BaseJudge
+
+NAP = 2.0  # seconds after its last work for which a lane looks by itself; only after that it has to be woken
+IDLE = 30.0  # seconds of sleep after which its thread ends; the next work starts another
+#: Seconds after its time at which a look is late: where the process computes, a thread waits 5 ms for Python's lock.
+LATE = max(0.003, 2 * time.get_clock_info("monotonic").resolution)
+
+
+class WorkSource(Protocol):
+    """Something that a shared thread serves: a mailbox."""
+
+    def serve(self) -> bool:
+        """Do some of the work. True: call again at once."""
+
+    def stays_listed(self) -> bool:
+        """Whether there is more to do."""
+
+
+class Lane:
+    """Serves mailboxes on one thread, each in its turn.
+
+    every     seconds between looks for new work
+    seldom    the same while the host computes: each look then takes Python's lock and the CPU's caches from it
+    hindered  whether the last look came late: the host computes, and what is done here is taken from it
+    """
+
+    def __init__(self, name: str, every: float, seldom: float | None = None) -> None:
+        self.name = name
+        self.every = every
+        self.seldom = every if seldom is None else seldom
+        self.errors = Errors()
+        self._set_up()
+        renewed(self)
+
+    def _set_up(self) -> None:
+        """Begin afresh, at first and in a forked child."""
+        self.hindered = False
+        # may be taken again: the collector may run a finalizer, or a host's hook, while we hold it
+        self.lock = threading.RLock()
+        self.ready: deque[WorkSource] = deque()
+        self._held: dict[int, tuple[BaseJudge, int]] = {}  # judges in use, and by how many
+        self._service = Service(self._open)
+        self._asleep = False
+        self._hurried = self._watched = False
+        self._quiet_since = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def thread(self) -> LoopThread | None:
+        """The thread in service, if there is one."""
+        return self._service.thread
+
+    def wake(self, *, now: bool = False) -> None:
+        """See to it that what is in `ready` is served: soon, or `now`. Raises RuntimeError without a thread."""
+        thread = self._service.thread
+        if thread is not None and not self._asleep and not now and time.monotonic() - thread.due < STUCK_AFTER:
+            return  # it looks by itself
+        with self.lock:
+            self._service.leave_behind(grace=None)
+            known = self._service.thread
+            thread = self._service.start()
+            if thread is not known:
+                self._hurried, self._timer = False, None
+            if not self._hurried:
+                self._hurried, self._asleep = True, False
+                thread.due = min(thread.due, time.monotonic())
+                thread.call(self._tick)
+
+    def watch(self) -> None:
+        """On another lane's loop: look again, as long as something waits here, whether this thread is stuck."""
+        if not self._watched:
+            self._watched = True
+            asyncio.get_running_loop().call_later(STUCK_AFTER + self.every, self._watch)
+
+    def _watch(self) -> None:
+        self._watched = False
+        if self.ready:
+            self.wake()
+            self.watch()
+
+    # -- judges that hold something on the thread's loop ----------------------------------------------------------
+
+    def hold(self, judge: BaseJudge) -> None:
+        """The judge is in use here until `let_go`: it is released then, and when the thread ends."""
+        with self.lock:
+            _, users = self._held.get(id(judge), (judge, 0))
+            self._held[id(judge)] = (judge, users + 1)
+
+    def let_go(self, judge: BaseJudge) -> Future[None] | None:
+        """One user less. Done when the judge is released; None where others use it, or no thread runs."""
+        with self.lock:
+            _, users = self._held.pop(id(judge), (judge, 0))
+            if users > 1:
+                self._held[id(judge)] = (judge, users - 1)
+                return None
+            thread = self._service.thread
+        if users == 0 or thread is None:
+            return None
+        try:
+            return thread.soon(lambda: self._release([judge]))
+        except RuntimeError:  # it has just ended
+            return None
+
+    # -- on the thread --------------------------------------------------------------------------------------------
+
+    @property
+    def here(self) -> bool:
+        """Whether this is the thread in service."""
+        return threading.current_thread() is self._service.thread
+
+    def _open(self) -> LoopThread:
+        held = self._held
+        return LoopThread(
+            self.name,
+            lambda error: self.errors.add(error, self.name),
+            lambda: self._release([judge for judge, _ in list(held.values())]),
+        )
+
+    def _tick(self) -> None:
+        if not self.here:  # left behind
+            return
+        self._hurried = False
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._service.thread is not None:
+            self.hindered = self._service.thread.silence > LATE
+        if self._serve():
+            self._quiet_since = time.monotonic()
+        if self.here:
+            self._rest()
+
+    def _serve(self) -> bool:
+        """Serve every mailbox that has something, in turn, until none wants more at once. False: there was nothing."""
+        took, wanting = False, len(self.ready)
+        while wanting and self.here:
+            wanting -= 1
+            box = self.ready.popleft()
+            took = True
+            try:
+                more = box.serve()
+            except BaseException as error:  # a bug of ours; its mailbox is tried again
+                self.errors.add(error, self.name)
+                more = False
+            if self.here and self._service.thread is not None:
+                self._service.thread.due = time.monotonic()  # not stuck, only busy
+            if box.stays_listed():
+                self.ready.append(box)
+                wanting += more
+        return took
+
+    def _rest(self) -> None:
+        """Look again in a while; after a long quiet sleep until woken, and end after a longer one."""
+        thread, now = self._service.thread, time.monotonic()
+        if thread is None:
+            return
+        if now - self._quiet_since > NAP:
+            self._asleep = True
+            if not self.ready:  # after that a put wakes this thread
+                thread.due = float("inf")
+                self._timer = thread.loop.call_later(IDLE, self._end)
+                return
+            self._asleep = False
+        pause = self.seldom if self.hindered else self.every
+        thread.due = now + pause
+        self._timer = thread.loop.call_later(pause, self._tick)
+
+    def _end(self) -> None:
+        with self.lock:
+            thread = self._service.thread
+            if not self.here or thread is None or not self._asleep or self.ready:
+                return
+            if asyncio.all_tasks():
+                self._timer = thread.loop.call_later(IDLE, self._end)
+                return
+            self._service.retire(grace=None)  # `_asleep` stays: whoever puts something now is to start another
+
+    async def _release(self, judges: Iterable[BaseJudge]) -> None:
+        for judge in judges:
+            try:
+                await judge.release()
+            except Exception as error:
+                self.errors.add(error, self.name)
+
+
+#: Where samples are scored, one loop for all scorers; and where blocking sinks are written to.
+SCORING = Lane("assay-live", 0.02, seldom=0.1)
+DELIVERY = Lane("assay-delivery", 0.02, seldom=0.1)
+
+_SPOOLING: dict[float, Lane] = {}
+
+
+def spooling(every: float) -> Lane:
+    """The lane of all spools that write so often."""
+    return _SPOOLING.setdefault(every, Lane("assay-spool", every))
+
+
+def on_a_lane() -> bool:
+    """Whether this is the thread of a lane: one that must not wait for another mailbox."""
+    return any(lane.here for lane in all_lanes())
+
+
+def all_lanes() -> list[Lane]:
+    """Every lane of this process."""
+    return [SCORING, DELIVERY, *_SPOOLING.values()]

@@ -1,0 +1,1 @@
+"""The queue on disk between an application and its workers."""

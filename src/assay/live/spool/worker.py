@@ -1,0 +1,348 @@
+"""The worker: takes samples from a spool, scores them, keeps the scores there, and delivers them.
+
+Any number of workers, in any number of processes, may share a spool. Each leases what it works on; what a worker that
+was killed had leased is taken up by another when the lease expires.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from assay._util.call_repr import labels, shown
+from assay._util.error_counter import Errors, log
+from assay.errors import Cause, InputError, StoreError
+from assay.evaluation.score_sample import score_sample, unscored_sample
+from assay.judges.base import JudgeSpec, check_at_once
+from assay.judges.budget.budget import Budget, check_budget, spending, waits_for_budget
+from assay.judges.budget.ledger import MemoryLedger
+from assay.judges.budget.sqlite_ledger import FileLedger
+from assay.judges.cache import FindingCache
+from assay.judges.rotating_cache import RenewedCache
+from assay.live.scorer import LIVE_METRICS
+from assay.live.spool.file import FILE_NAME, SpoolFile
+from assay.live.spool.findings import KeptFindings
+from assay.live.spool.leases import POLL, Leases
+from assay.live.spool.outbox import Outbox
+from assay.live.spool.rows import Leased, process_name
+from assay.live.spool.spool import Spool
+from assay.live.spool.status import SpoolReport, report_of
+from assay.live.spool.transitions import Return, outcome_of
+from assay.records import Sample, ScoredSample
+from assay.sinks.base import Sink
+from assay.sinks.writing import named_sinks
+
+if TYPE_CHECKING:
+    from assay.metrics.names import MetricSpec
+
+TIDY = 15.0  # seconds between deletions of what is delivered
+STOP_GRACE = 5.0  # seconds that a stop waits for the delivery under way
+LONGEST = 60.0  # seconds at most before samples whose judge cannot be reached are tried again
+PATIENT = 120.0  # seconds that `until_empty` waits for a budget; for longer it leaves the samples to the next run
+
+#: The judge is out of reach: the sample is not at fault, and another time may do.
+_PASSING = frozenset({Cause.CONNECTION, Cause.RATE_LIMITED, Cause.AUTH, Cause.NO_MODEL})
+
+
+class Worker:
+    """Scores what is in a spool.
+
+    spool         a Spool or its folder
+    metrics       names or metrics. None: LIVE_METRICS; judge: a judge, its name, or None for the embedded one
+    sinks         where scored samples go; by name where several workers have different ones: what a name stands for
+                  got is not sent to that name again. Without sinks scores stay in the spool
+    budget        shared with all workers of this spool that are given the same limits
+    when_spent    "wait": samples stay in the spool until there is room in the budget; "unscored": they are unscored
+    concurrency   samples scored at the same time
+    deadline      seconds per sample; metrics not done by then are unscored (timeout)
+    patience      seconds since it was appended for which a sample whose judge is out of reach is tried again
+    lease         seconds after which a worker that does not renew its leases is given up for lost
+    max_attempts  a sample that was in work so often when a worker died is unscored (bug)
+    max_tries     deliveries tried, `backoff` seconds apart and twice as long each time, before a sample is parked
+    keep          seconds that a delivered sample stays in the spool, and `keep_samples` how many at most; `remember`
+                  is how many keys stay known after that
+    """
+
+    def __init__(
+        self,
+        spool: Spool | str | os.PathLike[str],
+        metrics: MetricSpec | None = None,
+        judge: JudgeSpec = None,
+        *,
+        sinks: Sequence[Sink] | Mapping[str, Sink] = (),
+        budget: Budget | None = None,
+        when_spent: Literal["wait", "unscored"] = "wait",
+        concurrency: int = 4,
+        deadline: float = 120.0,
+        score_partial: bool = False,
+        patience: float = 600.0,
+        lease: float = 60.0,
+        max_attempts: int = 5,
+        max_tries: int = 8,
+        backoff: float = 0.5,
+        keep: float = 3600.0,
+        keep_samples: int = 10_000,
+        remember: int = 1_000_000,
+    ) -> None:
+        from assay.judges.named import resolve_judge
+        from assay.metrics.names import resolve
+
+        least = {"concurrency": concurrency, "max_attempts": max_attempts, "max_tries": max_tries}
+        for name, number in least.items():
+            if number < 1:
+                raise InputError(f"{name}: expected at least 1, got {number}")
+        for name, seconds in {"deadline": deadline, "lease": lease, "backoff": backoff}.items():
+            if seconds <= 0:
+                raise InputError(f"{name}: expected a positive number of seconds, got {seconds}")
+        if when_spent not in ("wait", "unscored"):
+            raise InputError(f"when_spent: expected 'wait' or 'unscored', got {when_spent!r}")
+        self.path = spool.path if isinstance(spool, Spool) else Path(spool)
+        self.metrics = resolve(LIVE_METRICS if metrics is None else metrics)
+        self.judge = resolve_judge(judge)
+        check_at_once(self.judge, "a worker")
+        check_budget(budget, self.judge)
+        self.name = process_name("worker")
+        self._file = SpoolFile(self.path)
+        self._file.create()
+        if budget is not None and isinstance(budget.ledger, MemoryLedger):
+            budget = budget.on(FileLedger(self.path / FILE_NAME))
+        self._budget = budget
+        self._waits = when_spent == "wait"
+        self._sinks = named_sinks(sinks)
+        self._concurrency = concurrency
+        self._deadline = deadline
+        self._score_partial = score_partial
+        self._patience = patience
+        self._lease = lease
+        self._max_attempts = max_attempts
+        self._outbox_options = {"max_tries": max_tries, "backoff": backoff, "lease": lease}
+        self._keep = (keep, keep_samples, remember)
+        self._errors = Errors()
+        self._stop_now = threading.Event()
+        self._wake: Callable[[], None] = lambda: None  # wakes the loop of `run`, from any thread
+        self._unreachable = 0  # samples in a row whose judge was out of reach
+        self._pause_until = 0.0
+
+    def __repr__(self) -> str:
+        return shown(self, str(self.path), labels(self.metrics), self.judge, sinks=self._sinks or None)
+
+    def run(self, until_empty: bool = False) -> SpoolReport:
+        """Work until `stop`, SIGTERM or Ctrl-C, or, `until_empty`, until all is scored and delivered or parked.
+
+        What is then in work is handed back. With `until_empty`, samples that wait for a budget of the day are left
+        to a later run. Returns the report of the spool. The sinks are closed.
+        """
+        with self._signals():
+            asyncio.run(self._main(until_empty))
+        try:
+            return self.report()
+        finally:
+            self._file.close()
+
+    def stop(self) -> None:
+        """Hand back what is in work and end `run`. May be called from any thread and from signal handlers."""
+        self._stop_now.set()
+        self._wake()
+
+    def report(self) -> SpoolReport:
+        """What stands in the spool."""
+        return report_of(self._file)
+
+    @property
+    def errors(self) -> Mapping[str, int]:
+        """Exceptions caught in sinks, files and metrics, by type."""
+        return dict(self._errors.counts)
+
+    # -- the loop -------------------------------------------------------------------------------------------------
+
+    async def _main(self, until_empty: bool) -> None:
+        changed = asyncio.Event()
+        self._wake = _waker(changed)
+        findings = KeptFindings(self.path, self._failed)
+        outbox = Outbox(self._file, self.name, self._sinks, self._failed, **self._outbox_options)  # type: ignore[arg-type]
+        leases = Leases(
+            self._file,
+            self.name,
+            lease=self._lease,
+            room=self._concurrency,
+            paused=lambda: self._pause() > 0,
+            failed=lambda error: self._failed(error, "spool"),
+            kept=outbox.wake,
+            arrived=self._wake,
+        )
+        outbox.start()
+        leases.start()
+        tidying = asyncio.create_task(self._tidying(findings))
+        try:
+            with spending(self._budget):
+                await self._work(RenewedCache(self.judge, findings), leases, changed, until_empty)
+        finally:
+            tidying.cancel()
+            self._wake = lambda: None
+            await asyncio.to_thread(leases.stop, STOP_GRACE)
+            await asyncio.to_thread(outbox.stop, STOP_GRACE)
+            try:
+                await self.judge.release()
+                await asyncio.to_thread(self._tidy, findings)
+            finally:
+                self._close(findings)
+
+    async def _work(self, cache: RenewedCache, leases: Leases, changed: asyncio.Event, until_empty: bool) -> None:
+        running: dict[asyncio.Task[None], Leased] = {}
+
+        def ended(task: asyncio.Task[None]) -> None:
+            running.pop(task, None)
+            changed.set()
+
+        try:
+            while not self._stop_now.is_set():
+                changed.clear()
+                while len(running) < self._concurrency and (leased := leases.next()) is not None:
+                    task = asyncio.create_task(self._one(leased, cache.next(), leases))
+                    running[task] = leased
+                    task.add_done_callback(ended)
+                if until_empty and leases.idle and self._is_empty():
+                    return
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(POLL):
+                        await changed.wait()
+        finally:
+            left = dict(running)
+            for task in left:
+                task.cancel()
+            if left:
+                await asyncio.wait(left, timeout=STOP_GRACE)
+            for leased in left.values():
+                leases.give_back(Return(leased.number))
+
+    def _pause(self) -> float:
+        """Seconds for which nothing new is begun: the budget is spent, or the judge out of reach."""
+        budget = self._budget.frees_in() if self._budget is not None and self._waits else 0.0
+        return max(budget, self._pause_until - time.monotonic())
+
+    def _is_empty(self) -> bool:
+        """Whether this worker can leave: nothing to score, by anybody, nor to deliver."""
+        report = self._safely(self.report)
+        if report is None:
+            return False
+        if self._budget is not None and self._budget.frees_in() > PATIENT:
+            return True
+        return not report.pending and not (report.undelivered and self._sinks)
+
+    async def _tidying(self, findings: KeptFindings) -> None:
+        """Now and then delete what is done with."""
+        while True:
+            await asyncio.to_thread(self._tidy, findings)
+            await asyncio.sleep(TIDY)
+
+    def _tidy(self, findings: KeptFindings) -> None:
+        keep, samples, remember = self._keep
+        while self._safely(self._file.forget, time.time() - keep, samples, remember):
+            continue
+        findings.forget_findings(time.time() - max(keep, self._patience) - self._lease)
+
+    def _close(self, findings: KeptFindings) -> None:
+        findings.close()
+        for name, sink in self._sinks.items():
+            try:
+                sink.close()
+            except Exception as error:
+                self._failed(error, f"{name}.close")
+        self._file.close()
+
+    # -- one sample -----------------------------------------------------------------------------------------------
+
+    async def _one(self, leased: Leased, cache: FindingCache, leases: Leases) -> None:
+        scored = await self._scored(leased, cache)
+        due = self._due_again(leased, scored)
+        if due is not None:
+            leases.give_back(Return(leased.number, due, counted=True))
+            return
+        try:
+            outcome = outcome_of(leased.number, scored)
+        except Exception as error:  # a metric of the user's put something into its score that is no JSON
+            self._failed(error, "scores")
+            message = f"the scores cannot be kept: {type(error).__name__}: {error}"
+            outcome = outcome_of(leased.number, unscored_sample(scored.sample, self.metrics, Cause.BUG, message))
+        leases.finish(outcome)
+
+    async def _scored(self, leased: Leased, cache: FindingCache) -> ScoredSample:
+        try:
+            sample = Sample.from_dict(json.loads(leased.sample))
+        except Exception as error:
+            return unscored_sample(Sample(id=leased.key), self.metrics, Cause.BAD_ROW, f"cannot be read: {error}")
+        if leased.attempts >= self._max_attempts:
+            message = f"{leased.attempts} times a worker died or was lost while it had this sample in work"
+            return unscored_sample(sample, self.metrics, Cause.BUG, message)
+        return await score_sample(
+            sample, self.metrics, cache, deadline=self._deadline, score_partial=self._score_partial
+        )
+
+    def _due_again(self, leased: Leased, scored: ScoredSample) -> float | None:
+        """When to try this sample again; None: what was found about it stands."""
+        if self._waits and self._budget is not None and waits_for_budget(scored.scores):
+            # this worker pauses until there is room; one with another budget may take the sample up before
+            return time.time() + POLL
+        causes = {score.unscored.cause for score in scored.scores.values() if score.unscored is not None}
+        if not causes & _PASSING:
+            if any(score.value is not None for score in scored.scores.values()):
+                self._unreachable = 0
+            return None
+        self._unreachable += 1
+        rounds = self._unreachable // self._concurrency
+        wait = min(LONGEST, 0.5 * 2.0 ** min(rounds, 16))
+        if time.time() - leased.appended + wait > self._patience:
+            return None
+        if rounds:
+            self._pause_until = time.monotonic() + wait
+        return time.time() + wait
+
+    # -- errors and signals ---------------------------------------------------------------------------------------
+
+    def _failed(self, error: BaseException, where: str) -> None:
+        self._errors.add(error, where)
+
+    def _safely(self, action: Any, *arguments: Any) -> Any:
+        """The result of a step on the file; None where the file cannot be used just now."""
+        try:
+            return action(*arguments)
+        except (sqlite3.Error, StoreError) as error:
+            self._failed(error, "spool")
+            return None
+
+    @contextlib.contextmanager
+    def _signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def handle(number: int, frame: object) -> None:
+            log.info("assay: worker stops")
+            self.stop()
+
+        before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _waker(event: asyncio.Event) -> Callable[[], None]:
+    """A function that sets an event of the running loop, from any thread and from signal handlers."""
+    loop = asyncio.get_running_loop()
+
+    def wake() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has just ended
+            loop.call_soon_threadsafe(event.set)
+
+    return wake

@@ -1,0 +1,83 @@
+"""Bedrock's citation precision: what share of the cited passages are cited rightly?
+
+    citations whose passage bears out the part of the answer that cites it / citations
+
+Range 0 to 1, higher is better. Amazon Bedrock, evaluation of retrieval and generation: yes or no for each cited
+passage. Citations are those of Bedrock's data sets (`metadata["citations"]`), else the marks in the answer. A mark that
+names no passage is a wrong citation. An answer that cites nothing is unscored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from assay.errors import Cause
+from assay.inquiries import Sorting
+from assay.judges.protocol import Judge
+from assay.metrics.aspect_critique import material_of
+from assay.metrics.bedrock.cited import Cited, cited_parts
+from assay.metrics.shared_inquiries import ask
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.records import Sample, Score, Verdict
+
+WHAT = "cited passages"
+ASKED = "Does the passage that the ITEM names bear out the STATEMENT, or a part of it that it can be cited for?"
+CHOICES = (("yes", "it does"), ("no", "it does not, or is about something else"))
+
+
+def share_right(verdicts: Sequence[Verdict]) -> float:
+    """Citations that are right / citations. Expects at least one."""
+    return sum(verdict.label == "yes" for verdict in verdicts) / len(verdicts)
+
+
+@dataclass(frozen=True)
+class CitationPrecision(SystemMetric):
+    """Citations that are right / citations."""
+
+    name: ClassVar[str] = "bedrock:citation_precision"
+    needs: ClassVar = ("answer",)
+    asks: ClassVar = (Sorting,)
+    may_read: ClassVar[tuple[str, ...]] = ("citations",)
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        parts = cited_parts(sample)
+        if not parts:
+            return self.unscored(Cause.NOT_APPLICABLE, "the answer cites nothing")
+        inquiries = [_asked(sample, part) for part in parts]
+        found = iter(await ask(judge, *(inquiry for inquiry in inquiries if inquiry is not None)))
+        verdicts: list[Verdict] = []
+        for part, inquiry in zip(parts, inquiries, strict=True):
+            read = iter(next(found) if inquiry is not None else ())
+            verdicts += [
+                Verdict(label="no", reason=f"there is no {title}") if text is None else next(read)
+                for title, text in part.passages
+            ]
+        titled = [title for part in parts for title, _ in part.passages]
+        evidence = tuple(
+            replace(verdict, reason=f"{title}: {verdict.reason}" if verdict.reason else title)
+            for title, verdict in zip(titled, verdicts, strict=True)
+        )
+        texts = {"citing": tuple(part.part for part in parts)}
+        return self.scored(share_right(verdicts), verdicts={"answer/citations": evidence}, texts=texts)
+
+
+def _asked(sample: Sample, part: Cited) -> Sorting | None:
+    """What is asked of the passages of a part; None where none of them is there."""
+    there = tuple((title, text) for title, text in part.passages if text is not None)
+    material = (*there, *material_of(sample, ("question",)), ("STATEMENT", part.part))
+    items = tuple(title for title, _ in there)
+    return Sorting(WHAT, ASKED, items, CHOICES, material, language=sample.spoken) if items else None
+
+
+ENTRIES = (
+    Entry(
+        make=CitationPrecision,
+        source="Amazon Bedrock evaluations, Builtin.CitationPrecision",
+        compared="published formula: the share of cited passages that are cited rightly",
+        family="citations",
+        steps=Steps("citations of the answer", "the cited passage alone", "yes", "share"),
+        also=("Builtin.CitationPrecision",),
+    ),
+)

@@ -1,0 +1,68 @@
+"""DeepEval 4.3.1: its metrics by their names there, in lower case with underscores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay.metrics.deepeval import (
+    agent_loop_detection,
+    agent_ratings,
+    answer_relevancy,
+    arena_g_eval,
+    argument_correctness,
+    citation_faithfulness,
+    classifiers,
+    contextual_precision,
+    contextual_recall,
+    contextual_relevancy,
+    conversational_g_eval,
+    dag,
+    exchange_ratings,
+    expectations,
+    faithfulness,
+    g_eval,
+    hallucination,
+    jev_eval,
+    json_correctness,
+    matching,
+    own_classifiers,
+    prompt_alignment,
+    safety,
+    summarization,
+    tool_correctness,
+    tool_permission,
+    turn_contexts,
+    turns,
+)
+from assay.metrics.systems.base import Entry, table
+
+ENTRIES: Mapping[str, Entry] = table(
+    *answer_relevancy.ENTRIES,
+    *faithfulness.ENTRIES,
+    *contextual_precision.ENTRIES,
+    *contextual_recall.ENTRIES,
+    *contextual_relevancy.ENTRIES,
+    *hallucination.ENTRIES,
+    *summarization.ENTRIES,
+    *safety.ENTRIES,
+    *prompt_alignment.ENTRIES,
+    *json_correctness.ENTRIES,
+    *matching.ENTRIES,
+    *citation_faithfulness.ENTRIES,
+    *g_eval.ENTRIES,
+    *arena_g_eval.ENTRIES,
+    *jev_eval.ENTRIES,
+    *dag.ENTRIES,
+    *classifiers.ENTRIES,
+    *own_classifiers.ENTRIES,
+    *expectations.ENTRIES,
+    *tool_correctness.ENTRIES,
+    *tool_permission.ENTRIES,
+    *argument_correctness.ENTRIES,
+    *agent_ratings.ENTRIES,
+    *agent_loop_detection.ENTRIES,
+    *exchange_ratings.ENTRIES,
+    *turns.ENTRIES,
+    *turn_contexts.ENTRIES,
+    *conversational_g_eval.ENTRIES,
+)

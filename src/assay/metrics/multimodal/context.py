@@ -1,0 +1,112 @@
+"""Retrieval with pictures among the contexts.
+
+    contextual_precision   average precision of the ranking, a passage or picture being useful for the reference or not
+    contextual_recall      claims of the reference that texts and pictures support / claims of the reference
+    contextual_relevancy   (useful sentences + useful pictures) / (sentences + pictures), for the question
+
+Range 0 to 1, higher is better. DeepEval 2 to 4, whose statements here are the sentences of the contexts; a picture is
+one statement, as there. Where the text of a picture is read instead, its sentences count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from assay.errors import Cause
+from assay.inquiries import Usefulness, UsefulSentences
+from assay.judges.protocol import Judge
+from assay.metrics.context_precision import ContextPrecision, share_useful
+from assay.metrics.context_recall import ContextRecall
+from assay.metrics.multimodal.base import PICTURE, MultiModalMetric, Shown
+from assay.metrics.shared_inquiries import ask
+from assay.metrics.systems.base import Entry, Steps
+from assay.records import Sample, Score, Unscored
+
+
+@dataclass(frozen=True)
+class _WithReference(MultiModalMetric):
+    """What the original does with an empty reference: it asks."""
+
+    def missing(self, sample: Sample) -> Unscored | None:
+        asked = self.original and sample.reference == ""
+        return super().missing(replace(sample, reference="-") if asked else sample)
+
+
+@dataclass(frozen=True)
+class ContextualPrecision(_WithReference, ContextPrecision):
+    """Average precision of the ranking of texts and pictures, where the reference says what is useful."""
+
+    name: ClassVar[str] = "multimodal:contextual_precision"
+    conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
+
+
+@dataclass(frozen=True)
+class ContextualRecall(_WithReference, ContextRecall):
+    """Claims of the reference that texts and pictures support / claims of the reference."""
+
+    name: ClassVar[str] = "multimodal:contextual_recall"
+    conventions: ClassVar = {Cause.NO_CLAIMS: 0.0}
+
+
+@dataclass(frozen=True)
+class ContextualRelevancy(MultiModalMetric):
+    """Useful sentences and pictures / sentences and pictures of the contexts."""
+
+    name: ClassVar[str] = "multimodal:contextual_relevancy"
+    needs: ClassVar = ("question", "contexts")
+    asks: ClassVar = (Usefulness, UsefulSentences)
+    conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        question, earlier = sample.question or "", sample.earlier_question
+        shown = sorted(judge.pictured) if isinstance(judge, Shown) else []
+        # of a picture with a caption the sentences are none of the texts': it counts once
+        texts = tuple("" if n in shown else passage for n, passage in enumerate(sample.passages))
+        inquiry = UsefulSentences.of(question, texts, sample.spoken, earlier)
+        useful = Usefulness(question, sample.passages, None, sample.spoken, earlier)
+        asked = [*([inquiry] if inquiry.sentences else []), *([useful] if shown else [])]
+        if not asked:
+            return self.unscored(Cause.NO_CONTEXT, "the contexts have no sentence and no picture")
+        found = await ask(judge, *asked)
+        sentences, passages = found[0] if inquiry.sentences else (), found[-1]
+        pictures = tuple(replace(passages[n], passage=len(sentences) + k) for k, n in enumerate(shown))
+        verdicts = (*sentences, *pictures)
+        return self.scored(
+            share_useful(verdicts),
+            verdicts={"question/sentences": verdicts},
+            parts={"sentences": float(len(sentences)), "pictures": float(len(pictures))},
+            texts={"sentences": (*(sentence.text for sentence in inquiry.sentences), *(PICTURE for _ in pictures))},
+        )
+
+
+ENTRIES = (
+    Entry(
+        make=ContextualPrecision,
+        source="deepeval.metrics.ContextualPrecisionMetric with images in the retrieval context",
+        compared="deepeval 4.3.1",
+        family="context precision",
+        ordered=True,
+        steps=Steps("passages", "the reference", "useful", "average precision"),
+        empty="0 without contexts",
+        also=("MultimodalContextualPrecisionMetric",),
+    ),
+    Entry(
+        make=ContextualRecall,
+        source="deepeval.metrics.ContextualRecallMetric with images in the retrieval context",
+        compared="deepeval 4.3.1",
+        family="context recall",
+        steps=Steps("claims of the reference", "all contexts together", "supported", "share"),
+        empty="0 where the reference has no sentences",
+        also=("MultimodalContextualRecallMetric",),
+    ),
+    Entry(
+        make=ContextualRelevancy,
+        source="deepeval.metrics.ContextualRelevancyMetric with images in the retrieval context",
+        compared="deepeval 4.3.1",
+        family="context relevance",
+        steps=Steps("sentences of the contexts and pictures", "the question", "useful", "share"),
+        empty="0 without statements",
+        also=("MultimodalContextualRelevancyMetric",),
+    ),
+)

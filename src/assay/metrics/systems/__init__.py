@@ -1,0 +1,84 @@
+"""The metrics of other systems, by their names and formulas: "ragas:context_precision", "deepeval:faithfulness".
+
+One room per system. `"SYSTEM:NAME"` is the metric without what its system invents: a case that leaves nothing to
+measure is unscored. `"SYSTEM:NAME@original"` gives the numbers of the system to the letter; what it gives by convention
+is marked so and counts in no mean.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+from typing import cast
+
+from assay.errors import InputError
+from assay.metrics.systems.base import ORIGINAL, Entry, SystemMetric, spellings
+
+#: The rooms by the name before the colon. Each has a table `ENTRIES`, and is loaded when one of its metrics is wanted.
+SYSTEMS: tuple[str, ...] = (
+    "ragas",
+    "deepeval",
+    "trulens",
+    "langchain",
+    "openevals",
+    "langsmith",
+    "bedrock",
+    "ragchecker",
+    "llamaindex",
+    "multimodal",
+)
+
+
+def entries(system: str) -> Mapping[str, Entry]:
+    """The metrics of a system by their names. Raises InputError for an unknown system."""
+    if system not in SYSTEMS:
+        near = difflib.get_close_matches(system.lower(), SYSTEMS, n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"metrics: there is no system {system!r}{hint}; known are {', '.join(SYSTEMS)}")
+    return cast("Mapping[str, Entry]", import_module(f"assay.metrics.{system}").ENTRIES)
+
+
+def names(system: str = "all") -> tuple[str, ...]:
+    """The full names of the metrics of a system, or of all. Raises InputError for an unknown system."""
+    wanted = SYSTEMS if system == "all" else (system,)
+    return tuple(f"{one}:{name}" for one in wanted for name in entries(one))
+
+
+def names_of(written: str) -> tuple[str, ...]:
+    """The full names of what someone may mean who writes no system, or no colon after it.
+
+    "FaithfulnessMetric" is "deepeval:faithfulness"; "ragas.faithfulness" and "ragas_faithfulness" are
+    "ragas:faithfulness"; "faithfulness@original" is that of every system.
+    """
+    bare, _, profile = written.partition("@")
+    room = next((one for one in SYSTEMS if bare.lower().startswith(tuple(one + mark for mark in "._/ -"))), None)
+    wanted = bare if room is None else bare[len(room) + 1 :]
+    found = (entry_of(one, wanted) for one in ((room,) if room else SYSTEMS))
+    names = (entry.make().name for entry in found if entry is not None)
+    return tuple(f"{name}@{ORIGINAL}" if profile else name for name in names)
+
+
+def entry_of(system: str, name: str) -> Entry | None:
+    """The metric that a system calls `name`, also by other names that it has for it; None where there is none."""
+    known = entries(system)
+    return known.get(name) or spellings(known).get(name)
+
+
+def named(name: str) -> SystemMetric:
+    """The metric "SYSTEM:NAME" or "SYSTEM:NAME@original". Raises InputError where there is none.
+
+    NAME may be another name that the system has for it, such as that of its class: "deepeval:FaithfulnessMetric".
+    """
+    system, _, rest = name.partition(":")
+    wanted, _, profile = (part.strip() for part in rest.partition("@"))
+    entry = entry_of(system.strip(), wanted)
+    if entry is None:
+        known = entries(system.strip())
+        near = difflib.get_close_matches(wanted.lower().replace("-", "_").replace(" ", "_"), known, n=3)
+        hint = f"did you mean {' or '.join(repr(f'{system}:{match}') for match in near)}? " if near else ""
+        raise InputError(f"metrics: there is no metric {name!r}; {hint}`assay metrics --system {system}` lists all")
+    if profile and profile != ORIGINAL:
+        raise InputError(f"metrics: {name!r}: the only profile is {ORIGINAL!r}, not {profile!r}")
+    return replace(entry.make(), profile=ORIGINAL) if profile else entry.make()

@@ -1,0 +1,139 @@
+"""Score: a value with its range, direction and evidence, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from assay.errors import Cause, InputError, printable
+from assay.records.base import Record, _named
+from assay.records.evidence import Verdict
+from assay.records.sample import Sample
+
+Direction = Literal["higher", "lower"]
+
+
+#: What stands in the place of a cause for values that another system gives by convention.
+BY_CONVENTION = "by_convention"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage(Record):
+    """What judging cost. Token counts are `None` when the endpoint did not report them: unknown is not 0.
+
+    Where several inquiries shared one call, the first of them carries its cost, so that sums are exact.
+    """
+
+    calls: int = 0
+    prompt_tokens: int | None = 0
+    completion_tokens: int | None = 0
+    cached_tokens: int | None = 0
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: type, handler: Any) -> Any:
+        """`to_dict` leaves out what is None: a count that is not there is unknown, although the default is 0."""
+        from pydantic_core import core_schema
+
+        def read(data: Any) -> Any:
+            unknown = dict.fromkeys(("prompt_tokens", "completion_tokens", "cached_tokens"))
+            return {**unknown, **data} if isinstance(data, Mapping) else data
+
+        return core_schema.no_info_before_validator_function(read, handler(source))
+
+    def __add__(self, other: Usage) -> Usage:
+        def plus(a: int | None, b: int | None) -> int | None:
+            return None if a is None or b is None else a + b
+
+        return Usage(
+            calls=self.calls + other.calls,
+            prompt_tokens=plus(self.prompt_tokens, other.prompt_tokens),
+            completion_tokens=plus(self.completion_tokens, other.completion_tokens),
+            cached_tokens=plus(self.cached_tokens, other.cached_tokens),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unscored(Record):
+    """Why there is no number, in one machine-readable word and one sentence; `raw` is the judge's reply, if any."""
+
+    cause: Cause
+    message: str
+    raw: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score(Record):
+    """A value with its range, direction and evidence; or no value and the reason why.
+
+    Exactly one of `value` and `unscored` is set. `convention` says why a value is none that was measured: another
+    system gives it by convention, where it has nothing to measure; such values count in no mean. `verdicts` are the
+    readings the value was computed from, by what was read against what (`"answer/contexts"`). `parts` are intermediate
+    numbers of the formula.
+    """
+
+    metric: str
+    value: float | None = None
+    unscored: Unscored | None = None
+    low: float = 0.0
+    high: float = 1.0
+    direction: Direction = "higher"
+    verdicts: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
+    parts: Mapping[str, float] = field(default_factory=dict)
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    version: str = "1"
+    judge: str | None = None
+    usage: Usage = field(default_factory=Usage)
+    convention: str | None = None
+
+    def __str__(self) -> str:
+        if self.unscored is not None:
+            return printable(f"{self.metric}: not scored ({self.unscored.cause}): {self.unscored.message}")
+        if self.convention is not None:
+            return printable(f"{self.metric} = {self.value:.3f} by convention: {self.convention}")
+        parts = ", ".join(f"{name} {value:.3g}" for name, value in self.parts.items())
+        return printable(f"{self.metric} = {self.value:.3f}" + (f" ({parts})" if parts else ""))
+
+    def __repr__(self) -> str:
+        return f"<Score {self}>"
+
+    @property
+    def measured(self) -> bool:
+        """Whether there is a value, and it was measured."""
+        return self.value is not None and self.convention is None
+
+    @property
+    def why_unmeasured(self) -> str | None:
+        """The cause, or "by_convention", where there is no value that was measured; None where there is one."""
+        if self.convention is not None:
+            return BY_CONVENTION
+        return None if self.unscored is None else self.unscored.cause.value
+
+    def __post_init__(self) -> None:
+        if (self.value is None) == (self.unscored is None):
+            raise InputError(f"Score {self.metric!r}: give either a value or a reason why there is none")
+        if self.value is not None and not self.low <= self.value <= self.high:  # NaN fails this as well
+            raise InputError(f"Score {self.metric!r}: value {self.value!r} is outside [{self.low}, {self.high}]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredSample(Record):
+    """A sample with its scores, by metric name."""
+
+    sample: Sample
+    scores: Mapping[str, Score]
+
+    @property
+    def values(self) -> dict[str, float | None]:
+        """The numbers alone; None where there is no measurement."""
+        return {name: score.value for name, score in self.scores.items()}
+
+    def __str__(self) -> str:
+        return "\n".join([str(self.sample), *(f"  {score}" for score in self.scores.values())])
+
+    def __repr__(self) -> str:
+        scores = ", ".join(
+            f"{name} {score.value:.3f}" if score.value is not None else f"{name} not scored"
+            for name, score in self.scores.items()
+        )
+        return f"<ScoredSample{_named(self.sample.id)}{' ' + scores if scores else ''}>"

@@ -1,0 +1,90 @@
+"""Reports of runs: what `assay report` and `assay show` tell, put together; `assay.report` has their forms.
+
+from assay.report.write import write_report
+from assay.report.build import report_of
+
+write_report(report_of(Result.load("tuesday"), Result.load("monday")), "report.html")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from assay.analysis.comparison.compare import compare
+from assay.analysis.comparison.pairing import same_rows
+from assay.analysis.diagnosis import Causes, find_causes
+from assay.errors import InputError
+from assay.evaluation.result import Result
+from assay.judges.base import BaseJudge
+from assay.report.figures import Gathered, gathered
+from assay.report.model import Report
+
+#: Rows of a metric that are named as moved.
+MOVED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a report is asked for.
+
+    metrics    names; None: all of the run
+    slices     columns of the data by which the means are shown as well
+    cluster    a column: rows with one value in it hang together
+    any_judge  compare runs of different judges, too
+    moved      rows of each metric that are named as moved
+    judge      the run's judge, looked for where a cause is not read: what the store has of it is looked up
+    """
+
+    metrics: Sequence[str] | None = None
+    slices: Sequence[str] = ()
+    cluster: str | None = None
+    any_judge: bool = False
+    moved: int = MOVED
+    judge: Callable[[], BaseJudge | None] | None = None
+
+
+def report_of(result: Result, baseline: Result | None = None, options: Options | None = None) -> Report:
+    """All that a report says. Raises InputError for unknown metrics and columns, and as `compare` for a baseline."""
+    options = options or Options()
+    metrics = _metrics(result, options.metrics)
+    figures = gathered(result.numbered(), metrics, options.slices, options.cluster)
+    report = Report(result, metrics, figures, causes=_causes(result, options.judge))
+    return report if baseline is None else _against(report, baseline, options)
+
+
+def _causes(result: Result, judge: Callable[[], BaseJudge | None] | None) -> Causes | None:
+    """Why rows failed; None where no metric of the run says by itself what failed. Asks nothing."""
+    try:
+        found = find_causes(result)
+    except InputError:  # of thresholds, of which none was named
+        return None
+    reader = judge() if judge is not None and found.reads else None
+    return found if reader is None else find_causes(result, judge=reader)
+
+
+def _against(report: Report, baseline: Result, options: Options) -> Report:
+    """The report with a baseline."""
+    names = None if options.metrics is None else report.metrics
+    report.baseline = baseline
+    report.comparison = compare(
+        baseline,
+        report.result,
+        names,
+        cluster=options.cluster,
+        by=options.slices,
+        moved=options.moved,
+        any_judge=options.any_judge,
+    )
+    report.before = Gathered(report.metrics, options.slices)
+    for row in baseline.numbered():
+        report.before.take(row)
+    report.pairs = dict(same_rows(report.result.numbered(), baseline.numbered()))
+    return report
+
+
+def _metrics(result: Result, wanted: Sequence[str] | None) -> list[str]:
+    for name in wanted or ():
+        if name not in result.metrics:
+            raise InputError(f"metrics: {name!r} is not in this run; it has {', '.join(result.metrics) or 'none'}")
+    return list(dict.fromkeys(result.metrics if wanted is None else wanted))

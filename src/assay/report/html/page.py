@@ -1,0 +1,174 @@
+"""The report as one HTML file: no server, nothing fetched, no script but its own (extra `report`).
+
+The page is Jinja2 templates in `html/`, where every text is escaped; its rows are `packing`, opened by its scripts.
+A Content-Security-Policy names the hashes of its style and its script, and forbids all else.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import time
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay._util.install_hints import install_extra
+from assay._util.terminal import counted
+from assay._util.version import __version__
+from assay.analysis.comparison.sentences import regressions
+from assay.errors import MissingExtra, printable
+from assay.evaluation.display.marks import scale, share
+from assay.evaluation.summary import CONFIDENCE
+from assay.records import Usage
+from assay.report.html.charts import EXTRA, histogram
+from assay.report.html.packing import pieces_of
+from assay.report.lines import lines_of, slices_of
+
+if TYPE_CHECKING:
+    from assay.evaluation.result import Result
+    from assay.report.model import Report
+
+#: Put together in this order.
+SCRIPTS = ("dom.js", "data.js", "labels.js", "paint.js", "sample.js", "table.js", "start.js")
+REGRESSIONS = 15  # that are listed
+LOWEST = 5  # rows of a metric
+_NOT_READ = "Not known: no metric of this run says by itself which rows failed."
+
+
+def write_page(report: Report, path: str | Path) -> Path:
+    """Write the report as an HTML file. Returns the path. Raises MissingExtra."""
+    path, texts = Path(path), list(page(report))  # what goes wrong does so before there is a file
+    with path.open("w", encoding="utf-8", errors="replace", newline="\n") as out:
+        out.writelines(texts)
+    return path
+
+
+def page(report: Report) -> Iterator[str]:
+    """The file, piece by piece."""
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from markupsafe import Markup
+    except ImportError as error:
+        raise MissingExtra(f"an HTML report needs Jinja2: {install_extra(EXTRA)}") from error
+
+    def seen(value: Any) -> Any:
+        return printable(value) if type(value) is str else value
+
+    environment = Environment(
+        loader=PackageLoader("assay.report", "html"),
+        autoescape=True,
+        finalize=seen,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    own = Markup  # for what is ours, or was drawn or packed here: no text of the data is in it as it was
+    style, script = source("report.css"), "\n".join(map(source, SCRIPTS))
+    found = {
+        **_facts(report),
+        "scale": lambda line: own(scale(line)),
+        "share": lambda some, every: own(share(some, every)),
+        "style": own(style),
+        "script": own(script),
+        "policy": policy(style, script),
+        "charts": [(name, own(drawing)) for name, drawing in _charts(report)],
+        "pieces": list(pieces_of(report)),
+    }
+    found["meta"] = own(_in_script(_meta(report, found["pieces"])))
+    return environment.get_template("report.html").generate(found)
+
+
+def source(name: str) -> str:
+    """A file of the page's own."""
+    return resources.files("assay.report").joinpath("html", name).read_text(encoding="utf-8").strip() + "\n"
+
+
+def policy(style: str, script: str) -> str:
+    """What the page may do: its own style and its own script, and pictures that stand in it."""
+    allowed = (f"{kind}-src 'sha256-{_hash(text)}'" for kind, text in (("script", script), ("style", style)))
+    return "; ".join(["default-src 'none'", *allowed, "img-src data:", "base-uri 'none'", "form-action 'none'"])
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _in_script(value: Any) -> str:
+    """JSON that ends no element: what HTML could read in it is written as escapes."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _meta(report: Report, pieces: list[Any]) -> dict[str, Any]:
+    """What the scripts have to know before the rows."""
+    result, baseline = report.result, report.baseline
+    summaries = {name: report.figures.of[name].summary for name in report.metrics}
+    return {
+        "run": result.run,
+        "started": result.started,
+        "baseline": None if baseline is None else baseline.run,
+        "metrics": [{"name": name, "higher": one.direction == "higher", "low": _end(one.low), "high": _end(one.high)}
+                    for name, one in summaries.items()],
+        "slices": list(report.figures.columns),
+        "causes": report.causes is not None and report.causes.failed > 0,
+        "count": result.rows,
+        "rows": [piece.first for piece in pieces],
+        "passages": [piece.passage for piece in pieces],
+    }  # fmt: skip
+
+
+def _end(value: float) -> float | None:
+    return value if abs(value) != float("inf") else None
+
+
+def _facts(report: Report) -> dict[str, Any]:
+
+    result = report.result
+    when = None if result.started is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(result.started))
+    facts = [counted(result.rows, "row"), result.data, when, f"judged by {result.judge}", result.note]
+    notes = [*result.notes, *(report.comparison.notes if report.comparison is not None else ())]
+    if result.stopped:
+        notes.insert(0, f"The run was stopped before its data ended: {result.stopped}")
+    causes = [] if report.causes is None else sorted(report.causes.shares.items(), key=lambda item: -item[1])
+    return {
+        "report": report,
+        "version": __version__,
+        "facts": [fact for fact in facts if fact],
+        "notes": list(dict.fromkeys(notes)),
+        "lines": lines_of(report),
+        "confidence": f"{CONFIDENCE:.0%}",
+        "cluster": report.figures.cluster,
+        "fallen": regressions(report.comparison),
+        "shown": REGRESSIONS,
+        "lowest": [(name, worst) for name in report.metrics if (worst := report.figures.of[name].worst(LOWEST))],
+        "causes": causes,
+        "counted": counted,
+        "no_causes": _NOT_READ if report.causes is None else "No row failed.",
+        "slices": slices_of(report),
+        "costs": [_cost(one) for one in (result, report.baseline) if one is not None],
+    }
+
+
+def _charts(report: Report) -> Iterator[tuple[str, str]]:
+    for name in report.metrics:
+        figures = report.figures.of[name]
+        before = [] if report.before is None else report.before.of[name].values
+        drawing = histogram(figures.values, figures.summary.low, figures.summary.high, before)
+        if drawing:
+            yield name, drawing
+
+
+def _cost(result: Result) -> dict[str, Any]:
+    usage: Usage = result.usage
+    counts = {"prompt": usage.prompt_tokens, "cached": usage.cached_tokens, "completion": usage.completion_tokens}
+    return {
+        "run": result.run,
+        "judge": result.judge,
+        "calls": f"{usage.calls:,}",
+        **{name: "unknown" if count is None else f"{count:,}" for name, count in counts.items()},
+        "reused": f"{result.reused:,}",
+        "seconds": f"{result.seconds:,.1f}",
+    }

@@ -1,0 +1,92 @@
+"""The scores of a run as a long table: one line for each sample and metric, for spreadsheets and data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from assay._util.csv_rows import write_table
+from assay._util.install_hints import install_extra
+from assay.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from assay.evaluation.result import Result
+    from assay.report.model import Report
+
+COLUMNS = (
+    *("run", "row", "id", "metric", "value", "unscored", "why", "low", "high", "direction", "baseline", "difference"),
+    *("cause", "question", "answer"),
+)
+_TEXT = frozenset({"run", "id", "metric", "unscored", "why", "direction", "cause", "question", "answer"})
+_BATCH = 5_000
+
+
+def flat_rows(report: Report) -> Iterator[dict[str, Any]]:
+    """A dict for each sample and metric, in the order of the data; None where there is nothing.
+
+    value, baseline, difference  measured values alone, and this run's less the baseline's
+    unscored, why                the cause of a missing value, and its sentence; one "by_convention" was not measured
+    """
+    before = _values(report.baseline, report.metrics) if report.baseline is not None else {}
+    for row in report.result.numbered():
+        cause = report.cause_of(row.number)
+        old = before.get(report.pairs.get(row.number, 0), {})
+        for name in report.metrics:
+            score = row.scored.scores.get(name)
+            if score is None:
+                continue
+            value = score.value if score.measured else None
+            was = old.get(name)
+            yield {
+                "run": report.result.run,
+                "row": row.number,
+                "id": row.scored.sample.id,
+                "metric": name,
+                "value": value,
+                "unscored": score.why_unmeasured,
+                "why": score.convention if score.unscored is None else score.unscored.message,
+                "low": score.low,
+                "high": score.high,
+                "direction": score.direction,
+                "baseline": was,
+                "difference": None if value is None or was is None else value - was,
+                "cause": None if cause is None else cause[0],
+                "question": row.scored.sample.question,
+                "answer": row.scored.sample.answer,
+            }
+
+
+def _values(result: Result, metrics: list[str]) -> dict[int, dict[str, float]]:
+    """The measured values of each row."""
+    found: dict[int, dict[str, float]] = {}
+    for row in result.numbered():
+        scores = ((name, row.scored.scores.get(name)) for name in metrics)
+        found[row.number] = {n: s.value for n, s in scores if s is not None and s.measured and s.value is not None}
+    return found
+
+
+def write_flat_csv(report: Report, path: str | Path) -> Path:
+    """Write the long table as CSV. Returns the path."""
+    path = Path(path)
+    with path.open("w", encoding="utf-8", errors="replace", newline="") as out:
+        write_table(out, flat_rows(report), COLUMNS)
+    return path
+
+
+def write_parquet(report: Report, path: str | Path) -> Path:
+    """Write the long table as Parquet (extra `parquet`). Returns the path. Raises MissingExtra."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingExtra(f"Parquet files need pyarrow: {install_extra('parquet')}") from error
+    kinds = {name: pyarrow.string() if name in _TEXT else pyarrow.float64() for name in COLUMNS}
+    kinds["row"] = pyarrow.int64()
+    schema = pyarrow.schema(list(kinds.items()))
+    path, rows = Path(path), flat_rows(report)
+    with parquet.ParquetWriter(path, schema) as out:
+        while batch := list(islice(rows, _BATCH)):
+            out.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
+    return path

@@ -1,0 +1,47 @@
+"""A report in the form that the name of its file asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.report.model import Report
+
+FORMS = (".html", ".md", ".xml", ".csv", ".parquet")
+
+
+def check_form(path: str | Path) -> str:
+    """The suffix of the file. Raises InputError for one that names no form of a report, and for a folder."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMS:
+        raise InputError(f"-o: expected a file that ends in {', '.join(FORMS)}; found {str(path)!r}")
+    if Path(path).is_dir():
+        raise InputError(f"-o: {str(path)!r} is a folder")
+    return suffix
+
+
+def write_report(report: Report, path: str | Path, least: Mapping[str, float] | None = None) -> Path:
+    """Write a report as HTML, Markdown, JUnit XML, CSV or Parquet, by the suffix of `path`. Returns the path.
+
+    `least` has thresholds by metric, for JUnit. Raises InputError for another suffix, MissingExtra.
+    """
+    suffix = check_form(path)
+    if suffix == ".xml":
+        from assay.report.junit import write_junit
+
+        return write_junit(report, path, least)
+    if suffix == ".html":
+        from assay.report.html.page import write_page
+
+        return write_page(report, path)
+    if suffix == ".md":
+        from assay.report.markdown import write_markdown
+
+        return write_markdown(report, path)
+    from assay.report.tabular import write_flat_csv, write_parquet
+
+    return write_flat_csv(report, path) if suffix == ".csv" else write_parquet(report, path)

@@ -1,0 +1,1 @@
+"""The store: runs, scores and cached judgements, in SQLite or PostgreSQL."""

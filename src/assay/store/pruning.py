@@ -1,0 +1,125 @@
+"""Making a store smaller: what is old goes first, and no finding that a run still has goes at all."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from assay.errors import InputError
+from assay.store.store import Store
+from assay.store.tables import Statements
+
+HOUR = 3600.0
+
+_AGE = "COALESCE(at, (SELECT started FROM runs WHERE id = run), 0)"  # rows of version 2 are as old as their run
+_UNUSED = "number IN (SELECT number FROM findings EXCEPT SELECT finding FROM used)"
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What was deleted: runs of which nothing is left, rows, findings; bytes that the store took before and after.
+
+    `after` is None where nothing was deleted because it was only tried.
+    """
+
+    runs: tuple[str, ...]
+    rows: int
+    findings: int
+    before: int
+    after: int | None
+
+
+class _Tried(Exception):
+    """Undoes the transaction."""
+
+
+def prune(
+    store: Store,
+    *,
+    older_than: float | None = None,
+    max_bytes: float | None = None,
+    keep: Collection[str] = (),
+    dry_run: bool = False,
+) -> Pruned:
+    """Delete the oldest rows, runs of which no row is left, and findings that no run that is left has used.
+
+    older_than  seconds: what was written before that goes. A run whose rows go on coming keeps the later ones
+    max_bytes   bytes that the store may take: as much of the oldest goes, by the hour. What runs in `keep` need stays,
+                and so may more than that
+    keep        names of runs of which nothing is deleted; "last" is the one started last
+    dry_run     only count
+
+    Both may be given: what either asks for goes. Findings that were used before assay noted that, or by no run, as in
+    live scoring, count as unused: what is asked again was older. A file is rewritten, for which the disk must hold it
+    twice. Raises InputError without `older_than` and `max_bytes`, for numbers that are not above 0, and a run to keep
+    that is not there; StoreError.
+    """
+    if older_than is None and max_bytes is None:
+        raise InputError("prune: say what: older_than= or max_bytes=")
+    for name, value in {"older_than": older_than, "max_bytes": max_bytes}.items():
+        if value is not None and not value > 0:  # nor is NaN
+            raise InputError(f"{name}: expected a number above 0, got {value}")
+    kept = sorted({store.run_id(name) for name in keep})
+    before = store.size()
+    cutoffs = [] if older_than is None else [time.time() - older_than]
+    if max_bytes is not None and before > max_bytes:
+        cutoffs.append(_cutoff(store, kept, before, max_bytes))
+    if not cutoffs:
+        return Pruned((), 0, 0, before, None if dry_run else before)
+    cutoff, found = max(cutoffs), list[tuple[tuple[str, ...], int, int]]()
+
+    def work(db: Statements) -> None:
+        found.append(_deleted(db, cutoff, kept))
+        if dry_run:
+            raise _Tried
+
+    try:
+        store.write(work)
+    except _Tried:
+        return Pruned(*found[-1], before, None)
+    store.shrink()
+    return Pruned(*found[-1], before, store.size())
+
+
+def _deleted(db: Statements, cutoff: float, kept: Sequence[str]) -> tuple[tuple[str, ...], int, int]:
+    rows = db.execute(f"DELETE FROM rows WHERE {_AGE} < ? AND {_not_among('run', kept)}", [cutoff, *kept]).rowcount
+    empty = f"started < ? AND NOT EXISTS (SELECT 1 FROM rows WHERE run = runs.id) AND {_not_among('id', kept)}"
+    runs = tuple(sorted(str(name) for (name,) in _all(db, f"SELECT id FROM runs WHERE {empty}", [cutoff, *kept])))
+    for run in runs:
+        db.execute("DELETE FROM used WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,))
+        db.execute("DELETE FROM runs WHERE id = ?", (run,))
+    findings = db.execute(f"DELETE FROM findings WHERE at < ? AND {_UNUSED}", (cutoff,)).rowcount
+    return runs, rows, findings
+
+
+def _not_among(column: str, names: Sequence[str]) -> str:
+    return f"{column} NOT IN ({', '.join('?' * len(names))})" if names else "1 = 1"
+
+
+def _all(db: Statements, sql: str, values: Sequence[Any]) -> list[Any]:
+    found, cursor = [], db.execute(sql, values)
+    while (row := cursor.fetchone()) is not None:
+        found.append(row)
+    return found
+
+
+def _cutoff(store: Store, kept: Sequence[str], size: int, most: float) -> float:
+    """The end of the hour with which enough of the oldest is gone, if all of it could go."""
+    by_hour: dict[int, int] = {}
+    hour = f"CAST({{}} / {HOUR} AS BIGINT)"
+    rows, findings = hour.format(_AGE), hour.format("at")
+    for sql, values in (
+        (f"SELECT {rows}, SUM(LENGTH(body)) FROM rows WHERE {_not_among('run', kept)} GROUP BY 1", kept),
+        (f"SELECT {findings}, SUM(LENGTH(finding)) FROM findings GROUP BY 1", ()),
+    ):
+        for at, held in store.query(sql, *values):
+            by_hour[int(at)] = by_hour.get(int(at), 0) + int(held)
+    left, cutoff = float(size), 0.0
+    for at in sorted(by_hour):
+        left -= by_hour[at]  # and what lies around it
+        cutoff = (at + 1) * HOUR
+        if left <= most:
+            break
+    return cutoff

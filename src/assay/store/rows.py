@@ -1,0 +1,71 @@
+"""Scored rows as they lie in a store: a sample and its scores in one piece, JSON, compressed."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from assay._util.compression import pack, to_json, unpack
+from assay.records import Sample, Score, ScoredSample
+from assay.store.tables import Statements
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One scored row of a run. `number` counts the rows of the data from 1."""
+
+    number: int
+    scored: ScoredSample
+
+    def __str__(self) -> str:
+        return f"row {self.number}\n{self.scored}"
+
+    def __repr__(self) -> str:
+        return f"<Row {self.number}: {self.scored!r}>"
+
+
+def put_row(db: Statements, run: str, number: int, name: str | None, body: bytes) -> None:
+    db.execute(
+        "INSERT INTO rows (run, number, id, body, at) VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT (run, number) DO UPDATE SET id = excluded.id, body = excluded.body, at = excluded.at",
+        (run, number, name, body, time.time()),
+    )
+
+
+def scores_of(scored: ScoredSample) -> dict[str, Any]:
+    return {name: score.to_dict() for name, score in scored.scores.items()}
+
+
+def clean(text: str | None) -> str | None:
+    """A text that a store can hold: no UTF-8 has lone surrogates."""
+    return None if text is None else text.encode("utf-8", "replace").decode()
+
+
+def packed(sample: Mapping[str, Any], scores: Mapping[str, Any]) -> bytes:
+    # in one piece: claims and quotes repeat the sample's own texts, which compresses well
+    return pack(to_json({"sample": sample, "scores": scores}).encode())
+
+
+def row_of(number: int, body: bytes) -> Row:
+    data = json.loads(unpack(body))
+    scores = {name: Score.from_dict(score) for name, score in data["scores"].items()}
+    return Row(number, ScoredSample(sample=Sample.from_dict(data["sample"]), scores=scores))
+
+
+def known_scores(body: bytes) -> dict[str, Any]:
+    """The scores of a row; none where it cannot be read: it is written anew."""
+    try:
+        return dict(json.loads(unpack(body))["scores"])
+    except (ValueError, KeyError, TypeError):
+        return {}
+
+
+def is_readable(number: int, body: bytes) -> bool:
+    try:
+        row_of(number, body)
+    except Exception:
+        return False
+    return True

@@ -1,0 +1,466 @@
+"""The store: findings, runs and scored rows, in one SQLite file or in a PostgreSQL database.
+
+Findings are content-addressed, so a rerun asks the judge only for what is missing, whatever the rows or metrics are
+this time. Every write is a transaction of its own: `kill -9` loses nothing that was written, and several processes may
+share the store. No pickle: findings, samples and scores are JSON, compressed.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from assay._util.call_repr import shown
+from assay._util.compression import key_hash, pack, to_json, unpack
+from assay._util.forks import own_lock
+from assay._util.normalise import well_formed
+from assay.errors import InputError, StoreError
+from assay.records import ScoredSample
+from assay.store.rows import Row as Row
+from assay.store.rows import clean, is_readable, known_scores, packed, put_row, row_of, scores_of
+from assay.store.schema import FileTables, maker
+from assay.store.tables import FILE_NAME as FILE_NAME
+from assay.store.tables import Statements, Tables, file_of, is_database, url_of
+
+log = logging.getLogger("assay.store")
+
+T = TypeVar("T")
+
+PAGE = 500  # rows read at a time
+NOTED = 64  # findings found by a run before the store is told of them, if no row is kept meanwhile
+
+#: A finding to keep: its content address, the inquiry's name, the judge's fingerprint, and the finding as JSON.
+Finding = tuple[str, str, str, bytes]
+
+
+class Store:
+    """A store in the folder `path` (made if needed), in the file `path` if it ends in `.db`, or in a database
+    `postgresql://USER@HOST/DATABASE` (see `assay.store.postgres`).
+
+    Folder and file are made for their owner alone (0700, 0600). Usable from several threads, and on both sides of a
+    fork. A store of an earlier version is brought to this one when it is opened. Every method raises StoreError, naming
+    the store and what is wrong with it, where it cannot be read or written; what was written before stays.
+
+    address  what opens it again, with the password of a database if one was in it
+    name     what messages call it
+    folder   where what belongs to its runs, and is no finding or row, lies on this machine: batches, jobs
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._tables = _tables_at(path)
+        self.name = self._tables.name
+        self.folder = self._tables.folder
+        self.address: str | Path = url_of(path) if is_database(path) else Path(self.name)
+        self._tables.create()
+        self._used: dict[str, list[bytes]] = {}  # keys of findings found by runs, not noted yet
+        self._lock = own_lock(self)
+
+    def __repr__(self) -> str:
+        return shown(self, self.name)
+
+    @classmethod
+    def temporary(cls) -> Store:
+        """A store that is deleted when it is closed or no longer used."""
+        folder = tempfile.TemporaryDirectory(prefix="assay-")
+        store = cls(folder.name)
+        store._temporary = folder
+        return store
+
+    _temporary: tempfile.TemporaryDirectory[str] | None = None
+
+    def close(self) -> None:
+        """Let go of it; a temporary store is deleted. The next use opens it again. Closing twice is fine."""
+        self._tables.close()
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def query(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """All rows of a query over the tables of `assay.store.schema`; values stand for `?`."""
+        with self._tables.saying("read"):
+            return self._tables.rows(sql, *values)
+
+    def _one(self, sql: str, *values: Any) -> tuple[Any, ...] | None:
+        found = self.query(sql, *values)
+        return found[0] if found else None
+
+    def write(self, work: Callable[[Statements], T]) -> T:
+        """Do this in one transaction, whole or not at all. It may be done twice: see `Tables.transact`."""
+        with self._tables.saying("written"):
+            return self._tables.transact(work)
+
+    def size(self) -> int:
+        """Bytes that it takes: of a file without what is free in it, of a database findings and rows alone."""
+        with self._tables.saying("read"):
+            return self._tables.size()
+
+    def shrink(self) -> None:
+        """Give the disk back what was deleted. A file is rewritten; a database's server sees to it by itself."""
+        with self._tables.saying("written"):
+            self._tables.shrink()
+
+    @cached_property
+    def secret(self) -> bytes:
+        """Random bytes of this store, made when they are first asked for: what the fences of prompts are made with."""
+        drawn = os.urandom(32).hex()
+
+        def keep(db: Statements) -> str:
+            db.execute("INSERT INTO meta VALUES ('secret', ?) ON CONFLICT DO NOTHING", (drawn,))
+            return str(db.execute("SELECT value FROM meta WHERE key = 'secret'").fetchone()[0])
+
+        return bytes.fromhex(self.write(keep))
+
+    # ---- findings
+
+    def get_finding(self, key: str) -> bytes | None:
+        """The finding stored under this content address, as JSON; None when there is none that can be read."""
+        row = self._one("SELECT finding FROM findings WHERE key = ?", key_hash(key))
+        try:
+            return None if row is None else unpack(row[0])
+        except ValueError as error:  # asked again, and then replaced
+            log.warning("assay: store %s: a finding cannot be read: %s", self.name, error)
+            return None
+
+    def put_finding(self, key: str, inquiry: str, judge: str, finding: bytes) -> None:
+        """Keep a finding. It survives `kill -9` when this returns."""
+        self.put_findings([(key, inquiry, judge, finding)])
+
+    def put_findings(self, findings: Iterable[Finding], run: str | None = None) -> None:
+        """Keep several findings, all or none, and that `run` used them. They survive `kill -9` when this returns."""
+        now = time.time()
+        last = {key_hash(key): (inquiry, judge, pack(finding)) for key, inquiry, judge, finding in findings}
+        packed = sorted((key, *rest) for key, rest in last.items())  # all who write the same ones in one order
+        if not packed:
+            return
+        who = sorted({(inquiry, judge) for _, inquiry, judge, _ in packed})
+
+        def put(db: Statements) -> None:
+            makers = {one: maker(db, *one) for one in who}
+            db.executemany(
+                "INSERT INTO findings (key, maker, at, finding) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
+                "maker = excluded.maker, at = excluded.at, finding = excluded.finding",
+                [(key, makers[inquiry, judge], now, blob) for key, inquiry, judge, blob in packed],
+            )
+            if run is not None:
+                _note(db, run, [key for key, *_ in packed])
+
+        self.write(put)
+
+    def findings(self, run: str) -> RunFindings:
+        """The findings, for a judge's cache, with a note of which of them this run used: `forget(run=)` goes by it."""
+        return RunFindings(self, run)
+
+    def judges(self) -> dict[str, int]:
+        """How many findings each judge has here, by its fingerprint; the one with the most first."""
+        sql = "SELECT judge, COUNT(*) FROM findings JOIN makers ON makers.number = maker GROUP BY judge"
+        return dict(self.query(sql + " ORDER BY COUNT(*) DESC, judge"))
+
+    def forget(
+        self,
+        *,
+        inquiry: str | None = None,
+        judge: str | None = None,
+        run: str | None = None,
+        key: str | None = None,
+        before: float | None = None,
+        dry_run: bool = False,
+    ) -> int:
+        """Delete findings, so that they are asked for again; how many. Conditions narrow each other.
+
+        inquiry  the name of an inquiry, as "claims"
+        judge    a judge's fingerprint, or its readable beginning: "openai/MODEL", "openai/MODEL@ADDRESS"
+        run      those that this run used, whoever asked for them first. Its rows stay: see `delete_run`
+        key      a content address
+        before   those kept before this time, in seconds since 1970
+        dry_run  only count them
+
+        Raises InputError without any condition, and for a run that is not there. Findings that a run used before
+        assay noted that (stores of version 1) are not found by `run`.
+        """
+        where, values = self._conditions(inquiry, judge, run, key, before)
+        if not where:
+            raise InputError("forget: say what: inquiry=, judge=, run=, key= or before=")
+        condition = " AND ".join(where)
+        if dry_run:
+            found = self._one(f"SELECT COUNT(*) FROM findings WHERE {condition}", *values)
+            return int(found[0]) if found else 0
+        # notes of who used them go with the run: their numbers are never given again
+        return self.write(lambda db: db.execute(f"DELETE FROM findings WHERE {condition}", values).rowcount)
+
+    def _conditions(
+        self, inquiry: str | None, judge: str | None, run: str | None, key: str | None, before: float | None
+    ) -> tuple[list[str], list[Any]]:
+        where: list[str] = []
+        values: list[Any] = []
+        if inquiry is not None or judge is not None:
+            makers = [
+                number
+                for number, asked, by in self.query("SELECT number, inquiry, judge FROM makers")
+                if inquiry in (None, asked) and (judge is None or is_judge(by, judge))
+            ]
+            where.append(f"maker IN ({', '.join('?' * len(makers)) or 'NULL'})")
+            values += makers
+        if run is not None:
+            where.append("number IN (SELECT finding FROM used JOIN runs ON runs.number = run WHERE id = ?)")
+            values.append(self.run_id(run))
+        if key is not None:
+            where.append("key = ?")
+            values.append(key_hash(key))
+        if before is not None:
+            where.append("at < ?")
+            values.append(before)
+        return where, values
+
+    # ---- runs and their rows
+
+    def create_run(self, run: str, info: Mapping[str, Any]) -> None:
+        """Start a run. Raises InputError when there is one of this name: two runs never mix their rows."""
+        sql = "INSERT INTO runs (id, started, info) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING"
+        values = (run, time.time(), to_json(info))
+        if not self.write(lambda db: db.execute(sql, values).rowcount):
+            if self._one("SELECT id, started, info FROM runs WHERE id = ?", run) == values:
+                return  # it was done twice
+            there = f"run: {run!r} is in the store {self.name!r} already"
+            raise InputError(f"{there}; take another name, or delete it first with Store.delete_run")
+
+    def put_run(self, run: str, info: Mapping[str, Any]) -> None:
+        """Update what is known about a run; it is started if it is not there."""
+        sql = (
+            "INSERT INTO runs (id, started, info) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET info = excluded.info"
+        )
+        values, used = (run, time.time(), to_json(info)), self._used_by(run)
+
+        def put(db: Statements) -> None:
+            db.execute(sql, values)
+            _note(db, run, used)
+
+        self.write(put)
+
+    def has_run(self, run: str) -> bool:
+        """Whether a run of this name was started, or has rows."""
+        sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?) OR EXISTS (SELECT 1 FROM rows WHERE run = ?)"
+        return self._one(sql, run, run) == (1,)
+
+    def delete_run(self, run: str) -> int:
+        """Delete a run and its rows; how many rows. Its findings stay: see `forget`. InputError: it is not there."""
+        if not self.has_run(run):
+            run = self.run_id(run)  # "last", or an error that names what is there
+
+        def delete(db: Statements) -> int:
+            db.execute("DELETE FROM used WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,))
+            db.execute("DELETE FROM runs WHERE id = ?", (run,))
+            return db.execute("DELETE FROM rows WHERE run = ?", (run,)).rowcount
+
+        return self.write(delete)
+
+    def get_run(self, run: str) -> dict[str, Any]:
+        """What is known about a run. `"last"` is the one started last. Raises InputError for an unknown run."""
+        row = self._one("SELECT info FROM runs WHERE id = ?", self.run_id(run))
+        assert row is not None  # run_id checked it
+        info: dict[str, Any] = json.loads(row[0])
+        return info
+
+    def runs(self) -> list[tuple[str, float, dict[str, Any], int]]:
+        """Every run, the one started last first: its id, when it began (seconds since 1970), what is known about it,
+        and how many rows it has.
+        """
+        sql = "SELECT id, started, info, (SELECT COUNT(*) FROM rows WHERE run = runs.id) FROM runs ORDER BY number DESC"
+        return [(run, started, json.loads(info), rows) for run, started, info, rows in self.query(sql)]
+
+    def run_started(self, run: str) -> float | None:
+        """When a run began, in seconds since 1970; None where there is none of this id."""
+        row = self._one("SELECT started FROM runs WHERE id = ?", run)
+        return None if row is None else float(row[0])
+
+    def ids_of_several(self, run: str, most: int = 5) -> list[tuple[str, list[int]]]:
+        """Ids that stand on more than one row of a run, up to `most` of them, each with the numbers of its rows."""
+        sql = "SELECT id FROM rows WHERE run = ? AND id IS NOT NULL GROUP BY id HAVING COUNT(*) > 1"
+        numbers = "SELECT number FROM rows WHERE run = ? AND id = ? ORDER BY number"
+        return [
+            (name, [number for (number,) in self.query(numbers, run, name)])
+            for (name,) in self.query(f"{sql} ORDER BY MIN(number) LIMIT ?", run, most)
+        ]
+
+    def run_id(self, run: str) -> str:
+        """The id of the run that is meant: itself, or for `"last"` the one started last, whatever the clock said."""
+        if run == "last":
+            row = self._one("SELECT id FROM runs ORDER BY number DESC LIMIT 1")
+        else:
+            row = self._one("SELECT id FROM runs WHERE id = ?", well_formed(run))
+        if row is None:
+            known = [name for (name,) in self.query("SELECT id FROM runs ORDER BY number DESC LIMIT 5")]
+            there = f"; the latest are {', '.join(known)}" if known else "; it holds no runs yet"
+            raise InputError(f"run {run!r} is not in the store {self.name!r}{there}")
+        return str(row[0])
+
+    def put_row(self, run: str, number: int, scored: ScoredSample) -> None:
+        """Keep one scored row; the row with the same number is replaced."""
+        name, body = clean(scored.sample.id), packed(scored.sample.to_dict(), scores_of(scored))
+        used = self._used_by(run)
+
+        def put(db: Statements) -> None:
+            put_row(db, run, number, name, body)
+            _note(db, run, used)
+
+        self.write(put)
+
+    def put_rows(self, run: str, rows: Iterable[tuple[int, ScoredSample]]) -> None:
+        """Keep several scored rows by their numbers, all or none."""
+        bodies = [
+            (number, clean(scored.sample.id), packed(scored.sample.to_dict(), scores_of(scored)))
+            for number, scored in rows
+        ]
+
+        def put(db: Statements) -> None:
+            for number, name, body in bodies:
+                put_row(db, run, number, name, body)
+
+        self.write(put)
+
+    def merge_row(self, run: str, scored: ScoredSample) -> int:
+        """Keep one scored sample under its key: a new row at the end, or new scores on the row that it has already.
+
+        Scores of metrics that are not among the new ones stay. Returns the row's number. Safe with several processes.
+        """
+        key, sample, scores = clean(scored.sample.key()), scored.sample.to_dict(), scores_of(scored)
+
+        def merge(db: Statements) -> int:
+            self._tables.alone(db, f"rows of {run}")
+            found = db.execute("SELECT number, body FROM rows WHERE run = ? AND id = ?", (run, key)).fetchone()
+            last = "SELECT COALESCE(MAX(number), 0) FROM rows WHERE run = ?"
+            number = int(found[0] if found else db.execute(last, (run,)).fetchone()[0] + 1)
+            put_row(db, run, number, key, packed(sample, {**(known_scores(found[1]) if found else {}), **scores}))
+            return number
+
+        return self.write(merge)
+
+    def rows(self, run: str) -> Iterator[Row]:
+        """The scored rows of a run, in the order of the data; read in pages, so that memory stays flat.
+
+        Rows that cannot be read are left out with a warning in the log: `unreadable` names them.
+        """
+        for number, body in self._bodies(run):
+            try:
+                yield row_of(number, body)
+            except Exception as error:  # whatever is wrong with it, it is wrong with this row alone
+                log.warning("assay: store %s: run %s, row %d cannot be read: %s", self.name, run, number, error)
+
+    def numbers(self, run: str) -> list[int]:
+        """The numbers of the rows of a run, those that cannot be read among them."""
+        return [number for (number,) in self.query("SELECT number FROM rows WHERE run = ? ORDER BY number", run)]
+
+    def unreadable(self, run: str) -> list[int]:
+        """The numbers of the rows of a run that cannot be read. `get_row` says what is wrong with one of them."""
+        return [number for number, body in self._bodies(run) if not is_readable(number, body)]
+
+    def get_row(self, run: str, row: int | str) -> Row:
+        """One row by its id or its number (from 1). An id that looks like a number wins over the number.
+
+        "row:3" is the row of this number whatever the ids are, unless one is "row:3". Of several rows with the same id
+        it is the first. Raises InputError when there is none, StoreError when it cannot be read.
+        """
+        sql = "SELECT number, body FROM rows WHERE run = ? AND "
+        found = self._one(sql + "id = ? ORDER BY number LIMIT 1", run, clean(str(row)))
+        number = str(row).removeprefix("row:")
+        if found is None and number.isdecimal():
+            found = self._one(sql + "number = ?", run, int(number) if len(number) < 19 else -1)
+        if found is None:
+            (count, last) = self._one("SELECT COUNT(*), MAX(number) FROM rows WHERE run = ?", run) or (0, None)
+            there = f"it has {count} rows, numbered up to {last}" if count else "it has no rows yet"
+            raise InputError(f"row {row!r} is not in run {run!r}: {there}")
+        try:
+            return row_of(*found)
+        except Exception as error:
+            where = f"store {self.name!r}: run {run!r}, row {found[0]} cannot be read"
+            raise StoreError(f"{where}: {error}") from error
+
+    def _bodies(self, run: str) -> Iterator[tuple[int, bytes]]:
+        last = -1
+        sql = f"SELECT number, body FROM rows WHERE run = ? AND number > ? ORDER BY number LIMIT {PAGE}"
+        while page := self.query(sql, run, last):
+            yield from page
+            last = page[-1][0]
+
+    # ---- which findings a run used
+
+    def _found(self, run: str, key: str) -> None:
+        """This run has taken up a finding: noted with its next row, or when they are many."""
+        with self._lock:
+            waiting = self._used.setdefault(run, [])
+            waiting.append(key_hash(key))
+            if len(waiting) < NOTED:
+                return
+        used = self._used_by(run)
+        try:
+            self.write(lambda db: _note(db, run, used))
+        except StoreError as error:  # nobody asked to write
+            log.warning("assay: which findings run %s used cannot be noted: %s", run, error)
+
+    def _used_by(self, run: str) -> list[bytes]:
+        """What this run has taken up since it was last asked."""
+        with self._lock:
+            return self._used.pop(run, [])
+
+
+def _tables_at(address: str | Path) -> Tables:
+    """Nothing is opened yet. Raises InputError for a URL that cannot be one."""
+    if not is_database(address):
+        return FileTables(file_of(Path(address)))
+    from assay.store.postgres import PostgresTables
+
+    return PostgresTables(url_of(address))
+
+
+class RunFindings:
+    """The findings of a store as one run uses them. See `Store.findings`."""
+
+    def __init__(self, store: Store, run: str) -> None:
+        self._store = store
+        self._run = run
+
+    @property
+    def secret(self) -> bytes:
+        """See `Store.secret`."""
+        return self._store.secret
+
+    def get_finding(self, key: str) -> bytes | None:
+        """See `Store.get_finding`."""
+        found = self._store.get_finding(key)
+        if found is not None:
+            self._store._found(self._run, key)
+        return found
+
+    def put_finding(self, key: str, inquiry: str, judge: str, finding: bytes) -> None:
+        """See `Store.put_finding`."""
+        self.put_findings([(key, inquiry, judge, finding)])
+
+    def put_findings(self, findings: Iterable[Finding]) -> None:
+        """See `Store.put_findings`."""
+        self._store.put_findings(findings, self._run)
+
+
+def is_judge(fingerprint: str, name: str) -> bool:
+    """Whether `name` is this fingerprint, or a beginning of it that ends where a part ends."""
+    return fingerprint == name or (fingerprint.startswith(name) and fingerprint[len(name)] in "@#")
+
+
+def _note(db: Statements, run: str, keys: Sequence[bytes]) -> None:
+    """That a run used these findings."""
+    sql = (
+        "INSERT INTO used SELECT runs.number, findings.number FROM runs, findings WHERE id = ? AND key = ? "
+        "ON CONFLICT DO NOTHING"
+    )
+    if keys:
+        db.executemany(sql, [(run, key) for key in sorted(keys)])

@@ -1,0 +1,100 @@
+"""A judge that answers whatever it is asked, always the same to the same, and not always favourably."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from assay.errors import JudgeFailure
+from assay.inquiries import (
+    BackQuestions,
+    Claims,
+    Entities,
+    Inquiry,
+    KeyQuestions,
+    Listing,
+    Similarity,
+    Sorting,
+    Support,
+    Usefulness,
+    UsefulSentences,
+)
+from assay.inquiries.back_questions import BackQuestionsFinding
+from assay.judges.base import BaseJudge
+from assay.judges.protocol import Answer
+from assay.judges.scripted import ScriptedJudge
+from assay.records import Claim, Evidence, Span, Usage, Verdict
+from assay.testing import Obliging
+from assay.text import split_sentences
+
+
+def number(*about: object) -> float:
+    """A number in [0, 1), always the same for the same."""
+    return int.from_bytes(hashlib.sha256(repr(about).encode()).digest()[:6], "big") / 2**48
+
+
+#: What it says of passages depends on their texts alone, not on where they stand.
+_BY_TEXTS = ScriptedJudge(
+    support=lambda claim, passage: "supported" if claim.split(" [")[0].rstrip(".") in passage else "not_mentioned",
+    usefulness=lambda question, passage: "Bread" not in passage,
+)
+
+
+class AnyJudge(BaseJudge):
+    """Answers by a hash of what is asked. `failure`: in place of every answer."""
+
+    durable = False
+    budgeted = True
+    sees = True
+    fingerprint = "any"
+
+    def __init__(self, failure: JudgeFailure | None = None) -> None:
+        self.failure = failure
+        self.asked: list[Inquiry[Any]] = []
+
+    async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        self.asked += inquiries
+        if self.failure is not None:
+            return [Answer(failure=self.failure, usage=Usage(calls=1)) for _ in inquiries]
+        return [replace(await self._one(inquiry), usage=Usage(calls=1)) for inquiry in inquiries]
+
+    async def _one(self, inquiry: Inquiry[Any]) -> Answer:
+        if isinstance(inquiry, Claims):
+            return Answer(finding=tuple(Claim(text=s.of(inquiry.text), span=s) for s in _sentences(inquiry.text)))
+        if isinstance(inquiry, Similarity):
+            return Answer(finding=tuple(1.0 if other == inquiry.text else number(other) for other in inquiry.others))
+        if isinstance(inquiry, BackQuestions):
+            return Answer(finding=BackQuestionsFinding(questions=("What?", "When?", "Who?"), noncommittal=False))
+        if isinstance(inquiry, KeyQuestions):
+            return Answer(finding=("Is it?", "Was it?"))
+        if isinstance(inquiry, Listing):
+            texts = [text for _, text in inquiry.material]
+            return Answer(finding=tuple(dict.fromkeys(s.of(text) for text in texts for s in _sentences(text)))[:6])
+        if isinstance(inquiry, Entities):
+            words = [(n, text.split(" ")[0]) for n, text in enumerate(inquiry.passages) if text.strip()]
+            found = (Evidence(passage=n, span=Span(0, len(word)), text=word) for n, word in words if word)
+            return Answer(finding=tuple(found))
+        if isinstance(inquiry, (Support, Usefulness, UsefulSentences)):
+            (answer,) = await _BY_TEXTS.answer([inquiry])
+            likely = {"supported": 0.9, "useful": 0.8}
+            verdicts = (replace(one, probability=likely.get(one.label, 0.1)) for one in answer.finding)
+            return replace(answer, finding=tuple(verdicts))
+        if isinstance(inquiry, Sorting):
+            labels = inquiry.labels()
+            return Answer(finding=tuple(Verdict(label=labels[number(item) < 0.4]) for item in inquiry.given))
+        questions = inquiry.questions()
+        if questions:
+            return Answer(finding=inquiry.decided({one.name: _odds(one.labels, one) for one in questions}))
+        return (await Obliging().answer([inquiry]))[0]
+
+
+def _sentences(text: str) -> Sequence[Span]:
+    return split_sentences(text, "en")
+
+
+def _odds(labels: Any, question: Any) -> dict[str, float]:
+    weights = {label: 0.01 + number(label, question) for label in labels}
+    total = sum(weights.values())
+    return {label: weight / total for label, weight in weights.items()}
