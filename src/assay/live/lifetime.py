@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import atexit
 import time
 import weakref
 from typing import TYPE_CHECKING
+
+# `atexit` runs in reverse order: what stops the judge's threads is registered by this import, and so runs after us
+import assay.threads  # noqa: F401
+from assay.live.process_end import ProcessEnd
 
 if TYPE_CHECKING:
     from assay.live.base import BaseIntake
 
 EXIT_GRACE = 1.75  # seconds that the end of the process waits for what is still queued; with all else it is below two
-PUTTING_AWAY = 0.1  # of these, for closing
+FILE_GRACE = 5.0  # the same where nothing but a file is left to write, and it can be written
+CLOSE_GRACE = 0.1  # of EXIT_GRACE, for closing
 
 _ALIVE: weakref.WeakSet[BaseIntake] = weakref.WeakSet()
 
@@ -19,15 +23,22 @@ _ALIVE: weakref.WeakSet[BaseIntake] = weakref.WeakSet()
 def look_after(one: BaseIntake) -> None:
     """Close it at the end of the process."""
     _ALIVE.add(one)
+    _PROCESS_END.register()
 
 
-def _at_exit() -> None:
-    end = time.monotonic() + EXIT_GRACE
-    alive = list(_ALIVE)
-    for one in alive:  # they share their threads, so what the first waits for the others have done meanwhile
-        one.flush(max(0.0, end - PUTTING_AWAY - time.monotonic()))
-    for one in alive:
-        one._finish(0.0, max(0.0, end - time.monotonic()))
+def _close_all() -> None:
+    start = time.monotonic()
+
+    def seconds_left(grace: float) -> float:
+        return max(0.0, start + grace - time.monotonic())
+
+    intakes = sorted(_ALIVE, key=lambda one: one.only_writes)  # those that score first: their time is shorter
+    for one in intakes:  # they share their threads, so what the first waits for the others have done meanwhile
+        one.flush(seconds_left(EXIT_GRACE - CLOSE_GRACE))
+    for one in intakes:
+        if one.only_writes:
+            one._flush_unless_failing(seconds_left(FILE_GRACE))
+        one._finish(0.0, seconds_left(EXIT_GRACE))
 
 
-atexit.register(_at_exit)
+_PROCESS_END = ProcessEnd(_close_all)
