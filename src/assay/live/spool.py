@@ -60,6 +60,7 @@ class Spool(BaseIntake):
     Beyond each bound new samples are dropped and counted, never old ones. A key is kept once: importing the same
     traces again adds nothing. While the file cannot be written (full, locked, read-only) samples wait in memory, up to
     those bounds. Safe for threads; after a fork the child starts with an empty queue. Needs a local disk.
+    At the end of the process what is queued gets up to 5 seconds, as long as the file can be written.
     Raises StoreError when the folder cannot be used.
     """
 
