@@ -81,4 +81,4 @@ def _end() -> None:
         stop()
 
 
-atexit.register(_end)  # before `live.lifetime` does, which imports this: what is registered last is called first
+atexit.register(_end)  # before `live.exit_hooks` does, which imports this for that: what is registered last runs first

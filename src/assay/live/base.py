@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from assay._util.forks import renewed
 from assay.live.disabled import know, unpickled
@@ -16,6 +16,7 @@ from assay.live.mailbox import Mailbox
 from assay.live.protocol import Submission
 from assay.live.sampling import Sampling, resolve_sampling
 from assay.live.sizes import size_of
+from assay.records import Sample, build_adapter
 
 STOP_GRACE = 2.0  # seconds that `close` takes at most to put things away, after its own timeout
 
@@ -23,9 +24,13 @@ STOP_GRACE = 2.0  # seconds that `close` takes at most to put things away, after
 class BaseIntake(ABC):
     """An intake over one mailbox. A subclass opens it, does the work, and says what becomes of feedback."""
 
+    only_writes: ClassVar[bool] = False  # to a file of this machine: the end of the process then waits longer
+
     _box: Mailbox[Any]
+    _failing = False  # the last attempt failed, so the end of the process does not wait for the next
 
     def __init__(self, sampling: Sampling | float | None) -> None:
+        build_adapter(Sample)  # for forked children as well: a short-lived one may end while it imports pydantic
         self._sampling = resolve_sampling(sampling)
         self._set_up()
         self._token = uuid.uuid4().hex
@@ -92,6 +97,10 @@ class BaseIntake(ABC):
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until all that was submitted so far is safe. False when the time ran out first."""
         return self._box.flush(timeout)
+
+    def flush_unless_failing(self, timeout: float) -> None:
+        """`flush`, unless the last attempt to write failed."""
+        self._box.wait_for(lambda: self._failing or not self._box.open, timeout)
 
     def count_error(self, error: BaseException, where: str) -> None:
         """Count an exception caught outside the intake's own code, in a capture hook for example."""

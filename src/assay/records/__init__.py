@@ -4,7 +4,7 @@ All are frozen dataclasses with a JSON round trip: `Sample.from_dict(sample.to_d
 Offsets are Python string indices (code points), half open: `text[span.start:span.end]`.
 """
 
-from assay.records.base import Record, fingerprint, type_adapter
+from assay.records.base import Record, build_adapter, fingerprint, type_adapter
 from assay.records.evidence import Box, Cell, Claim, Evidence, Span, SupportLabel, Verdict
 from assay.records.sample import Context, Message, Role, Sample, SampleStatus, ToolCall, Turn
 from assay.records.score import BY_CONVENTION, Direction, Score, ScoredSample, Unscored, Usage
@@ -31,6 +31,7 @@ __all__ = [
     "Unscored",
     "Usage",
     "Verdict",
+    "build_adapter",
     "fingerprint",
     "type_adapter",
 ]

@@ -27,6 +27,11 @@ def type_adapter(kind: Any) -> TypeAdapter[Any]:
         return TypeAdapter(kind)
 
 
+def build_adapter(cls: type[Record]) -> None:
+    """Import pydantic and build what reads and writes records of a class, before the first of them needs it."""
+    _adapter(cls)
+
+
 def _adapter(cls: type) -> TypeAdapter[Any]:
     if cls not in _ADAPTERS:
         _ADAPTERS[cls] = type_adapter(cls)

@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from assay._util.call_repr import shown
 from assay._util.compression import to_json
@@ -59,8 +60,11 @@ class Spool(BaseIntake):
     Beyond each bound new samples are dropped and counted, never old ones. A key is kept once: importing the same
     traces again adds nothing. While the file cannot be written (full, locked, read-only) samples wait in memory, up to
     those bounds. Safe for threads; after a fork the child starts with an empty queue. Needs a local disk.
+    At the end of the process what is queued gets up to 5 seconds, as long as the file can be written.
     Raises StoreError when the folder cannot be used.
     """
+
+    only_writes: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -100,6 +104,7 @@ class Spool(BaseIntake):
         self._unwritten: Counter[str] = Counter()  # counts that the file does not have yet
         self._waiting = 0  # samples submitted that have no outcome yet
         self._retry_at = 0.0
+        self._failing = False
         self._process = process_name("app")
         lane = spooling(self._flush_every)
         return Mailbox(
@@ -154,11 +159,31 @@ class Spool(BaseIntake):
         return taken
 
     def _stop(self, seconds: float) -> None:
+        self._write_without_thread()
         self._box.stop()
-        self._file.close()
+        self._file.close()  # waits for a transaction under way
+        if self._unwritten and not self._failing:
+            self._write_counts()
         waiting = self.health().pending
         if waiting:
             log.warning("assay: spool closed with %d samples that could not be written", waiting)
+
+    def _write_without_thread(self) -> None:
+        """Write what waits on this thread, where the process could start none for it: at its end it cannot."""
+        lane = self._box.lane
+        with lane.lock:  # so that no thread is started meanwhile
+            while lane.thread is None and self._box.open and not self._failing:
+                self._write()
+
+    def _write_counts(self) -> None:
+        """Write the counts without the samples, so that the report has these as `unwritten`."""
+        with self._box.lock:
+            counts, self._unwritten = self._unwritten, Counter()
+        try:
+            self._file.add_counts(self._process, counts)
+        except Exception as error:
+            self.count_error(error, "spool")
+        self._file.close()
 
     # -- writing --------------------------------------------------------------------------------------------------
 
@@ -175,9 +200,12 @@ class Spool(BaseIntake):
             with self._box.lock:
                 self._unwritten.update(counts)
                 self._tally.errors.add(error, "spool")
+                self._failing = True
+                self._box.changed()
             self._retry_at = time.monotonic() + RETRY
             return False
         with self._box.lock:
+            self._failing = False
             dropped = sum(number for name, number in outcome.items() if name.startswith("dropped:"))
             written = {"spooled": outcome["appended"], "duplicates": outcome["duplicates"], "dropped": dropped}
             self._tally.counts.update(written)

@@ -30,7 +30,7 @@ class SpoolReport(Record):
     submitted     calls of `submit`, as far as they were written
     appended      of those, the ones in the file; duplicates had a key that was known, sampled_out were left out by
                   sampling, skipped were no samples, dropped were refused, by reason
-    unwritten     submitted, and none of these: in the memory of a running process, or lost with a killed one
+    unwritten     submitted, and none of these: in the memory of a running process, or lost with one that has ended
     waiting, in_work    to be scored, being scored
     scored        have at least one score with a value; unscored have none
     scores, causes      scores with a value; those without one, by cause

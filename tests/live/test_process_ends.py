@@ -1,0 +1,252 @@
+"""However a process ends, what it submitted is kept or counted: by a spool, and by a live scorer."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import types
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.live import Spool
+from assay.live.process_end import ProcessEnd
+from assay.records import Sample
+
+ROOT = Path(__file__).parents[2]
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+
+FORKED = (
+    "return", "sys.exit", "exception", "threads", "grandchild", "plain grandchild", "pool", "executor",
+    "fork and sys.exit",
+)  # fmt: skip
+FRESH = ("spawn", "spawn executor", "forkserver")
+
+
+@pytest.fixture(scope="module")
+def run_ways(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, dict[str, Any]]]:
+    """What became of the samples of all children, by the way in which these ended. Each program runs once."""
+
+    @functools.cache
+    def run(kind: str, state: str, ways: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+        folder = tmp_path_factory.mktemp("ends")
+        command = [sys.executable, "-m", "tests.live.process_ends", kind, state, str(folder), *ways]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""  # no word of samples that were lost
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        return {line["way"]: line for line in lines}
+
+    return run
+
+
+@forks
+@pytest.mark.parametrize("state", ["cold", "warm"])
+@pytest.mark.parametrize("kind", ["spool", "live"])
+@pytest.mark.parametrize("way", FORKED)
+def test_a_forked_child_keeps_what_it_submitted(run_ways: Callable[..., Any], kind: str, state: str, way: str) -> None:
+    """Two children submit 20 samples each (pools: 40 tasks of one sample) and end at once."""
+    assert run_ways(kind, state, FORKED)[way] == {"way": way, "submitted": 40, "kept": 40, "ids": 40}
+
+
+@forks
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["spool", "live"])
+@pytest.mark.parametrize("way", FRESH)
+def test_a_child_that_opens_its_own_intake_keeps_what_it_submitted(
+    run_ways: Callable[..., Any], kind: str, way: str
+) -> None:
+    assert run_ways(kind, "cold", FRESH)[way] == {"way": way, "submitted": 40, "kept": 40, "ids": 40}
+
+
+FIRST_WRITE = """
+import sys
+from assay.judges.scripted import ScriptedJudge
+from assay.live import LiveScorer, Spool
+from assay.records import Context, Sample
+from assay.sinks import JsonlSink
+
+kind, folder = sys.argv[1:]
+judge = ScriptedJudge(support=lambda claim, passage: "supported", name="scripted")
+intake = Spool(folder) if kind == "spool" else LiveScorer("faithfulness", judge, sinks=[JsonlSink(folder + "/s.jsonl")])
+before = set(sys.modules)
+intake.submit(Sample(question="Why?", answer="Cats purr.", contexts=(Context(text="Cats purr."),)))
+assert intake.flush(20)
+print(sorted(set(sys.modules) - before), "multiprocessing" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("kind", ["spool", "live"])
+def test_the_first_sample_imports_nothing_and_multiprocessing_is_not_loaded(kind: str, tmp_path: Path) -> None:
+    """A forked child that ends soon would lose all that it submitted while it imports pydantic."""
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_WRITE, kind, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == "[] False\n", done.stderr
+
+
+ORDER = """
+from assay.judges.scripted import ScriptedJudge
+from assay.live import LiveScorer
+from assay.records import Context, Sample
+from assay._util.threads import at_the_end
+
+at_the_end(lambda: print("judge ends", flush=True))
+judge = ScriptedJudge(support=lambda claim, passage: "supported", name="scripted")
+scorer = LiveScorer("faithfulness", judge, on_score=lambda scored: print("scored", flush=True))
+scorer.submit(Sample(question="Why?", answer="Cats purr.", contexts=(Context(text="Cats purr."),)))
+"""
+
+
+def test_queued_samples_are_scored_before_the_judge_is_stopped() -> None:
+    """The embedded judge refuses to read once it is stopped, and the last samples would be unscored (bug)."""
+    done = subprocess.run([sys.executable, "-c", ORDER], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.splitlines() == ["scored", "judge ends"], done.stderr
+
+
+FIRST_AT_EXIT = """
+import atexit, sys
+from assay.live import Spool
+from assay.records import Sample
+
+spool = Spool(sys.argv[1])
+atexit.register(lambda: [spool.submit(Sample(id=str(n), question="Why?", answer="Cats purr.")) for n in range(3)])
+"""
+
+
+def test_samples_submitted_by_an_exit_function_are_written_also_without_a_thread(tmp_path: Path) -> None:
+    """From Python 3.12 on a process starts no thread at its end, so the spool writes on the thread that ends it."""
+    subprocess.run([sys.executable, "-c", FIRST_AT_EXIT, str(tmp_path)], timeout=60, check=True)
+    report = Spool(tmp_path).report()
+    assert (report.submitted, report.appended) == (3, 3)
+
+
+def slow_sample(number: int, ready: threading.Event) -> Callable[[], Sample]:
+    """A submission that makes its sample only when `ready` is set."""
+
+    def make() -> Sample:
+        ready.wait(20)
+        return Sample(id=str(number), question="Why?", answer="Cats purr.")
+
+    return make
+
+
+@pytest.fixture
+def spool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Spool:
+    """The only intake that the end of the process knows."""
+    spool = Spool(tmp_path)
+    monkeypatch.setattr(exit_hooks, "_ALIVE", weakref.WeakSet([spool]))
+    monkeypatch.setattr(exit_hooks, "EXIT_GRACE", 0.0)
+    return spool
+
+
+def test_the_end_of_the_process_gives_a_file_more_time_than_a_judge(
+    spool: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The time of a judge is over (0 s here) when the samples become ready."""
+    ready, flush = threading.Event(), spool.flush_unless_failing
+
+    def flush_when_ready(timeout: float) -> None:
+        ready.set()
+        flush(timeout)
+
+    monkeypatch.setattr(spool, "flush_unless_failing", flush_when_ready)
+    for number in range(3):
+        spool.submit(slow_sample(number, ready))
+    exit_hooks._close_all()
+    assert spool.health().pending == 0
+    assert (spool.report().submitted, spool.report().appended, spool.report().unwritten) == (3, 3, 0)
+
+
+def test_the_end_of_the_process_does_not_wait_for_a_file_that_cannot_be_written(
+    spool: Spool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def append(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(spool._file, "append", append)
+    monkeypatch.setattr(exit_hooks, "FILE_GRACE", 3600.0)  # the test would not end
+    spool.submit(Sample(question="Why?", answer="Cats purr."))
+    exit_hooks._close_all()
+    assert (spool.health().pending, dict(spool.health().errors)) == (1, {"OSError": 1})
+
+
+def test_samples_that_could_not_be_written_in_time_are_counted_in_the_report(tmp_path: Path) -> None:
+    """submitted = appended + unwritten: 4 = 1 + 3."""
+    ready = threading.Event()
+    spool = Spool(tmp_path)
+    spool.submit(Sample(id="in time", question="Why?", answer="Cats purr."))
+    assert spool.flush(20)
+    for number in range(3):
+        spool.submit(slow_sample(number, ready))
+    assert spool.close(timeout=0).pending == 3
+    report = Spool(tmp_path).report()
+    assert (report.submitted, report.appended, report.unwritten) == (4, 1, 3)
+    ready.set()
+
+
+class Signal:
+    """What Celery's children send at their end."""
+
+    def __init__(self) -> None:
+        self.receivers: dict[str, Callable[..., None]] = {}
+
+    def connect(self, receiver: Callable[..., None], *, weak: bool, dispatch_uid: str) -> None:
+        assert not weak
+        self.receivers[dispatch_uid] = receiver
+
+
+def test_celery_runs_the_work_once_by_its_signal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its children end by `os._exit` after `worker_process_shutdown`, without finalizers and exit functions."""
+    signal, runs = Signal(), []
+    module: Any = types.ModuleType("celery.signals")
+    module.worker_process_shutdown = signal
+    monkeypatch.setitem(sys.modules, "celery.signals", module)
+    end = ProcessEnd(lambda: runs.append(os.getpid()))
+    end.register()
+    end.register()
+    (receiver,) = signal.receivers.values()
+    receiver(sender="worker", pid=os.getpid(), exitcode=0, signal=signal)
+    end.run()  # and the exit functions, where they run as well
+    assert runs == [os.getpid()]
+
+
+LIBRARY_LOADED_BY_ANOTHER_THREAD = """
+import sys, types
+sys.modules["multiprocessing.util"] = types.ModuleType("multiprocessing.util")  # its code has not run yet
+from assay.live.process_end import ProcessEnd
+ProcessEnd(lambda: print("end")).register()
+"""
+
+
+def test_a_library_that_is_being_imported_does_no_harm() -> None:
+    program = textwrap.dedent(LIBRARY_LOADED_BY_ANOTHER_THREAD)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("end\n", "")
+
+
+def test_no_work_is_registered_twice_in_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each new intake registers again: multiprocessing holds one finalizer all the same."""
+    from multiprocessing import process, util
+
+    monkeypatch.setattr(process, "parent_process", lambda: process.current_process())
+    finalizers: dict[Any, Any] = vars(util)["_finalizer_registry"]
+    before = len(finalizers)
+    end = ProcessEnd(lambda: None)
+    for _ in range(3):
+        end.register()
+    assert len(finalizers) == before + 1
+    assert end._finalizer is not None
+    end._finalizer[1].cancel()
