@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from assay.live import Spool
+from assay.live import Spool, exit_hooks
 from assay.live.process_end import ProcessEnd
 from assay.records import Sample
 
