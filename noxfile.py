@@ -18,6 +18,17 @@ CONSTRAINTS = Path(__file__).with_name("constraints.txt")
 PYTHONS = ("3.11", "3.13")  # the oldest and the newest
 PROJECTS = ("pyproject.toml", *(str(path) for path in sorted(Path().glob("integrations/*/pyproject.toml"))))
 GROUPS = ("test", "dev", "docs")
+#: The folders of `tests` that mirror those of `src/assay`, without the files that need an integration.
+CORE_TESTS = (
+    "-n",
+    "2",
+    *(f"tests/{path.name}" for path in sorted(Path("tests").iterdir()) if Path("src/assay", path.name).is_dir()),
+    "--ignore=tests/_util/test_call_repr.py",
+    "--ignore=tests/cli/test_capture_command.py",
+    "--ignore=tests/sinks/test_contract.py",
+    "--ignore=tests/sinks/test_registry.py",
+    "--deselect=tests/data/test_openai_evals.py::test_a_source_without_columns_says_so",
+)
 
 
 def project(session: nox.Session, *command: str, options: tuple[str, ...] = ()) -> None:
@@ -52,6 +63,13 @@ def types(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run the default tests, or those that you name: `nox -s tests -- tests/stats`."""
     project(session, "pytest", *(session.posargs or ("-n", "2")))
+
+
+@nox.session
+def core(session: nox.Session) -> None:
+    """Run the core's tests with the group `test` alone, a small environment: `nox -s core -- tests/stats`."""
+    small = ("uv", "run", "--no-default-groups", "--group", "test")
+    session.run(*small, "pytest", *(session.posargs or CORE_TESTS), external=True)
 
 
 @nox.session
