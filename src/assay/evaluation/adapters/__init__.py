@@ -1,11 +1,23 @@
 """assay's metrics for somebody else's evaluation: MLflow's scorers, Phoenix's and LangSmith's evaluators.
 
-The integrations translate: what their tool hands over becomes a sample (`values`), and an annotation becomes the tool's
+The integrations translate: what their tool hands over becomes a row (`values`), and an annotation becomes the tool's
 own result. Everything between is here: one judge whose findings all metrics share, from any number of threads and event
-loops, and a result for every case, with a value or with the cause why there is none (`panel`, `desk`).
+loops, and a result for every case, with a value or with the cause why there is none (`panel`, `desk`). A value that
+cannot be read is an error of its field, and each metric that needs the field is unscored (`host_row`).
 """
 
 from assay.evaluation.adapters.adapter import Panel, PanelOptions
-from assay.evaluation.adapters.values import sample_of_columns, sample_of_values
+from assay.evaluation.adapters.host_row import HostRow, message_of, read_host_row, score_host_row
+from assay.evaluation.adapters.values import row_of_columns, row_of_values, text_argument
 
-__all__ = ["Panel", "PanelOptions", "sample_of_columns", "sample_of_values"]
+__all__ = [
+    "HostRow",
+    "Panel",
+    "PanelOptions",
+    "message_of",
+    "read_host_row",
+    "row_of_columns",
+    "row_of_values",
+    "score_host_row",
+    "text_argument",
+]
