@@ -59,6 +59,13 @@ class Unprintable:
     __repr__ = __str__
 
 
+class Exiting:
+    """An object of which every attribute ends the process."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise SystemExit(3)
+
+
 class Text(str):
     """A text of a class of its own."""
 
@@ -244,6 +251,12 @@ def test_a_value_that_is_no_text_is_never_scored(way: str, metric: str, field: s
         assert found == {name: outcome for name, (_, outcome) in table.items()}
     else:  # what the metric does not read, spoils nothing
         assert found == dict.fromkeys(table, (1.0, None))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("way", WAYS)
+def test_an_object_that_exits_when_it_is_read_ends_no_evaluation(way: str) -> None:
+    assert WAYS[way]("langchain:exact_match", {**ROW, "answer": Exiting()}) == (None, "bad_row")
 
 
 @pytest.mark.filterwarnings("ignore")

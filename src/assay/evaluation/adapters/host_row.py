@@ -37,7 +37,7 @@ def read_host_row(make: Callable[[], HostRow | Sample] | HostRow | Sample) -> Ho
     """The row that `make` returns. Raises nothing: where `make` raises, the whole row cannot be read."""
     try:
         row = make() if callable(make) else make
-    except Exception as error:  # the values are another tool's: one row, and the others go on
+    except (Exception, SystemExit) as error:  # the values are another tool's: one row, and the others go on
         return HostRow(Sample(), error=message_of(error))
     return row if isinstance(row, HostRow) else HostRow(row)
 
@@ -56,7 +56,7 @@ async def score_host_row(
     return ScoredSample(sample=row.sample, scores={metric.label: scores[metric.label] for metric in metrics})
 
 
-def message_of(error: Exception) -> str:
+def message_of(error: BaseException) -> str:
     """What an error says, with its type where the error is not assay's own."""
     try:
         text = str(error)
