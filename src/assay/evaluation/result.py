@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 from assay._util.csv_rows import write_table
 from assay._util.install_hints import install_package
-from assay._util.terminal import counted
+from assay._util.terminal import pluralize
 from assay.errors import InputError, MissingExtra, printable
 from assay.evaluation.groups import cluster_of, grouped_by, value_in
 from assay.evaluation.summary import Summary
@@ -51,7 +51,7 @@ class Result:
     metrics   the summary of each metric, by name
     parameters  each metric with its parameters, in words
     complete  False when the run was stopped before the data ended; `stopped` says by what
-    usage     what the judge was asked in this run; `reused` counts findings that cost nothing
+    usage     what the judge was asked in this run; `reused` counts judgements that cost nothing
     deliveries  what became of the scores in each sink, by its name
     notes     what a reader of the figures should know, one sentence each
     note      what was said of the run when it was started
@@ -268,7 +268,7 @@ class Result:
         return as_text(self)
 
     def __repr__(self) -> str:
-        return printable(f"<Result {self.run}: {counted(self.rows, 'row')}, {', '.join(self.metrics)}>")
+        return printable(f"<Result {self.run}: {pluralize(self.rows, 'row')}, {', '.join(self.metrics)}>")
 
     def _repr_html_(self) -> str:
         from assay.evaluation.display.notebook import as_html

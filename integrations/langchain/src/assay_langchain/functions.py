@@ -9,7 +9,7 @@ from assay._util.sync import run_sync
 from assay.errors import InputError
 from assay.evaluation.adapters import HostRow, read_host_row, score_host_row
 from assay.judges.base import JudgeSpec
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.named import resolve_judge
 from assay.metrics.base import Metric
 from assay.records import Sample, Score, ScoredSample
@@ -31,7 +31,7 @@ class Scorer:
 
     async def ascore(self, make: Callable[[], HostRow]) -> ScoredSample:
         """The row that `make` returns, with its scores. A row that cannot be made is unscored (bad_row)."""
-        return await score_host_row(read_host_row(make), self.metrics, FindingCache(self.judge))
+        return await score_host_row(read_host_row(make), self.metrics, JudgementCache(self.judge))
 
     def score(self, make: Callable[[], HostRow]) -> ScoredSample:
         """The same from sync code, whether or not a loop is running."""

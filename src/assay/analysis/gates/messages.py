@@ -6,37 +6,39 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assay._util.terminal import counted
-from assay.analysis.gates.decision import Ruling, Witness
+from assay._util.terminal import pluralize
+from assay.analysis.gates.decision import DecidingRow, Ruling
 from assay.judges.thresholds import Threshold
 
 
-def because_of(ruling: Ruling, short: bool, decisive: Sequence[Witness]) -> Ruling:
+def because_of(ruling: Ruling, short: bool, decisive: Sequence[DecidingRow]) -> Ruling:
     """The ruling with its sentence, and the rows that decided it. `short`: fewer rows have a value than it asks for."""
-    return replace(ruling, because="; ".join([*_found(ruling), *_why(ruling, short)]), decisive=tuple(decisive))
+    return replace(
+        ruling, because="; ".join([*_measured_parts(ruling), *_why(ruling, short)]), decisive=tuple(decisive)
+    )
 
 
-def _found(ruling: Ruling) -> list[str]:
+def _measured_parts(ruling: Ruling) -> list[str]:
     """What was measured, on how many rows."""
     if ruling.value is None:
         return [f"no row of {ruling.rows} has a value" + (" in both runs" if ruling.rule.relative else "")]
     relative = ruling.rule.relative
-    shown = f"{ruling.value:+.3f}" if relative else f"{_what(ruling)} {ruling.value:.3f}"
+    shown = f"{ruling.value:+.3f}" if relative else f"{_quantity(ruling)} {ruling.value:.3f}"
     if ruling.interval is not None:
         low, high = ruling.interval
         shown += f" ({low:+.3f} to {high:+.3f})" if relative else f" ({low:.3f} to {high:.3f})"
-    of = f"{ruling.measured} of {ruling.rows} rows" if ruling.measured < ruling.rows else counted(ruling.rows, "row")
+    of = f"{ruling.measured} of {ruling.rows} rows" if ruling.measured < ruling.rows else pluralize(ruling.rows, "row")
     said = [f"{shown} on {of}"]
     if ruling.left_out:
         said[0] += f", {ruling.left_out} left out"
     if ruling.threshold is not None:
         said.append(_by_labels(ruling, ruling.threshold))
     if ruling.only_before:
-        said.append(f"{counted(ruling.only_before, 'row')} of the baseline are not in this run")
+        said.append(f"{pluralize(ruling.only_before, 'row')} of the baseline are not in this run")
     return said
 
 
-def _what(ruling: Ruling) -> str:
+def _quantity(ruling: Ruling) -> str:
     return "mean" if ruling.threshold is None else "share that people would call good"
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay._util.install_hints import install_extra
-from assay._util.terminal import counted
+from assay._util.terminal import pluralize
 from assay._util.version import __version__
 from assay.analysis.comparison.sentences import regressions
 from assay.errors import MissingExtra, printable
@@ -128,7 +128,7 @@ def _facts(report: Report) -> dict[str, Any]:
 
     result = report.result
     when = None if result.started is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(result.started))
-    facts = [counted(result.rows, "row"), result.data, when, f"judged by {result.judge}", result.note]
+    facts = [pluralize(result.rows, "row"), result.data, when, f"judged by {result.judge}", result.note]
     notes = [*result.notes, *(report.comparison.notes if report.comparison is not None else ())]
     if result.stopped:
         notes.insert(0, f"The run was stopped before its data ended: {result.stopped}")
@@ -145,7 +145,7 @@ def _facts(report: Report) -> dict[str, Any]:
         "shown": REGRESSIONS,
         "lowest": [(name, worst) for name in report.metrics if (worst := report.figures.of[name].worst(LOWEST))],
         "causes": causes,
-        "counted": counted,
+        "counted": pluralize,
         "no_causes": _NOT_READ if report.causes is None else "No row failed.",
         "slices": slices_of(report),
         "costs": [_cost(one) for one in (result, report.baseline) if one is not None],
