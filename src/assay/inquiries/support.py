@@ -252,7 +252,9 @@ def _passage_label(entry: Any, passages: Sequence[str], seen: Set[int]) -> Passa
 
 def _cells(count: int, said: Sequence[PassageLabel]) -> tuple[Cell, ...]:
     """What each passage says alone: the strongest label that the reply has for it."""
-    of_passage = [[one for one in said if one.passage == index] for index in range(count)]
+    of_passage: list[list[PassageLabel]] = [[] for _ in range(count)]
+    for one in said:
+        of_passage[one.passage].append(one)
     return tuple(
         Cell(label=strongest([one.label for one in some]), probability=_highest([one.probability for one in some]))
         for some in of_passage
