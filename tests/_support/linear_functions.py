@@ -14,6 +14,7 @@ from typing import Any
 from assay.capture.answering_call import PromptText as Given
 from assay.errors import AssayError
 from assay.inquiries.base import Prompt, PromptSection
+from assay.inquiries.consistency import PassageLabel
 from assay.judges.claim_rules import languages as further
 from assay.judges.claim_rules.refusals import LONGEST
 from assay.judges.llm.json_repair import Broken
@@ -64,6 +65,7 @@ NOT_READ = {
     "assay.inquiries.back_questions:questions_of": "takes the texts out of a reply",
     "assay.inquiries.schemas:passage_sections": "puts titles before them",
     "assay.inquiries.schemas:question_section": "puts a title before it",
+    "assay.inquiries.consistency:count_unlocated": "counts the quotes",
     "assay.inquiries.support:join_passages": "counts the passages",
     "assay.judges.batch.anthropic:completion_of": "joins the texts of a message",
     "assay.judges.batch.protocol:refusal": "hands it to `failure_of`",
@@ -316,6 +318,9 @@ READ: dict[str, Call] = {
     "assay.records.field_names:context_text": _values,
     "assay.records.field_names:describe": _values,
     "assay.live.guards.verdict:in_words": _told,
+    "assay.inquiries.consistency:consistent": lambda f, t: f(
+        "supported", t, [PassageLabel.of({"quote": t}, 0, t, "supported")], "not_mentioned"
+    ),
     "assay.inquiries.entities:same_entity": _first,
     "assay.inquiries.pieces:pack": lambda f, t: f([t, t], 1000, "en"),
     "assay.judges.cascade.plan:name_of": _first,
