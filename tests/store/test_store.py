@@ -261,6 +261,7 @@ def test_a_store_of_version_1_is_brought_to_this_one_in_place(tmp_path):
 def test_a_store_of_version_2_learns_when_rows_are_written(tmp_path):
     with filled(tmp_path) as store:
         started = store.run_started("run")
+    spoil(tmp_path, "ALTER TABLE runs DROP COLUMN saved")
     spoil(tmp_path, "CREATE TABLE loose AS SELECT place, run, number, id, body FROM rows")
     spoil(tmp_path, "DROP TABLE rows")
     spoil(tmp_path, "ALTER TABLE loose RENAME TO rows")
@@ -271,7 +272,7 @@ def test_a_store_of_version_2_learns_when_rows_are_written(tmp_path):
         with Store(tmp_path) as store:
             assert store.get_row("run", 1).scored == scored(1)
             assert store.get_finding("k") == b'["a"]'
-            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("3",)]
+            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("4",)]
     with Store(tmp_path) as store:
         store.put_row("run", 2, scored(2))
         ((first,), (second,)) = store.query("SELECT at FROM rows ORDER BY number")

@@ -11,9 +11,17 @@ from assay.analysis.gates.decision import Ruling, Witness
 from assay.judges.thresholds import Threshold
 
 
-def because_of(ruling: Ruling, short: bool, decisive: Sequence[Witness]) -> Ruling:
-    """The ruling with its sentence, and the rows that decided it. `short`: fewer rows have a value than it asks for."""
-    return replace(ruling, because="; ".join([*_found(ruling), *_why(ruling, short)]), decisive=tuple(decisive))
+def because_of(ruling: Ruling, short: bool, decisive: Sequence[Witness], incomplete: Sequence[str] = ()) -> Ruling:
+    """The ruling with its sentence, and the rows that decided it.
+
+    Args:
+        ruling: The ruling without its sentence.
+        short: Whether fewer rows have a value than the rule asks for.
+        decisive: The rows that decided it.
+        incomplete: Why the runs are incomplete, which alone decides then.
+    """
+    why = [] if incomplete else _why(ruling, short)
+    return replace(ruling, because="; ".join([*incomplete, *_found(ruling), *why]), decisive=tuple(decisive))
 
 
 def _found(ruling: Ruling) -> list[str]:

@@ -130,8 +130,7 @@ def _facts(report: Report) -> dict[str, Any]:
     when = None if result.started is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(result.started))
     facts = [counted(result.rows, "row"), result.data, when, f"judged by {result.judge}", result.note]
     notes = [*result.notes, *(report.comparison.notes if report.comparison is not None else ())]
-    if result.stopped:
-        notes.insert(0, f"The run was stopped before its data ended: {result.stopped}")
+    notes[:0] = [f"Incomplete: {reason}" for reason in result.incomplete]
     causes = [] if report.causes is None else sorted(report.causes.shares.items(), key=lambda item: -item[1])
     return {
         "report": report,
