@@ -8,6 +8,11 @@ from assay._util.terminal import counted
 NOT_FINISHED = "not finished"
 
 
+def rows_in_words(rows: int, lost: int) -> str:
+    """The number of rows that can be read, of all that belong to the run."""
+    return f"{rows} of {counted(rows + lost, 'row')}" if lost else counted(rows, "row")
+
+
 def incomplete_reasons(
     rows: int, *, stopped: str | None, expected: int | None, unreadable: int, missing: int
 ) -> tuple[str, ...]:

@@ -355,6 +355,7 @@ def test_lost_rows_count_wherever_a_run_is_shown(assay_command: Run) -> None:
     for name in ("r.md", "r.html", "r.xml"):
         assert assay_command("report", "now", "--out", name)[0] == 0
         assert "1 of 10 rows could not be read" in Path(name).read_text()
+    assert "now by itself, 8 of 10 rows: " in Path("r.md").read_text()
     assert "8/10" in Path("r.md").read_text()
     assert 'errors="1"' in Path("r.xml").read_text()
     assert "now is incomplete: 1 of 10 rows could not be read." in compare(Result.load("before"), result).notes

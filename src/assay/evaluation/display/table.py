@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from assay._util.terminal import counted, width
+from assay.evaluation.completeness import rows_in_words
 from assay.evaluation.summary import Summary
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ class RunTotals(Protocol):
     notes: list[str]
     note: str | None
     cluster: str | None
+
+    @property
+    def lost(self) -> int: ...
 
     @property
     def incomplete(self) -> tuple[str, ...]: ...
@@ -74,7 +78,7 @@ def footer(result: RunTotals) -> str:
         else f"{usage.prompt_tokens + usage.completion_tokens} tokens"
     )
     cost = f"{counted(usage.calls, 'call')}, {tokens}" if usage.calls else "no LLM calls"
-    rows = counted(result.rows, "row")
+    rows = rows_in_words(result.rows, result.lost)
     said = f" ({result.note})" if result.note else ""
     lines = [
         f"run {result.run}{said}: {rows} in {result.seconds:.1f} s by {result.judge}; {cost}, "

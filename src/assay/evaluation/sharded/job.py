@@ -135,7 +135,8 @@ def evaluate_in_shards(
             run="", store=kept, judge=resolved.fingerprint, note=note, started=time.time(), data=source.name,
             parameters={metric.label: repr(metric) for metric in chosen},
         )  # fmt: skip
-        _empty(result, [metric.label for metric in chosen])
+        for metric in chosen:
+            result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
         result.run = start_run(kept, run, {**result.info(), "stopped": NOT_FINISHED}, replace=replace)
         recipe = Recipe(
             files=cut, metrics=chosen, judge=judge, out=folder.path, store=None if lean else kept.address,
