@@ -29,9 +29,9 @@ class Generous(BaseJudge):
 
     async def answer(self, inquiries):
         self.calls += len(inquiries)
-        return [Answer(finding=self.finding(inquiry)) for inquiry in inquiries]
+        return [Answer(judgement=self.judgement(inquiry)) for inquiry in inquiries]
 
-    def finding(self, inquiry):
+    def judgement(self, inquiry):
         if inquiry.name == "claims":
             return (Claim(text=inquiry.text, span=Span(0, len(inquiry.text))),)
         return tuple(self.verdict(claim) for claim in inquiry.claims)

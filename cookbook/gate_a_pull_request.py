@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any
 
 from assay import evaluate
-from assay.analysis.gates import Gate, Rule, check
+from assay.analysis.gates import Gate, GateRule, check
 from assay.data.demo import answers
 
 REMARK = " Visitors from abroad enter free of charge on Sundays."
@@ -33,8 +33,8 @@ candidate = evaluate(pull_request, "faithfulness", run="pull-request", replace=T
 
 gate = Gate(
     (
-        Rule("faithfulness", "at_least", 0.4),  # of these answers
-        Rule("faithfulness", "max_drop", 0.02),  # against the main branch, beyond chance
+        GateRule("faithfulness", "at_least", 0.4),  # of these answers
+        GateRule("faithfulness", "max_drop", 0.02),  # against the main branch, beyond chance
     )
 )
 decision = check(gate, candidate, baseline, witnesses=3)

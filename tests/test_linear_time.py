@@ -176,7 +176,7 @@ _SLOW = {
     *("assay.metrics.shared_inquiries:not_judged", "assay.metrics.shared_inquiries:both_not_judged"),
     *("assay.metrics.ragas.tool_calls:accuracy", "assay.metrics.ragas.tool_calls:pairs_of_any_order"),
     *("assay.metrics.ragas.tool_calls:f1", "assay_embedded.records:pieces"),
-    *("assay_embedded.records.objects:told", "assay_embedded.records.tables:told_between"),
+    *("assay_embedded.records.objects:object_pieces", "assay_embedded.records.tables:pieces_between"),
 }
 
 

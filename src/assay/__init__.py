@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.evaluation.evaluate import aevaluate as aevaluate
     from assay.evaluation.evaluate import evaluate as evaluate
     from assay.evaluation.result import Result as Result
-    from assay.inquiries.ask import Ask as Ask
+    from assay.inquiries.ask import Question as Question
     from assay.judges.base import BaseJudge as BaseJudge
     from assay.judges.batch.judge import AnthropicBatchJudge as AnthropicBatchJudge
     from assay.judges.batch.judge import OpenAIBatchJudge as OpenAIBatchJudge
@@ -47,8 +47,8 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.live.guards.decision import GuardHealth as GuardHealth
     from assay.live.guards.threshold_guard import Guard as Guard
     from assay.live.guards.threshold_guard import guard as guard
-    from assay.live.sampling import Rule as Rule
     from assay.live.sampling import Sampling as Sampling
+    from assay.live.sampling import SamplingRule as SamplingRule
     from assay.live.scorer import LiveScorer as LiveScorer
     from assay.live.spool.spool import Spool as Spool
     from assay.live.spool.worker import Worker as Worker
@@ -78,7 +78,7 @@ _HOMES = {
     "assay.evaluation.evaluate": "EvaluationInterrupted aevaluate evaluate",
     "assay.live.guards.decision": "GuardBlocked GuardDecision GuardHealth",
     "assay.live.guards.threshold_guard": "Guard guard",
-    "assay.inquiries.ask": "Ask",
+    "assay.inquiries.ask": "Question",
     "assay.judges.base": "BaseJudge",
     "assay.judges.batch.judge": "AnthropicBatchJudge OpenAIBatchJudge",
     "assay.judges.cascade.judge": "CascadeJudge",
@@ -87,7 +87,7 @@ _HOMES = {
     "assay.judges.scripted": "ScriptedJudge",
     "assay.judges.llm.judge": "TextJudge",
     "assay.judges.llm.openai": "OpenAIJudge",
-    "assay.live.sampling": "Rule Sampling",
+    "assay.live.sampling": "SamplingRule Sampling",
     "assay.live.scorer": "LiveScorer",
     "assay.live.spool.spool": "Spool",
     "assay.live.spool.worker": "Worker",

@@ -142,11 +142,11 @@ class Detached(AssayError):
         self.batches = batches
 
 
-class BadReply(AssayError):
+class InvalidReply(AssayError):
     """A reply does not answer the inquiry. The message is written for the judge: it is sent back once."""
 
 
-class AmbiguousReply(BadReply):
+class AmbiguousReply(InvalidReply):
     """A reply holds several complete answers that contradict each other."""
 
 

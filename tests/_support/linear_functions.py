@@ -11,20 +11,20 @@ from functools import partial
 from operator import attrgetter
 from typing import Any
 
-from assay.capture.answering_call import Prompt as Given
+from assay.capture.answering_call import PromptText as Given
 from assay.errors import AssayError
-from assay.inquiries.base import Prompt, Section
+from assay.inquiries.base import Prompt, PromptSection
 from assay.judges.claim_rules import languages as further
 from assay.judges.claim_rules.refusals import LONGEST
 from assay.judges.llm.json_repair import Broken
 from assay.judges.llm.labels import Token
-from assay.judges.llm.replies import Found
+from assay.judges.llm.replies import ParsedReply
 from assay.metrics.trulens.repetition import words_of
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, ToolCall, Verdict
-from assay.report.html.packed_row import Kept
-from assay.report.sample_view import Piece
+from assay.report.html.packed_row import SharedValues
+from assay.report.sample_view import ViewPart
 from assay.store.rows import Row
-from assay.text.ocr import Line
+from assay.text.ocr import TextLine
 from tests._support.linear_patterns import ROOT, source_files
 
 Call = Callable[[Any, str], object]
@@ -54,12 +54,12 @@ NOT_READ = {
     "assay.capture.answering_call:answering_runs": "the same",
     "assay.capture.answering_call:shared_text": "the same, of texts as `spaced` gives them",
     "assay.capture.contexts:contexts_of": "hands it to those",
-    "assay.capture.trajectories:way_of": "puts both texts into messages as they are",
-    "assay.capture.contexts:found_in": "the same",
+    "assay.capture.trajectories:trajectory_of": "puts both texts into messages as they are",
+    "assay.capture.contexts:delivered_documents": "the same",
     "assay.judges.budget.ledger:oldest": "a window of time, not of text",
     "assay.evaluation.sharded.estimate:estimate": "looks whose judge a name is",
     "assay.capture.answering_call:mark_prompted": "asks whether passages stand in prompts, by `Prompt.holds`",
-    "assay.capture.contexts:each_once": "compares them as a whole",
+    "assay.capture.contexts:unique_contexts": "compares them as a whole",
     "assay.capture.messages:role_of": "looks a role up",
     "assay.inquiries.back_questions:questions_of": "takes the texts out of a reply",
     "assay.inquiries.schemas:passage_sections": "puts titles before them",
@@ -68,7 +68,7 @@ NOT_READ = {
     "assay.judges.batch.anthropic:completion_of": "joins the texts of a message",
     "assay.judges.batch.protocol:refusal": "hands it to `failure_of`",
     "assay.judges.classifier.protocol:unfit": "makes a failure of it",
-    "assay.judges.llm.openai:tokens_asked": "adds up `tokens_in`",
+    "assay.judges.llm.openai:estimate_tokens": "adds up `tokens_in`",
     "assay.metrics.answer_correctness:counts": "counts verdicts",
     "assay.metrics.answer_correctness:expected_counts": "adds up probabilities",
     "assay.metrics.noise_sensitivity:expected_noise": "adds up probabilities",
@@ -164,7 +164,7 @@ def _said(text: str) -> dict[str, Any]:
 
 
 def _prompt(text: str) -> Prompt:
-    return Prompt(material=(Section(text[:2000], text),), task=text, schema={"type": "object"}, output_tokens=1)
+    return Prompt(material=(PromptSection(text[:2000], text),), task=text, schema={"type": "object"}, output_tokens=1)
 
 
 def _tokens(text: str) -> list[Token]:
@@ -222,7 +222,7 @@ def _calls(text: str) -> list[ToolCall]:
     return [ToolCall(name=name, arguments={"query": name}) for one in _many(text) for name in (one, "search")]
 
 
-def _lines(text: str) -> list[Line]:
+def _lines(text: str) -> list[TextLine]:
     """Lines on a page of two columns, with headings over both."""
     number = len(text) // 20
     boxes = [
@@ -230,7 +230,7 @@ def _lines(text: str) -> list[Line]:
         else (0.5 * (n % 2), n / number, 0.5 * (n % 2) + 0.4, (n + 1) / number)
         for n in range(number)
     ]  # fmt: skip
-    return [Line(text[20 * n : 20 * n + 20], box, 1.0) for n, box in enumerate(boxes)]
+    return [TextLine(text[20 * n : 20 * n + 20], box, 1.0) for n, box in enumerate(boxes)]
 
 
 def _record(text: str) -> list[str]:
@@ -270,7 +270,7 @@ READ: dict[str, Call] = {
     "assay.config.line_numbers:lines_of": lambda lines_of, text: lines_of(text),
     "assay.analysis.gates.markdown:code": lambda code, text: code(text),
     "assay.capture.answering_call:spaced": _first,
-    "assay.capture.answering_call:Prompt.holds": lambda f, t: f(Given([t + "x"]), "x" + t),
+    "assay.capture.answering_call:PromptText.holds": lambda f, t: f(Given([t + "x"]), "x" + t),
     "assay.capture.assemble:answer_of": _values,
     "assay.evaluation.adapters.values:sample_of_values": _values,
     "assay.capture.assemble:question_of": _values,
@@ -286,7 +286,7 @@ READ: dict[str, Call] = {
     "assay.metrics.ragas.quoted_spans:tidy": _first,
     "assay.metrics.ragas.quoted_spans:located": lambda f, t: f(["a b c", t[:99]], [t], casefold=True, straight=True),
     "assay.capture.serialised:documents_in": _values,
-    "assay.capture.serialised:given_in": _values,
+    "assay.capture.serialised:document_texts": _values,
     "assay.capture.serialised:messages_in": _values,
     "assay.capture.serialised:passages_in": _values,
     "assay.capture.serialised:passed_on": lambda f, t: _values(lambda value: f(value, {t: [t]}), t),
@@ -301,7 +301,7 @@ READ: dict[str, Call] = {
         {"conversationTurns": [{"prompt": _said(t), "output": {"text": t}}]}
     ),
     "assay.data.exports:json_of": _values,
-    "assay.data.named_sources:is_named": _first,
+    "assay.data.named_sources:is_source_name": _first,
     "assay.data.rows:as_row": _values,
     "assay.data.rows:history": _values,
     "assay.data.rows:parse_list": lambda f, t: (f(t), f("[" + t), f("['" + t)),
@@ -326,7 +326,7 @@ READ: dict[str, Call] = {
     "assay.judges.prompt_rendering:render": lambda f, t: f(_prompt(t), show_schema=True),
     "assay.judges.prompt_rendering:render_parts": lambda f, t: f(_prompt(t), show_schema=True),
     "assay.judges.prompt_rendering:tokens_in": _first,
-    "assay.judges.pairwise_support:said_by": lambda f, t: (
+    "assay.judges.pairwise_support:claim_texts": lambda f, t: (
         f("A", t + "?", "a b"),
         f("A", "Who?", t),
         f(t, "Who?", "a b"),
@@ -366,11 +366,11 @@ READ: dict[str, Call] = {
     "assay.analysis.judges.probes.rules:number_swapped": _first,
     "assay.analysis.judges.probes.rules:paraphrased": _first,
     "assay.judges.llm.labels:attach_probabilities": lambda f, t: f(
-        Found({"label": "yes"}, t, 0), _LABEL, t, _tokens(t)
+        ParsedReply({"label": "yes"}, t, 0), _LABEL, t, _tokens(t)
     ),
     "assay.judges.llm.json_repair:tidy": _tidy,
     "assay.judges.llm.replies:find_object": _objects,
-    "assay.judges.llm.replies:is_copied": lambda f, t: f(Found({}, t, 0), [t[1:], t]),
+    "assay.judges.llm.replies:is_copied": lambda f, t: f(ParsedReply({}, t, 0), [t[1:], t]),
     "assay.metrics.citation_accuracy:citations_of": lambda f, t: list(f(t, _claims(t))),
     "assay.metrics.context_entity_recall:distinct": lambda f, t: f([t, t]),
     "assay.metrics.context_entity_recall:entity_recall": lambda f, t: f([t], [t]),
@@ -379,8 +379,10 @@ READ: dict[str, Call] = {
     "assay.evaluation.display.explanation:Explanation": lambda f, t: f(Row(number=1, scored=scored(t))).text(),
     "assay.report.markdown:escaped": _first,
     "assay.report.markdown:escaped_whole": _first,
-    "assay.report.html.packed_row:side_of": lambda f, t: f(_quoted(t), scored("").sample, ["m"], Kept()),
-    "assay.report.sample_view:painted": lambda f, t: f(t, [Piece(c.span.start, c.span.end, "red") for c in _claims(t)]),
+    "assay.report.html.packed_row:side_of": lambda f, t: f(_quoted(t), scored("").sample, ["m"], SharedValues()),
+    "assay.report.sample_view:painted": lambda f, t: f(
+        t, [ViewPart(c.span.start, c.span.end, "red") for c in _claims(t)]
+    ),
     "assay.sinks.annotations:annotations_of": lambda f, t: f(scored(t)),
     "assay.sinks.masking:hash_text": _first,
     "assay.sinks.masking:hidden_texts": lambda f, t: f(scored(t).to_dict(), str.upper),
@@ -406,7 +408,7 @@ READ: dict[str, Call] = {
     "assay.text.plain:split": _first,
     "assay.records.images:base64_uri": lambda f, t: f("image/png", t),
     "assay.records.images:is_base64": lambda f, t: (f(t), f("iVBORw0KGgo" + t)),
-    "assay.records.images:named_image": lambda f, t: (f(t), f("data:image/png;base64," + t), f("iVBORw0KGgo" + t)),
+    "assay.records.images:image_in_text": lambda f, t: (f(t), f("data:image/png;base64," + t), f("iVBORw0KGgo" + t)),
     "assay.text.images:around": lambda f, t: (f(t), f(t, 9), f("![](a)" + t)),
     "assay.text.images:blanked": lambda f, t: (f(t), f("![a](b.png)" + t), f('![a](b "' + t)),
     "assay.text.images:images_in": lambda f, t: (f(t), f("![" + t), f("![a](" + t), f('![a](b "' + t), f("![](<" + t)),
@@ -434,7 +436,7 @@ READ: dict[str, Call] = {
     "assay.capture.messages:search_results_in": lambda f, t: f([{"type": "search_result", "content": t}]),
     "assay.data.columns:columns_of": lambda f, t: (_suppressed(f, _many(t)), _suppressed(f, [t])),
     "assay.data.files:rows_of_lines": lambda f, t: (list(f([t.encode()])), list(f([b"{" + t.encode()]))),
-    "assay.data.sources:given_twice": lambda f, t: (f(t), f(_many(t))),
+    "assay.data.sources:duplicate_names": lambda f, t: (f(t), f(_many(t))),
     "assay.data.sources:unique": lambda f, t: (_suppressed(f, t), _suppressed(f, _many(t))),
     "assay.records.field_names:find_columns": lambda f, t: (_suppressed(f, _many(t)), _suppressed(f, [t])),
     "assay.judges.pairwise_support:unsupported_in": lambda f, t: f(
@@ -461,7 +463,7 @@ READ: dict[str, Call] = {
     "assay.metrics.trulens.repetition:repeated_ngrams": lambda f, t: f(_many(t), 4),
     "assay.metrics.trulens.repetition:repeated_words": lambda f, t: f(_many(t)),
     "assay_embedded.differing_marks:only_in_claim": lambda f, t: f(t, t[: len(t) // 2] + "☃ -5 x@y AB12CD"),
-    "assay_embedded.differing_marks:told_apart": lambda f, t: (
+    "assay_embedded.differing_marks:mark_differences": lambda f, t: (
         f(t, t[: len(t) // 2]),
         f(t[: len(t) // 2], t + "☃ -5 x@y AB12CD"),
     ),
@@ -473,8 +475,8 @@ READ: dict[str, Call] = {
     "assay_embedded.records.lines:with_days_joined": lambda f, t: f(_said_in_record(t)),
     "assay_embedded.records.literals:records": lambda f, t: [list(f(one)) for one in _record(t)],
     "assay_embedded.records.literals:unescaped": _first,
-    "assay_embedded.records.objects:told": _told_of_records,
-    "assay_embedded.records.tables:told_between": lambda f, t: [list(f(one, 0, len(one))) for one in _record(t)],
+    "assay_embedded.records.objects:object_pieces": _told_of_records,
+    "assay_embedded.records.tables:pieces_between": lambda f, t: [list(f(one, 0, len(one))) for one in _record(t)],
     "assay_embedded.sentences:sentences": lambda f, t: list(f(t)),
     "assay_embedded.unknown_words:code": _first,
     "assay_embedded.unknown_words:spelled": lambda f, t: (f(t, str.isalpha), f(t + "☃", str.isspace)),

@@ -7,24 +7,24 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from assay.errors import BadReply
+from assay.errors import InvalidReply
 from assay.inquiries import (
-    Ask,
     BackQuestions,
     Checklist,
-    Choosing,
     Claims,
+    Classification,
     Criterion,
     Directness,
     Distance,
     Entities,
+    Extraction,
     Fused,
     Inquiry,
     KeyQuestions,
-    Listing,
+    MultipleChoice,
+    Question,
     Rating,
     Similarity,
-    Sorting,
     Support,
     SupportCells,
     Usefulness,
@@ -58,13 +58,13 @@ def run(asked: Asked, text: str) -> None:
         if division is not None and len(division.parts) > 1:
             _look_at(inquiry, division.join([part.scripted(asked.rule) for part in division.parts]))
     for reply in asked.replies(text):
-        with suppress(BadReply):
+        with suppress(InvalidReply):
             _look_at(inquiry, inquiry.read(reply))
 
 
-def _look_at(inquiry: Inquiry[Any], finding: Any) -> None:
-    inquiry.check(finding)
-    inquiry.load(inquiry.dump(finding))
+def _look_at(inquiry: Inquiry[Any], judgement: Any) -> None:
+    inquiry.check(judgement)
+    inquiry.load(inquiry.dump(judgement))
 
 
 def _pieces(text: str, size: int = 50) -> tuple[str, ...]:
@@ -110,9 +110,9 @@ def _labelled(text: str, label: str, **more: str) -> list[Mapping[str, Any]]:
 
 #: Each inquiry of the core.
 INQUIRIES: dict[type[Inquiry[Any]], list[Asked]] = {
-    Ask: [
+    Question: [
         Asked(
-            lambda t: Ask(t, {"TEXT": t, "PIECES": _pieces(t)}, labels={t: "-", "b": t}),
+            lambda t: Question(t, {"TEXT": t, "PIECES": _pieces(t)}, labels={t: "-", "b": t}),
             lambda t: _labelled(t, "b"),
             lambda *about: "b",
         )
@@ -129,9 +129,9 @@ INQUIRIES: dict[type[Inquiry[Any]], list[Asked]] = {
             lambda *about: True,
         )
     ],
-    Choosing: [
+    MultipleChoice: [
         Asked(
-            lambda t: Choosing(t, ((t, "-"), ("b", t)), (("TEXT", t),)),
+            lambda t: MultipleChoice(t, ((t, "-"), ("b", t)), (("TEXT", t),)),
             lambda t: _labelled(t, "b"),
             lambda *about: "b",
         )
@@ -179,17 +179,17 @@ INQUIRIES: dict[type[Inquiry[Any]], list[Asked]] = {
         ),
     ],
     KeyQuestions: [Asked(lambda t: KeyQuestions(t), lambda t: [{"questions": [t] * 5}], lambda text: ["?"])],
-    Listing: [
-        Asked(lambda t: Listing("all", "-", (("TEXT", t),)), lambda t: [{"items": [t, t[1:]]}], lambda *about: ["?"])
+    Extraction: [
+        Asked(lambda t: Extraction("all", "-", (("TEXT", t),)), lambda t: [{"items": [t, t[1:]]}], lambda *about: ["?"])
     ],
     Rating: [
         Asked(lambda t: Rating(t, ((1, t), (2, "-")), (("TEXT", t),)), lambda t: _labelled(t, "1"), lambda *about: 1)
     ],
     Similarity: [Asked(lambda t: Similarity(t, _many(t)), lambda t: [], lambda *about: 0.5)],
     Distance: [Asked(lambda t: Distance(t, _many(t)), lambda t: [], lambda *about: 0.5)],
-    Sorting: [
+    Classification: [
         Asked(  # few items, as of Support few claims: many are asked in parts, each with all of the text
-            lambda t: Sorting("kinds", "Is it?", (t, t[1:]), (("yes", "-"), ("no", "-")), (("TEXT", t),)),
+            lambda t: Classification("kinds", "Is it?", (t, t[1:]), (("yes", "-"), ("no", "-")), (("TEXT", t),)),
             lambda t: [{"verdicts": [{"item": f"I{n}", "reason": t, "label": "no"} for n in (1, 2)]}],
             lambda *about: "yes",
         )

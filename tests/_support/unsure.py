@@ -32,7 +32,7 @@ class Unsure(ScriptedJudge):
     async def answer(self, inquiries: Sequence[Any]) -> Sequence[Any]:
         answers = await super().answer(inquiries)
         return [
-            replace(answer, finding=tuple(self._unsure(answer.finding))) if inquiry.name == "support" else answer
+            replace(answer, judgement=tuple(self._unsure(answer.judgement))) if inquiry.name == "support" else answer
             for inquiry, answer in zip(inquiries, answers, strict=True)
         ]
 

@@ -17,7 +17,7 @@ from assay_opentelemetry import OpenTelemetrySink
 from assay_phoenix import PhoenixSink
 
 import assay
-from assay._util.call_repr import LONG, host_of, shown
+from assay._util.call_repr import LONG, call_repr, host_of
 from assay.judges.scripted import ScriptedJudge
 from assay.live import FileLedger
 from assay.sinks import MemorySink, StoreSink, WebhookSink
@@ -120,8 +120,8 @@ def test_long_values_are_cut_and_those_that_raise_passed_over() -> None:
         def __repr__(self) -> str:
             raise RuntimeError("never")
 
-    assert shown(1, Raises(), left=None, kept=0) == "int(..., kept=0)"
-    assert shown(1, "x" * 1000) == f"int('{'x' * (LONG - 4)}...)"
+    assert call_repr(1, Raises(), left=None, kept=0) == "int(..., kept=0)"
+    assert call_repr(1, "x" * 1000) == f"int('{'x' * (LONG - 4)}...)"
 
 
 @pytest.mark.parametrize("address", ["http://[", "", "\x1b[2J", "http://a\x1b[2J/x"])

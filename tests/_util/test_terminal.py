@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import assay.cli
-from assay._util.terminal import counted, json_text
+from assay._util.terminal import json_text, pluralize
 from assay.cli.main import main
 from assay.data import RowError
 from assay.data import named_sources as named
@@ -284,4 +284,4 @@ def test_colours_are_ours_alone(stored: Result) -> None:
      (2, "inquiry", "2 inquiries"), (3, "failed row", "3 failed rows")],
 )  # fmt: skip
 def test_what_is_counted_has_its_plural(count: int, what: str, said: str) -> None:
-    assert counted(count, what) == said
+    assert pluralize(count, what) == said

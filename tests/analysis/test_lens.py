@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import assay
-from assay.analysis.lens import Definition, Lens, Seen, definitions, families, look
+from assay.analysis.lens import Definition, DefinitionResult, Lens, definitions, families, look
 from assay.cli.main import app
 from assay.errors import InputError
 from assay.judges.scripted import ScriptedJudge
@@ -37,7 +37,7 @@ def test_a_lens_says_where_formulas_part() -> None:
     assert ours.parts_from(ours) is None
     for step in ("unit", "against", "counts", "aggregate"):
         other = Steps(**{**ours.to_dict(), step: "something else"})
-        seen = Seen(Definition("x:y", other), Score(metric="x:y", value=1.0), ours.parts_from(other))
+        seen = DefinitionResult(Definition("x:y", other), Score(metric="x:y", value=1.0), ours.parts_from(other))
         assert seen.parts_at == step
         assert seen.difference == f"{step}: something else"
         assert f"[{step}: something else]" in str(Lens("name", (seen,)))

@@ -1,6 +1,7 @@
 """What `assay demo` costs besides scoring, and when its first score is seen: `python -m tests.benchmarks.bench_demo`.
 
-The demo is run in a folder of its own in a terminal of 80 columns. The second run there has every finding in the store:
+The demo is run in a folder of its own in a terminal of 80 columns. The second run there has every judgement in the
+store:
 what it takes is imports, the models, reading, arithmetic and output. Times of processes are CPU seconds, which other
 work on the machine changes little; the first score is in seconds of the clock.
 """
@@ -66,7 +67,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         cold, warm = demo(Path(folder)), demo(Path(folder))
     first = "not seen" if cold.first is None else f"{cold.first:.1f} s"
-    print(f"- with every finding in the store: {warm.cpu:.1f} CPU s (target: at most {CPU_TARGET:.0f})")
+    print(f"- with every judgement in the store: {warm.cpu:.1f} CPU s (target: at most {CPU_TARGET:.0f})")
     print(f"- with none: {cold.cpu:.1f} CPU s, so that scoring takes {cold.cpu - warm.cpu:.1f}")
     print(f"- the first score is seen {first} after the models are loaded (target: within {FIRST_TARGET:.0f} s)")
 

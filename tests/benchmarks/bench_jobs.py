@@ -66,7 +66,7 @@ def in_a_loop(data: Path, folder: Path) -> None:
     from assay.data import open_data
     from assay.evaluation.score_sample import score_sample
     from assay.evaluation.summary import Summary
-    from assay.judges.cache import FindingCache
+    from assay.judges.cache import JudgementCache
     from assay.metrics import Metric
     from assay.metrics.names import resolve
     from assay.records import Sample
@@ -75,7 +75,7 @@ def in_a_loop(data: Path, folder: Path) -> None:
     metrics: Sequence[Metric] = resolve("faithfulness")
 
     async def score() -> None:
-        summary, cache = Summary("faithfulness"), FindingCache(judge())
+        summary, cache = Summary("faithfulness"), JudgementCache(judge())
         for _, row in open_data(data):
             assert isinstance(row, Sample)
             scored = await score_sample(row, metrics, cache, deadline=300.0)

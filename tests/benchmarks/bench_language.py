@@ -1,4 +1,4 @@
-"""What finding out a row's language costs, and how often it is right: figures of docs/evidence/embedded-judge.md.
+"""What judgement out a row's language costs, and how often it is right: figures of docs/evidence/embedded-judge.md.
 
 Run: python -m tests.benchmarks.bench_language
 
@@ -78,7 +78,7 @@ def beside_the_judge() -> None:
         Sample(question=r["question"], answer=r["answer"], contexts=tuple(Context(text=c) for c in r["contexts"]))
         for r in rows_of_demo
     ]
-    languages._found_out.cache_clear()
+    languages._detect.cache_clear()
     begun = time.process_time()
     for sample in samples:
         languages_in(sample, ("answer", "contexts"))

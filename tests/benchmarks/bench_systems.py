@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from assay.evaluation.score_sample import score_sample
 from assay.inquiries import Similarity
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.metrics import systems
 from assay.metrics.names import resolve
 from assay.records import Context, Sample
@@ -36,7 +36,7 @@ def calls(names: Sequence[str]) -> int:
 
     async def run() -> int:
         judge = AnyJudge()
-        await score_sample(FIVE, resolve(list(names)), FindingCache(judge))
+        await score_sample(FIVE, resolve(list(names)), JudgementCache(judge))
         return sum(not isinstance(one, Similarity) for one in judge.asked)
 
     return asyncio.run(run())

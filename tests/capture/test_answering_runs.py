@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.capture import Found, Run, RunCollector, Trace, sample_of, traces_of
+from assay.capture import Document, Run, RunCollector, Trace, sample_of, traces_of
 from assay.capture.answering_call import answering_runs
 
 
@@ -59,7 +59,7 @@ def test_a_call_that_gave_the_whole_answer_gave_it_alone() -> None:
 
 
 def test_contexts_stood_in_the_prompt_of_any_call_that_answered() -> None:
-    found = Run("r", "root", "retriever", documents=[Found(t, None, {}) for t in ("one", "two", "three")],
+    found = Run("r", "root", "retriever", documents=[Document(t, None, {}) for t in ("one", "two", "three")],
                 started=0.5, ended=0.6)  # fmt: skip
     runs = (found, step("s", 1), llm("a", "s", 2, "Calm.", "of one"), llm("b", "s", 3, "To heal.", "of two"))
     sample = sample_of(trace(*runs, answer="Calm. To heal."))
@@ -82,9 +82,9 @@ def test_a_collector_is_told_what_a_run_was_given_where_its_inputs_do_not_tell()
     collector = RunCollector()
     collector.start("root", None, "chain", inputs={"question": "q?"})
     collector.start("r", "root", "retriever")
-    collector.end("r", documents=[Found("one", "1", {}), Found("two", "2", {})])
+    collector.end("r", documents=[Document("one", "1", {}), Document("two", "2", {})])
     collector.start("rerank", "root", "reranker", given=["one", "two"])
-    collector.end("rerank", documents=[Found("two", "2", {})])
+    collector.end("rerank", documents=[Document("two", "2", {})])
     trace = collector.end("root", "a")
     assert trace is not None
     sample = sample_of(trace)

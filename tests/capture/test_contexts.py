@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.capture import Found, Rules, Run, samples_of, traces_of
-from assay.capture.contexts import each_once
+from assay.capture import Document, Rules, Run, samples_of, traces_of
+from assay.capture.contexts import unique_contexts
 from assay.records import Context, Sample
 from assay.records.images import data_uri
 from tests._support.servers.sight import drawn
@@ -18,8 +18,8 @@ from tests._support.servers.sight import drawn
 ANSWER = "Cats purr."
 
 
-def found(*texts: str) -> list[Found]:
-    return [Found(text, None, {}) for text in texts]
+def found(*texts: str) -> list[Document]:
+    return [Document(text, None, {}) for text in texts]
 
 
 def chain(*below: Run, outputs: Any = ANSWER, documents: Any = None) -> Sample:
@@ -239,7 +239,7 @@ def test_a_web_server_around_the_chain_is_not_the_exchange() -> None:
 
 @given(st.lists(st.text(max_size=3), max_size=12))
 def test_each_once_keeps_the_first_of_each_in_order(words: list[str]) -> None:
-    kept = [context.text for context in each_once(Context(text=word) for word in words)]
+    kept = [context.text for context in unique_contexts(Context(text=word) for word in words)]
     assert kept == list(dict.fromkeys(words))
 
 

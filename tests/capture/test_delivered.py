@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from assay.capture import Found, Run, sample_of, traces_of
+from assay.capture import Document, Run, sample_of, traces_of
 from assay.capture.answering_call import answering_run
 from assay.capture.messages import artifacts_in, artifacts_of
 
 ANSWER = "Cats have eyes that shine, and they purr when calm."
 
 
-def found(*texts: str) -> list[Found]:
-    return [Found(text, None, {}) for text in texts]
+def found(*texts: str) -> list[Document]:
+    return [Document(text, None, {}) for text in texts]
 
 
 def llm(id: str, at: float, says: str | None, *prompt: str, parent: str = "root") -> Run:

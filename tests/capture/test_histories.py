@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay.capture import Run, Trace, traces_of
 from assay.capture.conversations import Conversations
-from assay.capture.history import known_in_short, still_known
+from assay.capture.history import has_summary, trim_history
 from assay.records import Sample, Turn
 
 FIRST, SECOND = Turn(question="Why?", answer="They are calm."), Turn(question="When?", answer="At night.")
@@ -35,7 +35,7 @@ def asked(*prompts: tuple[str, ...]) -> Trace:
 )
 def test_turns_that_no_model_was_shown_are_forgotten(prompts: Any, kept: tuple[Turn, ...]) -> None:
     sample = Sample(question="q", answer="a", history=(FIRST, SECOND))
-    assert still_known(sample, asked(*prompts)).history == kept
+    assert trim_history(sample, asked(*prompts)).history == kept
 
 
 @given(st.lists(st.sampled_from(("a", "b", "c")), max_size=6), st.integers(0, 6))
@@ -43,7 +43,7 @@ def test_the_newest_turns_are_kept_where_answers_repeat(answers: list[str], show
     turns = tuple(Turn(question=f"q{n}", answer=answer) for n, answer in enumerate(answers))
     kept = turns[len(turns) - min(shown, len(turns)) :]
     prompt = tuple(turn.answer for turn in kept) or ("nothing",)
-    assert still_known(Sample(question="q", answer="x", history=turns), asked(prompt)).history == kept
+    assert trim_history(Sample(question="q", answer="x", history=turns), asked(prompt)).history == kept
 
 
 @pytest.mark.parametrize(
@@ -60,8 +60,8 @@ def test_the_newest_turns_are_kept_where_answers_repeat(answers: list[str], show
     ],
 )
 def test_a_summary_stands_in_the_place_of_turns(messages: Any, expected: bool) -> None:
-    assert known_in_short(Run("root", outputs={"messages": messages}), (FIRST,)) is expected
-    assert known_in_short(Run("root", outputs=messages), (FIRST,)) is False
+    assert has_summary(Run("root", outputs={"messages": messages}), (FIRST,)) is expected
+    assert has_summary(Run("root", outputs=messages), (FIRST,)) is False
 
 
 def test_a_turn_that_is_run_again_replaces_itself_and_what_came_after() -> None:

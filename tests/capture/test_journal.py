@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.capture import RunCollector, Trace
-from assay.capture.journal import Heard, Journal
+from assay.capture.journal import Journal, TraceNotes
 
 KINDS = ("chain", "retriever", "llm", "tool", "agent", "prompt", "parser", "reranker")
 NAMES = (None, "kept", "other")
@@ -136,7 +136,7 @@ def test_parents_in_a_circle_end_where_they_began() -> None:
         followed.start(RUNS[1], RUNS[0], "chain", inputs="q")  # the parent that was waited for, and a child
         assert (len(followed), followed.open_runs) == (1, 2)
         over = followed.end(RUNS[0], "a")
-        trace = over.trace() if isinstance(over, Heard) else over
+        trace = over.trace() if isinstance(over, TraceNotes) else over
         assert trace is not None
         assert list(trace.runs) == [RUNS[0], RUNS[1]]
 
@@ -148,7 +148,7 @@ def test_runs_of_which_each_is_heard_of_before_its_parent() -> None:
             followed.start(run, above, "chain", inputs="q")
         assert len(followed) == 1
         over = followed.end(runs[-1], "a")
-        trace = over.trace() if isinstance(over, Heard) else over
+        trace = over.trace() if isinstance(over, TraceNotes) else over
         assert trace is not None
         assert trace.runs.keys() == set(runs)
 
@@ -161,7 +161,7 @@ def test_a_run_that_was_over_before_its_parent_was_heard_of_does_not_start_again
         followed.start(root, None, "chain", inputs="q")  # takes it in
         followed.start(child, root, "chain", inputs="q")
         over = followed.end(root, "a")
-        trace = over.trace() if isinstance(over, Heard) else over
+        trace = over.trace() if isinstance(over, TraceNotes) else over
         assert trace is not None
         assert (list(trace.runs), followed.ignored) == ([root, child], 1)
 
@@ -186,7 +186,7 @@ def test_a_text_in_place_of_documents_is_one_passage() -> None:
         followed.start(retriever, root, "retriever", inputs="q")
         followed.end(retriever, documents="cats purr")
         over = followed.end(root, "a")
-        trace = over.trace() if isinstance(over, Heard) else over
+        trace = over.trace() if isinstance(over, TraceNotes) else over
         assert trace is not None
         assert [found.text for found in trace.runs[retriever].documents or ()] == ["cats purr"]
 
@@ -262,7 +262,7 @@ def test_a_root_that_cannot_be_read_is_over() -> None:
 def test_an_open_trace_has_no_tree() -> None:
     journal = Journal()
     journal.start(RUNS[0], None, "chain", inputs="q")
-    heard: Heard | None = journal.heard_of(RUNS[0])
+    heard: TraceNotes | None = journal.notes_of(RUNS[0])
     assert heard is not None
     with pytest.raises(ValueError, match="not ended"):
         heard.trace()

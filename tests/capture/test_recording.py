@@ -11,13 +11,13 @@ from contextvars import ContextVar
 import pytest
 
 from assay import InputError, carry_context, record_context
-from assay.capture import Found
+from assay.capture import Document
 from assay.capture import record_context as recording
 
-CURRENT: ContextVar[list[Found] | None] = ContextVar("current", default=None)
+CURRENT: ContextVar[list[Document] | None] = ContextVar("current", default=None)
 
 
-def recorder(found: tuple[Found, ...]) -> bool:
+def recorder(found: tuple[Document, ...]) -> bool:
     request = CURRENT.get()
     if request is None:
         return False
@@ -37,7 +37,7 @@ def _listening(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_passages_in_every_form_reach_the_request_once() -> None:
-    request: list[Found] = []
+    request: list[Document] = []
     CURRENT.set(request)
     assert record_context("one")
     assert record_context(["two", {"text": "three", "id": 3, "score": 0.5, "metadata": {"page": 1}}])
@@ -67,7 +67,7 @@ def test_what_is_no_passage_is_refused() -> None:
 
 
 def test_threads_and_executors_of_ones_own_record_through_carry_context() -> None:
-    request: list[Found] = []
+    request: list[Document] = []
     CURRENT.set(request)
 
     def search(query: str) -> bool:

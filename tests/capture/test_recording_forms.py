@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from assay.capture import Found
+from assay.capture import Document as CapturedDocument
 from assay.capture import record_context as recording
 from assay.records import Context
 
@@ -28,7 +28,7 @@ class Document(BaseModel):
         {"text": "one"},
         ("one", 0.5),
         Context(text="one"),
-        Found("one", None, {}),
+        CapturedDocument("one", None, {}),
         ["one"],
         (Document(page_content="one"),),
         [("one", 0.5)],
@@ -36,14 +36,14 @@ class Document(BaseModel):
     ids=lambda given: type(given).__name__,
 )
 def test_one_passage_alone_or_in_a_list(given: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: list[Found] = []
+    heard: list[CapturedDocument] = []
     monkeypatch.setattr(recording, "_RECORDERS", [lambda found: bool(heard.extend(found)) or True])
     assert recording.record_context(given) is True
     assert [found.text for found in heard] == ["one"]
 
 
 def test_what_is_read_of_a_generator_is_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: list[Found] = []
+    heard: list[CapturedDocument] = []
     monkeypatch.setattr(recording, "_RECORDERS", [lambda found: bool(heard.extend(found)) or True])
     documents = [Document(page_content="one"), Document(page_content="two")]
     assert recording.record_context(document for document in documents) == documents
@@ -57,7 +57,7 @@ def test_what_is_read_of_a_generator_is_given_back_where_nobody_listens(monkeypa
 
 
 def test_several(monkeypatch: pytest.MonkeyPatch) -> None:
-    heard: list[Found] = []
+    heard: list[CapturedDocument] = []
     monkeypatch.setattr(recording, "_RECORDERS", [lambda found: bool(heard.extend(found)) or True])
     recording.record_context(["one", "two"])
     recording.record_context(("three", "four"))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from assay.capture import Rules, Run, RunCollector, Trace, sample_of, traces_of
 from assay.capture import missing_answer as unanswered
-from assay.capture.answer_text import said_under_any_key
-from assay.capture.missing_answer import tell_of_unanswered, why_unanswered
+from assay.capture.answer_text import find_answer_key
+from assay.capture.missing_answer import log_missing_answer, why_unanswered
 
 LONG = "Cats purr when they are calm, and to heal."
 OTHER = "Dogs bark when a stranger comes to the door."
@@ -93,10 +93,10 @@ def test_of_calls_side_by_side_none_is_the_last(first: Any, second: Any, expecte
             Run(f"{name} call", name, "llm", outputs=said, prompt=("p",), started=at, ended=at),
         ]
     (trace,) = traces_of(runs)
-    assert said_under_any_key(trace, trace.root).answer == expected
+    assert find_answer_key(trace, trace.root).answer == expected
     named = Run("root", inputs={"question": "Why?"}, outputs={"one": LONG, "generation": OTHER}, started=0.0, ended=9.0)
     (trace,) = traces_of([named, *runs[1:]])
-    assert said_under_any_key(trace, trace.root).answer == (expected or OTHER)  # a well-known name tells
+    assert find_answer_key(trace, trace.root).answer == (expected or OTHER)  # a well-known name tells
 
 
 def test_what_was_given_is_no_answer() -> None:
@@ -138,7 +138,7 @@ def test_a_graph_that_waits_for_a_human_has_not_answered() -> None:
     st.dictionaries(st.text(max_size=8), st.text(max_size=60), max_size=6), st.lists(st.text(max_size=60), max_size=4)
 )
 def test_the_answer_stands_in_the_output_or_is_none(outputs: dict[str, str], said: list[str]) -> None:
-    found = said_under_any_key((trace := trace_of(*said, outputs=outputs)), trace.root)
+    found = find_answer_key((trace := trace_of(*said, outputs=outputs)), trace.root)
     assert set(found.keys) <= set(outputs)
     if found.answer is not None:
         assert {" ".join(outputs[key].split()) for key in found.keys} == {" ".join(outputs[found.keys[0]].split())}
@@ -178,7 +178,7 @@ def test_said_once_for_each_name_and_for_so_many_names(monkeypatch: pytest.Monke
     monkeypatch.setattr(unanswered, "NAMES", 3)
     with caplog.at_level(logging.WARNING, "assay.capture"):
         for name in ("a", "b", "a", "c", "d", "e"):
-            tell_of_unanswered(trace_of(LONG, outputs={"b": 1, "c": 2}, name=name))
+            log_missing_answer(trace_of(LONG, outputs={"b": 1, "c": 2}, name=name))
     assert [record.args[0] for record in caplog.records] == ["a", "b", "c"]  # type: ignore[index]
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.capture import Found
+from assay.capture import Document
 from assay.capture.serialised import (
+    document_texts,
     documents_in,
-    given_in,
     messages_in,
     passages_in,
     passed_on,
@@ -78,7 +78,7 @@ def test_any_json_can_be_read(value: Any) -> None:
     assert isinstance(texts_sent(found), tuple)
     assert text_written(found) is None or isinstance(text_written(found), str)
     passages = passages_in(found)
-    assert passages is None or all(isinstance(item, Found) for item in passages)
+    assert passages is None or all(isinstance(item, Document) for item in passages)
 
 
 def test_json_as_deep_as_python_reads_it() -> None:
@@ -94,14 +94,14 @@ DOCUMENT = {"id": "d1", "page_content": "one", "metadata": {"page": 3}, "type": 
 def test_documents_are_found_under_any_key() -> None:
     wrapped = {"lc": 1, "type": "constructor", "id": ["langchain", "Document"], "kwargs": DOCUMENT}
     found = documents_in(plain({"context": [wrapped], "question": "Why?", "scores": [1, 2]}))
-    assert found == {"context": [Found("one", "d1", {"page": 3})]}
-    assert documents_in([DOCUMENT]) == {"": [Found("one", "d1", {"page": 3})]}
+    assert found == {"context": [Document("one", "d1", {"page": 3})]}
+    assert documents_in([DOCUMENT]) == {"": [Document("one", "d1", {"page": 3})]}
     assert documents_in([{"role": "user", "content": "Why?"}]) == {}
 
 
 def test_what_a_step_was_given_is_not_passed_on() -> None:
     other = {**DOCUMENT, "page_content": "two", "id": "d2"}
-    given_texts = given_in({"context": [DOCUMENT], "question": "Why?"})
+    given_texts = document_texts({"context": [DOCUMENT], "question": "Why?"})
     assert given_texts == {"context": ("one",)}
     assert passed_on({"context": [DOCUMENT], "answer": "So."}, given_texts) is None
     passed = passed_on({"context": [other]}, given_texts)

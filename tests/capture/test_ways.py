@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.capture import Found, Run, samples_of, traces_of
+from assay.capture import Document, Run, samples_of, traces_of
 from assay.capture.trajectories import call_of
 from assay.records import Message, Sample, ToolCall
 
@@ -32,7 +32,7 @@ def tool(id: str, asked: Any, said: Any, *, name: str = "search", parent: str | 
 
 
 def retriever(id: str, asked: str, *texts: str, parent: str | None = None) -> Run:
-    return Run(id, parent, "retriever", "Shelf", inputs=asked, documents=[Found(text, None, {}) for text in texts])
+    return Run(id, parent, "retriever", "Shelf", inputs=asked, documents=[Document(text, None, {}) for text in texts])
 
 
 def calls(sample: Sample) -> list[ToolCall]:
@@ -88,7 +88,7 @@ def test_looking_for_tools_to_call_is_no_call() -> None:
         ("as it is", "as it is"),
         (SimpleNamespace(type="tool", content=[{"type": "text", "text": "in a block"}]), "in a block"),
         ({"messages": [{"role": "tool", "content": "of a command"}]}, "of a command"),
-        ([Found("a", None, {}), Found("b", None, {})], "a\n\nb"),
+        ([Document("a", None, {}), Document("b", None, {})], "a\n\nb"),
         ({"found": ["a", None]}, '{"found": ["a", null]}'),
         (["a", 1.5], '["a", 1.5]'),
         (True, "true"),
@@ -102,7 +102,7 @@ def test_what_a_tool_gave_back_is_a_text(said: Any, text: str | None) -> None:
 
 
 def test_a_tool_that_says_nothing_gave_back_what_it_delivered() -> None:
-    run = Run("1", None, "tool", "search", documents=[Found("a", None, {})])
+    run = Run("1", None, "tool", "search", documents=[Document("a", None, {})])
     assert call_of(run) == ToolCall(name="search", output="a")
 
 

@@ -1,4 +1,4 @@
-"""`assay forget` drops findings by inquiry, judge and run, says how many, and nothing else."""
+"""`assay forget` drops judgements by inquiry, judge and run, says how many, and nothing else."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ def forget(store: Path, *arguments: str) -> tuple[int, str, str]:
 def store(tmp_path: Path) -> Path:
     with Store(tmp_path) as store:
         store.create_run("nightly", {})
-        findings = store.findings("nightly")
-        findings.put_findings([("a", "claims", "openai/m@http://h#1", b"1"), ("b", "support", "embedded/2", b"1")])
-        store.put_finding("c", "claims", "embedded/2", b"1")
+        judgements = store.judgements("nightly")
+        judgements.put_judgements([("a", "claims", "openai/m@http://h#1", b"1"), ("b", "support", "embedded/2", b"1")])
+        store.put_judgement("c", "claims", "embedded/2", b"1")
         store.put_row("nightly", 1, ScoredSample(sample=Sample(id="r"), scores={}))
     return tmp_path
 
 
 def left(path: Path) -> str:
     with Store(path) as store:
-        return "".join(key for key in "abc" if store.get_finding(key))
+        return "".join(key for key in "abc" if store.get_judgement(key))
 
 
 def test_it_says_first_and_then_does(store: Path) -> None:
-    assert forget(store, "--inquiry", "claims", "--dry-run") == (0, "would forget 2 findings", "")
+    assert forget(store, "--inquiry", "claims", "--dry-run") == (0, "would forget 2 judgements", "")
     assert left(store) == "abc"
-    assert forget(store, "--inquiry", "claims", "--judge", "openai/m") == (0, "forgot 1 finding", "")
+    assert forget(store, "--inquiry", "claims", "--judge", "openai/m") == (0, "forgot 1 judgement", "")
     assert left(store) == "bc"
 
 
-def test_a_run_loses_its_findings_and_its_rows_where_that_is_asked(store: Path) -> None:
-    said = "would forget 2 findings\nwould delete run nightly with 1 row"
+def test_a_run_loses_its_judgements_and_its_rows_where_that_is_asked(store: Path) -> None:
+    said = "would forget 2 judgements\nwould delete run nightly with 1 row"
     assert forget(store, "--run", "last", "--rows", "--dry-run") == (0, said, "")
-    assert forget(store, "--run", "nightly") == (0, "forgot 2 findings", "")
+    assert forget(store, "--run", "nightly") == (0, "forgot 2 judgements", "")
     assert left(store) == "c"
-    assert forget(store, "--run", "nightly", "--rows")[1] == "forgot 0 findings\ndeleted run nightly with 1 row"
+    assert forget(store, "--run", "nightly", "--rows")[1] == "forgot 0 judgements\ndeleted run nightly with 1 row"
     with Store(store) as kept:
         assert not kept.has_run("nightly")
 
@@ -63,7 +63,11 @@ def test_a_run_loses_its_findings_and_its_rows_where_that_is_asked(store: Path) 
 def test_judges_are_listed_and_named_where_none_fits(store: Path) -> None:
     assert forget(store, "--judges")[1].split() == ["2", "embedded/2", "1", "openai/m@http://h#1"]
     code, out, err = forget(store, "--judge", "openai/other")
-    assert (code, out, err) == (0, "forgot 0 findings", "assay: there are findings by embedded/2, openai/m@http://h#1")
+    assert (code, out, err) == (
+        0,
+        "forgot 0 judgements",
+        "assay: there are judgements by embedded/2, openai/m@http://h#1",
+    )
 
 
 @pytest.mark.parametrize(

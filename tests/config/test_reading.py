@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.analysis.gates.rules import Rule
+from assay.analysis.gates.rules import GateRule
 from assay.config import Config, configuration
 from assay.config.line_numbers import line_of, lines_of
 from assay.errors import InputError
@@ -90,9 +90,9 @@ def test_all_that_a_file_may_say(tmp_path: Path) -> None:
     assert (found.gates.baseline, found.gates.gate.confidence, found.gates.gate.cluster) == ("main", 0.9, "doc")
     common: dict[str, Any] = {"leave_out": ("no_claims",)}
     assert found.gates.gate.rules == (
-        Rule("faithfulness", "at_least", 0.8, "interval", 0.95, **common),
-        Rule("faithfulness", "max_drop", 0.02, "mean", 0.95, **common),
-        Rule("hallucination_contradicted", "at_most", 0.1, "mean", 0.5, **common),
+        GateRule("faithfulness", "at_least", 0.8, "interval", 0.95, **common),
+        GateRule("faithfulness", "max_drop", 0.02, "mean", 0.95, **common),
+        GateRule("hallucination_contradicted", "at_most", 0.1, "mean", 0.5, **common),
     )
 
 

@@ -15,7 +15,7 @@ from assay import evaluate
 from assay._util.install_hints import install_extra
 from assay.data import RowError, open_data
 from assay.data import named_sources as named
-from assay.data.named_sources import is_named, open_named
+from assay.data.named_sources import is_source_name, open_named_source
 from assay.errors import InputError, MissingExtra
 from assay.judges.scripted import ScriptedJudge
 from assay.records import Context, Sample
@@ -84,13 +84,13 @@ def test_answers_that_were_cut_off_are_not_scored(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_a_name_and_what_is_a_path(text: str, expected: bool) -> None:
-    assert is_named(text) is expected
+    assert is_source_name(text) is expected
 
 
 def test_a_file_of_that_very_name_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("here:x.jsonl").write_text(json.dumps({"question": "Why?", "answer": "So."}))
-    assert not is_named("here:x.jsonl")
+    assert not is_source_name("here:x.jsonl")
     assert [row.question for _, row in open_data("here:x.jsonl") if isinstance(row, Sample)] == ["Why?"]
 
 
@@ -109,9 +109,9 @@ def test_a_package_that_is_missing(name: str) -> None:
 
 def test_options_that_a_source_does_not_have() -> None:
     with pytest.raises(InputError, match="source 'here' has no option 'project'"):
-        open_named("here:x", project="p", since=3)
+        open_named_source("here:x", project="p", since=3)
     assert asked == []
-    next(open_named("here:x", project=None, since=3))
+    next(open_named_source("here:x", project=None, since=3))
     assert asked == [{"address": "x", "since": 3, "limit": None}]
 
 

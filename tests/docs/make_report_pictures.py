@@ -15,7 +15,7 @@ from typing import Any
 
 from assay import evaluate
 from assay.data.demo import answers
-from assay.report.build import Options, report_of
+from assay.report.build import ReportOptions, report_of
 from assay.report.html.page import write_page
 from tests._support.servers.browser import browser
 
@@ -38,7 +38,7 @@ def report(folder: Path) -> Path:
     rows = list(answers())
     before = evaluate(rows, METRICS, store=folder / "store", run="monday")
     now = evaluate(with_wrong_passages(rows), METRICS, store=folder / "store", run="tuesday", note="the new retriever")
-    return write_page(report_of(now, before, Options(slices=("human",))), folder / "report.html")
+    return write_page(report_of(now, before, ReportOptions(slices=("human",))), folder / "report.html")
 
 
 def keep(picture: bytes, path: Path) -> None:

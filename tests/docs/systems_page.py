@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from assay.inquiries import Similarity
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.metrics import systems
 from assay.metrics.systems.base import Entry, SystemMetric
 from tests.benchmarks.bench_systems import FIVE
@@ -58,7 +58,7 @@ def asked(name: str) -> str:
     """How many inquiries a metric puts about a sample with five contexts, alone."""
     judge = AnyJudge()
     answer = rich(name).answer if name.endswith("code_llm_as_judge") else FIVE.answer  # one with code
-    asyncio.run(systems.named(name).score(replace(FIVE, answer=answer), FindingCache(judge)))
+    asyncio.run(systems.named(name).score(replace(FIVE, answer=answer), JudgementCache(judge)))
     vectors = sum(isinstance(one, Similarity) for one in judge.asked)
     written = len(judge.asked) - vectors
     return f"{written} + {vectors} embeddings" if vectors else str(written)

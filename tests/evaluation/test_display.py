@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay import ScriptedJudge, evaluate
-from assay._util.rich_text import drawn
+from assay._util.rich_text import render_text
 from assay.errors import Cause
 from assay.evaluation.display.explanation import score_in_words
 from assay.evaluation.display.notebook import as_html
@@ -65,7 +65,7 @@ def test_long_names_leave_the_causes_of_a_table_whole():
 
     names = ("deepeval:faithfulness@original", "ragchecker:noise_sensitivity_in_relevant")
     for shown in (names[:1], names):
-        text = drawn(table_of({name: summary(name) for name in shown}), 80)
+        text = render_text(table_of({name: summary(name) for name in shown}), 80)
         assert f" {names[0]} ↑ " in text
         assert "not_applicable" in text
         assert max(map(len, text.splitlines())) <= 80

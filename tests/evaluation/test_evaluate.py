@@ -29,7 +29,7 @@ from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import Faithfulness
 from assay.metrics.base import Metric
-from assay.testing import Obliging
+from assay.testing import FavourableJudge
 
 ROWS = [
     {"id": "a", "question": "Capital?", "contexts": ["Paris is the capital."], "answer": "Paris is the capital."},
@@ -96,7 +96,7 @@ def test_duplicate_ids_keep_their_rows(judge, tmp_path):
 
 
 class Counting(ScriptedJudge):
-    """A durable judge: its findings go to the store, as an LLM's do."""
+    """A durable judge: its judgements go to the store, as an LLM's do."""
 
     durable = True
 
@@ -125,7 +125,7 @@ def test_failures_are_asked_again_in_the_next_run(tmp_path):
     assert evaluate(ROWS[:1], "faithfulness", counting(), store=tmp_path).metrics["faithfulness"].mean == 1.0
 
 
-def test_metrics_share_findings(judge, tmp_path):
+def test_metrics_share_judgements(judge, tmp_path):
     evaluate(ROWS, ["faithfulness", "hallucination"], judge, store=tmp_path)
     assert judge.asked == {"claims": 3, "support": 3}  # once per row, not once per metric
 
@@ -136,12 +136,12 @@ class Short(ScriptedJudge):
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         answers = await super().answer(inquiries)
         return [
-            replace(answer, finding=answer.finding[:-1]) if isinstance(inquiry, Support) else answer
+            replace(answer, judgement=answer.judgement[:-1]) if isinstance(inquiry, Support) else answer
             for inquiry, answer in zip(inquiries, answers, strict=True)
         ]
 
 
-def test_a_finding_of_the_wrong_shape_never_becomes_a_number(tmp_path):
+def test_a_judgement_of_the_wrong_shape_never_becomes_a_number(tmp_path):
     result = evaluate(ROWS, "faithfulness", Short(support=lambda c, p: "supported"), store=tmp_path)
     assert result.metrics["faithfulness"].causes == {Cause.BUG: 3}
     assert "expected 1 verdicts of 1 cells" in result.failures[0].message
@@ -149,7 +149,7 @@ def test_a_finding_of_the_wrong_shape_never_becomes_a_number(tmp_path):
 
 def test_a_judge_that_cannot_tell_contradictions_gives_no_number_for_them(tmp_path):
     class Blind(ScriptedJudge):
-        tells_contradiction = False
+        detects_contradiction = False
 
     judge = Blind(support=lambda claim, passage: "not_mentioned")
     result = evaluate(ROWS, ["hallucination", "hallucination_contradicted"], judge, store=tmp_path)
@@ -350,7 +350,7 @@ def test_replace_scores_anew_under_the_name(tmp_path):
     again = counting()
     result = evaluate(ROWS[:1], "faithfulness", again, store=tmp_path, run="nightly", replace=True)
     assert (result.rows, len(list(result)), len(list(Result.load("nightly", tmp_path)))) == (1, 1, 1)
-    assert not again.asked  # its findings stayed
+    assert not again.asked  # its judgements stayed
 
 
 @pytest.mark.parametrize("name", ["", " ", "last"])
@@ -453,7 +453,7 @@ def test_what_the_caller_breaks_is_said_in_the_run(judge, tmp_path):
     assert Result.load("nightly", tmp_path).stopped == "RuntimeError: my own callback"
 
 
-# ---- findings of the same model at another address ----
+# ---- judgements of the same model at another address ----
 
 
 def named(fingerprint: str) -> Counting:
@@ -467,7 +467,7 @@ def named(fingerprint: str) -> Counting:
 def test_a_run_that_finds_nothing_because_the_address_changed_says_so(tmp_path):
     evaluate(ROWS, "faithfulness", named("openai/llama3@10.0.0.1:8080#abcd"), store=tmp_path)
     moved = evaluate(ROWS, "faithfulness", named("openai/llama3@10.0.0.2:8080#abcd"), store=tmp_path)
-    note = "has findings of openai/llama3@10.0.0.1:8080#abcd and none of openai/llama3@10.0.0.2:8080#abcd"
+    note = "has judgements of openai/llama3@10.0.0.1:8080#abcd and none of openai/llama3@10.0.0.2:8080#abcd"
     assert note in str(moved).replace("\n", " ")
     assert Result.load(moved.run, tmp_path).notes == moved.notes
     assert not evaluate(ROWS, "faithfulness", named("openai/llama3@10.0.0.2:8080#abcd"), store=tmp_path).notes
@@ -676,7 +676,7 @@ def test_a_hundred_thousand_rows_in_flat_memory(tmp_path):
     assert result.rows == len(sizes) == 100_000
     assert result.metrics["context_utilization"].mean == 1.0
     measured = [size for size in sizes if size]
-    # the memo holds its 4,096 findings after the first 5,000 rows; nothing else may grow
+    # the memo holds its 4,096 judgements after the first 5,000 rows; nothing else may grow
     assert max(measured[1:]) - measured[1] <= 8_000_000
     assert sum(1 for _ in itertools.islice(result, 10_000)) == 10_000
     assert process.memory_info().rss - measured[1] <= 16_000_000
@@ -701,18 +701,18 @@ def test_a_full_disk_ends_the_run_and_says_which_file(judge, tmp_path, monkeypat
 
 
 def test_a_run_says_that_what_was_paid_for_could_not_be_kept(tmp_path):
-    class Durable(Obliging):
+    class Durable(FavourableJudge):
         durable = True
 
     store = Store(tmp_path)
-    store.put_findings([])  # makes the file
+    store.put_judgements([])  # makes the file
     with closing(sqlite3.connect(tmp_path / "assay.db")) as db:
         db.execute("CREATE TRIGGER full BEFORE INSERT ON findings BEGIN SELECT RAISE(ABORT, 'no room'); END")
         db.commit()
     result = evaluate(ROWS, "faithfulness", Durable(), store=store)
     assert result.metrics["faithfulness"].scored == len(ROWS)
     (note,) = result.notes
-    assert note.startswith("findings could not be kept, and a rerun pays for them again: store ")
+    assert note.startswith("judgements could not be kept, and a rerun pays for them again: store ")
     assert "no room" in note
     assert Result.load(result.run, store=store).notes == [note]
 
@@ -724,4 +724,4 @@ def test_a_run_says_which_metrics_its_judge_cannot_do():
     ]
     assert result.notes[0] in str(result).replace("\n", " ")
     assert dict(result.metrics["ragas:aspect_critic"].causes) == {"judge_cannot": len(ROWS)}
-    assert not evaluate(ROWS, "ragas:aspect_critic", Obliging(), store=None).notes
+    assert not evaluate(ROWS, "ragas:aspect_critic", FavourableJudge(), store=None).notes

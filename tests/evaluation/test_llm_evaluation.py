@@ -191,7 +191,7 @@ def test_no_fault_becomes_a_number(faulted):
 @pytest.mark.long
 def test_a_rerun_asks_only_for_what_is_missing(faulted):
     _, faulty_server, folder = faulted
-    # the same address, now without faults: findings are filed under model, parameters and address
+    # the same address, now without faults: judgements are filed under model, parameters and address
     port = int(faulty_server.base_url.rsplit(":", 1)[1].split("/")[0])
     with OpenAIServer(port=port) as server:
         judge = judge_at(server, timeout=5.0, deadline=30.0, max_attempts=4)

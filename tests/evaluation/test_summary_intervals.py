@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from assay import Result, ScriptedJudge, evaluate
-from assay._util.rich_text import drawn
+from assay._util.rich_text import render_text
 from assay.cli.main import app
 from assay.errors import Cause, InputError
 from assay.evaluation.display.notebook import as_html
@@ -72,19 +72,19 @@ def test_eight_of_ten_is_wilsons_interval_of_student() -> None:
 
 
 def test_tables_show_it_in_80_columns() -> None:
-    whole = drawn(table_of({"faithfulness": summary([1.0] * 8 + [0.0] * 2, name="faithfulness")}), 80)
+    whole = render_text(table_of({"faithfulness": summary([1.0] * 8 + [0.0] * 2, name="faithfulness")}), 80)
     assert "faithfulness ↑   0.800   0.43 to 0.96     10/10" in whole
     assert "gaps" not in whole
-    broken = drawn(table_of({"faithfulness": summary([1.0] * 8 + [0.0] * 2 + [None], name="faithfulness")}), 80)
+    broken = render_text(table_of({"faithfulness": summary([1.0] * 8 + [0.0] * 2 + [None], name="faithfulness")}), 80)
     assert "95 %: 0.43 to 0.96" in broken
     assert "0.727 to 0.818" in broken
     assert max(map(len, broken.splitlines())) <= 80
-    groups = drawn(groups_table({"a": {"m": summary([1.0] * 8 + [0.0] * 2)}}, "topic"), 80)
+    groups = render_text(groups_table({"a": {"m": summary([1.0] * 8 + [0.0] * 2)}}, "topic"), 80)
     assert "0.43 to 0.96" in groups
 
 
 def test_a_narrow_one_has_a_digit_more() -> None:
-    assert "0.474 to 0.526" in drawn(table_of({"m": summary([0.0, 1.0] * 722)}), 80)
+    assert "0.474 to 0.526" in render_text(table_of({"m": summary([0.0, 1.0] * 722)}), 80)
 
 
 # ---- runs ------------------------------------------------------------------------------------------------------------

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.errors import BadReply, Cause, InputError
-from assay.inquiries import Ask
+from assay.errors import Cause, InputError, InvalidReply
+from assay.inquiries import Question
 from assay.judges.cascade.judge import CascadeJudge
 from assay.judges.classifier.judge import SystemOneJudge
 from assay.judges.embedded.judge import EmbeddedJudge
 from assay.records import Verdict
-from assay.testing import Obliging
+from assay.testing import FavourableJudge
 from tests._support.servers.decision_server import DecisionServer
 from tests.judges.conftest import Says, ask
 
-POLITE = Ask("Is the ANSWER polite?", {"ANSWER": "Thank you."})
-TONE = Ask("What tone has it?", {"ANSWER": "Hi!"}, labels={"Very formal": "as in a letter", "casual": ""})
+POLITE = Question("Is the ANSWER polite?", {"ANSWER": "Thank you."})
+TONE = Question("What tone has it?", {"ANSWER": "Hi!"}, labels={"Very formal": "as in a letter", "casual": ""})
 
 
 def test_the_prompt_fences_the_texts_and_asks_in_the_task() -> None:
@@ -35,7 +35,7 @@ def test_the_prompt_fences_the_texts_and_asks_in_the_task() -> None:
 
 
 def test_several_texts_under_one_title_are_numbered() -> None:
-    pairs = Ask("?", [("QUESTION", "q"), ("PASSAGE", ("one", "two"))]).material
+    pairs = Question("?", [("QUESTION", "q"), ("PASSAGE", ("one", "two"))]).material
     assert pairs == (("QUESTION", "q"), ("PASSAGE P1", "one"), ("PASSAGE P2", "two"))
 
 
@@ -47,7 +47,7 @@ def test_a_reply_is_read_with_its_reason(label: str) -> None:
 
 @pytest.mark.parametrize("label", ["maybe", "", None, 3, "yes, no", ["yes"]])
 def test_a_label_outside_the_closed_set_is_refused(label: Any) -> None:
-    with pytest.raises(BadReply, match="must be one of yes, no"):
+    with pytest.raises(InvalidReply, match="must be one of yes, no"):
         POLITE.read({"reason": "", "label": label})
 
 
@@ -57,11 +57,11 @@ def test_what_changes_the_question_changes_its_address() -> None:
         replace(POLITE, question="Is the ANSWER very polite?"),
         replace(POLITE, vote=1),
         replace(POLITE, choices=(("no", "no"), ("yes", "yes"))),
-        Ask("Is the ANSWER polite?", {"ANSWER": "Thanks."}),
-        Ask("Is the ANSWER polite?", {"REPLY": "Thank you."}),
+        Question("Is the ANSWER polite?", {"ANSWER": "Thanks."}),
+        Question("Is the ANSWER polite?", {"REPLY": "Thank you."}),
     ]
     assert len({one.key("judge") for one in asks}) == len(asks)
-    assert Ask("Is the ANSWER polite?", (("ANSWER", "Thank you."),)).key("judge") == POLITE.key("judge")
+    assert Question("Is the ANSWER polite?", (("ANSWER", "Thank you."),)).key("judge") == POLITE.key("judge")
 
 
 def test_replacing_a_field_keeps_the_labels() -> None:
@@ -70,15 +70,15 @@ def test_replacing_a_field_keeps_the_labels() -> None:
 
 @given(st.dictionaries(st.sampled_from(["a", "b", "c", "d"]), st.floats(0, 1), min_size=2, max_size=4))
 def test_the_most_probable_label_is_the_answer(odds: dict[str, float]) -> None:
-    inquiry = Ask("?", labels=dict.fromkeys(odds, ""))
+    inquiry = Question("?", labels=dict.fromkeys(odds, ""))
     verdict = inquiry.decided({"ask": odds})
     assert odds[verdict.label] == max(odds.values())
     assert verdict.probability == odds[inquiry.labels()[0]]
     assert inquiry.check(verdict) is None
-    assert Ask.load(Ask.dump(verdict)) == verdict
+    assert Question.load(Question.dump(verdict)) == verdict
 
 
-def test_a_finding_of_another_set_is_no_answer() -> None:
+def test_a_judgement_of_another_set_is_no_answer() -> None:
     assert "none of yes, no" in (POLITE.check(Verdict(label="Yes")) or "")
 
 
@@ -99,11 +99,11 @@ def test_a_script_answers_by_label_or_by_truth(said: Any, label: str) -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Ask(" "), "question: expected a text"),
-        (lambda: Ask("?", labels={"one": ""}), "labels: expected two or more that differ"),
-        (lambda: Ask("?", labels={"a b": "", "A-B": ""}), "labels: expected two or more that differ"),
-        (lambda: Ask("?", {"ANSWER": [3]}), "material 'ANSWER'"),  # type: ignore[dict-item]
-        (lambda: Ask("?", {"ANSWER": None}), "material 'ANSWER'"),  # type: ignore[dict-item]
+        (lambda: Question(" "), "question: expected a text"),
+        (lambda: Question("?", labels={"one": ""}), "labels: expected two or more that differ"),
+        (lambda: Question("?", labels={"a b": "", "A-B": ""}), "labels: expected two or more that differ"),
+        (lambda: Question("?", {"ANSWER": [3]}), "material 'ANSWER'"),  # type: ignore[dict-item]
+        (lambda: Question("?", {"ANSWER": None}), "material 'ANSWER'"),  # type: ignore[dict-item]
     ],
 )
 def test_what_cannot_be_asked_says_why(make: Any, message: str) -> None:
@@ -117,13 +117,13 @@ def test_what_cannot_be_asked_says_why(make: Any, message: str) -> None:
 async def test_a_judge_that_writes_answers_it() -> None:
     judge = Says(lambda request: json.dumps({"reason": "It thanks.", "label": "yes"}))
     (answer,) = await ask(judge, POLITE)
-    assert answer.finding == Verdict(label="yes", reason="It thanks.")
+    assert answer.judgement == Verdict(label="yes", reason="It thanks.")
 
 
 async def test_each_is_asked_on_its_own() -> None:
     """What one metric asks is not seen by another one's question."""
     judge = Says(lambda request: json.dumps({"reason": "", "label": "yes"}))
-    await ask(judge, POLITE, Ask("Is the ANSWER short?", {"ANSWER": "Thank you."}))
+    await ask(judge, POLITE, Question("Is the ANSWER short?", {"ANSWER": "Thank you."}))
     assert len(judge.requests) == 2
 
 
@@ -133,16 +133,16 @@ async def test_a_judge_that_decides_answers_it() -> None:
         answers = await ask(judge, POLITE, TONE)
         await judge.release()
     assert server.problems == []
-    assert all(one.check(answer.finding) is None for one, answer in zip((POLITE, TONE), answers, strict=True))
+    assert all(one.check(answer.judgement) is None for one, answer in zip((POLITE, TONE), answers, strict=True))
 
 
 async def test_a_cascade_answers_it_by_its_second_judge() -> None:
-    second = Obliging()
+    second = FavourableJudge()
     (answer,) = await ask(CascadeJudge(EmbeddedJudge(), second, band=(0.2, 0.8)), POLITE)
-    assert (answer.finding, second.asked) == (Verdict(label="yes", probability=1.0), [POLITE])
+    assert (answer.judgement, second.asked) == (Verdict(label="yes", probability=1.0), [POLITE])
 
 
 def test_the_embedded_judge_says_that_it_cannot() -> None:
-    failure = EmbeddedJudge().cannot(Ask)
+    failure = EmbeddedJudge().cannot(Question)
     assert failure is not None
     assert failure.cause == Cause.JUDGE_CANNOT

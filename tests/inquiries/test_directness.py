@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.errors import BadReply, Cause
+from assay.errors import Cause, InvalidReply
 from assay.inquiries import Directness
 from assay.judges.llm.judge import Reply, Request
 from assay.records import Evidence, Span, Verdict
@@ -94,7 +94,7 @@ def test_the_probability_is_that_of_direct() -> None:
     ],
 )
 def test_what_does_not_answer_it_is_refused(reply: dict[str, Any], says: str) -> None:
-    with pytest.raises(BadReply, match=says):
+    with pytest.raises(InvalidReply, match=says):
         read(reply)
 
 
@@ -105,8 +105,8 @@ async def test_a_reply_in_prose_with_fences_is_read_and_an_unknown_label_asked_a
 
     judge = Says(says)
     (answer,) = await ask(judge, ASKED)
-    assert answer.finding.label == "direct"
-    assert [quote.text for quote in answer.finding.evidence] == ["90 m high"]
+    assert answer.judgement.label == "direct"
+    assert [quote.text for quote in answer.judgement.evidence] == ["90 m high"]
     assert len(judge.requests) == 2
     (failed,) = await ask(Says(lambda request: '{"label": "partly"}'), ASKED)
     assert failed.failure is not None
@@ -186,8 +186,8 @@ async def test_a_judge_with_a_small_window_reads_all_of_a_long_answer() -> None:
     (found,) = await ask(judge, Directness(QUESTION, answer))
     assert found.failure is None
     assert len(judge.requests) > 3
-    assert found.finding.label == "direct"
-    assert [(q.span.end, q.span.of(answer)) for q in found.finding.evidence] == [(len(answer) - 1, "90 m high")]
+    assert found.judgement.label == "direct"
+    assert [(q.span.end, q.span.of(answer)) for q in found.judgement.evidence] == [(len(answer) - 1, "90 m high")]
 
 
 # ---- decisions

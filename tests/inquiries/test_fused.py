@@ -1,4 +1,4 @@
-"""Several readings in one request: the same findings, each from its own place, and never more than 8 by 8."""
+"""Several readings in one request: the same judgements, each from its own place, and never more than 8 by 8."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.errors import BadReply
+from assay.errors import InvalidReply
 from assay.inquiries import Fused, Support, Usefulness
 from assay.inquiries.fused import MOST
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.records import Claim, Span
 from tests.judges.plain import Plain, answer, texts
 
@@ -35,7 +35,7 @@ def both_ways(said: list[str], right: list[str], answer: str, reference: str) ->
 
 def find(inquiry: Any, judge: Plain) -> Any:
     async def go() -> Any:
-        return await FindingCache(judge).find(inquiry)
+        return await JudgementCache(judge).find(inquiry)
 
     return asyncio.run(go())
 
@@ -132,7 +132,7 @@ def test_replies_that_do_not_answer_are_refused() -> None:
     for items in (reply()["items"][1:], [*reply()["items"], reply()["items"][0]],
                   [*reply()["items"], {**reply()["items"][0], "id": "C9"}],
                   [*reply()["items"], {**reply()["items"][0], "id": "P1"}], [], None, "C1"):  # fmt: skip
-        with pytest.raises(BadReply):
+        with pytest.raises(InvalidReply):
             FUSED.read({"items": items, "sentences": []})
 
 
@@ -141,7 +141,7 @@ def test_a_claim_has_no_evidence_in_a_passage_that_it_is_not_compared_with() -> 
     item = next(item for item in said["items"] if item["quotes"])
     (own,) = [quote["passage"] for quote in item["quotes"]]
     item["quotes"][0]["passage"] = "P1" if own == "P2" else "P2"
-    with pytest.raises(BadReply, match="alone"):
+    with pytest.raises(InvalidReply, match="alone"):
         FUSED.read(said)
 
 
@@ -151,7 +151,7 @@ def test_a_label_of_the_other_kind_is_refused() -> None:
     said = answer(inquiry.asked)
     for item in said["items"]:
         item["label"] = "useful"
-    with pytest.raises(BadReply, match="label"):
+    with pytest.raises(InvalidReply, match="label"):
         inquiry.read(said)
 
 
@@ -170,7 +170,7 @@ def test_another_language_is_said_once() -> None:
     assert inquiry.asked.task.count("'de'") == 1
 
 
-def test_a_finding_comes_back_from_json() -> None:
+def test_a_judgement_comes_back_from_json() -> None:
     inquiry = with_usefulness(["red", "blue"], ["red", "green"])
     found = find(inquiry, Plain())
     assert Fused.load(Fused.dump(found)) == found

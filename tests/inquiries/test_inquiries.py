@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.errors import BadReply, InputError
+from assay.errors import InputError, InvalidReply
 from assay.inquiries import (
     BackQuestions,
     Checklist,
     Claims,
+    Classification,
     Criterion,
     Directness,
     Entities,
+    Extraction,
     Inquiry,
     KeyQuestions,
-    Listing,
     Rating,
     Similarity,
-    Sorting,
     Support,
     SupportCells,
     Usefulness,
@@ -48,8 +48,10 @@ ONE_OF_EACH: tuple[Inquiry[Any], ...] = (
     Rating("How polite is the answer?", ((1, "rude"), (2, "neutral"), (3, "polite")), MATERIAL),
     KeyQuestions(ANSWER),
     Directness("How high is the tower?", ANSWER),
-    Listing("places", "List the places that the ANSWER names.", MATERIAL),
-    Sorting("heights", "Does the ITEM name a height?", PASSAGES, (("yes", "it does"), ("no", "it does not")), MATERIAL),
+    Extraction("places", "List the places that the ANSWER names.", MATERIAL),
+    Classification(
+        "heights", "Does the ITEM name a height?", PASSAGES, (("yes", "it does"), ("no", "it does not")), MATERIAL
+    ),
 )
 
 
@@ -126,7 +128,7 @@ def test_a_text_cannot_forge_the_number_of_a_sentence():
     ],
 )
 def test_claims_refuses_what_does_not_answer_it(reply, says):
-    with pytest.raises(BadReply, match=says):
+    with pytest.raises(InvalidReply, match=says):
         Claims(ANSWER).read(reply)
 
 
@@ -205,7 +207,7 @@ def test_probabilities_are_kept():
     ],
 )
 def test_support_refuses_what_does_not_answer_it(items, says):
-    with pytest.raises(BadReply, match=says):
+    with pytest.raises(InvalidReply, match=says):
         read_support(*items)
 
 
@@ -233,7 +235,7 @@ def test_a_part_asks_for_some_verdicts_and_they_go_back_to_their_places():
 
 
 @pytest.mark.parametrize(
-    ("inquiry", "finding", "says"),
+    ("inquiry", "judgement", "says"),
     [
         (ONE_OF_EACH[1], (Verdict(label="SUPPORTED", cells=(Cell(label="supported"),) * 3),) * 2, "none of supported"),
         (ONE_OF_EACH[1], (Verdict(label="supported", cells=(Cell(label="supported"),)),) * 2, "2 verdicts of 3 cells"),
@@ -253,8 +255,8 @@ def test_a_part_asks_for_some_verdicts_and_they_go_back_to_their_places():
         (Similarity("a", ("b",)), (float("nan"),), "no cosine"),
     ],
 )
-def test_a_finding_that_does_not_answer_is_told_from_one_that_does(inquiry, finding, says):
-    assert says in (inquiry.check(finding) or "")
+def test_a_judgement_that_does_not_answer_is_told_from_one_that_does(inquiry, judgement, says):
+    assert says in (inquiry.check(judgement) or "")
 
 
 def test_verdicts_may_leave_the_cells_out():
@@ -326,7 +328,7 @@ def test_usefulness_reads_and_decides_one_verdict_per_passage():
     assert [quote.text for v in verdicts for quote in v.evidence] == ["90 m high"]  # quotes of useful passages only
     probs = {"p1": {"useful": 0.7}, "p2": {"useful": 0.2}, "p3": {"useful": 0.5}}
     assert [v.label for v in ONE_OF_EACH[2].decided(probs)] == ["useful", "not_useful", "useful"]
-    with pytest.raises(BadReply, match="No passage for P3"):
+    with pytest.raises(InvalidReply, match="No passage for P3"):
         ONE_OF_EACH[2].read({"items": items[:2]})
 
 
@@ -343,7 +345,7 @@ def test_useful_sentences_are_named_by_number_and_read_where_they_stand():
     verdicts = inquiry.read({"items": [], "sentences": [1, 3]})
     assert [v.label for v in verdicts] == ["useful", "not_useful", "useful", "not_useful"]
     for wrong in ({}, {"sentences": "1"}, {"sentences": [5]}, {"sentences": [True]}):
-        with pytest.raises(BadReply, match="sentence"):
+        with pytest.raises(InvalidReply, match="sentence"):
             inquiry.read(wrong)
 
 
@@ -371,11 +373,11 @@ def test_a_passage_read_in_pieces_is_useful_when_one_piece_is():
     passages = ("It is far away. " * 40 + "The tower is 90 m high.", "Bread.")
     division = Usefulness("How high?", passages).fit(300)
     assert division is not None
-    findings = [
+    judgements = [
         tuple(Verdict(label="useful" if "90 m" in p else "not_useful", passage=n) for n, p in enumerate(part.passages))
         for part in division.parts
     ]
-    assert [(v.passage, v.label) for v in division.join(findings)] == [(0, "useful"), (1, "not_useful")]
+    assert [(v.passage, v.label) for v in division.join(judgements)] == [(0, "useful"), (1, "not_useful")]
 
 
 @pytest.mark.parametrize(
@@ -387,7 +389,7 @@ def test_a_passage_read_in_pieces_is_useful_when_one_piece_is():
     ],
 )
 def test_back_questions_refuses_what_does_not_answer_it(reply, says):
-    with pytest.raises(BadReply, match=says):
+    with pytest.raises(InvalidReply, match=says):
         BackQuestions(ANSWER).read(reply)
 
 
@@ -416,7 +418,7 @@ def test_ratings_are_levels_of_the_scale_and_keep_the_expected_level():
     rated = rating.read({"reason": "r", "label": "2", "probs": {"1": 0.1, "2": 0.6, "3": 0.3}})
     assert rated.level == 2
     assert rated.expected == pytest.approx(0.1 * 1 + 0.6 * 2 + 0.3 * 3)
-    with pytest.raises(BadReply, match="one of 1, 2, 3"):
+    with pytest.raises(InvalidReply, match="one of 1, 2, 3"):
         rating.read({"reason": "r", "label": "4"})
     assert rating.decided({"rating": {"1": 0.2, "3": 0.8}}).level == 3
 
@@ -431,20 +433,22 @@ def test_key_questions_of_a_long_text_come_from_all_of_its_parts():
 
 
 def test_a_listing_gives_each_item_once_and_refuses_what_is_no_list():
-    inquiry = Listing("places", "List the places.", MATERIAL)
+    inquiry = Extraction("places", "List the places.", MATERIAL)
     assert inquiry.read({"items": [" Oslo ", "", "Rome", "Oslo"]}) == ("Oslo", "Rome")
     assert inquiry.read({"items": []}) == ()
     for wrong in (None, "Oslo", [1], ["a"] * 201):
-        with pytest.raises(BadReply):
+        with pytest.raises(InvalidReply):
             inquiry.read({"items": wrong})
 
 
 def test_sorting_gives_each_item_its_label_and_refuses_others():
-    inquiry = Sorting("tone", "What tone?", ("a", "b"), (("kind", "it is"), ("rude", "it is"), ("flat", "neither")))
+    inquiry = Classification(
+        "tone", "What tone?", ("a", "b"), (("kind", "it is"), ("rude", "it is"), ("flat", "neither"))
+    )
     items = [{"item": "I2", "reason": "r", "label": "Rude"}, {"item": "[I1]", "label": "flat"}]
     assert [verdict.label for verdict in inquiry.read({"verdicts": items})] == ["flat", "rude"]
     for wrong in (items[:1], [*items, items[0]], [{**items[0], "label": "nice"}, items[1]]):
-        with pytest.raises(BadReply):
+        with pytest.raises(InvalidReply):
             inquiry.read({"verdicts": wrong})
     decided = inquiry.decided({"i1": {"kind": 0.2, "rude": 0.5, "flat": 0.3}, "i2": {"kind": 0.9}})
     assert [(verdict.label, verdict.probability) for verdict in decided] == [("rude", 0.2), ("kind", 0.9)]
@@ -452,7 +456,7 @@ def test_sorting_gives_each_item_its_label_and_refuses_others():
     assert halves is not None
     assert [part.given for part in halves.parts] == [("a",), ("b",)]
     with pytest.raises(InputError, match="choices"):
-        Sorting("tone", "What tone?", ("a",), (("kind", ""), ("kind", "")))
+        Classification("tone", "What tone?", ("a",), (("kind", ""), ("kind", "")))
 
 
 def test_what_must_not_be_divided_says_so():
@@ -463,23 +467,27 @@ def test_what_must_not_be_divided_says_so():
 
 
 @pytest.mark.parametrize("inquiry", ONE_OF_EACH, ids=lambda i: i.name)
-def test_findings_survive_the_store(inquiry):
-    findings: dict[type, Any] = {
+def test_judgements_survive_the_store(inquiry):
+    judgements: dict[type, Any] = {
         Claims: CLAIMS,
         Support: literal(ONE_OF_EACH[1]),
         Usefulness: (Verdict(label="useful", passage=0, probability=0.25),),
         Criterion: Verdict(label="yes", reason="r"),
         Directness: Verdict(label="direct", evidence=(Evidence(passage=0, span=Span(0, 9), text="The tower"),)),
         KeyQuestions: ("Is it?", "Was it?"),
-        Listing: ("Oslo",),
-        Sorting: (Verdict(label="yes", probability=0.75, reason="90 m"), Verdict(label="no"), Verdict(label="no")),
+        Extraction: ("Oslo",),
+        Classification: (
+            Verdict(label="yes", probability=0.75, reason="90 m"),
+            Verdict(label="no"),
+            Verdict(label="no"),
+        ),
         Entities: (Evidence(passage=1, span=Span(0, 4), text="Oslo"),),
     }
-    finding = findings.get(type(inquiry))
-    if finding is None:
-        finding = (
+    judgement = judgements.get(type(inquiry))
+    if judgement is None:
+        judgement = (
             BackQuestions("x", 1).read({"questions": ["q"], "noncommittal": True})
             if isinstance(inquiry, BackQuestions)
             else inquiry.decided({"rating": {"1": 0.5, "2": 0.5}})
         )
-    assert type(inquiry).load(type(inquiry).dump(finding)) == finding
+    assert type(inquiry).load(type(inquiry).dump(judgement)) == judgement

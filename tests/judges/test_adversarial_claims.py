@@ -22,7 +22,7 @@ def judge() -> EmbeddedJudge:
 
 async def faithfulness(judge: EmbeddedJudge, asked: list[tuple[Pair, str]]) -> list[float | None]:
     """The score of each answer, None where it makes no claim; all read in one batch."""
-    found = [answer.finding for answer in await judge.answer([Claims(text, pair.question) for pair, text in asked])]
+    found = [answer.judgement for answer in await judge.answer([Claims(text, pair.question) for pair, text in asked])]
     read = iter(
         await judge.answer(
             [
@@ -32,7 +32,7 @@ async def faithfulness(judge: EmbeddedJudge, asked: list[tuple[Pair, str]]) -> l
             ]
         )
     )
-    return [share_supported(next(read).finding) if claims else None for claims in found]
+    return [share_supported(next(read).judgement) if claims else None for claims in found]
 
 
 def test_the_table_is_as_large_and_as_varied_as_it_should_be():

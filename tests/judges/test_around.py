@@ -9,7 +9,7 @@ import pytest
 import assay
 from assay.analysis.judges.calibrate_cascade import calibrate
 from assay.errors import InputError
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.protocol import Judge, sees
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.multimodal.faithfulness import Faithfulness
@@ -27,7 +27,7 @@ def test_a_function_is_told_whether_its_judge_sees(seeing: bool) -> None:
     def told(answer: str, judge: Judge) -> float:
         return float(sees(judge))
 
-    found = asyncio.run(told.score(SAMPLE, FindingCache(ScriptedJudge(sees=seeing))))
+    found = asyncio.run(told.score(SAMPLE, JudgementCache(ScriptedJudge(sees=seeing))))
     assert found.value == float(seeing)
 
 
@@ -38,8 +38,8 @@ def test_a_jury_shows_the_pictures_to_a_judge_that_sees_and_reads_them_to_others
     monkeypatch.setattr("assay.metrics.multimodal.base.available", lambda: False)
     jury = Jury(metric=Faithfulness(), votes=2)
     judge = ScriptedJudge(sees=seeing, support=lambda claim, text: "supported")
-    found = asyncio.run(jury.score(SAMPLE, FindingCache(judge)))
-    alone = asyncio.run(named("multimodal:faithfulness").score(SAMPLE, FindingCache(judge)))
+    found = asyncio.run(jury.score(SAMPLE, JudgementCache(judge)))
+    alone = asyncio.run(named("multimodal:faithfulness").score(SAMPLE, JudgementCache(judge)))
     assert (found.value, alone.value) == ((1.0, 1.0) if seeing else (None, None))
 
 

@@ -12,7 +12,7 @@ from assay import JudgeFailure
 from assay.errors import Cause, StoreError
 from assay.inquiries import Claims, Criterion, Inquiry
 from assay.judges.base import BaseJudge
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.protocol import METER, Answer, Meter
 from assay.records import Usage, Verdict
 
@@ -37,7 +37,7 @@ class Yes(BaseJudge):
             raise
         if self.fail is not None:
             return [Answer(failure=self.fail, usage=Usage(calls=1)) for _ in inquiries]
-        return [Answer(finding=Verdict(label="yes"), usage=Usage(calls=1, prompt_tokens=10)) for _ in inquiries]
+        return [Answer(judgement=Verdict(label="yes"), usage=Usage(calls=1, prompt_tokens=10)) for _ in inquiries]
 
 
 def ask(name: str) -> Criterion:
@@ -50,16 +50,16 @@ class Shelf:
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
 
-    def get_finding(self, key: str) -> bytes | None:
+    def get_judgement(self, key: str) -> bytes | None:
         return self.kept.get(key)
 
-    def put_finding(self, key: str, inquiry: str, judge: str, finding: bytes) -> None:
-        self.kept[key] = finding
+    def put_judgement(self, key: str, inquiry: str, judge: str, judgement: bytes) -> None:
+        self.kept[key] = judgement
 
 
 async def test_equal_inquiries_are_answered_once_at_the_same_time_and_later():
     judge = Yes()
-    cache = FindingCache(judge)
+    cache = JudgementCache(judge)
     await asyncio.gather(*(cache.find(ask("a")) for _ in range(20)))
     await cache.find(ask("a"))
     assert judge.batches == [[ask("a")]]
@@ -68,7 +68,7 @@ async def test_equal_inquiries_are_answered_once_at_the_same_time_and_later():
 
 async def test_what_meets_goes_in_one_batch_even_some_turns_apart():
     judge = Yes()
-    cache = FindingCache(judge)
+    cache = JudgementCache(judge)
 
     async def later(name: str, turns: int) -> Verdict:
         for _ in range(turns):
@@ -80,7 +80,7 @@ async def test_what_meets_goes_in_one_batch_even_some_turns_apart():
 
 
 async def test_the_one_who_asked_first_pays():
-    cache = FindingCache(Yes())
+    cache = JudgementCache(Yes())
     costs = []
 
     async def metered() -> None:
@@ -93,26 +93,26 @@ async def test_the_one_who_asked_first_pays():
     assert sorted(costs) == [0, 0, 0, 1]
 
 
-async def test_findings_are_in_the_store_before_anybody_sees_them():
+async def test_judgements_are_in_the_store_before_anybody_sees_them():
     shelf, judge = Shelf(), Yes()
-    await FindingCache(judge, shelf).find(ask("a"))
+    await JudgementCache(judge, shelf).find(ask("a"))
     assert list(shelf.kept) == [ask("a").key("yes")]
     other = Yes()
-    assert (await FindingCache(other, shelf).find(ask("a"))).label == "yes"
+    assert (await JudgementCache(other, shelf).find(ask("a"))).label == "yes"
     assert other.batches == []
 
 
 async def test_a_judge_that_is_not_durable_leaves_the_store_alone():
     shelf, judge = Shelf(), Yes()
     judge.durable = False
-    await FindingCache(judge, shelf).find(ask("a"))
+    await JudgementCache(judge, shelf).find(ask("a"))
     assert shelf.kept == {}
 
 
 @pytest.mark.parametrize(("cause", "asked"), [(Cause.PARSE, 1), (Cause.CONTENT_FILTER, 1), (Cause.TIMEOUT, 2)])
 async def test_failures_are_remembered_only_where_asking_again_cannot_help(cause, asked):
     shelf, judge = Shelf(), Yes(fail=JudgeFailure(cause, "no", raw="raw"))
-    cache = FindingCache(judge, shelf)
+    cache = JudgementCache(judge, shelf)
     for _ in range(2):
         with pytest.raises(JudgeFailure) as caught:
             await cache.find(ask("a"))
@@ -123,7 +123,7 @@ async def test_failures_are_remembered_only_where_asking_again_cannot_help(cause
 
 async def test_cancelling_one_of_two_who_wait_leaves_the_other_its_answer():
     judge = Yes(delay=0.05)
-    cache = FindingCache(judge)
+    cache = JudgementCache(judge)
     first, second = (asyncio.create_task(cache.find(ask("a"))) for _ in range(2))
     await asyncio.sleep(0.02)
     first.cancel()
@@ -133,7 +133,7 @@ async def test_cancelling_one_of_two_who_wait_leaves_the_other_its_answer():
 
 async def test_cancelling_all_who_wait_cancels_the_call():
     judge = Yes(delay=10)
-    cache = FindingCache(judge)
+    cache = JudgementCache(judge)
     tasks = [asyncio.create_task(cache.find(ask("a"))) for _ in range(2)]
     await asyncio.sleep(0.02)
     for task in tasks:
@@ -149,10 +149,10 @@ async def test_a_judge_that_raises_or_miscounts_is_a_failure_not_a_hang():
     class Broken(Yes):
         async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
             if len(inquiries) == 2:
-                return [Answer(finding=Verdict(label="yes"))]
+                return [Answer(judgement=Verdict(label="yes"))]
             raise KeyError("oops")
 
-    cache = FindingCache(Broken())
+    cache = JudgementCache(Broken())
     with pytest.raises(JudgeFailure, match="KeyError") as caught:
         await cache.find(ask("a"))
     assert caught.value.cause == Cause.BUG
@@ -164,7 +164,7 @@ async def test_a_judge_that_raises_or_miscounts_is_a_failure_not_a_hang():
 async def test_a_grouping_that_loses_inquiries_loses_none(groups):
     judge = Yes()
     judge.groups = groups
-    cache = FindingCache(judge)
+    cache = JudgementCache(judge)
     found = await asyncio.wait_for(asyncio.gather(cache.find(ask("a")), cache.find(ask("b"))), 5)
     assert [verdict.label for verdict in found] == ["yes", "yes"]
 
@@ -178,7 +178,7 @@ async def test_groups_do_not_wait_for_each_other():
             self.delay = 10 if isinstance(inquiries[0], Claims) else 0
             return await super().answer(inquiries)
 
-    cache = FindingCache(Slow())
+    cache = JudgementCache(Slow())
     slow = asyncio.create_task(cache.find(Claims("never")))
     assert (await asyncio.wait_for(cache.find(ask("quick")), 5)).label == "yes"
     slow.cancel()
@@ -186,7 +186,7 @@ async def test_groups_do_not_wait_for_each_other():
 
 async def test_memory_is_bounded(monkeypatch):
     monkeypatch.setattr("assay.judges.cache.MEMORY", 10)
-    cache = FindingCache(Yes(delay=0))
+    cache = JudgementCache(Yes(delay=0))
     for n in range(50):
         await cache.find(ask(str(n)))
     assert len(cache._memory) == 10
@@ -197,19 +197,19 @@ async def test_memory_is_bounded(monkeypatch):
 
 
 class Says(Yes):
-    """Gives what a mapping says for each question: a finding, or an exception to raise."""
+    """Gives what a mapping says for each question: a judgement, or an exception to raise."""
 
-    def __init__(self, findings: dict[str, Any]) -> None:
+    def __init__(self, judgements: dict[str, Any]) -> None:
         super().__init__()
-        self.findings = findings
+        self.judgements = judgements
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         self.batches.append(list(inquiries))
-        return [Answer(finding=self.findings[inquiry.question]) for inquiry in inquiries]
+        return [Answer(judgement=self.judgements[inquiry.question]) for inquiry in inquiries]
 
 
 @pytest.mark.parametrize(
-    ("finding", "says"),
+    ("judgement", "says"),
     [
         (Verdict(label="Yes"), "none of yes, no"),
         (Verdict(label="relevant"), "none of yes, no"),
@@ -219,9 +219,9 @@ class Says(Yes):
         (["yes"], "does not answer its inquiry criterion"),
     ],
 )
-async def test_a_finding_that_does_not_answer_fails_alone_and_is_never_kept(finding, says):
-    shelf, judge = Shelf(), Says({"a": finding, "b": Verdict(label="no")})
-    cache = FindingCache(judge, shelf)
+async def test_a_judgement_that_does_not_answer_fails_alone_and_is_never_kept(judgement, says):
+    shelf, judge = Shelf(), Says({"a": judgement, "b": Verdict(label="no")})
+    cache = JudgementCache(judge, shelf)
     wrong, right = await asyncio.gather(cache.find(ask("a")), cache.find(ask("b")), return_exceptions=True)
     assert isinstance(wrong, JudgeFailure)
     assert wrong.cause is Cause.BUG
@@ -230,10 +230,10 @@ async def test_a_finding_that_does_not_answer_fails_alone_and_is_never_kept(find
     assert list(shelf.kept) == [ask("b").key("yes")]
 
 
-async def test_a_finding_that_cannot_be_written_fails_under_its_own_name_and_its_neighbour_keeps_its_finding():
+async def test_a_judgement_that_cannot_be_written_fails_under_its_own_name_and_its_neighbour_keeps_its_judgement():
     half = Verdict(label="yes", reason="half an emoji \ud83d")
     shelf, judge = Shelf(), Says({"a": half, "b": Verdict(label="no")})
-    cache = FindingCache(judge, shelf)
+    cache = JudgementCache(judge, shelf)
     for _ in range(2):
         wrong, right = await asyncio.gather(cache.find(ask("a")), cache.find(ask("b")), return_exceptions=True)
         assert isinstance(wrong, JudgeFailure)
@@ -245,11 +245,11 @@ async def test_a_finding_that_cannot_be_written_fails_under_its_own_name_and_its
 
 async def test_a_store_that_is_full_loses_nothing_that_was_paid_for():
     class Full(Shelf):
-        def put_finding(self, *_: Any) -> None:
+        def put_judgement(self, *_: Any) -> None:
             raise StoreError("the disk is full")
 
     judge = Says({"a": Verdict(label="yes"), "b": Verdict(label="no")})
-    cache = FindingCache(judge, Full())
+    cache = JudgementCache(judge, Full())
     for _ in range(2):
         found = await asyncio.gather(cache.find(ask("a")), cache.find(ask("b")))
         assert [verdict.label for verdict in found] == ["yes", "no"]
@@ -262,9 +262,9 @@ async def test_what_does_not_load_is_asked_for_again(blob):
     shelf = Shelf()
     shelf.kept[ask("a").key("yes")] = blob
     judge = Yes()
-    assert (await FindingCache(judge, shelf).find(ask("a"))).label == "yes"
+    assert (await JudgementCache(judge, shelf).find(ask("a"))).label == "yes"
     assert len(judge.batches) == 1
-    assert (await FindingCache(Yes(), shelf).find(ask("a"))).label == "yes"  # and what is kept then is whole
+    assert (await JudgementCache(Yes(), shelf).find(ask("a"))).label == "yes"  # and what is kept then is whole
 
 
 async def test_who_joins_a_dying_call_inherits_no_cancellation():
@@ -279,10 +279,10 @@ async def test_who_joins_a_dying_call_inherits_no_cancellation():
                     await asyncio.sleep(10)
             finally:
                 await asyncio.sleep(0.05)
-            return [Answer(finding=Verdict(label="yes"))] * len(inquiries)
+            return [Answer(judgement=Verdict(label="yes"))] * len(inquiries)
 
     judge = Slow()
-    cache = FindingCache(judge)
+    cache = JudgementCache(judge)
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(cache.find(ask("a")), 0.05)
     assert (await asyncio.wait_for(cache.find(ask("a")), 5)).label == "yes"
@@ -299,7 +299,7 @@ async def test_a_judge_that_is_cancelled_from_within_is_asked_once_more_and_then
 
         async def find() -> Cause:
             with pytest.raises(JudgeFailure) as caught:
-                await FindingCache(judge).find(ask("a"))
+                await JudgementCache(judge).find(ask("a"))
             return caught.value.cause
 
         task = group.create_task(find())
@@ -313,7 +313,7 @@ async def test_an_inquiry_that_breaks_is_a_failure_that_names_it():
             raise ValueError("no such text")
 
     with pytest.raises(JudgeFailure, match="no such text") as caught:
-        await FindingCache(Yes()).find(Broken("a", ()))
+        await JudgementCache(Yes()).find(Broken("a", ()))
     assert caught.value.cause is Cause.BUG
 
 
@@ -323,10 +323,10 @@ async def test_a_store_that_breaks_in_any_way_keeps_nobody_waiting():
         def secret(self) -> bytes:
             raise StopIteration
 
-        def get_finding(self, key: str) -> bytes | None:
+        def get_judgement(self, key: str) -> bytes | None:
             raise RuntimeError("gone")
 
-    cache = FindingCache(Yes(), Broken())
+    cache = JudgementCache(Yes(), Broken())
     assert (await asyncio.wait_for(cache.find(ask("a")), 10)).label == "yes"
     assert cache.store_error is not None
 
@@ -337,5 +337,5 @@ async def test_a_judge_that_would_end_the_process_is_a_failure():
             raise SystemExit(3)
 
     with pytest.raises(JudgeFailure, match="SystemExit: 3") as caught:
-        await FindingCache(Exits()).find(ask("a"))
+        await JudgementCache(Exits()).find(ask("a"))
     assert caught.value.cause is Cause.BUG

@@ -24,7 +24,7 @@ from assay.inquiries import (
     Usefulness,
 )
 from assay.judges.base import BaseJudge
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.cascade.judge import CascadeJudge
 from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
@@ -36,7 +36,7 @@ from tests.judges.conftest import ask, claims
 class Sure(BaseJudge):
     """Gives each claim or passage the probability that a mapping has for its text; English only."""
 
-    tells_contradiction = False
+    detects_contradiction = False
     budgeted = True
 
     def __init__(self, sure: Mapping[str, float | None], name: str = "sure", usage: Usage | None = None) -> None:
@@ -56,9 +56,9 @@ class Sure(BaseJudge):
         self.asked += inquiries
         if self.failure is not None:
             return [Answer(failure=self.failure, usage=self.usage)] * len(inquiries)
-        return [Answer(finding=self._finding(inquiry), usage=self.usage) for inquiry in inquiries]
+        return [Answer(judgement=self._judgement(inquiry), usage=self.usage) for inquiry in inquiries]
 
-    def _finding(self, inquiry: Inquiry[Any]) -> Any:
+    def _judgement(self, inquiry: Inquiry[Any]) -> Any:
         if isinstance(inquiry, Support):
             return tuple(self._support(claim, inquiry.passages) for claim in inquiry.claims)
         if isinstance(inquiry, Usefulness):
@@ -112,19 +112,19 @@ def test_each_verdict_is_in_its_place_and_by_the_judge_that_the_band_says(
     sure, (low, high) = case
     first, then = pair(sure)
     support, useful = asyncio.run(_answers(CascadeJudge(first, then, band=(low, high)), both_kinds(sure)))
-    assert [verdict.claim.text for verdict in support.finding] == list(sure)
-    assert [verdict.passage for verdict in useful.finding] == list(range(len(sure)))
-    assert [verdict.evidence[0].passage for verdict in useful.finding] == list(range(len(sure)))
-    assert [verdict.evidence[0].text for verdict in useful.finding] == list(sure)
-    for finding in (support.finding, useful.finding):
-        for verdict, probability in zip(finding, sure.values(), strict=True):
+    assert [verdict.claim.text for verdict in support.judgement] == list(sure)
+    assert [verdict.passage for verdict in useful.judgement] == list(range(len(sure)))
+    assert [verdict.evidence[0].passage for verdict in useful.judgement] == list(range(len(sure)))
+    assert [verdict.evidence[0].text for verdict in useful.judgement] == list(sure)
+    for judgement in (support.judgement, useful.judgement):
+        for verdict, probability in zip(judgement, sure.values(), strict=True):
             doubtful = low < high and (probability is None or low <= probability < high or probability == high == 1.0)
             assert verdict.reason == ("dear" if doubtful else "cheap")
 
 
 @given(cases())
 @settings(max_examples=40, deadline=None)
-def test_the_widest_band_gives_the_second_judges_findings_and_the_empty_one_the_firsts(
+def test_the_widest_band_gives_the_second_judges_judgements_and_the_empty_one_the_firsts(
     case: tuple[dict[str, float | None], tuple[float, float]],
 ) -> None:
     sure, _ = case
@@ -132,7 +132,7 @@ def test_the_widest_band_gives_the_second_judges_findings_and_the_empty_one_the_
         judges = pair(sure)
         found = asyncio.run(_answers(CascadeJudge(*judges, band=band), both_kinds(sure)))
         alone = asyncio.run(_answers(pair(sure)[whose], both_kinds(sure)))
-        assert [answer.finding for answer in found] == [answer.finding for answer in alone]
+        assert [answer.judgement for answer in found] == [answer.judgement for answer in alone]
         if whose == 1:  # whole inquiries, the same as anybody would ask
             assert judges[1].asked == both_kinds(sure)
         else:
@@ -161,11 +161,11 @@ async def _answers(judge: BaseJudge, inquiries: list[Inquiry[Any]]) -> Sequence[
 class Company(Sure):
     """Supports a claim only where others stand beside it: what it says of a part is not what it says of all."""
 
-    def _finding(self, inquiry: Inquiry[Any]) -> Any:
+    def _judgement(self, inquiry: Inquiry[Any]) -> Any:
         if not isinstance(inquiry, Support):
-            return super()._finding(inquiry)
+            return super()._judgement(inquiry)
         label = "supported" if len(inquiry.claims) > 2 else "not_mentioned"
-        return tuple(replace(v, label=label, reason=self.name) for v in super()._finding(inquiry))
+        return tuple(replace(v, label=label, reason=self.name) for v in super()._judgement(inquiry))
 
 
 @given(cases())
@@ -179,7 +179,7 @@ def test_a_second_judge_that_reads_each_claim_by_itself_says_of_a_part_what_it_s
     found = asyncio.run(_answers(CascadeJudge(first, then, band=band), both_kinds(sure)))
     of_all = asyncio.run(_answers(then, both_kinds(sure)))
     for ours, theirs in zip(found, of_all, strict=True):
-        for one, other in zip(ours.finding, theirs.finding, strict=True):
+        for one, other in zip(ours.judgement, theirs.judgement, strict=True):
             if one.reason == "dear":
                 assert one == other
 
@@ -189,16 +189,16 @@ async def test_a_second_judge_that_reads_claims_in_company_is_taken_at_its_word_
     first, _ = pair(SURE)
     then = Company(SURE, "dear")
     (of_all,) = await ask(then, SUPPORT)
-    assert [verdict.label for verdict in of_all.finding] == ["supported"] * 4
+    assert [verdict.label for verdict in of_all.judgement] == ["supported"] * 4
     (answer,) = await ask(CascadeJudge(first, then, band=(0.1, 0.9)), SUPPORT)
-    assert [(v.reason, v.label) for v in answer.finding] == [
+    assert [(v.reason, v.label) for v in answer.judgement] == [
         ("cheap", "supported"),
         ("dear", "not_mentioned"),
         ("cheap", "not_mentioned"),
         ("dear", "not_mentioned"),
     ]
     (answer,) = await ask(CascadeJudge(first, then, band=(0, 1)), SUPPORT)
-    assert answer.finding == of_all.finding  # asked about all, it says what it said of all
+    assert answer.judgement == of_all.judgement  # asked about all, it says what it said of all
 
 
 SURE = {"a": 0.95, "b": 0.5, "c": 0.02, "d": None}
@@ -250,7 +250,7 @@ async def test_claims_are_the_firsts_where_it_makes_them() -> None:
     then = ScriptedJudge(claims=lambda text: ["second"], support=lambda claim, passage: "not_mentioned", name="then")
     judge = CascadeJudge(first, then, band={"support": (0, 1)})
     (answer,) = await ask(judge, Claims("first second."))
-    assert answer.finding[0].text == "first"
+    assert answer.judgement[0].text == "first"
     assert judge.report().calls_saved == 1
 
 
@@ -258,8 +258,8 @@ async def test_a_kind_without_a_band_is_the_seconds() -> None:
     first, then = pair({"a": 0.99})
     judge = CascadeJudge(first, then, band={"support": (0.4, 0.6)})
     support, useful = await ask(judge, Support(claims("a"), ("p",)), Usefulness("q?", ("a",)))
-    assert support.finding[0].reason == "cheap"
-    assert useful.finding[0].reason == "dear"
+    assert support.judgement[0].reason == "cheap"
+    assert useful.judgement[0].reason == "dear"
 
 
 DIRECT = Directness("When did it open?", "In 1889.")
@@ -271,11 +271,11 @@ async def test_directness_has_no_band_and_is_the_firsts_where_it_can(band: Any) 
     then = ScriptedJudge(directness=lambda question, answer: False, name="then")
     judge = CascadeJudge(first, then, band=band)
     (answer,) = await ask(judge, DIRECT)
-    assert answer.finding.label == "direct"
+    assert answer.judgement.label == "direct"
     assert (then.asked, judge.report().calls_saved) == ({}, 1)
     # a first judge that cannot do it at all
     (answer,) = await ask(CascadeJudge(ScriptedJudge(), then, band=band), DIRECT)
-    assert answer.finding.label == "indirect"
+    assert answer.judgement.label == "indirect"
 
 
 def test_directness_can_be_had_where_either_judge_can() -> None:
@@ -291,7 +291,7 @@ async def test_an_answer_that_the_first_cannot_tell_is_the_seconds_and_no_other(
     then = ScriptedJudge(directness=lambda question, answer: False, name="then")
     judge = CascadeJudge(first, then, band=(0, 1))
     short, long = await ask(judge, DIRECT, Directness("When did it open?", "It opened in May 1889."))
-    assert (short.finding.label, long.finding.label) == ("indirect", "direct")
+    assert (short.judgement.label, long.judgement.label) == ("indirect", "direct")
     assert (then.asked, judge.report().passed_on) == ({"directness": 1}, {"directness": 1})
     # where the second cannot either, the first says why
     (answer,) = await ask(CascadeJudge(first, ScriptedJudge(name="unable"), band=(0, 1)), DIRECT)
@@ -303,7 +303,7 @@ async def test_short_answers_pass_the_embedded_judge_by() -> None:
     then = ScriptedJudge(directness=lambda question, answer: True, name="then")
     judge = CascadeJudge("embedded", then, band=(0, 1))
     short, refusal = await ask(judge, DIRECT, Directness("When did it open?", "I don't know."))
-    assert (short.finding.label, refusal.finding.label) == ("direct", "indirect")
+    assert (short.judgement.label, refusal.judgement.label) == ("direct", "indirect")
     assert then.asked == {"directness": 1}
 
 
@@ -317,7 +317,7 @@ async def test_a_failure_of_the_second_is_a_failure_and_never_a_guess() -> None:
     failed, sure = await ask(judge, SUPPORT, Support(claims("a", "c"), ("p",)))
     assert failed.failure is not None
     assert failed.failure.cause is Cause.CONNECTION
-    assert [verdict.reason for verdict in sure.finding] == ["cheap", "cheap"]
+    assert [verdict.reason for verdict in sure.judgement] == ["cheap", "cheap"]
 
 
 async def test_a_guess_that_was_asked_for_is_counted_and_not_stored(tmp_path: Any) -> None:
@@ -325,11 +325,11 @@ async def test_a_guess_that_was_asked_for_is_counted_and_not_stored(tmp_path: An
     judge = CascadeJudge(first, then, band=(0.1, 0.9), on_failure="first")
     store = Store(tmp_path)
     then.failure = JudgeFailure(Cause.CONNECTION, "gone")
-    found = await FindingCache(judge, store).find(SUPPORT)
+    found = await JudgementCache(judge, store).find(SUPPORT)
     assert [verdict.reason for verdict in found] == ["cheap"] * 4
     assert judge.report().kept == {"support": 2}
     then.failure = None
-    found = await FindingCache(judge, store).find(SUPPORT)
+    found = await JudgementCache(judge, store).find(SUPPORT)
     assert [verdict.reason for verdict in found] == ["cheap", "dear", "cheap", "dear"]
     assert CascadeJudge(first, then, band=(0.1, 0.9)).fingerprint == judge.fingerprint  # what is stored is the same
 
@@ -339,11 +339,11 @@ async def test_a_first_judge_that_fails_or_misbehaves_is_replaced_by_the_second(
     first.failure = JudgeFailure(Cause.CONNECTION, "gone")
     judge = CascadeJudge(first, then, band=(0.4, 0.6))
     (answer,) = await ask(judge, Support(claims("a"), ("p",)))
-    assert answer.finding[0].reason == "dear"
+    assert answer.judgement[0].reason == "dear"
     first.failure = None
-    first._finding = lambda inquiry: ()  # type: ignore[method-assign]
+    first._judgement = lambda inquiry: ()  # type: ignore[method-assign]
     (answer,) = await ask(judge, Support(claims("a"), ("p",)))
-    assert answer.finding[0].reason == "dear"
+    assert answer.judgement[0].reason == "dear"
     assert judge.report().passed_on == {"support": 2}
 
 
@@ -383,7 +383,7 @@ async def test_cancelling_reaches_the_second_judge() -> None:
         return []
 
     then.answer = waits  # type: ignore[method-assign]
-    task = asyncio.create_task(FindingCache(CascadeJudge(first, then, band=(0.1, 0.9))).find(SUPPORT))
+    task = asyncio.create_task(JudgementCache(CascadeJudge(first, then, band=(0.1, 0.9))).find(SUPPORT))
     await asked.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -393,7 +393,7 @@ async def test_cancelling_reaches_the_second_judge() -> None:
 
 async def test_equal_inquiries_are_answered_once() -> None:
     first, then = pair(SURE)
-    desk = FindingCache(CascadeJudge(first, then, band=(0.1, 0.9)))
+    desk = JudgementCache(CascadeJudge(first, then, band=(0.1, 0.9)))
     one, two = await asyncio.gather(desk.find(SUPPORT), desk.find(SUPPORT))
     three = await desk.find(SUPPORT)
     assert one == two == three
@@ -406,13 +406,13 @@ async def test_equal_inquiries_are_answered_once() -> None:
 
 def test_contradictions_are_told_where_nothing_unsupported_is_left_to_the_first() -> None:
     first, then = pair({"a": 0.5})
-    then.tells_contradiction = True  # type: ignore[misc]
-    assert not CascadeJudge(first, then, band=(0.1, 0.9)).tells_contradiction
-    assert CascadeJudge(first, then, band=(0, 0.9)).tells_contradiction
-    assert not CascadeJudge(first, then, band=(0, 0)).tells_contradiction
-    assert CascadeJudge(first, then, band={"usefulness": (0.1, 0.2)}).tells_contradiction  # support is the second's
-    then.tells_contradiction = False  # type: ignore[misc]
-    assert not CascadeJudge(first, then, band=(0, 1)).tells_contradiction
+    then.detects_contradiction = True  # type: ignore[misc]
+    assert not CascadeJudge(first, then, band=(0.1, 0.9)).detects_contradiction
+    assert CascadeJudge(first, then, band=(0, 0.9)).detects_contradiction
+    assert not CascadeJudge(first, then, band=(0, 0)).detects_contradiction
+    assert CascadeJudge(first, then, band={"usefulness": (0.1, 0.2)}).detects_contradiction  # support is the second's
+    then.detects_contradiction = False  # type: ignore[misc]
+    assert not CascadeJudge(first, then, band=(0, 1)).detects_contradiction
 
 
 def test_fingerprints_tell_apart_judges_and_bands() -> None:

@@ -102,14 +102,14 @@ async def test_no_judged_text_stands_in_the_instructions_of_a_decision_endpoint(
 
 def test_the_codes_of_fences_are_stable_over_a_store_and_never_to_be_guessed(tmp_path) -> None:
     """Workers and reruns begin their prompts alike, so that prefix caches serve; without a store nobody can tell."""
-    from assay.inquiries.base import Section
+    from assay.inquiries.base import PromptSection
     from assay.judges import prompt_rendering as fences
     from assay.judges.prompt_rendering import SECRET
 
     def code(secret: bytes | None) -> str:
         token = SECRET.set(secret)
         try:
-            return fences.enclose([Section("P", "A text.")])[0].split(" ")[0]
+            return fences.enclose([PromptSection("P", "A text.")])[0].split(" ")[0]
         finally:
             SECRET.reset(token)
 

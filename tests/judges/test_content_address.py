@@ -1,4 +1,4 @@
-"""A finding's address holds all that could change it: nothing old or foreign is ever served."""
+"""A judgement's address holds all that could change it: nothing old or foreign is ever served."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.inquiries import Criterion, Inquiry
-from assay.inquiries.base import Prompt, Section
+from assay.inquiries.base import Prompt, PromptSection
 from assay.inquiries.schemas import TEXT, record
 from assay.judges.classifier.judge import SystemOneJudge
 from assay.judges.llm.openai import OpenAIJudge
@@ -24,11 +24,11 @@ def inquiry_asking(task: str, title: str = "TEXT", label: str = "said") -> Inqui
     @dataclass(frozen=True)
     class Own(Inquiry[str]):
         name: ClassVar[str] = "own"
-        finding: ClassVar[Any] = str
+        judgement: ClassVar[Any] = str
         text: str
 
         def prompt(self) -> Prompt:
-            return Prompt((Section(title, self.text),), task, record(**{label: TEXT}), 10)
+            return Prompt((PromptSection(title, self.text),), task, record(**{label: TEXT}), 10)
 
     return Own("some text")
 

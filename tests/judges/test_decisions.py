@@ -14,7 +14,7 @@ import pytest
 from assay.errors import Cause, InputError
 from assay.inquiries import BackQuestions, Claims, Criterion, Directness, Rating, Similarity, Support, Usefulness
 from assay.judges.budget.budget import Budget, spending
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.classifier.judge import DecisionJudge, DecisionsJudge, SystemOneJudge
 from assay.judges.named import resolve_judge
 from assay.judges.scripted import ScriptedJudge
@@ -79,7 +79,7 @@ async def test_each_inquiry_is_one_request_of_all_its_questions(at: At) -> None:
     assert server.problems == []
     assert sorted(map(len, server.asked)) == [1, 1, 2, 3, 6]
     assert [answer.failure for answer in answers] == [None] * 5
-    first, second, third, fourth, fifth = [answer.finding for answer in answers]
+    first, second, third, fourth, fifth = [answer.judgement for answer in answers]
     assert [verdict.label for verdict in first] == ["supported", "contradicted"]
     assert [verdict.probability for verdict in first] == [0.9, 0.06]  # of "supported", as the server says
     assert [cell.label for cell in first[0].cells] == ["supported", "not_mentioned"]
@@ -94,7 +94,7 @@ async def test_each_inquiry_is_one_request_of_all_its_questions(at: At) -> None:
     assert [usage.calls for usage in usages] == [1] * 5
     assert sum(usage.prompt_tokens or 0 for usage in usages) == sum(len(json.dumps(b)) // 4 for b in server.bodies)
     for inquiry, answer in zip(inquiries, answers, strict=True):
-        assert type(inquiry).load(type(inquiry).dump(answer.finding)) == answer.finding
+        assert type(inquiry).load(type(inquiry).dump(answer.judgement)) == answer.judgement
 
 
 async def test_directness_is_a_predicate_on_question_and_answer(at: At) -> None:
@@ -106,7 +106,7 @@ async def test_directness_is_a_predicate_on_question_and_answer(at: At) -> None:
     assert server.problems == []
     # two answers are two texts, and what a judge is asked past its cache is not remembered: the metric asks again
     assert [[question.kind for question in questions] for questions in server.asked] == [["predicate"]] * 3
-    assert [(a.finding.label, a.finding.probability) for a in answers] == [("direct", 0.9), ("indirect", 0.1)]
+    assert [(a.judgement.label, a.judgement.probability) for a in answers] == [("direct", 0.9), ("indirect", 0.1)]
     assert (score.value, score.parts) == (0.9, {"probability": 0.9})
 
 
@@ -119,8 +119,8 @@ async def test_an_answer_that_exceeds_the_window_is_direct_when_a_piece_of_it_is
             at(server, window_tokens=2000), Directness(QUESTION, long), Directness(QUESTION, filler * 2)
         )
     assert len(server.requests) > 2
-    assert (met.finding.label, met.finding.probability) == ("direct", 0.9)
-    assert (evaded.finding.label, evaded.finding.probability) == ("indirect", 0.1)
+    assert (met.judgement.label, met.judgement.probability) == ("direct", 0.9)
+    assert (evaded.judgement.label, evaded.judgement.probability) == ("indirect", 0.1)
 
 
 async def test_faithfulness_needs_nothing_but_the_endpoint(at: At) -> None:
@@ -154,14 +154,14 @@ async def test_equal_questions_are_asked_once(at: At) -> None:
     with DecisionServer() as server:
         answers = await ask(at(server), *votes)
     assert [len(questions) for questions in server.asked] == [1]
-    assert {answer.finding.probability for answer in answers} == {0.9}
+    assert {answer.judgement.probability for answer in answers} == {0.9}
 
 
 async def test_a_request_holds_as_many_questions_as_it_may(at: At) -> None:
     with DecisionServer() as server:
         (answer,) = await ask(at(server, max_questions=4), SUPPORT)  # 6 questions
     assert sorted(map(len, server.asked)) == [2, 4]
-    assert [verdict.label for verdict in answer.finding] == ["supported", "contradicted"]
+    assert [verdict.label for verdict in answer.judgement] == ["supported", "contradicted"]
     assert answer.usage.calls == 2
 
 
@@ -172,7 +172,7 @@ async def test_texts_that_exceed_the_window_are_read_in_parts(at: At) -> None:
     with DecisionServer() as server:
         (answer,) = await ask(at(server, window_tokens=4000), Support(claims("The bridge opened in 1889."), passages))
     assert len(server.requests) > 1
-    (verdict,) = answer.finding
+    (verdict,) = answer.judgement
     assert verdict.label == "supported"
     assert [cell.label for cell in verdict.cells] == ["supported", "not_mentioned"]
 
@@ -186,7 +186,7 @@ async def test_a_refused_question_fails_its_inquiry_and_no_other(at: At) -> None
         first, second = await ask(at(server), SUPPORT, other)
     assert first.failure is not None
     assert first.failure.cause is Cause.REFUSED
-    assert second.finding[0].label == "supported"
+    assert second.judgement[0].label == "supported"
     assert len(server.requests) == 2  # a refusal is an answer: nobody asks again
 
 
@@ -211,7 +211,7 @@ async def test_an_unusable_answer_is_asked_for_once_more_and_then_fails_alone(
     assert first.failure is not None
     assert first.failure.cause is Cause.PARSE
     assert says in first.failure.message
-    assert second.finding[0].label == "supported"
+    assert second.judgement[0].label == "supported"
     # 6 + 3 questions, and then the one that could not be read
     assert sorted(len(questions) for questions in server.asked) == [1, 3, 6]
     assert first.usage.calls == 2
@@ -223,7 +223,7 @@ async def test_an_answer_that_is_usable_the_second_time_counts(at: At) -> None:
 
     with DecisionServer(twist=once) as server:
         (answer,) = await ask(at(server), SUPPORT)
-    assert [verdict.label for verdict in answer.finding] == ["supported", "contradicted"]
+    assert [verdict.label for verdict in answer.judgement] == ["supported", "contradicted"]
     assert len(server.requests) == 2
 
 
@@ -234,7 +234,7 @@ async def test_order_and_answers_that_nobody_asked_for_do_not_matter(at: At) -> 
 
     with DecisionServer(twist=shuffled) as server:
         (answer,) = await ask(at(server), SUPPORT)
-    assert [verdict.label for verdict in answer.finding] == ["supported", "contradicted"]
+    assert [verdict.label for verdict in answer.judgement] == ["supported", "contradicted"]
     assert len(server.requests) == 1
 
 
@@ -264,7 +264,7 @@ async def test_answers_without_names_are_in_the_order_of_the_questions() -> None
         (found,) = await ask(judge, SUPPORT)
         await judge.release()
     # a label that was left out has no probability, and what is left is scaled to 1: 0.75 / 0.95
-    assert [verdict.probability for verdict in found.finding] == [pytest.approx(0.75 / 0.95)] * 2
+    assert [verdict.probability for verdict in found.judgement] == [pytest.approx(0.75 / 0.95)] * 2
     assert found.usage.prompt_tokens is None  # nothing said, nothing known
 
 
@@ -273,7 +273,7 @@ async def test_trouble_that_passes_is_waited_out(at: At, faults: list[str]) -> N
     with DecisionServer() as server:
         server.faults = list(faults)
         (answer,) = await ask(at(server), SUPPORT)
-    assert [verdict.label for verdict in answer.finding] == ["supported", "contradicted"]
+    assert [verdict.label for verdict in answer.judgement] == ["supported", "contradicted"]
     assert len(server.requests) == len(faults) + 1
 
 
@@ -320,7 +320,7 @@ async def test_a_filtered_request_fails_its_inquiry_alone(at: At) -> None:
         first, second = await ask(at(server), SUPPORT, other)
     assert first.failure is not None
     assert first.failure.cause is Cause.CONTENT_FILTER
-    assert second.finding[0].label == "supported"
+    assert second.judgement[0].label == "supported"
     assert len(server.requests) == 2
 
 
@@ -348,7 +348,7 @@ async def test_cancelling_stops_the_request(at: At) -> None:
 
     with DecisionServer(twist=slow) as server:
         judge = at(server)
-        task = asyncio.create_task(FindingCache(judge).find(SUPPORT))
+        task = asyncio.create_task(JudgementCache(judge).find(SUPPORT))
         await started.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -391,24 +391,24 @@ async def test_a_generator_answers_the_rest(at: At) -> None:
         judge = at(server, generator=writer)
         found, asked, decided = await ask(judge, Claims(text), BackQuestions(text), SUPPORT)
         (split,) = await ask(at(server, generator=writer, claims="sentences"), Claims(text))
-    assert found.finding[0].text == "THE BRIDGE OPENED."
-    assert asked.finding.questions == ("What opened?",)
-    assert decided.finding[0].label == "supported"
-    assert split.finding[0].text == text
+    assert found.judgement[0].text == "THE BRIDGE OPENED."
+    assert asked.judgement.questions == ("What opened?",)
+    assert decided.judgement[0].label == "supported"
+    assert split.judgement[0].text == text
     assert writer.asked == {"claims": 1, "back_questions": 1}
 
 
 async def test_each_inquiry_is_asked_once(at: At) -> None:
     other = Support(claims("The bridge is 330 metres long."), PASSAGES, QUESTION)
     with DecisionServer() as server:
-        desk = FindingCache(at(server))
+        desk = JudgementCache(at(server))
         await asyncio.gather(desk.find(SUPPORT), desk.find(other), desk.find(SUPPORT))
         await desk.find(other)
     assert sorted(len(questions) for questions in server.asked) == [3, 6]
     assert desk.reused == 2
 
 
-def test_fingerprints_tell_apart_what_changes_findings() -> None:
+def test_fingerprints_tell_apart_what_changes_judgements() -> None:
     def of(**options: Any) -> str:
         return SystemOneJudge("m", **{"base_url": "http://127.0.0.1:1/v1", **options}).fingerprint
 
@@ -472,8 +472,8 @@ async def test_a_scale_of_many_levels_goes_as_a_choice(at: At) -> None:
         (answer,) = await ask(at(server), Rating("How high is the bridge?", levels, (("A", "nothing"),)))
     assert server.asked[0][0].kind == "choice"
     # no word shared: the lowest level has 0.8, the other ten 0.02 each
-    assert answer.finding.level == 0
-    assert answer.finding.expected == pytest.approx(0.02 * sum(range(11)))
+    assert answer.judgement.level == 0
+    assert answer.judgement.expected == pytest.approx(0.02 * sum(range(11)))
 
 
 async def test_an_inquiry_that_no_endpoint_takes_fails_alone(at: At) -> None:

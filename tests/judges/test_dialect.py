@@ -66,7 +66,7 @@ async def test_every_endpoint_ends_in_a_verdict(judge_at: JudgeAt, name: str) ->
     with OpenAIServer(**behaviour) as server:
         (first,) = await ask(judge_at(server).with_probabilities(), support(1))
         assert first.failure is None, first.failure
-        assert first.finding[0].label == "supported"
+        assert first.judgement[0].label == "supported"
         assert len(server.calls) == calls
         # another judge on the same model knows it already
         (second,) = await ask(judge_at(server).with_probabilities(), support(2))

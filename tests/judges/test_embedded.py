@@ -27,7 +27,7 @@ from assay.inquiries import (
     SupportCells,
     Usefulness,
 )
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.claim_rules import sentence_claims
 from assay.judges.pairwise_support import evidence_of
 from assay.metrics import METRICS
@@ -108,8 +108,8 @@ async def test_what_one_passage_says_does_not_change_with_whether_cells_are_want
         reference="It was in May.",
         contexts=(Context(text="It was on May 3, 2011."), Context(text="The feast was held in Rome.")),
     )
-    alone = await METRICS["faithfulness"]().score(sample, FindingCache(judge))
-    shared = FindingCache(judge)
+    alone = await METRICS["faithfulness"]().score(sample, JudgementCache(judge))
+    shared = JudgementCache(judge)
     noise = await METRICS["noise_sensitivity_relevant"]().score(sample, shared)
     both = await METRICS["faithfulness"]().score(sample, shared)
     assert both == alone
@@ -171,7 +171,7 @@ async def test_an_answer_that_states_nothing_is_not_direct(judge, answer):
 @pytest.mark.parametrize("answer", ["Yes.", "Bacon.", "Certainly!", "In 1889.", "No, it isn't.", "- 42 -", "Why?"])
 async def test_an_answer_too_short_to_tell_is_refused_and_costs_the_others_nothing(judge, answer):
     short, told = await judge.answer([Directness(BRIDGE, answer), Directness(BRIDGE, "It was opened in May 1889.")])
-    assert short.finding is None
+    assert short.judgement is None
     assert short.failure.cause is Cause.JUDGE_CANNOT
     assert "so short an answer" in short.failure.message
     assert "judge='openai:MODEL'" in short.failure.message
@@ -186,7 +186,7 @@ async def test_directness_is_read_in_one_batch(judge, monkeypatch):
     answers = ["The bridge opened in 1889.", "Cats sleep most of the day.", "I don't know.", "Yes."]
     found = await judge.answer([Directness(BRIDGE, answer) for answer in [*answers, answers[0]]])
     assert asked == [[(BRIDGE, answers[0]), (BRIDGE, answers[1])]]  # each pair once, and no others
-    assert found[0].finding == found[4].finding
+    assert found[0].judgement == found[4].judgement
     await judge.answer([Directness(BRIDGE, "I don't know.")])
     assert len(asked) == 1  # nothing to read, nothing read
 
@@ -207,7 +207,7 @@ async def test_what_needs_a_language_model_is_refused_with_the_way_out(judge):
     with pytest.raises(JudgeFailure, match="cannot answer entities"):
         await judge.find(Entities(("Paris.",)))
     # in one batch with others, it costs the others nothing
-    desk = FindingCache(judge)
+    desk = JudgementCache(judge)
     found = await asyncio.gather(desk.find(Claims("Paris is big, they say.")), desk.find(Entities(("Paris.",))),
                                  return_exceptions=True)  # fmt: skip
     assert len(found[0]) == 1
@@ -226,8 +226,8 @@ def test_other_languages_are_unscored_unless_the_user_insists(tmp_path):
 async def test_a_verdict_does_not_depend_on_what_else_is_asked(judge):
     row = answers()[0]
     inquiry = Support(sentence_claims(row["answer"]), tuple(row["contexts"]), row["question"])
-    alone = await FindingCache(judge).find(inquiry)
-    desk = FindingCache(judge)
+    alone = await JudgementCache(judge).find(inquiry)
+    desk = JudgementCache(judge)
     others = [Support(sentence_claims(r["answer"]), tuple(r["contexts"])) for r in answers()[1:6]]
     together = (await asyncio.gather(*(desk.find(i) for i in (*others, inquiry))))[-1]
     assert together == alone

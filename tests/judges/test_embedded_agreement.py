@@ -51,7 +51,7 @@ async def supported(judge: EmbeddedJudge, chosen: Sequence[dict[str, Any]]) -> n
         claims = sentence_claims(text) or (Claim(text=text, span=Span(0, len(text))),)
         inquiries.append(Support(claims, tuple(row["contexts"])))
     answers = await judge.answer(inquiries)
-    return np.array([min(verdict.probability for verdict in answer.finding) for answer in answers])
+    return np.array([min(verdict.probability for verdict in answer.judgement) for answer in answers])
 
 
 def auroc(labels: np.ndarray, scores: np.ndarray) -> float:
@@ -110,7 +110,7 @@ async def test_instructions_to_the_judge_cost_at_most_2_percent_of_accuracy(judg
 async def test_passages_that_answer_are_told_from_those_that_do_not(judge):
     chosen = rows("context_relevance", 50)
     answers = await judge.answer([Usefulness(row["question"], ("\n".join(row["contexts"]),)) for row in chosen])
-    scores = np.array([answer.finding[0].probability for answer in answers])
+    scores = np.array([answer.judgement[0].probability for answer in answers])
     assert auroc(labels_of(chosen), scores) > 0.8
 
 
@@ -121,6 +121,6 @@ async def test_answers_are_told_from_answers_to_other_questions(judge):
     others = [*chosen[1:], chosen[0]]
     own = await judge.answer([Directness(row["question"], text_of(row)) for row in chosen])
     swapped = await judge.answer([Directness(a["question"], text_of(b)) for a, b in zip(chosen, others, strict=True)])
-    scores = np.array([answer.finding.probability for answer in (*own, *swapped)])
+    scores = np.array([answer.judgement.probability for answer in (*own, *swapped)])
     labels = np.array([1] * len(own) + [0] * len(swapped))
     assert auroc(labels, scores) > 0.9

@@ -20,7 +20,7 @@ JudgeAt = Callable[..., OpenAIJudge]
 async def test_equal_texts_are_one_and_cost_nothing(judge_at: JudgeAt) -> None:
     with OpenAIServer() as server:
         (answer,) = await ask(judge_at(server, embedding_model="e"), Similarity("A text.", ("A text.", "A text.")))
-        assert answer.finding == (1.0, 1.0)
+        assert answer.judgement == (1.0, 1.0)
         assert answer.usage.calls == len(server.calls) == 0
 
 
@@ -34,9 +34,9 @@ async def test_distances_are_of_the_vectors_that_similarity_takes(judge_at: Judg
             *(Distance("a bridge", others, measure) for measure in ("manhattan", "chebyshev", "hamming")),
         )
         assert len(server.calls) == 1
-    assert [answer.finding[1] for answer in apart] == [0.0, 0.0, 0.0]
-    manhattan, chebyshev, hamming = (answer.finding[0] for answer in apart)
-    euclidean = (2 - 2 * cosine.finding[0]) ** 0.5
+    assert [answer.judgement[1] for answer in apart] == [0.0, 0.0, 0.0]
+    manhattan, chebyshev, hamming = (answer.judgement[0] for answer in apart)
+    euclidean = (2 - 2 * cosine.judgement[0]) ** 0.5
     assert 0 < chebyshev <= euclidean <= manhattan  # as of any two vectors
     assert 0 < hamming <= 1
 
@@ -51,8 +51,8 @@ async def test_inquiries_share_batches_of_distinct_texts(judge_at: JudgeAt, monk
         assert len(server.calls) == 2
     assert sum(answer.usage.calls for answer in answers) == 2
     assert answers[0].usage.prompt_tokens
-    assert all(-1.0 <= value <= 1.0 for answer in answers for value in answer.finding)
-    assert all(answer.finding[0] > answer.finding[1] for answer in answers)
+    assert all(-1.0 <= value <= 1.0 for answer in answers for value in answer.judgement)
+    assert all(answer.judgement[0] > answer.judgement[1] for answer in answers)
 
 
 async def test_servers_without_base64_get_floats(judge_at: JudgeAt) -> None:
@@ -70,7 +70,7 @@ async def test_a_long_text_is_the_mean_of_its_pieces(judge_at: JudgeAt, monkeypa
     with OpenAIServer() as server:
         (answer,) = await ask(judge_at(server, embedding_model="e"), Similarity(long, ("The bridge is long.", "Rain.")))
         assert max(len(text) for call in server.calls for text in call.body["input"]) <= 60
-    near, far = answer.finding
+    near, far = answer.judgement
     assert 0.5 < near < 1.0
     assert far < near
 
@@ -103,7 +103,7 @@ async def test_another_judge_may_do_it(judge_at: JudgeAt) -> None:
         judge = judge_at(server, similarity=other)
         assert judge.cannot(Similarity) is None
         (answer,) = await ask(judge, Similarity("a", ("b",)))
-        assert answer.finding == (0.25,)
+        assert answer.judgement == (0.25,)
         assert server.calls == []
         assert judge.fingerprint != judge_at(server).fingerprint
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.inquiries import Support, Usefulness
-from assay.inquiries.base import Prompt, Section
+from assay.inquiries.base import Prompt, PromptSection
 from assay.inquiries.schemas import TEXT, record
 from assay.judges import prompt_rendering as fences
 from tests.judges.conftest import PASSAGES, claims
@@ -19,7 +19,7 @@ CODE = re.compile(r"<data-([0-9a-f]{16}) ")
 
 
 def prompt(*texts: str, title: str = "PASSAGE P1") -> Prompt:
-    return Prompt(tuple(Section(title, text) for text in texts), "Say what it says.", record(said=TEXT), 10)
+    return Prompt(tuple(PromptSection(title, text) for text in texts), "Say what it says.", record(said=TEXT), 10)
 
 
 def test_material_comes_first_and_the_schema_last_where_it_is_needed() -> None:

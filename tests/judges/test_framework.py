@@ -9,7 +9,7 @@ import pytest
 
 from assay import evaluate
 from assay.errors import Cause
-from assay.judges.llm.framework import Ask, FrameworkJudge
+from assay.judges.llm.framework import FrameworkJudge, ModelCall
 from assay.judges.llm.judge import Reply
 
 SECRET = "sk-0123456789abcdef"
@@ -23,7 +23,7 @@ class Raising(FrameworkJudge):
         super().__init__("Raising", "m", {}, secrets=[SECRET], retry_base=0.001, **options)
         self.error = error
 
-    def call(self, ask: Ask) -> Reply:
+    def call(self, ask: ModelCall) -> Reply:
         raise self.error
 
 

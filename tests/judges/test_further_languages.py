@@ -10,7 +10,7 @@ import pytest
 from assay import evaluate
 from assay.errors import Cause
 from assay.inquiries import Claims, Directness, Support, Usefulness
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.claim_rules import sentence_claims
 from assay.judges.claim_rules.languages import LANGUAGES, states_something
 from assay.judges.embedded import further
@@ -44,7 +44,7 @@ def scored(row):
     """The faithfulness of one row."""
     contexts = tuple(Context(text=text) for text in row["contexts"])
     sample = Sample(question=row["question"], answer=row["answer"], contexts=contexts)
-    return asyncio.run(METRICS["faithfulness"]().score(sample, FindingCache(EmbeddedJudge())))
+    return asyncio.run(METRICS["faithfulness"]().score(sample, JudgementCache(EmbeddedJudge())))
 
 
 @pytest.mark.parametrize("language", ROWS)
@@ -89,13 +89,13 @@ def test_passages_in_another_language_than_the_answer(tmp_path):
     assert insisted.metrics["faithfulness"].scored == 3
 
 
-def test_english_findings_are_the_same_with_and_without(monkeypatch):
+def test_english_judgements_are_the_same_with_and_without(monkeypatch):
     row = {"question": "Why?", "contexts": ["Cats purr when calm."], "answer": "Cats purr when they are calm."}
     found = scored(row)
     monkeypatch.setitem(sys.modules, "assay_embedded_multilingual", None)
     again = scored(row)
     assert again.verdicts == found.verdicts
-    assert again.judge != found.judge  # what is installed can change findings, so it is in the address
+    assert again.judge != found.judge  # what is installed can change judgements, so it is in the address
 
 
 def test_without_it_the_row_says_what_brings_it(tmp_path, monkeypatch):

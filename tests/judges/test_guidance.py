@@ -1,4 +1,4 @@
-"""What a user tells a judge about single kinds of inquiry: it is sent, and it is part of the findings' addresses."""
+"""What a user tells a judge about single kinds of inquiry: it is sent, and it is part of the judgements' addresses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import assay
 from assay.cli.main import app
 from assay.errors import InputError
-from assay.inquiries import Ask, Claims, Support
+from assay.inquiries import Claims, Question, Support
 from assay.judges.classifier.judge import SystemOneJudge
 from assay.judges.guidance import Example, Guidance
 from assay.judges.llm.judge import Reply, Request, TextJudge
@@ -46,7 +46,7 @@ class Noting(TextJudge):
 def test_it_follows_the_task_of_its_inquiry_and_of_no_other() -> None:
     judge = Noting().with_guidance({"claims": {"text": RULE, "examples": [EXAMPLE]}})
     asyncio.run(judge.find(Claims("Tea is 2 euros.")))
-    asyncio.run(judge.find(Ask("Is it tea?", {"ANSWER": "Tea."})))
+    asyncio.run(judge.find(Question("Is it tea?", {"ANSWER": "Tea."})))
     told, other = judge.tasks
     assert told.startswith("Break the TEXT into claims.")
     assert f"GUIDANCE FOR THIS TASK\n{RULE}" in told
@@ -80,7 +80,7 @@ def test_parts_of_an_inquiry_are_asked_with_it_too() -> None:
     for part in division.parts:
         assert part.asked is not None
         assert RULE in part.asked.task
-    asked = Guidance.of({"ask": RULE}).added_to(Ask("Is it?", {"ANSWER": "Yes."}))
+    asked = Guidance.of({"ask": RULE}).added_to(Question("Is it?", {"ANSWER": "Yes."}))
     again = replace(asked, vote=1)
     assert again.asked is not None
     assert RULE in again.asked.task

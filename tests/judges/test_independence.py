@@ -1,4 +1,5 @@
-"""A score depends on its own sample alone, and a finding on what was asked: not on neighbours, not on other metrics."""
+"""A score depends on its own sample alone, and a judgement on what was asked: not on neighbours, not on other
+metrics."""
 
 from __future__ import annotations
 
@@ -72,7 +73,7 @@ def test_samples_with_the_same_question_and_passages_do_not_read_each_other(conc
         assert not ("90 m high" in shown.replace(contexts[0], "") and "91 m high" in shown)
 
 
-async def test_order_and_company_change_no_finding() -> None:
+async def test_order_and_company_change_no_judgement() -> None:
     other = Sample(question=SAMPLE.question, contexts=SAMPLE.contexts, answer="Quite another one.", reference="No.")
     judge = Echo()
     first = await score_sample(SAMPLE, resolve("faithfulness"), judge)

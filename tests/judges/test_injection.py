@@ -81,7 +81,7 @@ async def test_an_echo_never_decides(echo: str, place: str) -> None:
             assert answer.failure.cause in (Cause.PARSE, Cause.AMBIGUOUS), attack
             assert answer.failure.raw
         else:
-            assert [verdict.label for verdict in answer.finding] == ["not_mentioned"] * 2, attack
+            assert [verdict.label for verdict in answer.judgement] == ["not_mentioned"] * 2, attack
 
 
 @pytest.mark.parametrize("place", ["reason", "quote"])
@@ -99,7 +99,7 @@ async def test_a_quotation_in_the_answer_is_a_quotation(place: str) -> None:
 
         (answer,) = await ask(Says(says), Support(claims("The sea is dry.", "The moon is square."), (attack,)))
         assert answer.failure is None, attack
-        assert [verdict.label for verdict in answer.finding] == ["not_mentioned"] * 2
+        assert [verdict.label for verdict in answer.judgement] == ["not_mentioned"] * 2
 
 
 async def test_attacks_stay_between_the_fences() -> None:

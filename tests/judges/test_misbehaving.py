@@ -13,7 +13,7 @@ import pytest
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Claims, Criterion
 from assay.judges.base import BaseJudge
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.http import transports
 from assay.judges.http.replies import usage_of
 from assay.judges.http.retries import retry_after
@@ -84,7 +84,7 @@ async def test_probabilities_that_are_none_cost_the_probabilities_and_not_the_re
         (said,) = await ask(judge, INQUIRY)
         await judge.release()
     assert said.failure is None
-    assert (said.finding.label, said.finding.probability) == ("yes", None)
+    assert (said.judgement.label, said.judgement.probability) == ("yes", None)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ async def test_a_count_without_end_costs_no_reply(judge_at: JudgeAt) -> None:
         first = await ask(judge, INQUIRY)
         second = await ask(judge, INQUIRY)
         await judge.release()
-    assert [said.finding.label for said in (*first, *second)] == ["yes", "yes"]
+    assert [said.judgement.label for said in (*first, *second)] == ["yes", "yes"]
 
 
 @pytest.mark.parametrize(
@@ -159,12 +159,12 @@ class Answers(BaseJudge):
         (None, "NoneType, expected Answer"),
         ("yes", "str, expected Answer"),
         (Answer(failure="no"), "a failure that is str, expected JudgeFailure"),  # type: ignore[arg-type]
-        (Answer(finding=None, usage=None), "a usage that is NoneType, expected Usage"),  # type: ignore[arg-type]
+        (Answer(judgement=None, usage=None), "a usage that is NoneType, expected Usage"),  # type: ignore[arg-type]
     ],
 )
 async def test_what_is_no_answer_fails_alone_and_by_name(wrong: Any, named: str) -> None:
     verdict = Verdict(label="yes")
-    cache = FindingCache(Answers(Answer(finding=verdict), wrong))
+    cache = JudgementCache(Answers(Answer(judgement=verdict), wrong))
     other = Criterion("Is it long?", (("ANSWER", "Yes."),))
     good, bad = await asyncio.gather(cache.find(INQUIRY), cache.find(other), return_exceptions=True)
     assert good == verdict
@@ -176,7 +176,7 @@ async def test_a_judge_that_returns_nothing_at_all_is_a_failure() -> None:
     judge = Answers()
     judge.said = None  # type: ignore[assignment]
     with pytest.raises(JudgeFailure) as caught:
-        await FindingCache(judge).find(INQUIRY)
+        await JudgementCache(judge).find(INQUIRY)
     assert caught.value.cause is Cause.BUG
 
 
@@ -205,7 +205,7 @@ async def test_a_reply_that_drips_is_given_up_when_an_attempt_is_over(judge_at: 
 
 @pytest.mark.parametrize("text", ["", "  ", "\n\u00a0"])
 async def test_a_blank_claim_is_a_failure_of_the_judge_and_no_number(text: str) -> None:
-    finding = (Claim(text="It is.", span=Span(0, 6)), Claim(text=text, span=Span(0, 6)))
+    judgement = (Claim(text="It is.", span=Span(0, 6)), Claim(text=text, span=Span(0, 6)))
     with pytest.raises(JudgeFailure, match="a claim is blank") as caught:
-        await FindingCache(Answers(Answer(finding=finding))).find(Claims("It is."))
+        await JudgementCache(Answers(Answer(judgement=judgement))).find(Claims("It is."))
     assert caught.value.cause is Cause.BUG

@@ -71,7 +71,7 @@ def verdicts(judge: LocalJudge, answer: str, *contexts: str) -> list[Any]:
 
 def test_an_nli_model_says_what_its_config_calls_it(tmp_path: Path) -> None:
     judge = local(model_in(tmp_path, config={"id2label": NLI}))
-    assert judge.tells_contradiction
+    assert judge.detects_contradiction
     found = verdicts(judge, "The cat says yes.", "A cat sat there. It said so.", "Nothing.")
     # one "yes": logits 0, 1, 3
     assert found[0].probability == pytest.approx(math.e**3 / (1 + math.e + math.e**3))
@@ -83,7 +83,7 @@ def test_an_nli_model_says_what_its_config_calls_it(tmp_path: Path) -> None:
 
 def test_one_output_is_the_log_odds_of_support(tmp_path: Path) -> None:
     judge = resolve_judge(f"local:{model_in(tmp_path, {'[CLS]': (-1,), 'yes': (3,)})}")
-    assert not judge.tells_contradiction
+    assert not judge.detects_contradiction
     assert isinstance(judge, LocalJudge)
     (found,) = verdicts(judge, "The cat says yes.", "A cat sat.")
     assert found.probability == pytest.approx(1 / (1 + math.exp(-2)))

@@ -17,18 +17,18 @@ from assay.errors import Cause, InputError
 from assay.inquiries import (
     BackQuestions,
     Claims,
+    Classification,
     Criterion,
     Directness,
     Entities,
+    Extraction,
     KeyQuestions,
-    Listing,
     Rating,
     Similarity,
-    Sorting,
     Support,
     Usefulness,
 )
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.http.throttle import Throttle, shared_throttle
 from assay.judges.llm.openai import OpenAIJudge
 from assay.judges.named import resolve_judge
@@ -63,13 +63,15 @@ async def test_every_inquiry_is_answered(judge_at: JudgeAt) -> None:
         KeyQuestions(ANSWER),
         Similarity(ANSWER, (REFERENCE, ANSWER)),
         Directness(QUESTION, ANSWER),
-        Listing("statements", "List the statements of the ANSWER.", (("ANSWER", ANSWER),)),
-        Sorting("known", "Does the ANSWER say it?", (ANSWER, "Xyz."), (("yes", "so"), ("no", "not")), (("A", ANSWER),)),
+        Extraction("statements", "List the statements of the ANSWER.", (("ANSWER", ANSWER),)),
+        Classification(
+            "known", "Does the ANSWER say it?", (ANSWER, "Xyz."), (("yes", "so"), ("no", "not")), (("A", ANSWER),)
+        ),
     ]
     with OpenAIServer() as server:
         answers = await ask(judge_at(server, embedding_model="e", logprobs=True), *inquiries)
     assert [answer.failure for answer in answers] == [None] * len(inquiries)
-    found = [answer.finding for answer in answers]
+    found = [answer.judgement for answer in answers]
     assert [claim.text for claim in found[0]] == ANSWER.replace(". ", ".|").split("|")
     assert found[1][0].label == "supported"
     # by the server's tokens 0.15 is shared by "contradicted", "not" and "useful", the last of which was not offered
@@ -85,15 +87,15 @@ async def test_every_inquiry_is_answered(judge_at: JudgeAt) -> None:
     assert found[8][1] == 1.0
     assert (found[9].label, found[9].probability) == ("direct", pytest.approx(0.8 / 0.95))
     assert [quote.text for quote in found[9].evidence] == ["The bridge opened in 1889."]
-    for inquiry, finding in zip(inquiries, found, strict=True):
-        assert type(inquiry).load(type(inquiry).dump(finding)) == finding
+    for inquiry, judgement in zip(inquiries, found, strict=True):
+        assert type(inquiry).load(type(inquiry).dump(judgement)) == judgement
 
 
 async def test_the_five_usual_metrics_take_eight_calls(judge_at: JudgeAt) -> None:
     """What faithfulness, answer relevancy, context precision, context recall and answer correctness ask of a sample."""
     contexts = (*PASSAGES, "Bananas are yellow.", "Rivers flow.", "The bridge is made of iron.")
     with OpenAIServer() as server:
-        desk = FindingCache(judge_at(server, embedding_model="e"))
+        desk = JudgementCache(judge_at(server, embedding_model="e"))
         answer, reference, back, _, _ = await asyncio.gather(
             desk.find(Claims(ANSWER, QUESTION)),
             desk.find(Claims(REFERENCE, QUESTION)),
@@ -133,7 +135,7 @@ async def test_faults_that_pass_leave_a_verdict(judge_at: JudgeAt, fault: str, c
     with OpenAIServer(faults=Faults(**{fault: 1.0})) as server:
         (answer,) = await ask(judge_at(server), support())
         assert answer.failure is None, answer.failure
-        assert answer.finding[0].label == "supported"
+        assert answer.judgement[0].label == "supported"
         assert len(server.calls) == calls
 
 
@@ -169,7 +171,7 @@ async def test_a_mixture_of_faults_scores_what_can_be_scored(judge_at: JudgeAt) 
     causes = {answer.failure.cause for answer in answers if answer.failure}
     assert causes <= {Cause.CONTENT_FILTER, Cause.REFUSED, Cause.TRUNCATED, Cause.PARSE}
     assert sum(answer.failure is None for answer in answers) >= 40
-    assert {answer.finding[0].label for answer in answers if not answer.failure} == {"supported"}
+    assert {answer.judgement[0].label for answer in answers if not answer.failure} == {"supported"}
     assert 0 < again <= 60
 
 
@@ -272,7 +274,7 @@ async def test_thinking_that_eats_the_limit_gets_more_room_once(judge_at: JudgeA
     with OpenAIServer(plan=eaten) as server:
         judge = judge_at(server)
         (answer,) = await ask(judge, support())
-        assert answer.finding[0].label == "supported"
+        assert answer.judgement[0].label == "supported"
         assert answer.usage.calls == len(server.calls) == 2
         await ask(judge, support(2))  # remembered
         assert len(server.calls) == 3
@@ -283,7 +285,7 @@ async def test_what_the_endpoint_finds_too_long_is_asked_in_parts(judge_at: Judg
         many = Support(claims(*(f"The bridge is {n} metres long." for n in range(12))), PASSAGES)
         (answer,) = await ask(judge_at(server), many)
     assert answer.failure is None
-    assert len(answer.finding) == 12
+    assert len(answer.judgement) == 12
 
 
 async def test_votes_are_sampled_each_on_its_own(judge_at: JudgeAt) -> None:
@@ -309,8 +311,8 @@ async def test_the_mask_comes_before_the_wire(judge_at: JudgeAt) -> None:
     assert "[name]" in sent
     assert [answer.failure for answer in answers] == [None] * 3
     # documented: a quote of what the mask changed cannot be found in the passage
-    assert answers[0].finding[0].evidence == ()
-    assert answers[0].finding[0].unlocated == 1
+    assert answers[0].judgement[0].evidence == ()
+    assert answers[0].judgement[0].unlocated == 1
 
 
 def test_several_event_loops_one_after_another_and_at_once(judge_at: JudgeAt) -> None:
@@ -321,7 +323,7 @@ def test_several_event_loops_one_after_another_and_at_once(judge_at: JudgeAt) ->
         (answer,) = await ask(judge, support())
         await judge.release()
         assert answer.failure is None
-        return str(answer.finding[0].label)
+        return str(answer.judgement[0].label)
 
     with OpenAIServer() as server:
         judge = OpenAIJudge("fake", base_url=server.base_url)

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Ask, Criterion, Inquiry, Support, Usefulness
+from assay.inquiries import Criterion, Inquiry, Question, Support, Usefulness
 from assay.judges.base import BaseJudge
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.cascade.judge import CascadeJudge
-from assay.judges.llm.openai import OpenAIJudge, tokens_asked
+from assay.judges.llm.openai import OpenAIJudge, estimate_tokens
 from assay.judges.scripted import ScriptedJudge
 from assay.judges.splitting import PICTURE_TOKENS
 from assay.records import Claim, Span
-from assay.records.images import Picture, load
+from assay.records.images import Image, load
 from tests._support.servers import sight
 from tests._support.servers.openai_server import Behaviour, OpenAIServer
 
@@ -28,18 +28,18 @@ TOWER = sight.drawn("The tower was sold in 1974.")
 CLAIM = Claim(text="The bridge opened in 1931.", span=Span(0, 26))
 
 
-def picture(data: bytes = BRIDGE) -> Picture:
-    return Picture(digest=hashlib.sha256(data).hexdigest(), kind="image/png", data=data)
+def picture(data: bytes = BRIDGE) -> Image:
+    return Image(digest=hashlib.sha256(data).hexdigest(), kind="image/png", data=data)
 
 
-def support(*shown: tuple[str, Picture]) -> Support:
+def support(*shown: tuple[str, Image]) -> Support:
     return Support((CLAIM,), ("The river is long.", "[picture]"), "When?", images=shown)
 
 
 def find(judge: BaseJudge, inquiry: Inquiry[Any]) -> Any:
     async def asked() -> Any:
         try:
-            return await FindingCache(judge).find(inquiry)
+            return await JudgementCache(judge).find(inquiry)
         finally:
             await judge.release()
 
@@ -112,7 +112,7 @@ def test_of_a_batch_only_what_has_pictures_fails_a_judge_that_does_not_see() -> 
     shown = replace(plain, images=(("ANSWER", picture()),))
 
     async def both() -> list[Any]:
-        cache = FindingCache(judge)
+        cache = JudgementCache(judge)
         return await asyncio.gather(cache.find(shown), cache.find(plain), return_exceptions=True)
 
     failed, found = asyncio.run(both())
@@ -143,7 +143,7 @@ def test_addresses_hold_the_bytes_and_not_where_they_were(tmp_path: Path) -> Non
 
 def test_inquiries_without_pictures_keep_their_addresses() -> None:
     assert "images" not in repr(support(("PASSAGE P2", picture())))
-    assert Ask("Is it so?", {"ANSWER": "x"}).key("j") == Ask("Is it so?", {"ANSWER": "x"}, images=()).key("j")
+    assert Question("Is it so?", {"ANSWER": "x"}).key("j") == Question("Is it so?", {"ANSWER": "x"}, images=()).key("j")
 
 
 def test_a_picture_of_a_section_that_is_not_there_is_an_error() -> None:
@@ -166,11 +166,11 @@ def test_a_picture_takes_room_in_the_window_and_in_the_estimate() -> None:
     plain, shown = support().asked, support(("PASSAGE P2", picture())).asked
     assert plain is not None
     assert shown is not None
-    assert tokens_asked(shown) == tokens_asked(plain) + PICTURE_TOKENS
+    assert estimate_tokens(shown) == estimate_tokens(plain) + PICTURE_TOKENS
 
 
 def test_the_address_of_a_picture_is_sent_as_it_is() -> None:
-    at = Picture(digest="d", url="https://example.org/bridge.png")
+    at = Image(digest="d", url="https://example.org/bridge.png")
     with OpenAIServer(sees=True) as server:
         find(judge_at(server), support(("PASSAGE P2", at)))
         (call,) = server.chats

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.errors import AmbiguousReply, BadReply
+from assay.errors import AmbiguousReply, InvalidReply
 from assay.inquiries.schemas import TEXT, array, one_of, record
 from assay.judges.llm.replies import find_object, is_copied
 
@@ -121,14 +121,14 @@ def test_what_can_be_read_is_read() -> None:
         text, body = case.values
         try:
             assert parse_reply(text, SCHEMA) == body
-        except (BadReply, AssertionError) as error:
+        except (InvalidReply, AssertionError) as error:
             failed.append((case.id, error))
     assert len(failed) <= len(RECOVERABLE) // 100, failed
 
 
 @pytest.mark.parametrize("text", UNRECOVERABLE)
 def test_what_cannot_be_read_gives_nothing(text: str) -> None:
-    with pytest.raises(BadReply):
+    with pytest.raises(InvalidReply):
         parse_reply(text, SCHEMA)
 
 
@@ -160,7 +160,7 @@ def test_answers_that_differ_are_ambiguous(text: str) -> None:
 )
 def test_a_broken_answer_hides_no_other(text: str) -> None:
     """Next to something that looks like an answer and is broken, no other object counts."""
-    with pytest.raises(BadReply):
+    with pytest.raises(InvalidReply):
         parse_reply(text, SCHEMA)
 
 
@@ -186,7 +186,7 @@ def test_a_reply_that_is_one_json_string() -> None:
 @pytest.mark.parametrize("text", ["{" * 50_000, '{"a":' * 50_000, "{1 " * 50_000, '{"a" ' * 50_000, "[" * 50_000])
 def test_hopeless_replies_are_given_up_quickly(text: str) -> None:
     started = time.process_time()
-    with pytest.raises(BadReply):
+    with pytest.raises(InvalidReply):
         parse_reply(text, SCHEMA)
     assert time.process_time() - started < 5
 
@@ -216,7 +216,7 @@ def test_any_object_comes_back(data: dict[str, object], wrapper: str, ascii_only
 @settings(max_examples=150, deadline=None)
 @given(st.text(alphabet="{}[]\"':,\\ anul1t/*<>think“”\n", max_size=200))
 def test_any_text_gives_data_or_a_bad_reply(text: str) -> None:
-    with contextlib.suppress(BadReply):
+    with contextlib.suppress(InvalidReply):
         assert "verdicts" in parse_reply(text, SCHEMA)
 
 

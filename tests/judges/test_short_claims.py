@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from assay import EmbeddedJudge
 from assay.inquiries import Support
-from assay.judges.pairwise_support import said_by, unsupported_in
+from assay.judges.pairwise_support import claim_texts, unsupported_in
 from assay.records import Claim, Span
 
 TEXT = "The tower was closed in 1889, two years after it was built. It was built in 1887 by a company from Lyon."
@@ -35,7 +35,7 @@ def claim(text: str) -> Claim:
     ],
 )
 def test_what_is_read_of_a_claim(said: str, question: str | None, text: str, read: tuple[str, ...]) -> None:
-    assert said_by(said, question, text) == read
+    assert claim_texts(said, question, text) == read
 
 
 def test_parts_of_what_was_read_are_parts_of_the_claim_where_that_is_spelled_as_it_is() -> None:
@@ -47,7 +47,7 @@ def test_parts_of_what_was_read_are_parts_of_the_claim_where_that_is_spelled_as_
 
 @given(st.text(max_size=60), st.none() | st.text(max_size=60), st.text(max_size=60))
 def test_something_is_always_read(said: str, question: str | None, text: str) -> None:
-    found = said_by(said, question, text)
+    found = claim_texts(said, question, text)
     assert found
     assert found == (said,) or all(one.startswith((question or "").strip()) for one in found)
 
@@ -57,7 +57,7 @@ async def test_an_answer_to_another_question_is_less_supported() -> None:
     judge = EmbeddedJudge()
     right, wrong = claim("1887"), claim("1889")
     asked, alone = (
-        answer.finding for answer in await judge.answer([Support((right, wrong), (TEXT,), q) for q in (ASKED, None)])
+        answer.judgement for answer in await judge.answer([Support((right, wrong), (TEXT,), q) for q in (ASKED, None)])
     )
     assert asked[0].label == "supported"
     assert asked[0].probability - asked[1].probability > alone[0].probability - alone[1].probability + 0.05
@@ -65,7 +65,7 @@ async def test_an_answer_to_another_question_is_less_supported() -> None:
 
 async def test_the_claim_stays_as_it_was_said() -> None:
     (answer,) = await EmbeddedJudge().answer([Support((claim("1887"),), (TEXT,), ASKED)])
-    (verdict,) = answer.finding
+    (verdict,) = answer.judgement
     assert verdict.claim == claim("1887")
     assert "1887" in verdict.evidence[0].text
     assert verdict.evidence[0].span.of(TEXT) == verdict.evidence[0].text
@@ -77,5 +77,5 @@ async def test_the_best_spelling_counts() -> None:
         claim(text) for text in ("a firm from Lyon | Norman Foster", "a firm from Lyon", "Norman Foster")
     )
     (answer,) = await judge.answer([Support((several, first, second), (TEXT,), "Who built the tower?")])
-    found = [verdict.probability for verdict in answer.finding]
+    found = [verdict.probability for verdict in answer.judgement]
     assert found[0] == max(found[1:])

@@ -12,7 +12,7 @@ import pytest
 
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries import BackQuestions, Claims, Entities, Inquiry, Support, Usefulness, UsefulSentences
-from assay.inquiries.base import MOST_ITEMS, Prompt, Section
+from assay.inquiries.base import MOST_ITEMS, Prompt, PromptSection
 from assay.inquiries.schemas import TEXT, record
 from assay.judges.llm.judge import Reply, Request
 from assay.records import Usage
@@ -43,7 +43,7 @@ async def test_no_inquiry_is_read_in_view_of_another() -> None:
     )
     assert len(judge.requests) == 4
     assert [answer.usage.calls for answer in answers] == [1, 1, 1, 1]
-    assert [verdict.label for verdict in answers[1].finding] == ["not_mentioned", "supported"]
+    assert [verdict.label for verdict in answers[1].judgement] == ["not_mentioned", "supported"]
     shown = [judge.user(request) for request in judge.requests]
     assert sum("Cats bark" in text for text in shown) == sum("It closed" in text for text in shown) == 1
 
@@ -51,12 +51,12 @@ async def test_no_inquiry_is_read_in_view_of_another() -> None:
 async def test_requests_stay_within_what_a_model_can_count() -> None:
     judge = Says(honest)
     (answer,) = await ask(judge, Support(claims(*(f"Claim {k}." for k in range(95))), PASSAGES))
-    assert len(answer.finding) == 95
+    assert len(answer.judgement) == 95
     listed = [brain.SECTION.findall(judge.user(request)) for request in judge.requests]
     assert max(sum(title.startswith("CLAIM") for _, title, _ in sections) for sections in listed) <= MOST_ITEMS
     sentences = " ".join(f"Fact {n}." for n in range(300))
     (answer,) = await ask(judge, UsefulSentences.of("Fact?", (sentences,)))
-    assert len(answer.finding) == 300
+    assert len(answer.judgement) == 300
     last = judge.requests[-1].prompt.material[-1].text
     assert len(last.splitlines()) <= UsefulSentences.most_items
 
@@ -69,11 +69,11 @@ async def test_many_claims_and_a_small_limit_all_get_verdicts() -> None:
     judge = Says(honest, window_tokens=8000, max_output_tokens=1024)
     (answer,) = await ask(judge, Support(wanted, passages))
     assert answer.failure is None
-    assert len(answer.finding) == 200
-    assert {verdict.label for verdict in answer.finding} == {"supported"}
-    assert {len(verdict.cells) for verdict in answer.finding} == {60}
+    assert len(answer.judgement) == 200
+    assert {verdict.label for verdict in answer.judgement} == {"supported"}
+    assert {len(verdict.cells) for verdict in answer.judgement} == {60}
     assert answer.usage.calls == len(judge.requests)
-    for verdict in answer.finding:
+    for verdict in answer.judgement:
         for quote in verdict.evidence:
             assert quote.span.of(passages[quote.passage]) == quote.text
 
@@ -82,8 +82,8 @@ async def test_long_texts_are_split_into_claims_by_windows() -> None:
     text = " ".join(f"Sentence number {n} says that item {n} is red." for n in range(400))
     judge = Says(honest, window_tokens=4000)
     (answer,) = await ask(judge, Claims(text, "Q?"))
-    assert [claim.span.of(text) for claim in answer.finding] == [claim.text for claim in answer.finding]
-    assert len(answer.finding) == 400
+    assert [claim.span.of(text) for claim in answer.judgement] == [claim.text for claim in answer.judgement]
+    assert len(answer.judgement) == 400
     assert len(judge.requests) > 1
 
 
@@ -111,7 +111,7 @@ async def test_a_cut_reply_is_asked_for_in_halves() -> None:
 
     judge = Says(cut_if_long)
     (answer,) = await ask(judge, Support(claims("The bridge opened in 1889.", "It sank.", "Cats sleep."), PASSAGES))
-    assert [verdict.label for verdict in answer.finding] == ["supported", "not_mentioned", "supported"]
+    assert [verdict.label for verdict in answer.judgement] == ["supported", "not_mentioned", "supported"]
     assert answer.usage.calls == len(judge.requests) == 5  # three, (one, two), two are cut again: one and one
 
 
@@ -126,7 +126,7 @@ async def test_a_reply_that_is_always_cut_is_truncated_and_kept() -> None:
 async def test_an_unusable_reply_is_asked_for_again_with_the_reason() -> None:
     judge = Says(lambda request: honest(request) if request.correction else '{"items": []}')
     (answer,) = await ask(judge, Support(claims("Cats sleep."), PASSAGES))
-    assert answer.finding[0].label == "supported"
+    assert answer.judgement[0].label == "supported"
     assert answer.usage.calls == 2
     correction = judge.requests[1].correction
     assert correction is not None
@@ -139,7 +139,7 @@ async def test_an_unusable_reply_is_asked_for_again_with_the_reason() -> None:
 async def test_unusable_three_times_is_given_up_with_the_reply() -> None:
     judge = Says(lambda request: "no idea" if "BBB" in str(request.prompt.material) else honest(request))
     good, bad = await ask(judge, Support(claims("Cats sleep."), PASSAGES), Support(claims("BBB."), PASSAGES))
-    assert good.finding[0].label == "supported"
+    assert good.judgement[0].label == "supported"
     assert (bad.failure.cause, bad.failure.raw) == (Cause.PARSE, "no idea")
     assert (good.usage.calls, bad.usage.calls) == (1, 3)
 
@@ -214,12 +214,12 @@ class Greeting(Inquiry[str]):
     """An inquiry of a user's own."""
 
     name: ClassVar[str] = "greeting"
-    finding: ClassVar[Any] = str
+    judgement: ClassVar[Any] = str
 
     who: str
 
     def prompt(self) -> Prompt:
-        return Prompt((Section("WHO", self.who),), "Greet.", record(greeting=TEXT), 20)
+        return Prompt((PromptSection("WHO", self.who),), "Greet.", record(greeting=TEXT), 20)
 
     def read(self, reply: Mapping[str, Any]) -> str:
         return str(reply["greeting"])
@@ -228,7 +228,7 @@ class Greeting(Inquiry[str]):
 async def test_inquiries_of_ones_own_are_answered() -> None:
     judge = Says(lambda request: json.dumps({"greeting": f"Hello, {request.prompt.material[0].text}"}))
     answers = await ask(judge, Greeting("Ann"), Greeting("Bob"))
-    assert [answer.finding for answer in answers] == ["Hello, Ann", "Hello, Bob"]
+    assert [answer.judgement for answer in answers] == ["Hello, Ann", "Hello, Bob"]
     assert await judge.find(Greeting("Cy")) == "Hello, Cy"
 
 

@@ -12,7 +12,7 @@ import pytest
 from assay.errors import InputError
 from assay.judges.scripted import ScriptedJudge
 from assay.live import LiveScorer, Spool, open_intake
-from assay.live.disabled import Nowhere
+from assay.live.disabled import DisabledIntake
 from assay.live.intake import is_off
 from assay.records import Context, Sample
 
@@ -110,5 +110,5 @@ def test_a_spool_takes_the_place_of_scoring(
 def test_an_intake_that_takes_nothing_is_an_intake() -> None:
     from assay.live import Intake
 
-    assert isinstance(Nowhere("for a test"), Intake)
-    assert not is_off(Nowhere("for a test"))
+    assert isinstance(DisabledIntake("for a test"), Intake)
+    assert not is_off(DisabledIntake("for a test"))

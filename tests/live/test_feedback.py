@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.judges.scripted import ScriptedJudge
-from assay.live import LiveScorer, Rule, Sampling, Spool
+from assay.live import LiveScorer, Sampling, SamplingRule, Spool
 from assay.live.feedback import FeedbackSampler
 from assay.sinks import MemorySink
 from tests.live.apps import Probe, sample
 
-UNHAPPY = Sampling(0.0, rules=(Rule(name="unhappy", feedback_below=0.5),))
+UNHAPPY = Sampling(0.0, rules=(SamplingRule(name="unhappy", feedback_below=0.5),))
 
 
 def test_feedback_brings_in_what_sampling_left_out() -> None:
@@ -65,7 +65,7 @@ def test_feedback_meets_a_sample_that_still_waits_and_is_late_for_others() -> No
 
 
 def test_feedback_reaches_samples_in_every_place_of_a_spool(tmp_path: Path) -> None:
-    spool = Spool(tmp_path, sampling=Sampling(0.0, rules=(*UNHAPPY.rules, Rule(name="all", tags=["all"]))))
+    spool = Spool(tmp_path, sampling=Sampling(0.0, rules=(*UNHAPPY.rules, SamplingRule(name="all", tags=["all"]))))
     from dataclasses import replace
 
     taken = replace(sample("waits in the file"), metadata={"tags": ["all"]})

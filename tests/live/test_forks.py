@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from assay._util.forks import GATE, Gate, own_lock
+from assay._util.forks import FORK_LOCK, ForkLock, own_lock
 from assay._util.threads import DaemonThreads
 from assay.judges.scripted import ScriptedJudge
 from assay.live import LiveScorer
@@ -132,7 +132,7 @@ def test_a_fork_waits_for_native_code_and_the_child_may_enter() -> None:
     inside, leave = threading.Event(), threading.Event()
 
     def native() -> None:
-        with GATE.entered():
+        with FORK_LOCK.entered():
             inside.set()
             leave.wait(10)
 
@@ -141,10 +141,10 @@ def test_a_fork_waits_for_native_code_and_the_child_may_enter() -> None:
     assert inside.wait(5)
     threading.Timer(0.3, leave.set).start()
     begun = time.monotonic()
-    assert in_a_child(lambda: GATE.empty(0) and GATE.entered().__enter__() is None)
+    assert in_a_child(lambda: FORK_LOCK.empty(0) and FORK_LOCK.entered().__enter__() is None)
     assert time.monotonic() - begun >= 0.25
     thread.join()
-    with GATE.entered():
+    with FORK_LOCK.entered():
         pass
 
 
@@ -201,8 +201,8 @@ class SlowToRead:
 
 @forks
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_a_fork_waits_while_pydantic_makes_what_reads_a_finding() -> None:
-    """It holds locks then that nobody would let go of in the child, whose first finding would wait for ever."""
+def test_a_fork_waits_while_pydantic_makes_what_reads_a_judgement() -> None:
+    """It holds locks then that nobody would let go of in the child, whose first judgement would wait for ever."""
     thread = threading.Thread(target=lambda: type_adapter(SlowToRead))
     thread.start()
     assert SlowToRead.begun.wait(5)
@@ -234,7 +234,7 @@ def test_a_fork_waits_while_the_finder_of_languages_loads(monkeypatch: pytest.Mo
 
 
 def test_a_gate_may_be_entered_again_and_by_many() -> None:
-    gate, both = Gate(), threading.Barrier(2)
+    gate, both = ForkLock(), threading.Barrier(2)
 
     def twice() -> None:
         with gate.entered(), gate.entered():

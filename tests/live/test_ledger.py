@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.judges.budget.ledger import DAY, MINUTE, Ledger, Limit, MemoryLedger, Refusal, Spend
+from assay.judges.budget.ledger import DAY, MINUTE, BudgetRefusal, Ledger, Limit, MemoryLedger, Spend
 from assay.judges.budget.sqlite_ledger import FileLedger
 
 
@@ -37,10 +37,10 @@ def test_no_window_ever_holds_more_than_its_limit(steps: list[tuple[float, int]]
     for pause, tokens in steps:
         clock.time += pause
         answer = ledger.take(Spend(1, tokens), [Limit("tokens", MINUTE, amount)])
-        if isinstance(answer, Refusal):
+        if isinstance(answer, BudgetRefusal):
             if answer.wait is not None:
                 clock.time += answer.wait + 1e-6  # the wait it names is long enough
-                assert not isinstance(ledger.take(Spend(1, tokens), [Limit("tokens", MINUTE, amount)]), Refusal)
+                assert not isinstance(ledger.take(Spend(1, tokens), [Limit("tokens", MINUTE, amount)]), BudgetRefusal)
                 taken.append((clock.time, tokens))
             else:
                 assert tokens > amount
@@ -73,7 +73,7 @@ def test_the_limit_that_lasts_longest_is_named(ledger: Ledger) -> None:
     for _ in range(2):
         assert isinstance(ledger.take(Spend(1), limits), float)
     refused = ledger.take(Spend(1), limits)
-    assert isinstance(refused, Refusal)
+    assert isinstance(refused, BudgetRefusal)
     assert (refused.limit.window, refused.spent) == (DAY, 2)
     assert refused.wait is not None
     assert DAY < refused.wait <= DAY + 60  # buckets of a day are a minute wide
@@ -83,7 +83,7 @@ def test_the_limit_that_lasts_longest_is_named(ledger: Ledger) -> None:
 
 def test_what_never_fits_is_said_at_once(ledger: Ledger) -> None:
     refused = ledger.take(Spend(1, 101), [Limit("tokens", MINUTE, 100)])
-    assert isinstance(refused, Refusal)
+    assert isinstance(refused, BudgetRefusal)
     assert refused.wait is None
 
 
@@ -108,7 +108,7 @@ def test_a_file_is_shared_and_outlives_its_users(tmp_path: Path) -> None:
     limit = [Limit("calls", DAY, 3)]
     for _ in range(3):
         assert isinstance(FileLedger(tmp_path / "ledger.db").take(Spend(1), limit), float)
-    assert isinstance(FileLedger(tmp_path / "ledger.db").take(Spend(1), limit), Refusal)
+    assert isinstance(FileLedger(tmp_path / "ledger.db").take(Spend(1), limit), BudgetRefusal)
 
 
 class Machine:
@@ -140,12 +140,12 @@ def test_a_clock_that_jumps_for_one_call_loses_no_spending(tmp_path: Path, monke
     machine.passes(3600)
     machine.day += jump
     for ledger in (before, FileLedger(path)):  # a process that was there, and one that starts meanwhile
-        assert isinstance(ledger.take(Spend(1), HUNDRED), Refusal)
+        assert isinstance(ledger.take(Spend(1), HUNDRED), BudgetRefusal)
         assert ledger.spent(HUNDRED) == [100, 0]
     machine.day -= jump
     assert FileLedger(path).spent(HUNDRED) == [100, 0]
     machine.passes(DAY - 3600 - 1)
-    assert isinstance(FileLedger(path).take(Spend(1), HUNDRED), Refusal)
+    assert isinstance(FileLedger(path).take(Spend(1), HUNDRED), BudgetRefusal)
     machine.passes(62)  # buckets of a day are a minute wide
     assert FileLedger(path).take(Spend(1), HUNDRED) == pytest.approx(machine.day)
 
@@ -168,7 +168,7 @@ def test_a_machine_that_starts_with_a_clock_behind_counts_on(tmp_path: Path, mon
     FileLedger(path).take(Spend(100), HUNDRED)
     machine.restarts(after=-30 * DAY)
     ledger = FileLedger(path)
-    assert isinstance(ledger.take(Spend(1), HUNDRED), Refusal)
+    assert isinstance(ledger.take(Spend(1), HUNDRED), BudgetRefusal)
     machine.passes(DAY + 61)
     assert isinstance(ledger.take(Spend(1), HUNDRED), float)
 
@@ -187,7 +187,7 @@ def test_whatever_the_clock_does_no_window_holds_more(
         for pause, jump in steps:
             machine.passes(pause)
             machine.day += jump
-            if not isinstance(FileLedger(path).take(Spend(1), [Limit("calls", MINUTE, amount)]), Refusal):
+            if not isinstance(FileLedger(path).take(Spend(1), [Limit("calls", MINUTE, amount)]), BudgetRefusal):
                 taken.append(machine.up)
         for begin in taken:
             assert sum(begin <= at < begin + MINUTE for at in taken) <= amount

@@ -23,7 +23,7 @@ from assay.judges.protocol import Judge
 from assay.judges.scripted import ScriptedJudge
 from assay.live import LiveScorer, Spool
 from assay.live.mailbox import Mailbox
-from assay.live.shared_threads import Lane
+from assay.live.shared_threads import SharedThread
 from assay.metrics.base import Metric
 from assay.records import Sample, Score
 from assay.sinks import MemorySink
@@ -139,7 +139,7 @@ def test_a_full_scorer_does_not_keep_the_thread_from_another(scorer: Any) -> Non
 
 def test_where_the_host_computes_a_lane_looks_less_often() -> None:
     looks: list[float] = []
-    lane = Lane("looking", 0.02, seldom=0.2)
+    lane = SharedThread("looking", 0.02, seldom=0.2)
 
     def look() -> bool:  # takes nothing, so that it is asked again and again
         looks.append(time.monotonic())
@@ -351,7 +351,7 @@ steps = st.lists(
 def test_the_queue_is_bounded_in_order_and_counts_what_is_open(
     given_steps: list[tuple[str, int]], max_items: int, max_bytes: int
 ) -> None:
-    box: Mailbox[int] = Mailbox(Lane("never", 1.0), lambda: False, max_items=max_items, max_bytes=max_bytes)
+    box: Mailbox[int] = Mailbox(SharedThread("never", 1.0), lambda: False, max_items=max_items, max_bytes=max_bytes)
     waiting: deque[tuple[int, int]] = deque()
     in_hand: list[int] = []
     numbers = settled = 0

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from assay.errors import JudgeFailure
 from assay.judges.budget.budget import Budget
-from assay.judges.budget.ledger import DAY, MINUTE, Advance, Authority, Limit, MemoryLedger, Refusal, Spend
-from assay.judges.budget.shared import LASTS, Purse
+from assay.judges.budget.ledger import DAY, MINUTE, Advance, Authority, BudgetRefusal, Limit, MemoryLedger, Spend
+from assay.judges.budget.shared import LASTS, SharedAllowance
 from assay.judges.budget.sqlite_ledger import FileLedger
 from assay.records import Usage
 from tests.live.test_ledger import Clock
@@ -35,7 +35,7 @@ def clock(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_a_piece_is_out_of_the_budget_at_once_and_what_is_left_of_it_comes_back(authority: Authority) -> None:
-    purse = Purse(authority)
+    purse = SharedAllowance(authority)
     for _ in range(3):
         assert isinstance(purse.take(Spend(1), THOUSAND), float)
     assert authority.spent(THOUSAND) == [10]  # a hundredth of 1,000
@@ -59,14 +59,14 @@ def test_pieces_shrink_with_what_is_left_and_all_of_the_budget_is_given(authorit
 
 def test_one_request_is_always_given_where_there_is_room(authority: Authority) -> None:
     tokens = [Limit("tokens", MINUTE, 1000)]
-    assert isinstance(Purse(authority).take(Spend(1, 900), tokens), float)
-    refused = Purse(authority).take(Spend(1, 101), tokens)
-    assert isinstance(refused, Refusal)
+    assert isinstance(SharedAllowance(authority).take(Spend(1, 900), tokens), float)
+    refused = SharedAllowance(authority).take(Spend(1, 101), tokens)
+    assert isinstance(refused, BudgetRefusal)
     assert refused.spent == 900
 
 
 def test_corrections_find_their_piece_while_it_is_held_and_after(authority: Authority, clock: Clock) -> None:
-    tokens, purse = [Limit("tokens", DAY, 100_000)], Purse(authority)
+    tokens, purse = [Limit("tokens", DAY, 100_000)], SharedAllowance(authority)
     first = purse.take(Spend(1, 400), tokens)  # a hundredth is 1,000: two requests
     second = purse.take(Spend(1, 400), tokens)
     assert authority.spent(tokens) == [800]
@@ -83,7 +83,7 @@ def test_corrections_find_their_piece_while_it_is_held_and_after(authority: Auth
 
 def test_what_a_dead_process_held_counts_until_its_window_has_passed_its_end(authority: Authority) -> None:
     clock, limits = Clock(authority), [Limit("calls", MINUTE, 1000)]
-    Purse(authority).take(Spend(1), limits)  # and dies
+    SharedAllowance(authority).take(Spend(1), limits)  # and dies
     clock.time += LASTS + MINUTE - 1
     assert authority.spent(limits) == [10]
     clock.time += 2.5  # buckets of a minute are a second wide
@@ -91,7 +91,7 @@ def test_what_a_dead_process_held_counts_until_its_window_has_passed_its_end(aut
 
 
 def test_a_piece_that_has_ended_is_spent_no_more(authority: Authority, clock: Clock) -> None:
-    purse = Purse(authority)
+    purse = SharedAllowance(authority)
     purse.take(Spend(1), THOUSAND)
     clock.time += LASTS
     purse.take(Spend(1), THOUSAND)
@@ -108,20 +108,20 @@ def test_no_window_holds_more_whoever_takes_waits_or_dies(steps: list[tuple[int,
     clock, limits, taken = Clock(authority), [Limit("calls", MINUTE, amount)], []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("assay.judges.budget.shared.time.monotonic", lambda: clock.time)
-        purses = [Purse(authority) for _ in range(3)]
+        purses = [SharedAllowance(authority) for _ in range(3)]
         for who, pause, dies in steps:
             clock.time += pause
             for _ in range(7):
-                if not isinstance(purses[who].take(Spend(1), limits), Refusal):
+                if not isinstance(purses[who].take(Spend(1), limits), BudgetRefusal):
                     taken.append(clock.time)
             if dies:
-                purses[who] = Purse(authority)
+                purses[who] = SharedAllowance(authority)
     for begin in taken:
         assert sum(begin <= at < begin + MINUTE for at in taken) <= amount
 
 
 def test_another_process_begins_empty(tmp_path: Path) -> None:
-    purse = Purse(FileLedger(tmp_path / "ledger.db"))
+    purse = SharedAllowance(FileLedger(tmp_path / "ledger.db"))
     purse.take(Spend(1), THOUSAND)
     other = pickle.loads(pickle.dumps(purse))
     other.take(Spend(1), THOUSAND)
@@ -130,7 +130,7 @@ def test_another_process_begins_empty(tmp_path: Path) -> None:
 
 def test_an_authority_that_is_gone_gives_nothing_and_takes_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
     authority = MemoryLedger()
-    purse = Purse(authority)
+    purse = SharedAllowance(authority)
     budget = Budget(calls_per_day=200).on(purse)
     budget.reserve(1, 1).settle(Usage(calls=1))
 
@@ -146,10 +146,10 @@ def test_an_authority_that_is_gone_gives_nothing_and_takes_no_harm(monkeypatch: 
 
 
 def test_threads_of_one_purse_share_it(authority: Authority) -> None:
-    purse, taken = Purse(authority), []
+    purse, taken = SharedAllowance(authority), []
 
     def work() -> None:
-        while not isinstance(at := purse.take(Spend(1), THOUSAND), Refusal):
+        while not isinstance(at := purse.take(Spend(1), THOUSAND), BudgetRefusal):
             taken.append(at)
             purse.correct(at, Spend(0, 1))
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.live.sampling import Rule, Sampling, position, resolve_sampling, sampling_key
+from assay.live.sampling import Sampling, SamplingRule, position, resolve_sampling, sampling_key
 from assay.records import Context, Sample
 
 RATES = st.floats(0, 1)
@@ -109,16 +109,16 @@ def test_seeds_take_different_samples() -> None:
     ],
 )
 def test_rules(rule: dict[str, Any], fields: dict[str, Any], matches: bool) -> None:
-    assert Rule(name="r", **rule).matches(sample(**fields)) is matches
+    assert SamplingRule(name="r", **rule).matches(sample(**fields)) is matches
 
 
 def test_the_first_rule_that_matches_wins_and_is_recorded() -> None:
     sampling = Sampling(
         0.0,
         rules=(
-            Rule(name="errors", status=["failed"]),
-            Rule(name="noise", tags=["noise"], rate=0),
-            Rule(name="long", min_answer=5),
+            SamplingRule(name="errors", status=["failed"]),
+            SamplingRule(name="noise", tags=["noise"], rate=0),
+            SamplingRule(name="long", min_answer=5),
         ),
     )
     taken, marked = sampling.mark(sample(status="failed", metadata={"tags": ["noise"], "mine": 1}))
@@ -133,7 +133,7 @@ def test_the_first_rule_that_matches_wins_and_is_recorded() -> None:
 
 def test_weights_give_the_mean_back() -> None:
     """1 / rate as weight: the mean over what was taken estimates the mean over all, though rates differ."""
-    sampling = Sampling(0.2, rules=(Rule(name="errors", status=["failed"], rate=0.8),))
+    sampling = Sampling(0.2, rules=(SamplingRule(name="errors", status=["failed"], rate=0.8),))
     weights = values = 0.0
     for n in range(20_000):
         failed = n % 4 == 0  # a quarter fail, with value 0; the others have 1: the mean is 0.75
@@ -152,14 +152,14 @@ def test_weights_give_the_mean_back() -> None:
         (lambda: Sampling(True), "rate"),
         (lambda: Sampling("0.1"), "rate"),  # type: ignore[arg-type]
         (lambda: Sampling(0.1, rules=("errors",)), "expected Rule objects"),  # type: ignore[arg-type]
-        (lambda: Sampling(0.1, rules=(Rule(name="a"), Rule(name="a"))), "two are named 'a'"),
+        (lambda: Sampling(0.1, rules=(SamplingRule(name="a"), SamplingRule(name="a"))), "two are named 'a'"),
         (lambda: Sampling(0.1, seed=1), "seed"),  # type: ignore[arg-type]
-        (lambda: Rule(name=""), "name"),
-        (lambda: Rule(name="r", rate=-1), "Rule 'r': rate"),
-        (lambda: Rule(name="r", tags="prod"), "tags: expected a sequence"),
-        (lambda: Rule(name="r", status=["error"]), r"\['error'\] is none of complete"),
-        (lambda: Rule(name="r", feedback="bad"), "feedback"),
-        (lambda: Rule(name="r", min_answer=5, max_answer=4), "min_answer 5 is more than max_answer 4"),
+        (lambda: SamplingRule(name=""), "name"),
+        (lambda: SamplingRule(name="r", rate=-1), "Rule 'r': rate"),
+        (lambda: SamplingRule(name="r", tags="prod"), "tags: expected a sequence"),
+        (lambda: SamplingRule(name="r", status=["error"]), r"\['error'\] is none of complete"),
+        (lambda: SamplingRule(name="r", feedback="bad"), "feedback"),
+        (lambda: SamplingRule(name="r", min_answer=5, max_answer=4), "min_answer 5 is more than max_answer 4"),
         (lambda: resolve_sampling("all"), "sampling: expected a rate"),  # type: ignore[arg-type]
         (lambda: resolve_sampling(True), "sampling"),
     ],

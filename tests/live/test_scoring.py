@@ -11,7 +11,7 @@ import pytest
 
 from assay.errors import Cause
 from assay.evaluation.score_sample import score_sample
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.protocol import Judge
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.base import Metric
@@ -51,8 +51,8 @@ class Wait(Metric):
         return self.scored(1.0)
 
 
-def desk() -> FindingCache:
-    return FindingCache(ScriptedJudge())
+def desk() -> JudgementCache:
+    return JudgementCache(ScriptedJudge())
 
 
 async def test_all_at_once_in_the_order_given() -> None:

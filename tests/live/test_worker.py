@@ -20,7 +20,7 @@ from assay.judges.llm.openai import OpenAIJudge
 from assay.judges.scripted import ScriptedJudge
 from assay.live import Sampling, Spool, Worker
 from assay.live.spool.file import SpoolFile
-from assay.live.spool.transitions import Turn
+from assay.live.spool.transitions import Transition
 from assay.records import Context, Sample, Score, ScoredSample
 from assay.sinks import JsonlSink, MemorySink, Receipt, read_jsonl
 from tests._support.servers.openai_server import OpenAIServer
@@ -260,7 +260,7 @@ def test_outcomes_are_kept_in_groups(tmp_path: Path, monkeypatch: Any) -> None:
     groups: list[int] = []
     honest = SpoolFile.turn
 
-    def turn(self: SpoolFile, worker: str, turn: Turn, until: float) -> Any:
+    def turn(self: SpoolFile, worker: str, turn: Transition, until: float) -> Any:
         groups.append(len(turn.outcomes))
         return honest(self, worker, turn, until)
 
@@ -296,14 +296,14 @@ def test_what_may_have_killed_a_worker_takes_no_others_with_it(tmp_path: Path) -
     """Samples lie ready only where no worker died with them: a death costs an attempt to what was begun at most."""
     filled(tmp_path, 10).close()
     file = SpoolFile(tmp_path)
-    taken = file.turn("dies", Turn(room=2, ahead=4), time.time() - 1)
+    taken = file.turn("dies", Transition(room=2, ahead=4), time.time() - 1)
     assert [one.key for one in taken] == ["0", "1", "2", "3", "4", "5"]
-    again = file.turn("next", Turn(room=2, ahead=4), time.time() + 60)
+    again = file.turn("next", Transition(room=2, ahead=4), time.time() + 60)
     assert [(one.key, one.attempts) for one in again] == [
         *(("0", 1), ("1", 1)),  # to be begun at once
         *(("6", 0), ("7", 0), ("8", 0), ("9", 0)),
     ]
-    assert file.turn("next", Turn(room=5, held=[one.number for one in again]), time.time() + 60)[0].key == "2"
+    assert file.turn("next", Transition(room=5, held=[one.number for one in again]), time.time() + 60)[0].key == "2"
 
 
 def test_scores_that_are_no_json_are_a_bug_of_that_sample_alone(tmp_path: Path) -> None:
@@ -394,7 +394,7 @@ def test_without_sinks_scores_stay_and_are_delivered_later(tmp_path: Path) -> No
     assert (report.undelivered, report.delivered, len(sink.written)) == (0, 3, 3)
 
 
-def test_findings_of_an_interrupted_sample_are_not_paid_for_twice(tmp_path: Path) -> None:
+def test_judgements_of_an_interrupted_sample_are_not_paid_for_twice(tmp_path: Path) -> None:
     one = Sample(question="q", answer="It is 4.", contexts=(Context(text="It is 4."),), id="a")
     spool = Spool(tmp_path)
     spool.submit(one)

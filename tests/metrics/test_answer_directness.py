@@ -34,7 +34,7 @@ class Gives(BaseJudge):
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         self.asked += inquiries
-        return [Answer(finding=self.verdict) for _ in inquiries]
+        return [Answer(judgement=self.verdict) for _ in inquiries]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,16 @@ import assay
 from assay.errors import Cause, InputError
 from assay.evaluation.result import Result
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics import METRICS, AspectCritique, Called, Faithfulness, HarmonicMean, Metric, NuggetRecall, metric
+from assay.metrics import (
+    METRICS,
+    AspectCritique,
+    Faithfulness,
+    HarmonicMean,
+    LabelledMetric,
+    Metric,
+    NuggetRecall,
+    metric,
+)
 from assay.metrics.langchain.matching import ExactMatch
 from assay.metrics.names import resolve
 from assay.metrics.systems import named
@@ -31,7 +40,7 @@ def reader() -> ScriptedJudge:
 def test_two_variants_stand_side_by_side_in_a_run_and_in_its_store(tmp_path: Any) -> None:
     """Nuggets A (vital) and D (okay): A found gives 1 / 1.5 and 1 / 1.25, D found 0.5 / 1.5 and 0.25 / 1.25."""
     judge = reader()
-    variants = [NuggetRecall(), Called(NuggetRecall(okay=0.25), "nuggets, okay 0.25")]
+    variants = [NuggetRecall(), LabelledMetric(NuggetRecall(okay=0.25), "nuggets, okay 0.25")]
     result = assay.evaluate(ROWS, variants, judge, store=tmp_path)
     means = {label: summary.mean for label, summary in result.metrics.items()}
     assert means == {
@@ -52,7 +61,11 @@ def test_two_variants_stand_side_by_side_in_a_run_and_in_its_store(tmp_path: Any
         # what is long is named alone
         (AspectCritique("a", "Is the ANSWER short?" * 9), AspectCritique("a", "Is it polite?"), "in definition: give"),
         (Jury(metric=Faithfulness()), Jury(metric=Faithfulness(), votes=3), "in votes (5 and 3)"),
-        (Called(Faithfulness(), "a"), AspectCritique("a", "Is it?"), "in class (Called and AspectCritique)"),
+        (
+            LabelledMetric(Faithfulness(), "a"),
+            AspectCritique("a", "Is it?"),
+            "in class (LabelledMetric and AspectCritique)",
+        ),
     ],
 )
 def test_two_of_one_label_are_refused_with_what_differs_and_the_way_out(one: Any, other: Any, said: str) -> None:
@@ -61,8 +74,8 @@ def test_two_of_one_label_are_refused_with_what_differs_and_the_way_out(one: Any
             refused()
         assert f"{one.label!r} is given twice; scores are told apart by this label" in str(raised.value)
         assert said in str(raised.value)
-        assert 'assay.metrics.Called(metric, "LABEL")' in str(raised.value)
-    assert [each.label for each in resolve([one, Called(other, "other")])] == [one.label, "other"]
+        assert 'assay.metrics.LabelledMetric(metric, "LABEL")' in str(raised.value)
+    assert [each.label for each in resolve([one, LabelledMetric(other, "other")])] == [one.label, "other"]
 
 
 def test_the_same_twice_differs_in_nothing() -> None:
@@ -83,7 +96,7 @@ def test_two_functions_of_one_name_are_refused() -> None:
 
     with pytest.raises(InputError, match=r"'mine' is given twice.*differ in function"):
         resolve([one, other])
-    assert [each.label for each in resolve([one, Called(other, "theirs")])] == ["mine", "theirs"]
+    assert [each.label for each in resolve([one, LabelledMetric(other, "theirs")])] == ["mine", "theirs"]
 
 
 def test_all_but_the_label_is_the_metrics() -> None:
@@ -92,7 +105,7 @@ def test_all_but_the_label_is_the_metrics() -> None:
     assert {"needs", "columns", "low", "direction", "consults", "reads_texts", "needed_columns"} <= names
     others = [named("multimodal:faithfulness"), named("langchain:exact_match"), named("langchain:regex_match")]
     for inside in [*(make() for make in METRICS.values()), *others]:
-        called = Called(inside, "mine")
+        called = LabelledMetric(inside, "mine")
         assert called.label == "mine"
         for name in names - {"label"}:
             assert getattr(called, name) == getattr(inside, name), (inside.label, name)
@@ -103,26 +116,26 @@ def test_all_but_the_label_is_the_metrics() -> None:
 
 
 def test_a_score_without_a_value_has_the_label_too() -> None:
-    found = asyncio.run(Called(Faithfulness(), "mine").score(Sample(), reader()))
+    found = asyncio.run(LabelledMetric(Faithfulness(), "mine").score(Sample(), reader()))
     assert found.metric == "mine"
     assert found.unscored is not None
     assert found.unscored.cause is Cause.MISSING_INPUT
-    original = asyncio.run(Called(named("ragchecker:recall@original"), "mine").score(Sample(), reader()))
+    original = asyncio.run(LabelledMetric(named("ragchecker:recall@original"), "mine").score(Sample(), reader()))
     assert original.metric == "mine"
 
 
 @pytest.mark.long
 def test_it_keeps_what_a_metric_promises() -> None:
-    check_metric(Called(Faithfulness(), "mine"))
+    check_metric(LabelledMetric(Faithfulness(), "mine"))
 
 
 def test_what_cannot_be_called() -> None:
-    with pytest.raises(InputError, match="Called: metric: expected a metric, got 'faithfulness'"):
-        Called("faithfulness", "mine")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="Called: title: expected a text"):
-        Called(Faithfulness(), 3)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="Called: title: it is blank"):
-        Called(Faithfulness(), " ")
+    with pytest.raises(InputError, match="LabelledMetric: metric: expected a metric, got 'faithfulness'"):
+        LabelledMetric("faithfulness", "mine")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="LabelledMetric: title: expected a text"):
+        LabelledMetric(Faithfulness(), 3)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="LabelledMetric: title: it is blank"):
+        LabelledMetric(Faithfulness(), " ")
 
 
 def test_options_of_forty_characters_are_shown() -> None:

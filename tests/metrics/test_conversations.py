@@ -76,7 +76,7 @@ def test_without_earlier_contexts_nothing_changes(history: tuple[Turn, ...]) -> 
     "metric", [ContextRelevance(), ContextRelevance(unit="passage"), ContextPrecision(), ContextUtilization()]
 )
 async def test_the_question_before_is_asked_along(metric: Metric) -> None:
-    """It is in the prompt, and in the address of the finding; where there is none both are what they were."""
+    """It is in the prompt, and in the address of the judgement; where there is none both are what they were."""
     place = (Context(text="It is in Ulm."),)
     last = Sample(question="And where is it?", answer="In Ulm.", reference="It is in Ulm.", contexts=place)
     before = Turn(question="Which bridge is the oldest?", answer="The Stone Bridge.")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assay.inquiries import Ask, Inquiry, Support
+from assay.inquiries import Inquiry, Question, Support
 from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import CitationAccuracy, NuggetRecall, metric
@@ -68,7 +68,7 @@ class Even(ScriptedJudge):
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         answers = await super().answer(inquiries)
         return [
-            replace(one, finding=tuple(replace(v, probability=self.probability) for v in one.finding))
+            replace(one, judgement=tuple(replace(v, probability=self.probability) for v in one.judgement))
             if isinstance(asked, Support)
             else one
             for asked, one in zip(inquiries, answers, strict=True)
@@ -140,8 +140,8 @@ async def test_a_verdict_counts_by_the_labels_of_its_own_question(
 ) -> None:
     @metric
     async def style(answer: str, judge: Any) -> Verdict:
-        first = await judge.find(Ask("What tone?", {"ANSWER": answer}, labels=TONES))
-        second = await judge.find(Ask("What age?", {"ANSWER": answer}, labels=AGES))
+        first = await judge.find(Question("What tone?", {"ANSWER": answer}, labels=TONES))
+        second = await judge.find(Question("What age?", {"ANSWER": answer}, labels=AGES))
         found: Verdict = returned(first, second)
         return found
 

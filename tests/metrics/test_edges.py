@@ -44,7 +44,7 @@ class Unsure(ScriptedJudge):
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         answers = await super().answer(inquiries)
-        return [replace(one, finding=tuple(map(self._unsure, one.finding))) for one in answers]
+        return [replace(one, judgement=tuple(map(self._unsure, one.judgement))) for one in answers]
 
     def _unsure(self, verdict: Any) -> Any:
         end = next(end for end in self.probabilities if verdict.claim.text.endswith(end))
@@ -162,7 +162,7 @@ def test_a_column_that_a_parameter_gives_is_not_needed() -> None:
 
 def test_only_what_counts_contradictions_needs_a_judge_that_tells_them() -> None:
     class Never(ScriptedJudge):
-        tells_contradiction = False
+        detects_contradiction = False
 
     @dataclass(frozen=True)
     class Contradicted(Faithfulness):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from assay import Sample, Score, Verdict, evaluate
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.evaluation.score_sample import score_sample
-from assay.inquiries import Ask, Inquiry, Rated
+from assay.inquiries import Inquiry, Question, RatingResult
 from assay.judges.base import BaseJudge
 from assay.judges.protocol import Answer
 from assay.metrics import Metric, metric
@@ -35,13 +35,13 @@ SAMPLE = Sample(
 
 
 class Asked(BaseJudge):
-    """Answers every `Ask` by a rule, and counts."""
+    """Answers every `Question` by a rule, and counts."""
 
     budgeted = True
 
     def __init__(self, rule: Any = True) -> None:
         self.rule = rule if callable(rule) else lambda question: rule
-        self.asked: list[Ask] = []
+        self.asked: list[Question] = []
 
     fingerprint = "asked"
 
@@ -53,7 +53,7 @@ class Asked(BaseJudge):
         said = self.rule(inquiry.question)
         if isinstance(said, JudgeFailure):
             return Answer(failure=said, usage=Usage(calls=1))
-        return Answer(finding=inquiry.scripted(self.rule), usage=Usage(calls=1))
+        return Answer(judgement=inquiry.scripted(self.rule), usage=Usage(calls=1))
 
 
 @metric
@@ -64,7 +64,7 @@ def short(answer: str) -> bool:
 
 @metric
 async def polite(answer: str, judge: Any) -> Verdict:
-    return await judge.find(Ask("Is the tone of the ANSWER polite?", {"ANSWER": answer}))
+    return await judge.find(Question("Is the tone of the ANSWER polite?", {"ANSWER": answer}))
 
 
 async def value_of(made: Metric, sample: Sample = SAMPLE, judge: BaseJudge | None = None) -> Any:
@@ -149,7 +149,7 @@ async def test_needs_can_be_given() -> None:
     ("returned", "value"),
     [(True, 1.0), (False, 0.0), (0, 0.0), (1, 1.0), (0.25, 0.25), (np.float32(0.5), 0.5), (np.True_, 1.0),
      (np.array(0.5), 0.5), (Verdict(label="yes"), 1.0), (Verdict(label="not_mentioned"), 0.0),
-     (Score(metric="x", value=0.75), 0.75), (Rated(level=1), 1.0)],
+     (Score(metric="x", value=0.75), 0.75), (RatingResult(level=1), 1.0)],
 )  # fmt: skip
 async def test_what_comes_back_is_the_value(returned: Any, value: float) -> None:
     assert await value_of(returning(returned)) == value
@@ -161,7 +161,7 @@ async def test_a_score_takes_the_name_of_its_metric() -> None:
 
 
 async def test_a_level_is_a_value_in_the_range_of_its_metric() -> None:
-    level = Rated(level=4, expected=3.75, reason="Nearly all of it.")
+    level = RatingResult(level=4, expected=3.75, reason="Nearly all of it.")
     scored = await score_sample(SAMPLE, [returning(level, low=1, high=5)], Asked())
     score = scored.scores["mine"]
     assert (score.value, score.parts, score.texts) == (3.75, {"level": 4.0}, {"reason": ("Nearly all of it.",)})
@@ -220,14 +220,14 @@ async def test_a_question_in_one_line() -> None:
     score = scored.scores["polite"]
     assert (score.value, score.judge, score.usage.calls) == (1.0, "asked", 1)
     assert [verdict.label for verdict in score.verdicts["polite"]] == ["yes"]
-    assert judge.asked == [Ask("Is the tone of the ANSWER polite?", {"ANSWER": "On the Danube."})]
+    assert judge.asked == [Question("Is the tone of the ANSWER polite?", {"ANSWER": "On the Danube."})]
 
 
 async def test_labels_of_ones_own_count_by_the_first() -> None:
     @metric
     async def formal(answer: str, judge: Any) -> Verdict:
         labels = {"Very formal": "as in a letter", "casual": "as among friends", "rude": ""}
-        return await judge.find(Ask("What tone has the ANSWER?", {"ANSWER": answer}, labels=labels))
+        return await judge.find(Question("What tone has the ANSWER?", {"ANSWER": answer}, labels=labels))
 
     assert await value_of(formal, judge=Asked("very formal")) == 1.0
     assert await value_of(formal, judge=Asked("casual")) == 0.0
@@ -252,7 +252,7 @@ def test_an_own_question_is_cached_and_explained(tmp_path):
 async def test_a_reason_is_shown_by_explain(tmp_path):
     class Reasoned(Asked):
         def _one(self, inquiry: Any) -> Answer:
-            return Answer(finding=Verdict(label="no", reason="It insults the reader."))
+            return Answer(judgement=Verdict(label="no", reason="It insults the reader."))
 
     result = evaluate([{"id": "a", "answer": "Idiot."}], [polite], Reasoned(), store=tmp_path)
     assert "It insults the reader." in str(result.explain("a"))
@@ -263,7 +263,7 @@ async def test_the_judge_that_cannot_is_not_asked_where_the_metric_says_what_it_
         def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure:
             return JudgeFailure(Cause.JUDGE_CANNOT, f"cannot {inquiry.name}")
 
-    @metric(asks=(Ask,))
+    @metric(asks=(Question,))
     async def mine(answer: str, judge: Any) -> Verdict:
         raise AssertionError("called")
 

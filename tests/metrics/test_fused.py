@@ -15,13 +15,13 @@ from assay.inquiries import Claims, Support
 from assay.inquiries import fused as fused_inquiry
 from assay.inquiries.base import Prompt
 from assay.judges import fusing
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.llm.judge import Reply, Request
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.joint_inquiries import Fusing, may_hold, members_of
 from assay.metrics.names import resolve
 from assay.records import Claim, Context, Sample, Span
-from assay.records.images import Picture
+from assay.records.images import Image
 from assay.store.store import Store
 from tests.judges.plain import Plain, kind
 
@@ -70,7 +70,7 @@ async def test_without_anything_said_or_stored_it_is_asked_one_by_one() -> None:
     assert "fused" not in judge.kinds()
 
 
-async def test_findings_of_both_ways_of_asking_never_mix(tmp_path: Path) -> None:
+async def test_judgements_of_both_ways_of_asking_never_mix(tmp_path: Path) -> None:
     store = Store(tmp_path)
     for asking, times in (("fused", 1), ("separate", 1), ("fused", 2), ("separate", 2)):
         judge = Plain()
@@ -167,7 +167,7 @@ async def test_texts_that_are_the_same_are_told_apart_by_their_place() -> None:
 
 
 async def test_members_follow_from_the_sample() -> None:
-    judge = FindingCache(Plain())
+    judge = JudgementCache(Plain())
     names = {group: [m.name for m in await members_of(SAMPLE, group, judge)] for group in fusing.GROUPS}
     assert names == {
         "both_ways": ["support", "support"], "answer": ["support", "usefulness"],
@@ -178,22 +178,22 @@ async def test_members_follow_from_the_sample() -> None:
 def test_auto_obeys_what_is_stored_for_this_wording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store, judge = Store(tmp_path), Plain()
     assert fusing.fused_groups(judge, store) == frozenset()
-    fusing.keep(judge, store, "answer", {"verdict": "agrees"})
-    fusing.keep(judge, store, "reference", {"verdict": "differs"})
+    fusing.store_check(judge, store, "answer", {"verdict": "agrees"})
+    fusing.store_check(judge, store, "reference", {"verdict": "differs"})
     assert fusing.fused_groups(judge, store) == {"answer"}
     assert fusing.fused_groups(judge.with_asking("separate"), store) == frozenset()
     assert fusing.fused_groups(judge.with_asking("fused"), store) == set(fusing.GROUPS)
     assert fusing.fused_groups(judge.with_guidance({"support": "Prices count."}), store) == frozenset()
-    fusing.keep(judge, store, "answer", {"verdict": "cannot tell"})
+    fusing.store_check(judge, store, "answer", {"verdict": "cannot tell"})
     assert fusing.fused_groups(judge, store) == frozenset()
-    fusing.keep(judge, store, "answer", {"verdict": "agrees"})
+    fusing.store_check(judge, store, "answer", {"verdict": "agrees"})
     monkeypatch.setattr(fused_inquiry, "TASK", fused_inquiry.TASK + " Be quick.")
     assert fusing.fused_groups(judge, store) == frozenset()
 
 
 def test_a_run_says_what_it_asked_together(tmp_path: Path) -> None:
     store, judge = Store(tmp_path), Plain()
-    fusing.keep(judge, store, "answer", {"verdict": "agrees"})
+    fusing.store_check(judge, store, "answer", {"verdict": "agrees"})
     result = evaluate([ROW], METRICS.split(","), judge, store=store)
     assert result.notes == ["asked in one request, by groups: answer"]
     assert judge.kinds().count("fused") == 1
@@ -210,10 +210,10 @@ def test_judges_that_do_not_write_are_asked_one_by_one() -> None:
 
 def test_a_store_that_cannot_be_read_asks_one_by_one(tmp_path: Path) -> None:
     class Broken(Store):
-        def get_finding(self, key: str) -> bytes | None:
+        def get_judgement(self, key: str) -> bytes | None:
             raise OSError("gone")
 
-    cache = FindingCache(Plain(), Broken(tmp_path))
+    cache = JudgementCache(Plain(), Broken(tmp_path))
     assert cache.fused == frozenset()
     assert cache.store_error is not None
 
@@ -259,7 +259,7 @@ async def test_what_is_of_no_group_is_asked_alone_and_nothing_else() -> None:
     judge: Any = Claiming()
     fusing_ = Fusing(judge, SAMPLE, ("answer",))
     claim = Claim(text="It is red.", span=Span(0, 10))
-    picture = (("PASSAGE P1", Picture(digest="d", url="https://example.org/a.png")),)
+    picture = (("PASSAGE P1", Image(digest="d", url="https://example.org/a.png")),)
     seen = Support((claim,), SAMPLE.passages, SAMPLE.question, SAMPLE.spoken, images=picture)
     assert await fusing_.find(seen) == ()
     assert judge.asked == [seen]

@@ -50,7 +50,7 @@ def test_weights(found: list[bool], vital: list[bool], okay: float, expected: fl
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=20))
-def test_finding_one_more_never_lowers_it(nuggets: list[tuple[bool, bool]]) -> None:
+def test_judgement_one_more_never_lowers_it(nuggets: list[tuple[bool, bool]]) -> None:
     found, vital = [list(one) for one in zip(*nuggets, strict=True)]
     before = weighted_recall(found, vital)
     assert 0 <= before <= 1

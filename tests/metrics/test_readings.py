@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import Cause, JudgeFailure
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.claim_rules import sentence_claims
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import METRICS
-from assay.metrics.shared_inquiries import cosines, not_judged, support, together
+from assay.metrics.shared_inquiries import cosines, gather, not_judged, support
 from assay.records import Claim, Context, Sample, Span
 from assay.text import split_sentences
 
@@ -70,9 +70,9 @@ async def test_together_raises_the_first_failure_after_all_have_ended() -> None:
 
     first, second = JudgeFailure(Cause.TIMEOUT, "first"), JudgeFailure(Cause.PARSE, "second")
     with pytest.raises(JudgeFailure, match="first"):
-        await together(work("a", 5, first), work("b", 1, second), work("c", 9, None))
+        await gather(work("a", 5, first), work("b", 1, second), work("c", 9, None))
     assert sorted(ended) == ["a", "b", "c"]
-    assert await together(work("a", 2, None), work("b", 1, None)) == ("a", "b")
+    assert await gather(work("a", 2, None), work("b", 1, None)) == ("a", "b")
 
 
 async def test_together_leaves_nothing_running_when_cancelled() -> None:
@@ -85,7 +85,7 @@ async def test_together_leaves_nothing_running_when_cancelled() -> None:
             cancelled.append(name)
             raise
 
-    task = asyncio.create_task(together(work("a"), work("b")))
+    task = asyncio.create_task(gather(work("a"), work("b")))
     await asyncio.sleep(0.01)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -209,8 +209,8 @@ class Bare(ScriptedJudge):
     async def answer(self, inquiries: Sequence[Any]) -> Sequence[Any]:
         answers = await super().answer(inquiries)
         return [
-            replace(answer, finding=tuple(replace(verdict, cells=()) for verdict in answer.finding))
-            if inquiry.name == "support" and answer.finding is not None
+            replace(answer, judgement=tuple(replace(verdict, cells=()) for verdict in answer.judgement))
+            if inquiry.name == "support" and answer.judgement is not None
             else answer
             for inquiry, answer in zip(inquiries, answers, strict=True)
         ]
@@ -231,7 +231,7 @@ async def test_cells_that_a_judge_left_out_are_asked_for_where_they_count(mode: 
 
     whole, bare = ScriptedJudge(support=says), Bare(support=says, rules={"support_cells": says})
     metric = METRICS[f"noise_sensitivity_{mode}"]()
-    expected, found = await metric.score(NOISY, whole), await metric.score(NOISY, FindingCache(bare))
+    expected, found = await metric.score(NOISY, whole), await metric.score(NOISY, JudgementCache(bare))
     # of three claims the baker is noise of the relevant passage, Paris of the irrelevant one
     assert expected.value == found.value == pytest.approx(1 / 3)
     for name in ("answer/contexts", "reference/contexts"):
@@ -239,7 +239,7 @@ async def test_cells_that_a_judge_left_out_are_asked_for_where_they_count(mode: 
     assert whole.asked["support_cells"] == 0
     assert bare.asked["support_cells"] == 2  # answer/contexts and reference/contexts
     before = Counter(bare.asked)
-    await METRICS["faithfulness"]().score(NOISY, FindingCache(bare))
+    await METRICS["faithfulness"]().score(NOISY, JudgementCache(bare))
     assert bare.asked - before == {"claims": 1, "support": 1}
 
 

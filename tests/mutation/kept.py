@@ -34,7 +34,7 @@ class Kept:
         return {mutant for mutant, killed in fates.items() if killed}
 
     def ended(self, mutant: Mutant, *, killed: bool, seconds: float = 0.0) -> None:
-        """Note what became of a mutant, and how long it took: what a slow machine stops is no finding."""
+        """Note what became of a mutant, and how long it took: what a slow machine stops is no judgement."""
         if self.folder is not None:
             with (self.folder / "fates.jsonl").open("a", encoding="utf-8") as file:
                 file.write(json.dumps([*self.identity(mutant), round(seconds, 1), killed], ensure_ascii=False) + "\n")

@@ -88,7 +88,7 @@ _MASKS = (
     (re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2})?"), "DATE"),
     (re.compile(r"\(?\d+:\d{2}(:\d{2})?\)?"), "T"),
     (re.compile(r'("started"|"seconds"): [\d.]+'), r"\1: 0"),
-    (re.compile(r"\b[\d,]+ findings? reused"), "N findings reused"),
+    (re.compile(r"\b[\d,]+ judgements? reused"), "N judgements reused"),
 )
 
 

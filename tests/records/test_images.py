@@ -20,7 +20,7 @@ from assay.judges.scripted import ScriptedJudge
 from assay.metrics.names import resolve
 from assay.records import Context, Evidence, Sample, Score, Span, Turn, Verdict
 from assay.records.field_names import context_text
-from assay.records.images import MOST_BYTES, data_uri, image_of, kind_of, load, named_image, within
+from assay.records.images import MOST_BYTES, data_uri, image_in_text, image_of, kind_of, load, within
 from assay.records.phrases import verdict_in_words
 from assay.text.images import around, blanked, images_in
 from tests._support.servers.sight import drawn
@@ -63,7 +63,7 @@ def test_kinds_are_told_by_the_first_bytes(data: bytes, kind: str | None) -> Non
     ],
 )
 def test_texts_that_name_a_picture_and_nothing_else(text: str, image: str | None) -> None:
-    assert named_image(text) == image
+    assert image_in_text(text) == image
 
 
 def test_bytes_become_a_data_uri_at_the_door() -> None:

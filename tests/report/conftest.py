@@ -14,7 +14,7 @@ from assay.evaluation.result import Result
 from assay.inquiries import Inquiry, Support
 from assay.judges.protocol import Answer
 from assay.records import Span, Verdict
-from assay.report.build import Options, report_of
+from assay.report.build import ReportOptions, report_of
 from assay.report.html.page import write_page
 
 METRICS = "faithfulness, context_precision"
@@ -36,7 +36,7 @@ class Telling(ScriptedJudge):
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         answers = await super().answer(inquiries)
-        return [replace(one, finding=tuple(map(_told, one.finding))) if isinstance(inquiry, Support) else one
+        return [replace(one, judgement=tuple(map(_told, one.judgement))) if isinstance(inquiry, Support) else one
                 for inquiry, one in zip(inquiries, answers, strict=True)]  # fmt: skip
 
 
@@ -89,7 +89,7 @@ def file(two: Two, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of the second run against the first."""
     pytest.importorskip("jinja2")
     pytest.importorskip("vl_convert")
-    report = report_of(two.now, two.before, Options(slices=("topic",)))
+    report = report_of(two.now, two.before, ReportOptions(slices=("topic",)))
     return write_page(report, tmp_path_factory.mktemp("page") / "report.html")
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.analysis.gates import Gate, check
-from assay.analysis.gates.rules import Rule
+from assay.analysis.gates.rules import GateRule
 from assay.errors import Cause
 from assay.evaluation.external_runs import result_of
 from assay.evaluation.result import Result
@@ -51,7 +51,7 @@ def test_ids_that_come_twice_are_cases_of_their_own(tmp_path: Path) -> None:
 
 def held(folder: Path, run: Result) -> None:
     SCHEMA.validate(str(write_junit(report_of(run), folder / "r.xml")))
-    SCHEMA.validate(as_junit(check(Gate((Rule("m", "at_least", 0.9),)), run, None)))
+    SCHEMA.validate(as_junit(check(Gate((GateRule("m", "at_least", 0.9),)), run, None)))
 
 
 def test_hostile_names_ids_and_messages_are_valid(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ from assay import ScriptedJudge, evaluate
 from assay.errors import InputError, MissingExtra
 from assay.evaluation.summary import Summary
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Verdict
-from assay.report.build import Options, report_of
+from assay.report.build import ReportOptions, report_of
 from assay.report.figures import Figures
-from assay.report.html.packed_row import Kept, Offsets, side_of
+from assay.report.html.packed_row import Offsets, SharedValues, side_of
 from assay.report.html.page import write_page
 from assay.report.lines import slices_of
 from assay.report.markdown import write_markdown
@@ -70,7 +70,7 @@ def test_the_rows_are_all_there_and_each_passage_once(file: Path, two: Two):
 
 
 def test_the_file_is_the_same_when_it_is_written_again(file: Path, two: Two, tmp_path: Path):
-    again = write_page(report_of(two.now, two.before, Options(slices=("topic",))), tmp_path / "again.html")
+    again = write_page(report_of(two.now, two.before, ReportOptions(slices=("topic",))), tmp_path / "again.html")
     assert again.read_bytes() == file.read_bytes()
 
 
@@ -95,7 +95,7 @@ def test_claims_and_quotes_are_found_again_in_the_packed_row(answer: str, passag
         sample=sample, scores={"m": Score(metric="m", value=1.0, verdicts={"answer/contexts": (verdict,)})}
     )
     texts, passages = Texts(), Passages()
-    side = side_of(scored, sample, ["m"], Kept(texts, passages))
+    side = side_of(scored, sample, ["m"], SharedValues(texts, passages))
     ((_, ((_, _, _, subject, (found,)),)),) = side["v"]
     told = texts.take()
     wide = lambda text: text.encode("utf-16-le", "surrogatepass")  # noqa: E731
@@ -119,7 +119,7 @@ def test_a_span_that_lies_outside_of_its_text_and_a_quote_that_stands_elsewhere_
         sample=sample, scores={"m": Score(metric="m", value=1.0, verdicts={"answer/contexts": (verdict,)})}
     )
     texts = Texts()
-    ((_, ((_, _, _, subject, quotes),)),) = side_of(scored, sample, ["m"], Kept(texts))["v"]
+    ((_, ((_, _, _, subject, quotes),)),) = side_of(scored, sample, ["m"], SharedValues(texts))["v"]
     told = texts.take()
     assert (subject[0], told[subject[1]]) == ("t", "Far away.")
     assert [told[one] for one in quotes[0]] == ["xyz"]
@@ -129,7 +129,7 @@ def test_what_several_metrics_read_is_kept_once():
     verdict = Verdict(label="supported", claim=Claim(text="A.", span=Span(0, 2)))
     scores = {name: Score(metric=name, value=1.0, verdicts={"answer/contexts": (verdict,)}) for name in ("a", "b")}
     sample = Sample(question="Q?", answer="A.")
-    side = side_of(ScoredSample(sample=sample, scores=scores), sample, ["a", "b"], Kept())
+    side = side_of(ScoredSample(sample=sample, scores=scores), sample, ["a", "b"], SharedValues())
     assert len(side["v"]) == 1
     assert [side["s"][n][2] for n in "01"] == [[0], [0]]
 
@@ -163,11 +163,11 @@ def emptied(tmp_path: Path):
 
 def test_a_column_that_no_row_has_and_a_metric_that_is_not_there_are_named(two: Two):
     with pytest.raises(InputError, match="slice: no row has the column 'nope'; there are 'topic'"):
-        report_of(two.now, options=Options(slices=("nope",)))
+        report_of(two.now, options=ReportOptions(slices=("nope",)))
     with pytest.raises(InputError, match="cluster: no row has the column 'nope'"):
-        report_of(two.now, options=Options(cluster="nope"))
+        report_of(two.now, options=ReportOptions(cluster="nope"))
     with pytest.raises(InputError, match="metrics: 'nope' is not in this run; it has faithfulness"):
-        report_of(two.now, options=Options(metrics=["nope"]))
+        report_of(two.now, options=ReportOptions(metrics=["nope"]))
 
 
 def test_without_the_extra_the_error_names_it(two: Two, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -184,7 +184,7 @@ def test_without_the_extra_the_error_names_it(two: Two, tmp_path: Path, monkeypa
 def test_rows_of_one_cluster_are_one_witness(two: Two):
     """40 rows of three topics: the interval is that of three witnesses, and wider."""
     alone = report_of(two.now).figures.of["faithfulness"].summary.interval
-    together = report_of(two.now, options=Options(cluster="topic")).figures.of["faithfulness"].summary.interval
+    together = report_of(two.now, options=ReportOptions(cluster="topic")).figures.of["faithfulness"].summary.interval
     assert alone is not None
     assert together is not None
     assert together.clusters == 3
@@ -254,5 +254,5 @@ def test_slices_say_where_it_got_worse(tmp_path: Path):
     before = run_of(tmp_path, [row(n) for n in range(40)], "before", "faithfulness")
     cheese = [row(n, None if n % 2 else f"Thing {n} is red. It is made of cheese.") for n in range(40)]
     now = run_of(tmp_path, cheese, "now", "faithfulness")
-    (slices,) = slices_of(report_of(now, before, Options(slices=("topic",))))
+    (slices,) = slices_of(report_of(now, before, ReportOptions(slices=("topic",))))
     assert {group["value"]: group["cells"][0]["verdict"] for group in slices["groups"]} == {"even": "worse", "odd": ""}

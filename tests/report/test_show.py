@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from assay._util.rich_text import drawn
+from assay._util.rich_text import render_text
 from assay.evaluation.display.explanation import Explanation
 from assay.records import Sample, Score, ScoredSample
-from assay.report.sample_view import Piece, painted, sample_view
+from assay.report.sample_view import ViewPart, painted, sample_view
 from assay.store.store import Row
 from tests.report.conftest import HOSTILE, METRICS, Two, judge, row
 
@@ -18,7 +18,7 @@ GREEN, RED = "\x1b[32m", "\x1b[31m"
 
 
 def test_of_pieces_that_overlap_the_shortest_is_seen_and_no_character_is_lost():
-    text = painted("abcdef", [Piece(0, 6, "red"), Piece(2, 4, "green"), Piece(3, 99, "blue")])
+    text = painted("abcdef", [ViewPart(0, 6, "red"), ViewPart(2, 4, "green"), ViewPart(3, 99, "blue")])
     assert text.plain == "abcdef"
     assert [(text.plain[span.start : span.end], str(span.style)) for span in text.spans] == [
         *(("ab", "red"), ("cd", "green"), ("ef", "red")),
@@ -26,18 +26,18 @@ def test_of_pieces_that_overlap_the_shortest_is_seen_and_no_character_is_lost():
 
 
 def test_a_sample_has_its_claims_and_quotes_in_the_colours_of_the_verdicts(two: Two):
-    shown = drawn(sample_view(two.now.store.get_row(two.now.run, 1)), 100, colour=True)
+    shown = render_text(sample_view(two.now.store.get_row(two.now.run, 1)), 100, colour=True)
     assert f"{GREEN}Thing 0 is red." in shown
     assert f"{RED}It is made of cheese." in shown
     assert "It is made of \x1b[0m\x1b[4;39mcheese\x1b[0m" in shown  # in the list of claims, underlined
     assert "\x1b[7;32mThing 0 is red" in shown  # the quote, in the passage
-    plain = drawn(sample_view(two.now.store.get_row(two.now.run, 1)), 100)
+    plain = render_text(sample_view(two.now.store.get_row(two.now.run, 1)), 100)
     assert "\x1b" not in plain
     assert "faithfulness: 1 supported / 2 claims = 0.500" in plain
 
 
 def test_a_hostile_sample_steers_no_terminal(two: Two):
-    shown = drawn(sample_view(two.now.store.get_row(two.now.run, 40), full=True), 100)
+    shown = render_text(sample_view(two.now.store.get_row(two.now.run, 40), full=True), 100)
     assert "\x1b" not in shown
     assert "\u202e" not in shown
     assert "\\u202eevil" in shown
@@ -119,7 +119,7 @@ def test_wrong_use_is_said_in_one_line(command_line, tmp_path: Path, arguments: 
 def test_of_a_row_that_was_kept_lean_it_is_said_that_there_are_no_texts() -> None:
     score = Score(metric="faithfulness", value=0.5)
     lean = Row(number=3, scored=ScoredSample(sample=Sample(id="q3"), scores={"faithfulness": score}))
-    for said in (drawn(sample_view(lean), 80), Explanation(lean).text(80)):
+    for said in (render_text(sample_view(lean), 80), Explanation(lean).text(80)):
         assert "no texts of this row are kept (--lean)" in said
         assert "faithfulness = 0.500" in said
         assert "question" not in said

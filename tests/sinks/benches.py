@@ -15,7 +15,7 @@ from assay.sinks import JsonlSink, Sink, read_jsonl
 from assay.sinks.store import StoreSink
 from assay.sinks.webhook import WebhookSink
 from assay.store.store import Store
-from assay.testing.bench import ALL_FAULTS, Bench, Held
+from assay.testing.bench import ALL_FAULTS, Bench, StoredScore
 from tests._support.servers import langfuse_server, langsmith_server, otlp_receiver, webhook_receiver
 from tests._support.servers.langfuse_server import LangfuseServer
 from tests._support.servers.langsmith_server import LangSmithServer
@@ -36,7 +36,7 @@ class JsonlBench(Bench):
     def sink(self, **options: Any) -> Sink:
         return JsonlSink(self.path, **options)
 
-    def held(self) -> list[Held]:
+    def stored_scores(self) -> list[StoredScore]:
         rows = read_jsonl(self.path).rows if self.path.exists() else ()
         return [held for row in rows for held in _own(row["sample"].get("id"), row["scores"])]
 
@@ -53,7 +53,7 @@ class StoreBench(Bench):
     def sink(self, **options: Any) -> Sink:
         return StoreSink(self.path, **options)
 
-    def held(self) -> list[Held]:
+    def stored_scores(self) -> list[StoredScore]:
         with Store(self.path) as store:
             return [
                 held
@@ -106,11 +106,11 @@ class WebhookBench(ServiceBench):
         url = self.server.url + "/in-the-path"
         return WebhookSink(url, headers=headers, secret=webhook_receiver.SECRET, **options)
 
-    def held(self) -> list[Held]:
+    def stored_scores(self) -> list[StoredScore]:
         """As a receiver does that goes by the ids of annotations: the last delivery counts."""
         by_id = {one["id"]: one for delivery in self.server.deliveries.values() for one in delivery["annotations"]}
         return [
-            Held(
+            StoredScore(
                 name=one["name"],
                 value=one.get("value"),
                 cause=one.get("cause"),
@@ -133,9 +133,9 @@ class LangSmithBench(ServiceBench):
     def sink(self, **options: Any) -> Sink:
         return LangSmithSink(api_url=self.server.url, api_key=langsmith_server.KEY, **options)
 
-    def held(self) -> list[Held]:
+    def stored_scores(self) -> list[StoredScore]:
         return [
-            Held(
+            StoredScore(
                 name=one["key"],
                 value=one.get("score"),
                 cause=one["value"].removeprefix("unscored: ") if "value" in one else None,
@@ -166,9 +166,9 @@ class LangfuseBench(ServiceBench):
         keys = {"public_key": langfuse_server.PUBLIC, "secret_key": langfuse_server.SECRET}
         return LangfuseSink(base_url=self.server.url, **keys, **options)
 
-    def held(self) -> list[Held]:
+    def stored_scores(self) -> list[StoredScore]:
         return [
-            Held(
+            StoredScore(
                 name=one["name"],
                 value=one["value"] if one["dataType"] == "NUMERIC" else None,
                 cause=one["value"].removeprefix("unscored: ") if one["dataType"] == "CATEGORICAL" else None,
@@ -193,9 +193,9 @@ class OtelBench(ServiceBench):
         headers = {otlp_receiver.HEADER: otlp_receiver.KEY}
         return OpenTelemetrySink(endpoint=self.server.url, headers=headers, **{"timeout": 2.0, **options})
 
-    def held(self) -> list[Held]:
+    def stored_scores(self) -> list[StoredScore]:
         return [
-            Held(
+            StoredScore(
                 name=one["gen_ai.evaluation.name"],
                 value=one.get("gen_ai.evaluation.score.value"),
                 cause=one.get("error.type"),
@@ -223,11 +223,11 @@ def _evidence(metadata: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def _own(sample: str | None, scores: dict[str, dict[str, Any]]) -> Iterable[Held]:
+def _own(sample: str | None, scores: dict[str, dict[str, Any]]) -> Iterable[StoredScore]:
     """The scores of a row in our own form, which keeps the whole evidence."""
     for name, score in scores.items():
         verdicts = [verdict for many in score["verdicts"].values() for verdict in many]
-        yield Held(
+        yield StoredScore(
             name=name,
             value=score.get("value"),
             cause=score.get("unscored", {}).get("cause"),

@@ -14,7 +14,7 @@ from assay.errors import InputError
 from assay.evaluation.run_names import runs_of
 from assay.records import Sample, ScoredSample
 from assay.sinks.log_filter import silenced
-from assay.sinks.remote import KeyRefused, NotThere, Refused, RemoteSink, Unreachable
+from assay.sinks.remote import KeyRefused, NotThere, Refused, RemoteSink, SinkUnreachable
 from assay.sinks.writing import check_sinks
 from assay.store.store import Store
 
@@ -74,7 +74,9 @@ def test_a_missing_key_is_the_sinks_own_error(tmp_path: Path) -> None:
         run(Shop(InputError("no key: set SHOP_KEY")), tmp_path)
 
 
-@pytest.mark.parametrize("error", [Unreachable("the shop cannot be reached"), OSError(111, "refused"), Refused("422")])
+@pytest.mark.parametrize(
+    "error", [SinkUnreachable("the shop cannot be reached"), OSError(111, "refused"), Refused("422")]
+)
 def test_a_store_that_is_away_is_a_warning_and_the_run_goes_on(
     error: Exception, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

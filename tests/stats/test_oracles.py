@@ -18,7 +18,7 @@ from assay.stats.distributions import normal_quantile
 from assay.stats.intervals import wilson
 from assay.stats.linked import without_offset
 from assay.stats.paired import sign_flip
-from assay.stats.power import World, rows_needed
+from assay.stats.power import Assumptions, rows_needed
 
 KNOWN = json.loads((Path(__file__).parent / "oracles.json").read_text(encoding="utf-8"))
 PAIRED = KNOWN["paired"]
@@ -121,7 +121,7 @@ def test_rows_needed_are_those_of_statsmodels(case: dict[str, Any]) -> None:
     over the standard deviation of a difference (of scores, on other rows); 0.2 of it is 0.1 here.
     """
     drop = case["effect"] * 0.5
-    paired = rows_needed(World(mean=1.0, sd=0.5, correlation=0.5), drop, power=case["power"])
-    unpaired = rows_needed(World(mean=1.0, sd=0.5, paired=False), drop, power=case["power"])
+    paired = rows_needed(Assumptions(mean=1.0, sd=0.5, correlation=0.5), drop, power=case["power"])
+    unpaired = rows_needed(Assumptions(mean=1.0, sd=0.5, paired=False), drop, power=case["power"])
     assert paired == pytest.approx(case["paired"], abs=3)
     assert unpaired == pytest.approx(case["unpaired"], abs=3)

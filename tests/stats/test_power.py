@@ -14,7 +14,7 @@ from assay.analysis.power import plan
 from assay.errors import InputError
 from assay.stats import difference
 from assay.stats.arrays import Floats
-from assay.stats.power import World, drop_shown, rows_needed
+from assay.stats.power import Assumptions, detectable_drop, rows_needed
 
 PAGE = Path(__file__).parents[2] / "docs" / "plan.md"
 ALPHA = 0.05
@@ -25,30 +25,33 @@ ALPHA = 0.05
 
 def test_where_every_row_falls_six_rows_are_enough() -> None:
     """McNemar: six falls and no rise, 2·0.5⁶ = 0.031; five are not, 0.0625. Correlated at 1, none rises by chance."""
-    world = World(mean=1.0, correlation=1.0)
+    world = Assumptions(mean=1.0, correlation=1.0)
     assert rows_needed(world, 1.0) == 6
     assert (world.power(5, 1.0, ALPHA), world.power(6, 1.0, ALPHA)) == (0.0, pytest.approx(1.0))
 
 
 def test_mcnemar_summed_by_hand_for_seven_rows() -> None:
     """Half of the rows fall, none rises: 6 or 7 falls of 7 are seen: (7 + 1)/2⁷ = 0.0625."""
-    assert World(mean=1.0, correlation=1.0).power(7, 0.5, ALPHA) == pytest.approx(8 / 128)
+    assert Assumptions(mean=1.0, correlation=1.0).power(7, 0.5, ALPHA) == pytest.approx(8 / 128)
 
 
 def test_graded_scores_by_the_quantiles() -> None:
     """v = 2·0.3²·(1 - 0.5) = 0.09; many rows: n = (1.960 + 1.282)²·0.09/0.01² = 9457, and a few for Student's t."""
-    assert rows_needed(World(sd=0.3), 0.01) == pytest.approx((1.95996 + 1.28155) ** 2 * 0.09 / 0.01**2, abs=4)
+    assert rows_needed(Assumptions(sd=0.3), 0.01) == pytest.approx((1.95996 + 1.28155) ** 2 * 0.09 / 0.01**2, abs=4)
 
 
 def test_a_judge_that_errs_hides_a_part_of_the_drop() -> None:
     """Wrong at 0.1, none rises, 0.2 fall, 0.8 stay: falls seen 0.2·0.81 + 0.8·0.09 = 0.234, rises 0.2·0.01 + 0.072."""
-    world = World(mean=0.9, correlation=1.0, noise=0.1)
+    world = Assumptions(mean=0.9, correlation=1.0, noise=0.1)
     assert world.flips(0.2) == (pytest.approx(0.074), pytest.approx(0.234))
     assert world.seen(0.2) == pytest.approx(0.234 - 0.074)
 
 
 def test_clusters_cost_their_design_effect() -> None:
-    plain, clustered = rows_needed(World(sd=0.3), 0.02), rows_needed(World(sd=0.3, design=2.0, size=5.0), 0.02)
+    plain, clustered = (
+        rows_needed(Assumptions(sd=0.3), 0.02),
+        rows_needed(Assumptions(sd=0.3, design=2.0, size=5.0), 0.02),
+    )
     assert plain is not None
     assert clustered is not None
     assert clustered == pytest.approx(2 * plain, rel=0.01)
@@ -56,38 +59,38 @@ def test_clusters_cost_their_design_effect() -> None:
 
 def test_noise_never_helps_and_other_rows_need_more() -> None:
     for sd in (None, 0.3):
-        needed = [rows_needed(World(sd=sd, noise=noise), 0.1) for noise in (0.0, 0.05, 0.1, 0.2)]
+        needed = [rows_needed(Assumptions(sd=sd, noise=noise), 0.1) for noise in (0.0, 0.05, 0.1, 0.2)]
         assert needed == sorted(needed, key=lambda n: n or math.inf)
-        assert (rows_needed(World(sd=sd, paired=False), 0.1) or 0) > (needed[0] or 0)
+        assert (rows_needed(Assumptions(sd=sd, paired=False), 0.1) or 0) > (needed[0] or 0)
 
 
 @given(st.floats(0.3, 1.0), st.sampled_from([None, 0.2, 0.4]), st.floats(0.0, 0.2), st.floats(0.1, 0.3))
 @settings(max_examples=12, deadline=None)
 def test_back_and_forth(mean: float, sd: float | None, noise: float, drop: float) -> None:
     """The rows that a drop needs show it, one row fewer do not; the drop that they show is no larger."""
-    world = World(mean=mean, sd=sd, noise=noise)
+    world = Assumptions(mean=mean, sd=sd, noise=noise)
     rows = rows_needed(world, drop)
     assert rows is not None
     assert world.power(rows, drop, ALPHA) >= 0.9
-    shown = drop_shown(world, rows)
+    shown = detectable_drop(world, rows)
     assert shown is not None
     assert shown <= drop + 2e-4
 
 
 def test_what_nothing_shows_is_said() -> None:
-    assert drop_shown(World(), 5) is None
-    assert "5 rows show no drop in 90 % of comparisons, however large" in str(plan(World(), rows=5))
-    assert rows_needed(World(sd=0.3, design=1e6, size=2e6), 0.01) is None
-    assert "no number of rows" in str(plan(World(sd=0.3, design=1e6, size=2e6), drop=0.01))
+    assert detectable_drop(Assumptions(), 5) is None
+    assert "5 rows show no drop in 90 % of comparisons, however large" in str(plan(Assumptions(), rows=5))
+    assert rows_needed(Assumptions(sd=0.3, design=1e6, size=2e6), 0.01) is None
+    assert "no number of rows" in str(plan(Assumptions(sd=0.3, design=1e6, size=2e6), drop=0.01))
 
 
 def test_tests_share_the_confidence_and_a_width_is_a_scale() -> None:
-    alone, of_five = plan(World(), drop=0.1), plan(World(), drop=0.1, tests=5)
+    alone, of_five = plan(Assumptions(), drop=0.1), plan(Assumptions(), drop=0.1, tests=5)
     assert alone.rows is not None
-    assert of_five.rows == rows_needed(World(), 0.1, alpha=0.01)
-    assert plan(World(sd=0.2), drop=0.4, width=4.0).rows == plan(World(sd=0.2), drop=0.1).rows
-    both = plan(World(), drop=0.1, rows=alone.rows)
-    assert both.power == pytest.approx(World().power(alone.rows, 0.1, 0.05))
+    assert of_five.rows == rows_needed(Assumptions(), 0.1, alpha=0.01)
+    assert plan(Assumptions(sd=0.2), drop=0.4, width=4.0).rows == plan(Assumptions(sd=0.2), drop=0.1).rows
+    both = plan(Assumptions(), drop=0.1, rows=alone.rows)
+    assert both.power == pytest.approx(Assumptions().power(alone.rows, 0.1, 0.05))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +109,7 @@ def test_tests_share_the_confidence_and_a_width_is_a_scale() -> None:
 )
 def test_scores_that_cannot_be_are_named(arguments: dict[str, float], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        World(**arguments)  # type: ignore[arg-type]
+        Assumptions(**arguments)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -124,13 +127,13 @@ def test_scores_that_cannot_be_are_named(arguments: dict[str, float], said: str)
 )
 def test_plans_that_cannot_be_are_named(arguments: dict[str, float], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        plan(World(), **arguments)  # type: ignore[arg-type]
+        plan(Assumptions(), **arguments)  # type: ignore[arg-type]
 
 
 # ---- by simulation ---------------------------------------------------------------------------------------------------
 
 
-def runs_of(world: World, n: int, drop: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def runs_of(world: Assumptions, n: int, drop: float, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Two runs on the same n rows, the second worse by `drop`, both read by the world's judge."""
     if world.sd is not None:
         common, own = math.sqrt(world.correlation), math.sqrt(1.0 - world.correlation)
@@ -147,7 +150,7 @@ def runs_of(world: World, n: int, drop: float, rng: np.random.Generator) -> tupl
     return (first ^ wrong[0]).astype(np.float64), (second ^ wrong[1]).astype(np.float64)
 
 
-def caught(world: World, drop: float, runs: int = 1500) -> float:
+def caught(world: Assumptions, drop: float, runs: int = 1500) -> float:
     """The share of simulated drops that `difference` calls a drop, on as many rows as were said to show 90 %."""
     n = rows_needed(world, drop)
     assert n is not None
@@ -162,17 +165,17 @@ def caught(world: World, drop: float, runs: int = 1500) -> float:
 
 
 WORLDS = [
-    *((World(mean=0.9, noise=noise), 0.1) for noise in (0.0, 0.1)),
-    *((World(mean=0.7, noise=noise), 0.15) for noise in (0.0, 0.1)),
-    *((World(mean=0.6, sd=0.2, noise=noise), 0.08) for noise in (0.0, 0.1)),
-    *((World(mean=0.6, sd=0.1, noise=noise), 0.1) for noise in (0.0, 0.1)),
+    *((Assumptions(mean=0.9, noise=noise), 0.1) for noise in (0.0, 0.1)),
+    *((Assumptions(mean=0.7, noise=noise), 0.15) for noise in (0.0, 0.1)),
+    *((Assumptions(mean=0.6, sd=0.2, noise=noise), 0.08) for noise in (0.0, 0.1)),
+    *((Assumptions(mean=0.6, sd=0.1, noise=noise), 0.1) for noise in (0.0, 0.1)),
 ]
 
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("world", "drop"), WORLDS)
-def test_nine_of_ten_drops_are_seen_on_the_rows_that_the_plan_gives(world: World, drop: float) -> None:
+def test_nine_of_ten_drops_are_seen_on_the_rows_that_the_plan_gives(world: Assumptions, drop: float) -> None:
     """87 to 93 %; 1,500 runs err by 0.8 points."""
     assert 0.87 <= caught(world, drop) <= 0.93
 
@@ -181,7 +184,7 @@ def test_nine_of_ten_drops_are_seen_on_the_rows_that_the_plan_gives(world: World
 @pytest.mark.timeout(600)
 def test_so_it_is_for_clusters() -> None:
     """Rows by fives, half of the variance of their differences in common: design effect 1 + 4·0.5 = 3."""
-    world, drop = World(sd=0.2, design=3.0, size=5.0), 0.1
+    world, drop = Assumptions(sd=0.2, design=3.0, size=5.0), 0.1
     n = rows_needed(world, drop)
     assert n is not None
     count, rng, found = math.ceil(n / 5), np.random.default_rng(4), 0
@@ -200,14 +203,14 @@ def test_so_it_is_for_clusters() -> None:
 
 DROPS = (0.02, 0.05, 0.1, 0.15, 0.2)
 ROWS = (
-    ("0 or 1, mean 0.9", World(mean=0.9)),
-    ("0 or 1, mean 0.9, one reading of ten wrong", World(mean=0.9, noise=0.1)),
-    ("0 or 1, mean 0.7", World(mean=0.7)),
-    ("0 or 1, mean 0.7, one reading of ten wrong", World(mean=0.7, noise=0.1)),
-    ("graded, standard deviation 0.3", World(sd=0.3)),
-    ("graded, 0.3, readings of one row differ by 0.1", World(sd=0.3, noise=0.1)),
-    ("graded, standard deviation 0.15", World(sd=0.15)),
-    ("graded, 0.15, readings of one row differ by 0.1", World(sd=0.15, noise=0.1)),
+    ("0 or 1, mean 0.9", Assumptions(mean=0.9)),
+    ("0 or 1, mean 0.9, one reading of ten wrong", Assumptions(mean=0.9, noise=0.1)),
+    ("0 or 1, mean 0.7", Assumptions(mean=0.7)),
+    ("0 or 1, mean 0.7, one reading of ten wrong", Assumptions(mean=0.7, noise=0.1)),
+    ("graded, standard deviation 0.3", Assumptions(sd=0.3)),
+    ("graded, 0.3, readings of one row differ by 0.1", Assumptions(sd=0.3, noise=0.1)),
+    ("graded, standard deviation 0.15", Assumptions(sd=0.15)),
+    ("graded, 0.15, readings of one row differ by 0.1", Assumptions(sd=0.15, noise=0.1)),
 )
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.stats.power import World, rows_needed
+from assay.stats.power import Assumptions, rows_needed
 from assay.stats.sequential import STAKES, Sequential
 
 VALUES = st.lists(st.floats(-1, 1), min_size=1, max_size=30)
@@ -126,9 +126,9 @@ def test_alike_runs_fail_rarely_though_looked_at_after_every_sample(world: tuple
 @pytest.mark.parametrize(("mean", "margin"), [(0.9, 0.05), (0.8, 0.1)])
 def test_it_stops_early_where_the_drop_is_twice_the_margin(mean: float, margin: float) -> None:
     """At a median of at most 40 % of the rows that a comparison of fixed size needs to see the margin."""
-    fixed = rows_needed(World(mean=mean), margin)
+    fixed = rows_needed(Assumptions(mean=mean), margin)
     assert fixed is not None
-    rng, up = np.random.default_rng(23), World(mean=mean).flips(margin)[0]
+    rng, up = np.random.default_rng(23), Assumptions(mean=mean).flips(margin)[0]
     stops = []
     for _ in range(200):
         gate = Sequential(margin)

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.stats.distributions import t_quantile
-from assay.stats.shares import Told, true_share
+from assay.stats.shares import ConfusionCounts, true_share
 
 #: 46 of 58 found are (46 + 1) / (58 + 2) = 0.7833 with one more of each; 22 of 28 left are 23 / 30 = 0.7667.
-SOME = Told(58, 28, 46 / 58, 22 / 28)
+SOME = ConfusionCounts(58, 28, 46 / 58, 22 / 28)
 
 tolds = st.builds(
-    Told, st.floats(1, 300), st.floats(1, 300), st.floats(0.3, 1), st.floats(0.3, 1)
+    ConfusionCounts, st.floats(1, 300), st.floats(1, 300), st.floats(0.3, 1), st.floats(0.3, 1)
 ).filter(lambda told: told.tells > 0.02)  # fmt: skip
 
 
-def spoken_against(share: float, said: float, n: float, told: Told, confidence: float) -> float:
+def spoken_against(share: float, said: float, n: float, told: ConfusionCounts, confidence: float) -> float:
     """How far what is said is from what a share lets expect, in units of what is allowed."""
     found = (told.found * told.true + 1) / (told.true + 2)
     left = (told.left * told.false + 1) / (told.false + 2)
@@ -46,7 +46,7 @@ def test_what_is_said_is_corrected_by_how_often_both_kinds_are_told():
 def test_more_rows_do_not_help_where_labels_are_few():
     widths = []
     for labels in (1, 10, 1000):
-        told = Told(58 * labels, 28 * labels, 46 / 58, 22 / 28)
+        told = ConfusionCounts(58 * labels, 28 * labels, 46 / 58, 22 / 28)
         _, low, high = true_share(0.5, 1e9, told)
         widths.append(high - low)
     assert widths[0] > 2 * widths[1] > 4 * widths[2] > 0
@@ -56,7 +56,7 @@ def test_more_rows_do_not_help_where_labels_are_few():
 
 def test_what_nothing_tells_leaves_everything_open():
     """8 of 15 found and 8 of 15 left: 9 / 17 each, 0.06 above chance."""
-    assert true_share(0.5, 1000, Told(15, 15, 8 / 15, 8 / 15))[1:] == (0.0, 1.0)
+    assert true_share(0.5, 1000, ConfusionCounts(15, 15, 8 / 15, 8 / 15))[1:] == (0.0, 1.0)
 
 
 @given(st.floats(0, 1), st.floats(1, 1e6), tolds, st.sampled_from([0.5, 0.9, 0.95, 0.999]))
@@ -89,8 +89,8 @@ def test_the_other_kind_has_the_rest(said, n, told):
         (math.nan, 10, SOME, 0.95, "said: expected a share"),
         (0.5, 0, SOME, 0.95, "n: expected a number above 0"),
         (0.5, 10, SOME, 1.0, "confidence"),
-        (0.5, 10, Told(20, 20, 0.4, 0.5), 0.95, "told: expected both kinds"),
-        (0.5, 10, Told(0, 20, 1.0, 1.0), 0.95, "told: expected both kinds"),
+        (0.5, 10, ConfusionCounts(20, 20, 0.4, 0.5), 0.95, "told: expected both kinds"),
+        (0.5, 10, ConfusionCounts(0, 20, 1.0, 1.0), 0.95, "told: expected both kinds"),
     ],
 )
 def test_what_cannot_be_is_refused(said, n, told, confidence, why):

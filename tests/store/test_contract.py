@@ -15,14 +15,14 @@ from assay.store.rows import put_rows
 from tests.store.test_store import filled, scored, write_many
 
 
-def test_findings_and_rows_survive_closing(address):
+def test_judgements_and_rows_survive_closing(address):
     with Store(address) as store:
-        store.put_finding("k", "claims", "judge", b'["a"]')
+        store.put_judgement("k", "claims", "judge", b'["a"]')
         store.put_run("run", {"judge": "j"})
         store.put_row("run", 1, scored(1))
     with Store(address) as again:
-        assert again.get_finding("k") == b'["a"]'
-        assert again.get_finding("other") is None
+        assert again.get_judgement("k") == b'["a"]'
+        assert again.get_judgement("other") is None
         (row,) = again.rows("run")
         assert (row.number, row.scored) == (1, scored(1))
 
@@ -116,15 +116,15 @@ def test_threads_may_share_a_store(address):
 
         def work(n: int) -> None:
             for i in range(50):
-                store.put_finding(f"{n}/{i}", "claims", "j", b"1")
-                assert store.get_finding(f"{n}/{i}") == b"1"
+                store.put_judgement(f"{n}/{i}", "claims", "j", b"1")
+                assert store.get_judgement(f"{n}/{i}") == b"1"
 
         threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert all(store.get_finding(f"{n}/{i}") for n in range(8) for i in range(50))
+        assert all(store.get_judgement(f"{n}/{i}") for n in range(8) for i in range(50))
 
 
 @pytest.mark.long
@@ -136,7 +136,7 @@ def test_processes_may_share_a_store(address):
     for worker in workers:
         worker.join()
     with Store(address) as store:
-        assert all(store.get_finding(f"{n}/{i}") for n in range(3) for i in range(50))
+        assert all(store.get_judgement(f"{n}/{i}") for n in range(3) for i in range(50))
 
 
 def test_half_an_emoji_is_kept(address):
@@ -147,8 +147,8 @@ def test_half_an_emoji_is_kept(address):
         store.put_row("run", 1, ScoredSample(sample=sample, scores={}))
         assert store.merge_row("run", ScoredSample(sample=sample, scores={})) == 1
         assert store.get_row("run", "id \ud83d").number == 1
-        store.put_finding("key \ud83d", "claims", "j", b"1")
-        assert store.get_finding("key \ud83d") == b"1"
+        store.put_judgement("key \ud83d", "claims", "j", b"1")
+        assert store.get_judgement("key \ud83d") == b"1"
 
 
 def test_a_run_is_created_once(address):
@@ -175,17 +175,17 @@ def test_last_is_the_newest_run_whatever_the_clock_says(address, monkeypatch):
 
 @pytest.fixture
 def shared(address):
-    """Findings of two judges; run `one` made the first three, `two` made the others and used c as well."""
+    """Judgements of two judges; run `one` made the first three, `two` made the others and used c as well."""
     with Store(address) as store:
         store.create_run("one", {})
         store.create_run("two", {})
-        one, two = store.findings("one"), store.findings("two")
-        one.put_findings([("a", "claims", "openai/m@http://h/v1#1", b"1"), ("b", "support", "openai/m@x#2", b"1")])
-        one.put_finding("c", "support", "openai/mini@http://h/v1#3", b"1")
-        assert two.get_finding("c") == b"1"
-        assert two.get_finding("z") is None
-        two.put_finding("d", "support", "embedded/4", b"1")
-        store.put_finding("e", "claims", "embedded/4", b"1")
+        one, two = store.judgements("one"), store.judgements("two")
+        one.put_judgements([("a", "claims", "openai/m@http://h/v1#1", b"1"), ("b", "support", "openai/m@x#2", b"1")])
+        one.put_judgement("c", "support", "openai/mini@http://h/v1#3", b"1")
+        assert two.get_judgement("c") == b"1"
+        assert two.get_judgement("z") is None
+        two.put_judgement("d", "support", "embedded/4", b"1")
+        store.put_judgement("e", "claims", "embedded/4", b"1")
         store.put_row("two", 1, scored(1))
         yield store
 
@@ -210,9 +210,9 @@ def shared(address):
 )
 def test_what_is_forgotten(shared, what, left):
     count = shared.forget(**what, dry_run=True)
-    assert "".join(key for key in "abcde" if shared.get_finding(key)) == "abcde"
+    assert "".join(key for key in "abcde" if shared.get_judgement(key)) == "abcde"
     assert shared.forget(**what) == count == 5 - len(left)
-    assert "".join(key for key in "abcde" if shared.get_finding(key)) == left
+    assert "".join(key for key in "abcde" if shared.get_judgement(key)) == left
     assert shared.forget(**what) == 0
     assert [row.number for row in shared.rows("two")] == [1]
 
@@ -226,9 +226,9 @@ def test_forgetting_nothing_in_particular_is_refused(shared):
 
 def test_a_run_forgets_only_what_it_used_itself(shared):
     shared.forget(key="c")
-    shared.put_finding("new", "claims", "embedded/4", b"1")
+    shared.put_judgement("new", "claims", "embedded/4", b"1")
     assert shared.forget(run="one") == 2
-    assert shared.get_finding("new") == b"1"
+    assert shared.get_judgement("new") == b"1"
 
 
 def test_the_judges_are_counted(shared):
@@ -240,39 +240,39 @@ def test_the_judges_are_counted(shared):
     }
 
 
-def test_findings_of_one_batch_are_kept_together_or_not_at_all(address):
+def test_judgements_of_one_batch_are_kept_together_or_not_at_all(address):
     with Store(address) as store:
         with pytest.raises(TypeError):
-            store.put_findings([("a", "claims", "j", b"1"), ("b", "claims", "j", None)])
-        assert store.get_finding("a") is None
-        store.put_findings([("a", "claims", "j", b"1"), ("a", "claims", "k", b"2")])
-        assert (store.get_finding("a"), store.judges()) == (b"2", {"k": 1})
-        store.put_findings([])
+            store.put_judgements([("a", "claims", "j", b"1"), ("b", "claims", "j", None)])
+        assert store.get_judgement("a") is None
+        store.put_judgements([("a", "claims", "j", b"1"), ("a", "claims", "k", b"2")])
+        assert (store.get_judgement("a"), store.judges()) == (b"2", {"k": 1})
+        store.put_judgements([])
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.text(max_size=5), st.binary(max_size=400)), max_size=12))
-def test_what_is_put_is_got(address, findings):
+def test_what_is_put_is_got(address, judgements):
     with Store(address) as store:
-        for number, (key, finding) in enumerate(findings):
+        for number, (key, judgement) in enumerate(judgements):
             if number % 2:
-                store.put_finding(key, "claims", "j", finding)
+                store.put_judgement(key, "claims", "j", judgement)
             else:
-                store.put_findings([(key, "claims", "j", finding)])
-        assert {key: store.get_finding(key) for key, _ in findings} == dict(findings)
+                store.put_judgements([(key, "claims", "j", judgement)])
+        assert {key: store.get_judgement(key) for key, _ in judgements} == dict(judgements)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_both_sides_of_a_fork_use_the_store(address):
     with filled(address) as store:
-        store.get_finding("k")
+        store.get_judgement("k")
         child = os.fork()
         if child == 0:
             for n in range(30):
-                store.put_finding(f"child {n}", "claims", "j", b"1")
+                store.put_judgement(f"child {n}", "claims", "j", b"1")
             os._exit(0)
         for n in range(30):
-            store.put_finding(f"parent {n}", "claims", "j", b"1")
+            store.put_judgement(f"parent {n}", "claims", "j", b"1")
         assert os.waitpid(child, 0)[1] == 0
         assert store.judges() == {"j": 60, "judge": 1}

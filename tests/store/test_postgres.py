@@ -43,17 +43,19 @@ def url(postgresql: Server) -> str:
 
 
 def write_the_same(url: str, n: int, done: Any) -> None:
-    """All write the same findings, each in another order, and rows of one run."""
+    """All write the same judgements, each in another order, and rows of one run."""
     with Store(url) as store:
         for i in range(40):
             keys = [f"k{(7 * n + 3 * i + j) % 60}" for j in range(10)]
-            store.put_findings([(key, f"inquiry{j % 3}", f"judge{n % 2}", key.encode()) for j, key in enumerate(keys)])
+            store.put_judgements(
+                [(key, f"inquiry{j % 3}", f"judge{n % 2}", key.encode()) for j, key in enumerate(keys)]
+            )
             store.merge_row("shared", ScoredSample(sample=Sample(id=f"row {n} {i}"), scores={}))
     done.put(n)
 
 
 @pytest.mark.timeout(300)
-def test_eight_processes_write_the_same_findings_and_none_is_lost(url: str) -> None:
+def test_eight_processes_write_the_same_judgements_and_none_is_lost(url: str) -> None:
     context = multiprocessing.get_context("spawn")
     done = context.Queue()
     workers = [context.Process(target=write_the_same, args=(url, n, done)) for n in range(8)]
@@ -63,7 +65,7 @@ def test_eight_processes_write_the_same_findings_and_none_is_lost(url: str) -> N
         worker.join()
     assert [worker.exitcode for worker in workers] == [0] * 8
     with Store(url) as store:
-        assert {f"k{n}": store.get_finding(f"k{n}") for n in range(60)} == {
+        assert {f"k{n}": store.get_judgement(f"k{n}") for n in range(60)} == {
             f"k{n}": f"k{n}".encode() for n in range(60)
         }
         assert sum(store.judges().values()) == 60
@@ -126,22 +128,22 @@ def test_a_server_that_is_gone_is_said_within_a_while_and_what_is_known_stays(mo
     monkeypatch.setattr("assay.store.postgres.PATIENCE", 1.0)
     with server() as own:
         store = Store(own.url())
-        store.put_finding("k", "claims", "j", b"1")
+        store.put_judgement("k", "claims", "j", b"1")
         own.stop()
         with pytest.raises(StoreError, match=r"store 'postgresql://team@127\.0\.0\.1.*cannot be written"):
-            store.put_finding("new", "claims", "j", b"1")
+            store.put_judgement("new", "claims", "j", b"1")
         own.start()
-        assert store.get_finding("k") == b"1"
-        store.put_finding("new", "claims", "j", b"1")
+        assert store.get_judgement("k") == b"1"
+        store.put_judgement("new", "claims", "j", b"1")
 
 
 def test_a_connection_that_is_ended_by_another_person_is_opened_again(postgresql: Server, url: str) -> None:
     with Store(url) as store:
-        store.put_finding("k", "claims", "j", b"1")
+        store.put_judgement("k", "claims", "j", b"1")
         postgresql.run(CUT)
-        assert store.get_finding("k") == b"1"
+        assert store.get_judgement("k") == b"1"
         postgresql.run(CUT)
-        store.put_finding("l", "claims", "j", b"1")
+        store.put_judgement("l", "claims", "j", b"1")
         assert store.judges() == {"j": 2}
 
 
@@ -172,10 +174,10 @@ def test_texts_that_it_cannot_hold_are_kept_as_far_as_they_can_be(url: str) -> N
         store.put_row("run\0", 1, ScoredSample(sample=sample, scores={"m": Score(metric="m", value=1.0)}))
         row = store.get_row("run\0", "a\0b")
         assert (row.scored.sample.question, row.scored.sample.answer) == ("q\0", sample.answer)
-        store.put_finding("k\0", "claims\0", "j\0", b"\0\xff")
-        assert store.get_finding("k\0") == b"\0\xff"
-        store.put_finding("long", "claims", "j", b"x" * 20_000_000)
-        assert len(store.get_finding("long") or b"") == 20_000_000
+        store.put_judgement("k\0", "claims\0", "j\0", b"\0\xff")
+        assert store.get_judgement("k\0") == b"\0\xff"
+        store.put_judgement("long", "claims", "j", b"x" * 20_000_000)
+        assert len(store.get_judgement("long") or b"") == 20_000_000
 
 
 def test_all_who_open_a_new_store_at_once_find_it(url: str) -> None:
@@ -184,7 +186,7 @@ def test_all_who_open_a_new_store_at_once_find_it(url: str) -> None:
     def open_it() -> None:
         try:
             with Store(url) as store:
-                store.put_finding(threading.current_thread().name, "claims", "j", b"1")
+                store.put_judgement(threading.current_thread().name, "claims", "j", b"1")
         except BaseException as error:
             errors.append(error)
 
@@ -201,7 +203,7 @@ def test_a_store_of_an_earlier_version_is_brought_to_this_one_and_a_newer_one_re
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Store(url) as store:
-        store.put_finding("k", "claims", "j", b"1")
+        store.put_judgement("k", "claims", "j", b"1")
     newer = SCHEMA_VERSION + 1
     monkeypatch.setattr("assay.store.postgres.SCHEMA_VERSION", newer)
     added = "ALTER TABLE findings ADD COLUMN seen BIGINT;; UPDATE findings SET seen = 7"
@@ -244,7 +246,7 @@ def test_a_gate_on_a_damaged_run_is_inconclusive(url: str) -> None:
 
 def test_a_migration_that_fails_leaves_the_store_as_it_was(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store(url) as store:
-        store.put_finding("k", "claims", "j", b"1")
+        store.put_judgement("k", "claims", "j", b"1")
     monkeypatch.setattr("assay.store.postgres.SCHEMA_VERSION", SCHEMA_VERSION + 1)
     added = "ALTER TABLE findings ADD COLUMN seen BIGINT;; SELECT nothing FROM nowhere"
     monkeypatch.setitem(MIGRATIONS, SCHEMA_VERSION, added)
@@ -255,7 +257,7 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(url: str, monkeypatch
         "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = current_schema() AND column_name = ?"
     )
     with Store(url) as store:
-        assert store.get_finding("k") == b"1"
+        assert store.get_judgement("k") == b"1"
         assert (store.query(columns, "finding"), store.query(columns, "seen")) == ([(2,)], [(0,)])  # also in `used`
 
 
@@ -347,7 +349,7 @@ def test_a_server_that_is_not_there_is_said_soon() -> None:
 
 def test_a_path_that_was_made_of_it_is_it(url: str) -> None:
     with Store(Path(url)) as store:
-        store.put_finding("k", "claims", "j", b"1")
+        store.put_judgement("k", "claims", "j", b"1")
     assert isinstance(store._tables, PostgresTables)
     with Store(url) as again:
-        assert again.get_finding("k") == b"1"
+        assert again.get_judgement("k") == b"1"

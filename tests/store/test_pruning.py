@@ -42,17 +42,17 @@ def row(name: str, length: int = 10) -> ScoredSample:
 
 
 def filled(address: str, clock: Clock) -> Store:
-    """Runs of 100, 50 and 10 days ago, each with a finding of its own; the last also has one of the first."""
+    """Runs of 100, 50 and 10 days ago, each with a judgement of its own; the last also has one of the first."""
     store = Store(address)
     for days, name in ((100, "old"), (50, "middle"), (10, "new")):
         clock.days_ago(days)
         store.create_run(name, {})
-        store.findings(name).put_finding(f"of {name}", "claims", "j", b"1")
+        store.judgements(name).put_judgement(f"of {name}", "claims", "j", b"1")
         if name == "old":
-            store.findings(name).put_finding("shared", "claims", "j", b"1")
-            store.put_finding("nobody's", "claims", "j", b"1")
+            store.judgements(name).put_judgement("shared", "claims", "j", b"1")
+            store.put_judgement("nobody's", "claims", "j", b"1")
         if name == "new":
-            store.findings(name).get_finding("shared")
+            store.judgements(name).get_judgement("shared")
         for n in (1, 2):
             store.put_row(name, n, row(f"{name} {n}"))
     clock.days_ago(0)
@@ -60,7 +60,7 @@ def filled(address: str, clock: Clock) -> Store:
 
 
 def known(store: Store) -> set[str]:
-    return {key for key in ("of old", "of middle", "of new", "shared", "nobody's") if store.get_finding(key)}
+    return {key for key in ("of old", "of middle", "of new", "shared", "nobody's") if store.get_judgement(key)}
 
 
 def names(store: Store) -> list[str]:
@@ -70,10 +70,10 @@ def names(store: Store) -> list[str]:
 def test_what_was_written_before_goes_but_for_what_a_later_run_used(address: str, clock: Clock) -> None:
     with filled(address, clock) as store:
         tried = prune(store, older_than=40 * DAY, dry_run=True)
-        assert (tried.runs, tried.rows, tried.findings, tried.after) == (("middle", "old"), 4, 3, None)
+        assert (tried.runs, tried.rows, tried.judgements, tried.after) == (("middle", "old"), 4, 3, None)
         assert (names(store), len(known(store))) == (["new", "middle", "old"], 5)
         done = prune(store, older_than=40 * DAY)
-        assert (done.runs, done.rows, done.findings) == (tried.runs, tried.rows, tried.findings)
+        assert (done.runs, done.rows, done.judgements) == (tried.runs, tried.rows, tried.judgements)
         assert (names(store), known(store)) == (["new"], {"of new", "shared"})
         assert prune(store, older_than=40 * DAY).rows == 0
 
@@ -81,7 +81,7 @@ def test_what_was_written_before_goes_but_for_what_a_later_run_used(address: str
 def test_nothing_of_a_run_to_keep_goes(address: str, clock: Clock) -> None:
     with filled(address, clock) as store:
         done = prune(store, older_than=5 * DAY, keep=["middle", "last"])
-        assert (done.runs, done.rows, done.findings) == (("old",), 2, 2)
+        assert (done.runs, done.rows, done.judgements) == (("old",), 2, 2)
         assert (names(store), known(store)) == (["new", "middle"], {"of middle", "of new", "shared"})
         with pytest.raises(InputError, match="run 'none' is not in the store"):
             prune(store, older_than=DAY, keep=["none"])
@@ -107,7 +107,7 @@ def test_as_much_goes_as_makes_it_small_enough(address: str, clock: Clock) -> No
             clock.days_ago(days)
             store.create_run(f"day {days}", {})
             store.put_row(f"day {days}", 1, row(f"{days}", 10))
-            store.findings(f"day {days}").put_finding(f"{days}", "claims", "j", noise(days))
+            store.judgements(f"day {days}").put_judgement(f"{days}", "claims", "j", noise(days))
         clock.days_ago(0)
         before = store.size()
         assert before > 400_000
@@ -129,11 +129,11 @@ def noise(seed: int) -> bytes:
 def test_a_file_gives_the_room_back(tmp_path: Path, clock: Clock) -> None:
     with Store(tmp_path) as store:
         clock.days_ago(10)
-        store.put_findings([(f"{n}", "claims", "j", noise(n)) for n in range(50)])
+        store.put_judgements([(f"{n}", "claims", "j", noise(n)) for n in range(50)])
         clock.days_ago(0)
-        store.put_finding("new", "claims", "j", b"1")
-        assert prune(store, older_than=5 * DAY).findings == 50
-        assert store.get_finding("new") == b"1"
+        store.put_judgement("new", "claims", "j", b"1")
+        assert prune(store, older_than=5 * DAY).judgements == 50
+        assert store.get_judgement("new") == b"1"
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 200_000  # of 2 MB
 
 
@@ -152,25 +152,27 @@ def test_what_cannot_be_meant_is_refused(tmp_path: Path, options: dict[str, floa
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 3), st.integers(0, 5)), max_size=12), st.integers(1, 30))
-def test_no_finding_of_a_run_that_is_left_goes(tmp_path: Path, written: list[tuple[int, int, int]], days: int) -> None:
-    """Of (days ago, run, finding)."""
+def test_no_judgement_of_a_run_that_is_left_goes(
+    tmp_path: Path, written: list[tuple[int, int, int]], days: int
+) -> None:
+    """Of (days ago, run, judgement)."""
     with pytest.MonkeyPatch.context() as patch, Store(tmp_path / f"{next(_STORES)}") as store:
         clock, used = Clock(patch), dict[str, set[str]]()
-        for n, (ago, run, finding) in enumerate(sorted(written, reverse=True), 1):
+        for n, (ago, run, judgement) in enumerate(sorted(written, reverse=True), 1):
             clock.days_ago(ago + 0.5)
             if not store.has_run(f"run {run}"):
                 store.create_run(f"run {run}", {})
-            mine = store.findings(f"run {run}")
-            if mine.get_finding(f"{finding}") is None:
-                mine.put_finding(f"{finding}", "claims", "j", b"1")
-            used.setdefault(f"run {run}", set()).add(f"{finding}")
+            mine = store.judgements(f"run {run}")
+            if mine.get_judgement(f"{judgement}") is None:
+                mine.put_judgement(f"{judgement}", "claims", "j", b"1")
+            used.setdefault(f"run {run}", set()).add(f"{judgement}")
             store.put_row(f"run {run}", n, row(f"{n}"))
         clock.days_ago(0)
         done = prune(store, older_than=days * DAY)
         left = set(names(store))
         assert left | set(done.runs) == set(used)
         assert left == {f"run {run}" for ago, run, _ in written if ago + 0.5 < days}
-        assert all(store.get_finding(finding) for run in left for finding in used[run])
+        assert all(store.get_judgement(judgement) for run in left for judgement in used[run])
         assert done.rows == sum(ago + 0.5 > days for ago, *_ in written)
 
 
@@ -181,9 +183,9 @@ def test_the_commands(tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixtur
     told = json.loads(capsys.readouterr().out)
     assert (told["runs"], told["rows"], told["findings"]) == (3, 6, 5)
     assert main_with("store", "prune", "--older-than", "40d", "--dry-run", *store) == 0
-    assert "would delete 4 rows, 2 runs and 3 findings" in capsys.readouterr().out
+    assert "would delete 4 rows, 2 runs and 3 judgements" in capsys.readouterr().out
     assert main_with("store", "prune", "--older-than", "40d", "--keep", "old", *store) == 0
-    assert "deleted 2 rows, 1 run and 2 findings" in capsys.readouterr().out  # that of "middle", and nobody's
+    assert "deleted 2 rows, 1 run and 2 judgements" in capsys.readouterr().out  # that of "middle", and nobody's
     assert main_with("store", "prune", *store) == 2
     assert "--older-than or --max-size" in capsys.readouterr().err
     assert main_with("store", "prune", "--max-size", "lots", *store) == 2

@@ -43,17 +43,17 @@ def test_a_store_of_a_newer_assay_is_refused(tmp_path):
 
 def test_nothing_is_pickled(tmp_path):
     with Store(tmp_path) as store:
-        store.put_finding("k", "claims", "judge", b'["a"]')
+        store.put_judgement("k", "claims", "judge", b'["a"]')
         store.put_row("run", 1, scored(1))
     raw = (tmp_path / "assay.db").read_bytes()
     assert b"\x80\x04\x95" not in raw  # the head of a pickle
     with closing(sqlite3.connect(tmp_path / "assay.db")) as db:
-        (finding,), (body,) = (db.execute(f"SELECT {name}").fetchone() for name in FINDING_AND_ROW)
-    assert json.loads(zlib.decompress(finding)) == ["a"]
+        (judgement,), (body,) = (db.execute(f"SELECT {name}").fetchone() for name in JUDGEMENT_AND_ROW)
+    assert json.loads(zlib.decompress(judgement)) == ["a"]
     assert json.loads(zlib.decompress(body))["sample"]["contexts"] == [{"text": "猫は眠る。", "metadata": {}}]
 
 
-FINDING_AND_ROW = ("finding FROM findings", "body FROM rows")
+JUDGEMENT_AND_ROW = ("finding FROM findings", "body FROM rows")
 
 
 # ---- what goes wrong
@@ -73,8 +73,8 @@ def failing(monkeypatch, *pragmas: str) -> None:
 
 
 WRITES = {
-    "put_finding": lambda store: store.put_finding("new", "claims", "j", random.randbytes(9000)),
-    "put_findings": lambda store: store.put_findings([("new", "claims", "j", random.randbytes(9000))]),
+    "put_judgement": lambda store: store.put_judgement("new", "claims", "j", random.randbytes(9000)),
+    "put_judgements": lambda store: store.put_judgements([("new", "claims", "j", random.randbytes(9000))]),
     "put_row": lambda store: store.put_row("run", 7, scored(7)),
     "merge_row": lambda store: store.merge_row("run", scored(8)),
     "put_run": lambda store: store.put_run("run", {"a": "b" * 9000}),
@@ -83,7 +83,7 @@ WRITES = {
     "delete_run": lambda store: store.delete_run("run"),
 }
 READS = {
-    "get_finding": lambda store: store.get_finding("k"),
+    "get_judgement": lambda store: store.get_judgement("k"),
     "rows": lambda store: list(store.rows("run")),
     "get_row": lambda store: store.get_row("run", 1),
     "get_run": lambda store: store.get_run("run"),
@@ -96,7 +96,7 @@ READS = {
 
 def filled(path) -> Store:
     store = Store(path)
-    store.put_finding("k", "claims", "judge", b'["a"]')
+    store.put_judgement("k", "claims", "judge", b'["a"]')
     store.create_run("run", {})
     store.put_row("run", 1, scored(1))
     store.close()
@@ -118,14 +118,14 @@ def test_a_disk_that_fails_is_a_store_error_that_names_the_file(tmp_path, monkey
         {**WRITES, **READS}[name](store)
 
 
-@pytest.mark.parametrize("name", ["put_finding", "put_findings", "put_run", "create_run"])
+@pytest.mark.parametrize("name", ["put_judgement", "put_judgements", "put_run", "create_run"])
 def test_a_full_disk_is_a_store_error_and_what_is_there_stays(tmp_path, monkeypatch, name):
     store = filled(tmp_path)
     with monkeypatch.context() as patch:
         failing(patch, "PRAGMA max_page_count = 1")
         with pytest.raises(StoreError, match=r"assay\.db' cannot be written: the disk is full"):
             WRITES[name](store)
-        assert store.get_finding("k") == b'["a"]'
+        assert store.get_judgement("k") == b'["a"]'
         assert [row.number for row in store.rows("run")] == [1]
         store.close()
     WRITES[name](store)  # there is room again
@@ -137,8 +137,8 @@ def test_a_store_that_is_locked_for_long_says_so(tmp_path):
     with closing(sqlite3.connect(tmp_path / "assay.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreError, match="locked by another process"):
-            store.put_finding("new", "claims", "j", b"1")
-    store.put_finding("new", "claims", "j", b"1")
+            store.put_judgement("new", "claims", "j", b"1")
+    store.put_judgement("new", "claims", "j", b"1")
 
 
 def spoil(path, sql: str) -> None:
@@ -147,12 +147,12 @@ def spoil(path, sql: str) -> None:
         db.commit()
 
 
-def test_a_finding_that_cannot_be_read_is_missing_and_can_be_kept_again(tmp_path):
+def test_a_judgement_that_cannot_be_read_is_missing_and_can_be_kept_again(tmp_path):
     with filled(tmp_path) as store:
         spoil(tmp_path, "UPDATE findings SET finding = x'0102'")
-        assert store.get_finding("k") is None
-        store.put_finding("k", "claims", "judge", b'["b"]')
-        assert store.get_finding("k") == b'["b"]'
+        assert store.get_judgement("k") is None
+        store.put_judgement("k", "claims", "judge", b'["b"]')
+        assert store.get_judgement("k") == b'["b"]'
 
 
 @pytest.mark.parametrize("body", ["x'00'", "NULL", "'text'", "malformed"])
@@ -181,7 +181,7 @@ def test_a_row_that_cannot_be_read_leaves_the_others(tmp_path, body, caplog):
 @pytest.mark.skipif(os.name != "posix", reason="POSIX permissions")
 def test_folder_and_files_are_their_owners_alone(tmp_path, umask_022):
     with Store(tmp_path / "new" / "deep") as store:
-        store.put_finding("k", "claims", "judge", b"1")
+        store.put_judgement("k", "claims", "judge", b"1")
         files = {path.name: mode(path) for path in (tmp_path / "new" / "deep").iterdir()}
     assert files == {"assay.db": 0o600, "assay.db-wal": 0o600, "assay.db-shm": 0o600}
     assert mode(tmp_path / "new") == mode(tmp_path / "new" / "deep") == 0o700
@@ -193,7 +193,7 @@ def test_a_store_that_others_may_read_stays_so(tmp_path, umask_022):
     (tmp_path / "shared").chmod(0o755)
     (tmp_path / "shared" / "assay.db").chmod(0o644)
     with Store(tmp_path / "shared") as store:
-        store.put_finding("k", "claims", "judge", b"1")
+        store.put_judgement("k", "claims", "judge", b"1")
         assert mode(tmp_path / "shared" / "assay.db-wal") == 0o644
     assert (mode(tmp_path / "shared"), mode(tmp_path / "shared" / "assay.db")) == (0o755, 0o644)
 
@@ -227,7 +227,7 @@ INSERT OR IGNORE INTO meta VALUES ('version', '1');
 
 
 def write_version_1(path, rows: int = 3) -> None:
-    """A store as assay wrote it before findings were compressed; row 2 cannot be read."""
+    """A store as assay wrote it before judgements were compressed; row 2 cannot be read."""
     path.mkdir()
     with closing(sqlite3.connect(path / "assay.db")) as db:
         db.executescript(VERSION_1)
@@ -247,8 +247,8 @@ def test_a_store_of_version_1_is_brought_to_this_one_in_place(tmp_path):
     write_version_1(tmp_path / "old")
     for _ in range(2):  # the second time there is nothing to do
         with Store(tmp_path / "old") as store:
-            assert store.get_finding("ab" * 32) == b'["a"]'
-            assert store.get_finding("cd" * 32) == '["täxt"]'.encode()
+            assert store.get_judgement("ab" * 32) == b'["a"]'
+            assert store.get_judgement("cd" * 32) == '["täxt"]'.encode()
             assert store.judges() == {"openai/m@h#1": 2}
             assert store.run_id("last") == "a-last"
             assert store.get_run("b-first") == {"judge": "b-first"}
@@ -272,7 +272,7 @@ def test_a_store_of_version_2_learns_when_rows_are_written(tmp_path):
     for _ in range(2):
         with Store(tmp_path) as store:
             assert store.get_row("run", 1).scored == scored(1)
-            assert store.get_finding("k") == b'["a"]'
+            assert store.get_judgement("k") == b'["a"]'
             assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("4",)]
     with Store(tmp_path) as store:
         store.put_row("run", 2, scored(2))
@@ -309,7 +309,7 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(tmp_path, monkeypatch
             Store(tmp_path / "old")
     assert content(tmp_path / "old") == before
     with Store(tmp_path / "old") as store:
-        assert store.get_finding("ab" * 32) == b'["a"]'
+        assert store.get_judgement("ab" * 32) == b'["a"]'
 
 
 def content(path) -> list[str]:
@@ -320,7 +320,7 @@ def content(path) -> list[str]:
 def write_many(path: str, n: int) -> None:
     with Store(path) as store:
         for i in range(50):
-            store.put_finding(f"{n}/{i}", "claims", "j", b"1")
+            store.put_judgement(f"{n}/{i}", "claims", "j", b"1")
 
 
 @pytest.mark.long

@@ -18,7 +18,7 @@ from assay import Sample, Score, Verdict, metric
 from assay.capture import RunCollector
 from assay.capture.assemble import sample_of
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Ask, Claims, Criterion, Inquiry, Support
+from assay.inquiries import Claims, Criterion, Inquiry, Question, Support
 from assay.judges.base import BaseJudge
 from assay.judges.embedded.judge import EmbeddedJudge
 from assay.judges.protocol import Answer
@@ -30,9 +30,9 @@ from assay.sinks import JsonlSink, read_jsonl
 from assay.sinks.store import StoreSink
 from assay.store.store import Store
 from assay.testing import (
-    Exchange,
-    Held,
-    Obliging,
+    CapturedExchange,
+    FavourableJudge,
+    StoredScore,
     check_capture,
     check_judge,
     check_metric,
@@ -59,9 +59,9 @@ def short(answer: str) -> bool:
     return len(answer) < 200
 
 
-@metric(asks=(Ask,))
+@metric(asks=(Question,))
 async def polite(answer: str, judge: Any) -> Verdict:
-    return await judge.find(Ask("Is the tone of the ANSWER polite?", {"ANSWER": answer}))
+    return await judge.find(Question("Is the tone of the ANSWER polite?", {"ANSWER": answer}))
 
 
 @pytest.mark.parametrize("made", [short, polite], ids=lambda made: made.label)
@@ -181,7 +181,7 @@ def scripted() -> ScriptedJudge:
     )
 
 
-@pytest.mark.parametrize("make", [scripted, Obliging, EmbeddedJudge], ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", [scripted, FavourableJudge, EmbeddedJudge], ids=lambda make: make.__name__)
 def test_judges_of_ours_pass(make: Callable[[], BaseJudge]) -> None:
     check_judge(make())
 
@@ -192,7 +192,7 @@ class Mine(BaseJudge):
     fingerprint = "mine/1"
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        if inquiry in (Criterion, Ask):
+        if inquiry in (Criterion, Question):
             return None
         return JudgeFailure(Cause.JUDGE_CANNOT, "answers yes/no questions alone; name an LLM judge")
 
@@ -201,7 +201,7 @@ class Mine(BaseJudge):
 
     def one(self, inquiry: Any) -> Answer:
         labels = inquiry.questions()[0].labels
-        return Answer(finding=Verdict(label=next(iter(labels))), usage=Usage(calls=1))
+        return Answer(judgement=Verdict(label=next(iter(labels))), usage=Usage(calls=1))
 
 
 def test_a_judge_of_ones_own_passes() -> None:
@@ -210,7 +210,7 @@ def test_a_judge_of_ones_own_passes() -> None:
 
 class Capitals(Mine):
     def one(self, inquiry: Any) -> Answer:
-        return Answer(finding=Verdict(label="Yes"))
+        return Answer(judgement=Verdict(label="Yes"))
 
 
 class Raising(Mine):
@@ -244,12 +244,12 @@ class Anew(Mine):
 
 class Silent(Mine):
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        return None if inquiry is Ask else JudgeFailure(Cause.JUDGE_CANNOT, "")
+        return None if inquiry is Question else JudgeFailure(Cause.JUDGE_CANNOT, "")
 
 
 class Odd(Mine):
     def one(self, inquiry: Any) -> Answer:
-        return Answer(finding={"label": "yes"})
+        return Answer(judgement={"label": "yes"})
 
 
 class OneLoop(Mine):
@@ -294,33 +294,33 @@ def test_the_kit_asks_one_of_each_kind() -> None:
 # ---- sinks ----
 
 
-def held(scores: dict[str, Any], id: str | None) -> Iterable[Held]:
+def stored_scores(scores: dict[str, Any], id: str | None) -> Iterable[StoredScore]:
     for name, score in scores.items():
         evidence = [
             {"label": verdict["label"], "claim": verdict["claim"]["text"], "quotes": verdict.get("evidence", [])}
             for verdict in score.get("verdicts", {}).get("answer/contexts", [])
         ]
         unscored = score.get("unscored")
-        yield Held(name, score.get("value"), unscored and unscored["cause"], id=id, evidence=evidence)
+        yield StoredScore(name, score.get("value"), unscored and unscored["cause"], id=id, evidence=evidence)
 
 
 def test_the_file_sink_passes(tmp_path: Path) -> None:
     path = tmp_path / "scores.jsonl"
 
-    def read_back(sample: Sample) -> Iterable[Held]:
+    def read_back(sample: Sample) -> Iterable[StoredScore]:
         rows = [row for row in read_jsonl(path) if row["sample"]["id"] == sample.id] if path.exists() else []
-        return [one for row in rows for one in held(row["scores"], sample.id)]
+        return [one for row in rows for one in stored_scores(row["scores"], sample.id)]
 
     check_sink(lambda **options: JsonlSink(path, **options), read_back, upserts=False, masks=True)
 
 
 def test_the_store_sink_passes(tmp_path: Path) -> None:
-    def read_back(sample: Sample) -> Iterable[Held]:
+    def read_back(sample: Sample) -> Iterable[StoredScore]:
         with Store(tmp_path) as store:
             if not store.has_run("live"):
                 return []
             rows = [row.scored for row in store.rows("live") if row.scored.sample.key() == sample.key()]
-            return [one for row in rows for one in held(row.to_dict()["scores"], sample.id)]
+            return [one for row in rows for one in stored_scores(row.to_dict()["scores"], sample.id)]
 
     check_sink(lambda **options: StoreSink(tmp_path, **options), read_back)
 
@@ -328,15 +328,15 @@ def test_the_store_sink_passes(tmp_path: Path) -> None:
 class Memory:
     """A sink in front of a dict, with one thing at a time broken in its subclasses."""
 
-    def __init__(self, kept: dict[Any, Held]) -> None:
+    def __init__(self, kept: dict[Any, StoredScore]) -> None:
         self.kept = kept
         self.closed = False
 
     def write(self, scored: ScoredSample) -> None:
-        for one in held(scored.to_dict()["scores"], scored.sample.id):
+        for one in stored_scores(scored.to_dict()["scores"], scored.sample.id):
             self.kept[self.place(scored, one)] = one
 
-    def place(self, scored: ScoredSample, one: Held) -> Any:
+    def place(self, scored: ScoredSample, one: StoredScore) -> Any:
         return scored.sample.id, one.name
 
     def close(self) -> None:
@@ -344,9 +344,9 @@ class Memory:
 
 
 def checked(kind: type[Memory]) -> None:
-    kept: dict[Any, Held] = {}
+    kept: dict[Any, StoredScore] = {}
 
-    def read_back(sample: Sample) -> list[Held]:
+    def read_back(sample: Sample) -> list[StoredScore]:
         return [one for one in list(kept.values()) if one.id == sample.id]
 
     check_sink(lambda: kind(kept), read_back, confirms=False, forks=False)
@@ -357,7 +357,7 @@ def test_a_sink_of_ones_own_passes() -> None:
 
 
 class Doubling(Memory):
-    def place(self, scored: ScoredSample, one: Held) -> Any:
+    def place(self, scored: ScoredSample, one: StoredScore) -> Any:
         return object()
 
 
@@ -402,7 +402,7 @@ CURRENT: ContextVar[Any] = ContextVar("current", default=None)
 numbers = itertools.count()
 
 
-def application(exchange: Exchange, hook: Any) -> str:
+def application(exchange: CapturedExchange, hook: Any) -> str:
     """A tiny framework: a chain with a retriever and a model, and a hook for what they do."""
     root, retriever, model = (f"run-{next(numbers)}" for _ in range(3))
     hook.start(root, None, "chain", inputs={"question": exchange.question})
@@ -444,9 +444,9 @@ class Hook:
 
 
 def _found(text: Any) -> Any:
-    from assay.capture import Found
+    from assay.capture import Document
 
-    return text if isinstance(text, Found) else Found(text, None, {})
+    return text if isinstance(text, Document) else Document(text, None, {})
 
 
 def test_a_hook_over_the_collector_passes() -> None:
@@ -518,7 +518,7 @@ def test_what_is_wrong_with_a_capture_is_said(broken: type[Hook], message: str) 
 
 
 def test_a_swallowed_error_is_said() -> None:
-    def play(exchange: Exchange, intake: Intake) -> None:
+    def play(exchange: CapturedExchange, intake: Intake) -> None:
         if exchange.error is None:
             application(exchange, Hook(intake))
 

@@ -19,23 +19,23 @@ from assay.judges.scripted import ScriptedJudge
 from assay.metrics.multimodal.faithfulness import Faithfulness
 from assay.metrics.systems import named
 from assay.records import Context, Sample, Score, Span
-from assay.records.images import Picture, data_uri, load
+from assay.records.images import Image, data_uri, load
 from assay.records.phrases import score_in_words
 from assay.text import ocr
-from assay.text.ocr import Line, Page, page_of, read
+from assay.text.ocr import Page, TextLine, page_of, read
 from tests._support.servers.openai_server import OpenAIServer
 from tests._support.servers.sight import drawn
 
 PAGE = Page(
     (
-        Line("Opened in 1931.", (0.1, 0.10, 0.4, 0.15), 0.99),  # 15 characters, 0.02 each
-        Line("88 metres", (0.1, 0.20, 0.28, 0.25), 0.98),  # 9 characters, 0.02 each
+        TextLine("Opened in 1931.", (0.1, 0.10, 0.4, 0.15), 0.99),  # 15 characters, 0.02 each
+        TextLine("88 metres", (0.1, 0.20, 0.28, 0.25), 0.98),  # 9 characters, 0.02 each
     )
 )
 
 
-def picture(data: bytes) -> Picture:
-    return Picture(digest=hashlib.sha256(data).hexdigest(), kind="image/png", data=data)
+def picture(data: bytes) -> Image:
+    return Image(digest=hashlib.sha256(data).hexdigest(), kind="image/png", data=data)
 
 
 def test_a_piece_of_the_text_has_a_box() -> None:
@@ -77,7 +77,7 @@ def test_a_page_is_read_once_for_equal_pictures_and_few_are_kept(
 ) -> None:
     monkeypatch.setattr(ocr, "MOST_PAGES", 2)
     first, second, third = (picture(drawn(name)) for name in "abc")
-    assert read(first) == Page((Line("seen", (0.0, 0.0, 0.5, 1.0), 0.5),))  # within the picture, without strokes
+    assert read(first) == Page((TextLine("seen", (0.0, 0.0, 0.5, 1.0), 0.5),))  # within the picture, without strokes
     assert read(picture(drawn("a"))) == read(first)
     assert len(engine.threads) == 1
     read(second), read(first), read(third), read(first)
@@ -294,13 +294,13 @@ def written(size: tuple[int, int] = (600, 200)) -> Any:
     return page
 
 
-def saved(image: Any, kind: str, **how: Any) -> Picture:
+def saved(image: Any, kind: str, **how: Any) -> Image:
     file = io.BytesIO()
     image.save(file, kind, **how)
     return load(data_uri(file.getvalue()))
 
 
-def turned() -> Picture:
+def turned() -> Image:
     """The page lying on its side, with the EXIF tag by which viewers turn it upright."""
     from PIL import Image
 
@@ -309,14 +309,14 @@ def turned() -> Picture:
     return saved(written().rotate(90, expand=True), "JPEG", exif=exif)
 
 
-def deep() -> Picture:
+def deep() -> Image:
     import numpy as np
     from PIL import Image
 
     return saved(Image.fromarray(np.asarray(written().convert("L")).astype("uint16") * 257), "PNG")
 
 
-def moving() -> Picture:
+def moving() -> Image:
     frame = written().convert("P")
     return saved(frame, "GIF", save_all=True, append_images=[frame.rotate(180)])
 

@@ -9,22 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.records.images import Picture
-from assay.text.ocr import Line
+from assay.text.ocr import TextLine
 from assay.text.reading_order import in_reading_order
 
 LEFT, RIGHT, WHOLE = (0.08, 0.46), (0.54, 0.92), (0.1, 0.9)
 
 
-def line(text: str, across: tuple[float, float], row: float) -> Line:
-    return Line(text, (across[0], row, across[1], row + 0.02), 1.0)
+def line(text: str, across: tuple[float, float], row: float) -> TextLine:
+    return TextLine(text, (across[0], row, across[1], row + 0.02), 1.0)
 
 
-def rows(*names: str, across: tuple[float, float], top: float = 0.2) -> list[Line]:
+def rows(*names: str, across: tuple[float, float], top: float = 0.2) -> list[TextLine]:
     return [line(f"{name} of a running text", across, top + 0.03 * number) for number, name in enumerate(names)]
 
 
-def order(lines: list[Line]) -> list[str]:
+def order(lines: list[TextLine]) -> list[str]:
     """As the models give them, from the top down, put in order: the first word of each."""
     across_columns = sorted(lines, key=lambda one: (one.box[1], one.box[0]))
     return [one.text.split()[0] for one in in_reading_order(across_columns)]
@@ -81,7 +80,7 @@ SHARES = st.floats(0, 1)
 
 @given(st.lists(st.tuples(SHARES, SHARES, SHARES, SHARES, st.text(max_size=30)), max_size=60))
 def test_no_line_is_lost(drawn: list[tuple[float, float, float, float, str]]) -> None:
-    lines = [Line(text, (min(a, c), min(b, d), max(a, c), max(b, d)), 1.0) for a, b, c, d, text in drawn]
+    lines = [TextLine(text, (min(a, c), min(b, d), max(a, c), max(b, d)), 1.0) for a, b, c, d, text in drawn]
     assert sorted(in_reading_order(lines), key=repr) == sorted(lines, key=repr)
 
 
@@ -113,7 +112,7 @@ def test_a_page_in_two_columns_is_read_by_columns() -> None:
             pen.text((across, 60 + 60 * row), text, fill="black", font=font)
     data = io.BytesIO()
     image.save(data, "PNG")
-    page = read(Picture(digest="two columns", kind="image/png", data=data.getvalue()))
+    page = read(Image(digest="two columns", kind="image/png", data=data.getvalue()))
     words = " ".join(page.text.split())
     assert "carries two lanes" in words
     assert "further down the river" in words

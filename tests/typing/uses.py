@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import assay
-from assay import Ask, Budget, Context, Sample, ScriptedJudge, Store, Verdict, aevaluate, evaluate, metric
+from assay import Question, Budget, Context, Sample, ScriptedJudge, Store, Verdict, aevaluate, evaluate, metric
 from assay import evalute  # wrong
 from assay.judges.protocol import Judge
 from assay.metrics import Faithfulness, Metric
@@ -53,7 +53,7 @@ def short(answer: str) -> bool:
 
 @metric(name="tone", low=0, high=5, direction="lower")
 async def polite(answer: str, judge: Judge) -> Verdict:
-    verdict = await judge.find(Ask("Is the ANSWER polite?", {"ANSWER": answer}))
+    verdict = await judge.find(Question("Is the ANSWER polite?", {"ANSWER": answer}))
     label: str = verdict.label
     number: int = verdict.label  # wrong
     return verdict
@@ -73,10 +73,10 @@ metric(low=0, hihg=1)  # wrong
 metric(direction="up")  # wrong
 made: Metric = short
 
-Ask("Is it?", [("ANSWER", "a")], labels={"formal": "…", "casual": "…"})
-Ask("Is it?", {"PASSAGE": ["one", "two"]})
-Ask("Is it?", {"ANSWER": "a"}, lables={"formal": "…"})  # wrong
-Ask(3)  # wrong
+Question("Is it?", [("ANSWER", "a")], labels={"formal": "…", "casual": "…"})
+Question("Is it?", {"PASSAGE": ["one", "two"]})
+Question("Is it?", {"ANSWER": "a"}, lables={"formal": "…"})  # wrong
+Question(3)  # wrong
 
 # ---- judges and options ----
 evaluate(rows(), "faithfulness", judge)

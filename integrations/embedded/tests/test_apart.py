@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from assay_embedded import Models
-from assay_embedded.differing_marks import only_in_claim, told_apart
+from assay_embedded.differing_marks import mark_differences, only_in_claim
 from assay_embedded.unknown_words import code
 from hypothesis import given
 from hypothesis import strategies as st
@@ -94,11 +94,11 @@ def test_the_same_in_other_marks_is_support(models: Models, claim: str, passage:
     ],
 )  # fmt: skip
 def test_what_is_told(claim: str, passage: str, read: tuple[str, str] | None) -> None:
-    assert told_apart(claim, passage) == (read or (claim, passage))
+    assert mark_differences(claim, passage) == (read or (claim, passage))
 
 
 def test_in_other_languages_no_english_names_are_told() -> None:
-    assert told_apart("Es kostet 5 $.", "Es kostet 5 €.", english=False) == ("Es kostet 5 $.", "Es kostet 5 €.")
+    assert mark_differences("Es kostet 5 $.", "Es kostet 5 €.", english=False) == ("Es kostet 5 $.", "Es kostet 5 €.")
 
 
 @pytest.mark.parametrize(
@@ -119,10 +119,10 @@ def test_what_only_the_claim_has_is_named(models: Models, claim: str, passage: s
 
 @given(text=st.text("ab5 <>=-+$€😀☃_@.#°", max_size=40))
 def test_a_claim_that_is_its_passage_is_told_as_it_is(text: str) -> None:
-    claim, passage = told_apart(text, text)
+    claim, passage = mark_differences(text, text)
     assert claim == passage
 
 
 @given(text=st.text("ab5 ,.;:()'\"/", max_size=40), other=st.text("ab5 ,.;:()'\"/", max_size=40))
 def test_without_marks_nothing_changes(text: str, other: str) -> None:
-    assert told_apart(text, other) == (text, other)
+    assert mark_differences(text, other) == (text, other)

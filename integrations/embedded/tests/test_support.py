@@ -7,11 +7,11 @@ import math
 import pytest
 from assay_embedded.errors import FileCorrupt
 from assay_embedded.features import FEATURES, Passage
-from assay_embedded.support import Calibration, Regression, combined, judged, margin
+from assay_embedded.support import ProbabilityMap, Regression, combined, judged, margin
 from hypothesis import given
 from hypothesis import strategies as st
 
-PLAIN = Calibration(reader=1.0, words=0.0, shift=0.0, against=1.0, against_shift=0.0)
+PLAIN = ProbabilityMap(reader=1.0, words=0.0, shift=0.0, against=1.0, against_shift=0.0)
 LOGIT = st.floats(-30, 30)
 LOGITS = st.tuples(LOGIT, LOGIT, LOGIT)
 
@@ -32,7 +32,7 @@ def test_the_margin_is_the_log_odds_of_the_softmax() -> None:
 
 
 def test_the_regression_has_its_say() -> None:
-    both = Calibration(reader=0.5, words=2.0, shift=-1.0, against=1.0, against_shift=0.0)
+    both = ProbabilityMap(reader=0.5, words=2.0, shift=-1.0, against=1.0, against_shift=0.0)
     # margin of (0, 0, 0) is -ln 2; 0.5 * -ln 2 + 2 * 0.75 - 1
     expected = 1 / (1 + math.exp(-(0.5 * -math.log(2) + 2 * 0.75 - 1)))
     words = Passage("A passage.").compare("A claim.")
@@ -41,7 +41,7 @@ def test_the_regression_has_its_say() -> None:
 
 @given(LOGITS, LOGIT)
 def test_the_three_probabilities_make_one(logits: tuple[float, float, float], words: float) -> None:
-    yes, against = Calibration(0.7, 0.3, 0.1, 1.2, -0.2).probabilities(logits, words)
+    yes, against = ProbabilityMap(0.7, 0.3, 0.1, 1.2, -0.2).probabilities(logits, words)
     assert 0 <= yes <= 1
     assert 0 <= against <= 1 - yes
 

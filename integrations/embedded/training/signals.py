@@ -94,4 +94,4 @@ async def _answered(judge: BaseJudge, inquiries: Sequence[Support]) -> list[tupl
     for answer in answers:
         if answer.failure is not None:
             raise answer.failure
-    return [answer.finding for answer in answers]
+    return [answer.judgement for answer in answers]

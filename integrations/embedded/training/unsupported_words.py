@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.embedded.judge import EmbeddedJudge
 from assay.metrics.faithfulness import Faithfulness
 from assay.records import Context, Sample, Verdict
@@ -30,7 +30,7 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, lines)
 
 
-async def verdicts(row: dict[str, Any], judge: FindingCache) -> list[Verdict]:
+async def verdicts(row: dict[str, Any], judge: JudgementCache) -> list[Verdict]:
     contexts = tuple(Context(text=text) for text in row["contexts"])
     score = await Faithfulness().score(
         Sample(question=row["question"], answer=row["response"], contexts=contexts), judge
@@ -49,7 +49,7 @@ async def measure(path: Path) -> None:
         text = row["response"]
         spans = [letters(text, one["start"], one["end"]) for one in row["spans"] if one["label"] != NO_ERROR]
         gold = set().union(*spans)
-        for verdict in await verdicts(row, FindingCache(EmbeddedJudge())) if gold else ():
+        for verdict in await verdicts(row, JudgementCache(EmbeddedJudge())) if gold else ():
             claim = verdict.claim
             assert claim is not None
             here = letters(text, claim.span.start, claim.span.end)

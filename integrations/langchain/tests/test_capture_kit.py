@@ -9,11 +9,11 @@ from langchain_core.messages import AIMessage
 from langchain_core.runnables import RunnableLambda
 
 from assay.live.protocol import Intake
-from assay.testing import Exchange, check_capture
+from assay.testing import CapturedExchange, check_capture
 from integrations.langchain.tests.shapes.parts import Shelf, rag
 
 
-def play(exchange: Exchange, intake: Intake) -> None:
+def play(exchange: CapturedExchange, intake: Intake) -> None:
     documents = tuple(Document(page_content=text) for text in exchange.passages)
     error = exchange.error
 

@@ -16,13 +16,13 @@ from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
 from assay.judges.scripted import ScriptedJudge
-from assay.live.disabled import Nowhere
+from assay.live.disabled import DisabledIntake
 from assay.records import Sample
 
 REQUESTS = 1000
 
 
-class Held(Nowhere):
+class Held(DisabledIntake):
     """An intake that makes its samples at the end, when no event is outstanding any more."""
 
     def __init__(self) -> None:

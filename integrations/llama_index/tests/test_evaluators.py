@@ -153,7 +153,7 @@ async def test_inside_a_running_loop(kit, judge):
     assert evaluator.evaluate_response(QUESTION, kit.engine().query(QUESTION)).score == 1.0
 
 
-async def test_evaluators_share_findings(judge):
+async def test_evaluators_share_judgements(judge):
     """Faithfulness and hallucination read the same verdicts: the judge is asked once."""
     both = evaluators(["faithfulness", "hallucination"], judge)
     await asyncio.gather(*(e.aevaluate(QUESTION, ANSWER, PASSAGES) for e in both.values()))

@@ -9,7 +9,7 @@ from assay_llama_index.records import (
     are_copies,
     content_of,
     copies_of,
-    found_of,
+    document_of,
     is_copy,
     is_intermediate_answer,
     text_in,
@@ -34,7 +34,7 @@ Named = type("TextNode", (ImageNode,), {"__module__": "application.nodes"})
 @given(text=st.text(), id=st.text(min_size=1), score=st.none() | st.floats(0, 1), page=st.integers())
 def test_fields_of_a_plain_node_are_what_its_methods_say(text: str, id: str, score: float | None, page: int) -> None:
     node = TextNode(id_=id, text=text, metadata={"page": page})
-    found = found_of(NodeWithScore(node=node, score=score))
+    found = document_of(NodeWithScore(node=node, score=score))
     assert (found.text, found.id, found.image) == (node.get_content(), node.node_id, None)
     assert found.metadata == {"page": page} | ({} if score is None else {"score": score})
     assert is_copy(found, NodeWithScore(node=node, score=score))
@@ -52,7 +52,7 @@ def test_fields_of_a_plain_node_are_what_its_methods_say(text: str, id: str, sco
 )
 def test_a_node_that_was_changed_is_no_copy(change: Any) -> None:
     node = TextNode(id_="n1", text="Cats purr when calm.", metadata={"page": 3})
-    found = found_of(node)
+    found = document_of(node)
     assert is_copy(found, node)
     change(node)
     assert not is_copy(found, node)
@@ -60,9 +60,9 @@ def test_a_node_that_was_changed_is_no_copy(change: Any) -> None:
 
 
 def test_a_node_of_the_applications_own_class_is_asked() -> None:
-    found = found_of(Shouting(id_="n1", text="Cats purr."))
+    found = document_of(Shouting(id_="n1", text="Cats purr."))
     assert found.text == "CATS PURR."
-    pictured = found_of(Named(id_="n2", text="A cat.", image_path="cat.png"))
+    pictured = document_of(Named(id_="n2", text="A cat.", image_path="cat.png"))
     assert (pictured.text, pictured.image) == ("A cat.", "cat.png")
 
 
@@ -98,14 +98,14 @@ NODES = st.lists(
 @given(nodes=NODES)
 def test_many_nodes_are_read_as_each_of_them_is(nodes: list[Any]) -> None:
     copies = copies_of(nodes)
-    assert copies == [found_of(one) for one in nodes]
+    assert copies == [document_of(one) for one in nodes]
     assert are_copies(copies, nodes) == all(map(is_copy, copies, nodes))
     assert texts_in(nodes) == [text_in(one) for one in nodes if not is_intermediate_answer(one)]
 
 
 @given(nodes=NODES.filter(bool), data=st.data())
 def test_copies_stay_as_they_are_whatever_the_host_does_to_its_nodes(nodes: list[Any], data: st.DataObject) -> None:
-    copies, before = copies_of(nodes), [found_of(one) for one in nodes]
+    copies, before = copies_of(nodes), [document_of(one) for one in nodes]
     changed = data.draw(st.sampled_from(nodes))
     inner = getattr(changed, "node", changed)
     change = data.draw(st.sampled_from(["text", "id_", "metadata", "one value", "score"]))

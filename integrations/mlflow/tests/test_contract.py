@@ -11,7 +11,7 @@ from assay_mlflow import MlflowSink
 
 from assay.records import Sample
 from assay.sinks import Sink
-from assay.testing.bench import ALL_FAULTS, Bench, Check, Held, checks_for
+from assay.testing.bench import ALL_FAULTS, Bench, Check, StoredScore, checks_for
 from tests._support.servers.gateway import Gateway
 
 pytestmark = pytest.mark.timeout(900)  # the first test of a session installs and starts the server
@@ -31,9 +31,9 @@ class MlflowBench(Bench):
     def sink(self, **options: Any) -> Sink:
         return MlflowSink(self.gateway.url, **options)
 
-    def held(self) -> list[Held]:
+    def stored_scores(self) -> list[StoredScore]:
         return [
-            Held(
+            StoredScore(
                 name=one.name,
                 value=one.value,
                 cause=one.error.error_code if one.error is not None else None,

@@ -17,7 +17,7 @@ from assay.analysis.comparison.compare import compare
 from assay.cli.main import app
 from assay.errors import Cause, InputError, MissingExtra
 from assay.evaluation import external_runs as elsewhere
-from assay.evaluation.external_runs import result_of, run_elsewhere
+from assay.evaluation.external_runs import load_external_run, result_of
 from assay.evaluation.result import Result
 
 JUDGE = Made(source_type="LLM_JUDGE", source_id="openai:/m")
@@ -74,7 +74,7 @@ def test_ten_answers_that_got_wrong_are_worse(held: Any) -> None:
     """Of 20 answers right in one run ten are wrong in the other: -0.5, p = 2·0.5¹⁰."""
     held(a=[trace(n, [feedback("correct", True)]) for n in range(20)],
          b=[trace(n, [feedback("correct", "no" if n < 10 else "Yes")]) for n in reversed(range(20))])  # fmt: skip
-    one = compare(run_elsewhere("mlflow:a"), run_elsewhere("mlflow:b")).metrics["correct"]
+    one = compare(load_external_run("mlflow:a"), load_external_run("mlflow:b")).metrics["correct"]
     assert (one.verdict, one.pairs, one.p) == ("worse", 20, pytest.approx(2 * 0.5**10))
     assert one.difference is not None
     assert one.difference.estimate.mean == -0.5
@@ -87,7 +87,7 @@ def test_what_counts_and_what_does_not(held: Any) -> None:
         trace(2, [feedback("m", None, error=Made(error_message="timed out")), feedback("n", "good", CODE)]),
         trace(3, [feedback("m", 1.0, valid=False), feedback("words", "good")], inputs={"a": 1, "b": [2]}),
     ])  # fmt: skip
-    result = run_elsewhere("mlflow:a")
+    result = load_external_run("mlflow:a")
     assert (result.judge, result.rows, list(result.metrics)) == ("mlflow: openai:/m", 3, ["m", "n"])
     scores = [row.scores for row in result]
     assert (scores[0]["m"].value, scores[0]["n"].value) == (0.5, 4.0)
@@ -103,7 +103,7 @@ def test_what_counts_and_what_does_not(held: Any) -> None:
 def test_a_range_without_ends_compares(held: Any) -> None:
     held(a=[trace(n, [feedback("r", 2.0 + n % 2, CODE)]) for n in range(12)],
          b=[trace(n, [feedback("r", 1.0, CODE)]) for n in range(12)])  # fmt: skip
-    one = compare(run_elsewhere("mlflow:a"), run_elsewhere("mlflow:b")).metrics["r"]
+    one = compare(load_external_run("mlflow:a"), load_external_run("mlflow:b")).metrics["r"]
     assert one.verdict == "worse"
     assert one.difference is not None
     assert one.difference.estimate.high < -1.0
@@ -119,14 +119,14 @@ def test_the_command_and_runs_that_are_not_there(held: Any, monkeypatch: pytest.
         assert done.output.startswith("mlflow:b against mlflow:a: worse on correct (12 rows in both)")
     assert isinstance(CliRunner().invoke(app, ["compare", *nowhere]).exception, InputError)
     with pytest.raises(InputError, match="has no rows"):
-        run_elsewhere("mlflow:none")
+        load_external_run("mlflow:none")
     with pytest.raises(InputError, match="as mlflow:RUN"):
-        run_elsewhere("mlflow:")
+        load_external_run("mlflow:")
     with pytest.raises(InputError, match="no package reads runs of 'wandb'"):
-        run_elsewhere("wandb:x")
+        load_external_run("wandb:x")
     monkeypatch.setattr(elsewhere, "entry_points", lambda group: [])
     with pytest.raises(MissingExtra, match="mlflow"):
-        run_elsewhere("mlflow:a")
+        load_external_run("mlflow:a")
 
 
 WRITE = """

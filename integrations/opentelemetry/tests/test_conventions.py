@@ -9,7 +9,7 @@ from typing import Any
 import assay_opentelemetry
 import pytest
 from assay_opentelemetry import conventions
-from assay_opentelemetry.conventions import evaluation_attributes, evaluation_told
+from assay_opentelemetry.conventions import evaluation_attributes, evaluation_of_event
 from assay_opentelemetry.sink import OpenTelemetrySink
 from assay_opentelemetry.span_data import Event, SpanData
 from assay_opentelemetry.spans import run_of
@@ -73,7 +73,7 @@ def test_what_is_written_is_read_as_what_it_was(value: float | None, name: str, 
     unscored = Unscored(cause=Cause.TIMEOUT, message=reason) if value is None else None
     score = Score(metric=name, value=value, unscored=unscored)
     (annotation,) = annotations_of(ScoredSample(sample=Sample(), scores={name: score}))
-    told = evaluation_told("gen_ai.evaluation.result", evaluation_attributes(annotation, None))
+    told = evaluation_of_event("gen_ai.evaluation.result", evaluation_attributes(annotation, None))
     assert told is not None
     assert told["name"] == name
     assert told.get("value") == value
@@ -93,15 +93,15 @@ def test_what_is_written_is_read_as_what_it_was(value: float | None, name: str, 
     ],
 )
 def test_events_of_others_are_read(name: str, attributes: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert evaluation_told(name, {"gen_ai.evaluation.name": "Relevance", **attributes}) == {
+    assert evaluation_of_event(name, {"gen_ai.evaluation.name": "Relevance", **attributes}) == {
         "name": "Relevance",
         **expected,
     }
 
 
 def test_other_events_and_nameless_ones_are_none() -> None:
-    assert evaluation_told("gen_ai.choice", {"gen_ai.evaluation.name": "x"}) is None
-    assert evaluation_told("gen_ai.evaluation.result", {"gen_ai.evaluation.score.value": 1.0}) is None
+    assert evaluation_of_event("gen_ai.choice", {"gen_ai.evaluation.name": "x"}) is None
+    assert evaluation_of_event("gen_ai.evaluation.result", {"gen_ai.evaluation.score.value": 1.0}) is None
 
 
 def test_what_others_said_of_a_span_is_known_of_its_sample() -> None:

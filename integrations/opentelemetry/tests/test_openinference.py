@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from assay_opentelemetry import run_of
 
-from assay.capture import Found
+from assay.capture import Document
 from integrations.opentelemetry.tests.spans_by_hand import TRACE, event, sample, samples, span, texts
 
 
@@ -76,7 +76,7 @@ def test_documents_of_a_retriever() -> None:
             retrieval__documents__1__document__content="Dogs bark.",
         )
     )
-    assert run.documents == (Found("Cats purr.", "d1", {"page": 3, "score": 0.9}), Found("Dogs bark.", None, {}))
+    assert run.documents == (Document("Cats purr.", "d1", {"page": 3, "score": 0.9}), Document("Dogs bark.", None, {}))
 
 
 def test_ids_that_only_the_output_has_are_taken_from_it() -> None:
@@ -90,7 +90,7 @@ def test_ids_that_only_the_output_has_are_taken_from_it() -> None:
             retrieval__documents__0__document__content="Cats purr.",
         )
     )
-    assert run.documents == (Found("Cats purr.", "d1", {"page": 3}),)
+    assert run.documents == (Document("Cats purr.", "d1", {"page": 3}),)
 
 
 def test_a_retriever_that_found_nothing_is_told_from_one_that_does_not_say() -> None:
@@ -111,7 +111,7 @@ def test_a_reranker_replaces_what_it_was_given() -> None:
         )
     )
     assert run.given == {"": ("one", "two")}
-    assert run.documents == (Found("two", None, {"score": 0.7}),)
+    assert run.documents == (Document("two", None, {"score": 0.7}),)
     assert run.inputs == "Why?"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from assay_opentelemetry import run_of
 
-from assay.capture import Found
+from assay.capture import Document
 from integrations.opentelemetry.tests.spans_by_hand import event, sample, span, texts
 
 QUESTION, ANSWER, CONTEXT = "Why do cats purr?", "Cats purr when calm.", "Cats purr when they are calm."
@@ -62,7 +62,7 @@ def test_queries_to_vector_stores_are_retrievers() -> None:
         db__query__result__metadata='{"page": 3}',
     )
     query = span(2, 1, at=1, to=2, name="chroma.query", attributes={"db.system": "chroma"}, events=(found,))
-    assert run_of(query).documents == (Found(CONTEXT, "d1", {"page": 3, "score": 0.3}),)
+    assert run_of(query).documents == (Document(CONTEXT, "d1", {"page": 3, "score": 0.3}),)
     one = sample(traced(1, None, "workflow", QUESTION, ANSWER, to=9), query)
     assert texts(one) == [CONTEXT]
 

@@ -11,7 +11,7 @@ from assay_phoenix import PhoenixSink
 
 from assay.records import Sample
 from assay.sinks import Sink
-from assay.testing.bench import ALL_FAULTS, Bench, Check, Held, checks_for
+from assay.testing.bench import ALL_FAULTS, Bench, Check, StoredScore, checks_for
 from tests._support.servers.gateway import Gateway
 
 pytestmark = pytest.mark.timeout(900)  # the first test of a session installs and starts the server
@@ -33,9 +33,9 @@ class PhoenixBench(Bench):
     def sink(self, **options: Any) -> Sink:
         return PhoenixSink(self.gateway.url, KEY, project=self._project, **options)
 
-    def held(self) -> list[Held]:
+    def stored_scores(self) -> list[StoredScore]:
         return [
-            Held(
+            StoredScore(
                 name=one["name"],
                 value=one["result"].get("score"),
                 cause=one["metadata"]["assay.cause"] if one["result"].get("label") == "unscored" else None,

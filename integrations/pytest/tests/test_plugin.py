@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analysis.gates import Gate, Rule
+from assay.analysis.gates import Gate, GateRule
 from assay.analysis.gates.checking import check  # sessions in this process find numpy there: it is not imported twice
 from assay.evaluation.result import Result
 
@@ -337,7 +337,7 @@ def test_a_session_that_is_killed_is_not_finished_and_its_gate_inconclusive(proj
     assert process(project, "--assay-run", "cut").ret == -signal.SIGKILL
     cut = the_run(project, "cut")
     assert cut.incomplete == ("the run did not finish: 1 row",)
-    decision = check(Gate((Rule("faithfulness", "at_least", 0.5),)), cut)
+    decision = check(Gate((GateRule("faithfulness", "at_least", 0.5),)), cut)
     assert (decision.verdict, decision.exit_code) == ("INCONCLUSIVE", 6)
 
 
@@ -359,7 +359,7 @@ def test_a_session_that_ends_at_its_first_failure_did_not_finish(
     run = the_run(project, "one")
     ended = ("the run did not finish: 1 row (stopping after 1 failures)",)
     assert (run.rows, run.incomplete) == ((1, ended) if first else (3, ()))
-    verdict = check(Gate((Rule("faithfulness", "at_least", 0.5),)), run).verdict
+    verdict = check(Gate((GateRule("faithfulness", "at_least", 0.5),)), run).verdict
     assert verdict == ("INCONCLUSIVE" if first else "PASS")
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 LONG = 160  # characters of one value
 
 
-def shown(owner: object, *values: object, **options: object) -> str:
+def call_repr(owner: object, *values: object, **options: object) -> str:
     """`Name(value, option=value)`. Options that are None are left out, and long values cut.
 
     Raises nothing: a value whose own repr raises is "...".

@@ -1,4 +1,4 @@
-"""How findings and rows lie on disk: JSON, compressed, found by short keys. No pickle."""
+"""How judgements and rows lie on disk: JSON, compressed, found by short keys. No pickle."""
 
 from __future__ import annotations
 

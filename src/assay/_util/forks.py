@@ -58,7 +58,7 @@ def renewed(one: Renewable, *, first: bool = False) -> None:
     (_FIRST if first else _THEN).add(one)
 
 
-class Gate:
+class ForkLock:
     """Around native code: a fork waits until nobody is inside, and whoever comes meanwhile waits for the fork."""
 
     def __init__(self) -> None:
@@ -107,12 +107,12 @@ class Gate:
 
 
 #: Around all native code that takes long or has locks of its own.
-GATE = Gate()
+FORK_LOCK = ForkLock()
 
 
 def _before() -> None:
     end = time.monotonic() + LONGEST
-    GATE.close(LONGEST)
+    FORK_LOCK.close(LONGEST)
     while _locking() and time.monotonic() < end:
         time.sleep(0.002)
 
@@ -137,10 +137,10 @@ def _in_child() -> None:
     for owner, names in list(_LOCKS.items()):
         for name in names:
             setattr(owner, name, threading.Lock())
-    GATE._set_up()
+    FORK_LOCK._set_up()
     for one in [*_FIRST, *_THEN]:
         one._set_up()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before, after_in_parent=GATE.open, after_in_child=_in_child)
+    os.register_at_fork(before=_before, after_in_parent=FORK_LOCK.open, after_in_child=_in_child)

@@ -19,7 +19,7 @@ from rich.text import Text
 from assay.errors import printable
 
 
-class SeenText(Text):
+class SafeText(Text):
     """A `rich.text.Text` of a text that others wrote: see `assay.errors.printable`."""
 
     __slots__ = ()
@@ -27,7 +27,7 @@ class SeenText(Text):
     def __init__(self, text: str = "", style: StyleType = "", **options: Any) -> None:
         super().__init__(printable(text), style, **options)
 
-    def append(self, text: Text | str, style: StyleType | None = None) -> SeenText:
+    def append(self, text: Text | str, style: StyleType | None = None) -> SafeText:
         """Add text at the end, made visible as well."""
         super().append(printable(text) if isinstance(text, str) else text, style)
         return self
@@ -36,7 +36,7 @@ class SeenText(Text):
 UNWRAPPED = 1 << 30  # columns of text that is to keep its lines
 
 
-def drawn(renderable: RenderableType, width: int, *, colour: bool = False) -> str:
+def render_text(renderable: RenderableType, width: int, *, colour: bool = False) -> str:
     """The text of a renderable in lines of at most `width` columns, without blanks at their ends."""
     from rich.console import Console
 

@@ -32,7 +32,7 @@ def run_sync(make: Callable[[], Awaitable[T]]) -> T:
         in_loop = True
     if not in_loop:
         return asyncio.run(main())
-    return _Elsewhere(main).wait()
+    return _ThreadRun(main).wait()
 
 
 def facade(name: str, function: Callable[P, Awaitable[T]]) -> Callable[P, T]:
@@ -46,7 +46,7 @@ def facade(name: str, function: Callable[P, Awaitable[T]]) -> Callable[P, T]:
     return sync
 
 
-class _Elsewhere(Generic[T]):
+class _ThreadRun(Generic[T]):
     """One coroutine on one thread of its own."""
 
     def __init__(self, main: Callable[[], Awaitable[T]]) -> None:

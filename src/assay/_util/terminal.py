@@ -49,7 +49,7 @@ def shortened(text: str, most: int = 240) -> str:
     return flat if len(flat) <= most else flat[: most - 1] + "…"
 
 
-def counted(count: int, what: str) -> str:
+def pluralize(count: int, what: str) -> str:
     """A number with what it counts: "1 row", "2 rows", "12,000 rows", "3 inquiries"."""
     several = f"{what[:-1]}ies" if what.endswith("ry") else f"{what}s"
     return f"{count:,} {what if count == 1 else several}"

@@ -2,7 +2,7 @@
 
     print(look(sample, "faithfulness", judge))
 
-Findings are shared, so that all definitions together cost little more than the dearest of them.
+Judgements are shared, so that all definitions together cost little more than the dearest of them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class DefinitionResult:
     """What one definition makes of the sample.
 
     parts_at  the first step of the formula in which it differs from the definition that stands first; None where the
@@ -54,7 +54,7 @@ class Lens:
     """A sample under all definitions of a family."""
 
     family: str
-    seen: tuple[Seen, ...]
+    seen: tuple[DefinitionResult, ...]
 
     @property
     def span(self) -> tuple[float, float] | None:
@@ -110,7 +110,7 @@ async def alook(sample: Sample, family: str, judge: Judge) -> Lens:
     metrics: Iterable[Metric] = resolve([one.metric for one in known])
     scored = await score_sample(sample, list(metrics), judge, score_partial=True)
     first = known[0].steps
-    seen = tuple(Seen(one, scored.scores[one.metric], first.parts_from(one.steps)) for one in known)
+    seen = tuple(DefinitionResult(one, scored.scores[one.metric], first.parts_from(one.steps)) for one in known)
     return Lens(family_of(family), seen)
 
 
@@ -126,5 +126,5 @@ def headline(lens: Lens) -> str:
     return f"{lens.family}: {low:.2f} to {high:.2f} under {measured} of {len(lens.seen)} definitions"
 
 
-def _line(one: Seen) -> str:
+def _line(one: DefinitionResult) -> str:
     return f"{one.score}" + (f"  [{one.difference}]" if one.difference else "")

@@ -1,6 +1,6 @@
 """How many rows a comparison needs to see a drop, and what drop so many rows show: from plain numbers or a past run.
 
-print(plan(World(mean=0.9), drop=0.05))
+print(plan(Assumptions(mean=0.9), drop=0.05))
 print(plan(world_of(Result.load("monday"), "faithfulness"), rows=100))
 """
 
@@ -15,14 +15,14 @@ from assay.errors import InputError, printable
 from assay.evaluation.groups import cluster_of, value_in
 from assay.stats.components import components
 from assay.stats.noise import Noise
-from assay.stats.power import CONFIDENCE, CORRELATION, POWER, World, drop_shown, rows_needed
+from assay.stats.power import CONFIDENCE, CORRELATION, POWER, Assumptions, detectable_drop, rows_needed
 
 if TYPE_CHECKING:
     from assay.evaluation.result import Result
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PowerAnalysis:
     """What so many rows show.
 
     rows        of each run; None where no number of rows shows the drop
@@ -32,7 +32,7 @@ class Plan:
     confidence  of the comparison; shared by `tests` metrics or slices (Holm's correction at its worst)
     """
 
-    world: World
+    world: Assumptions
     rows: int | None
     drop: float | None
     power: float
@@ -83,7 +83,7 @@ def in_lines(text: str) -> str:
 
 
 def plan(
-    world: World,
+    world: Assumptions,
     *,
     drop: float | None = None,
     rows: int | None = None,
@@ -92,7 +92,7 @@ def plan(
     tests: int = 1,
     width: float = 1.0,
     metric: str | None = None,
-) -> Plan:
+) -> PowerAnalysis:
     """The rows that show a drop; the drop that these rows show; or, given both, with what probability they do.
 
     `drop` is on the scale of the scores, whose range is `width`; `tests` metrics or slices are compared together.
@@ -114,24 +114,24 @@ def plan(
         assert drop is not None
         rows = rows_needed(world, drop / width, power=power, alpha=alpha)
     elif drop is None:
-        shown = drop_shown(world, rows, power=power, alpha=alpha)
+        shown = detectable_drop(world, rows, power=power, alpha=alpha)
         drop = None if shown is None else shown * width
     elif rows < 1:
         raise InputError(f"rows: expected at least 1, got {rows}")
     else:
         power = world.power(rows, drop / width, alpha)
-    return Plan(world, rows, drop, power, confidence, tests, width, metric)
+    return PowerAnalysis(world, rows, drop, power, confidence, tests, width, metric)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PastScores:
     """What a past run, or readings of the same data, tell of a metric's scores.
 
     rows     with a value
     assumed  whether the correlation of the scores of a row in two runs is a guess
     """
 
-    world: World
+    world: Assumptions
     rows: int
     width: float
     assumed: bool
@@ -146,7 +146,7 @@ def world_of(
     correlation: float | None = None,
     paired: bool = True,
     noise: float = 0.0,
-) -> Seen:
+) -> PastScores:
     """What a run's scores are like, on the scale where 0 is worst and 1 is best.
 
     again        a second run on the same rows: how much the scores of a row correlate is a guess without it
@@ -185,7 +185,7 @@ def world_of(
     binary = all(share in (0.0, 1.0) for share in shares)
     if correlation is None and again is not None:
         correlation = _correlation(result, again, metric)
-    world = World(
+    world = Assumptions(
         mean=mean,
         sd=None if binary else min(0.5, math.sqrt(variance)),
         correlation=CORRELATION if correlation is None else correlation,
@@ -194,10 +194,10 @@ def world_of(
         design=1.0 if found is None else found.design_effect,
         size=1.0 if found is None else found.size,
     )
-    return Seen(world, len(shares), width, paired and correlation is None)
+    return PastScores(world, len(shares), width, paired and correlation is None)
 
 
-def world_of_noise(noise: Noise, *, correlation: float | None = None, paired: bool = True) -> Seen:
+def world_of_noise(noise: Noise, *, correlation: float | None = None, paired: bool = True) -> PastScores:
     """What `assay noise` tells of a metric's scores: their spread, the judge's part of it, and, where questions have
     several answers, how far the scores of a row agree in two runs that both answer and read anew.
 
@@ -211,13 +211,13 @@ def world_of_noise(noise: Noise, *, correlation: float | None = None, paired: bo
         raise InputError(f"noise: all values of {noise.metric} are the same, which says nothing of their spread")
     mean = _share(math.fsum(noise.means) / len(noise.means), noise.low, noise.high, noise.direction)
     known = noise.correlation if correlation is None else correlation
-    world = World(
+    world = Assumptions(
         mean=min(1.0, max(0.0, mean)),
         sd=None if noise.binary else min(0.5, math.sqrt(variance)),
         correlation=CORRELATION if known is None else known,
         paired=paired,
     )
-    return Seen(world, noise.rows, width, paired and known is None)
+    return PastScores(world, noise.rows, width, paired and known is None)
 
 
 def _share(value: float, low: float, high: float, direction: str) -> float:

@@ -24,7 +24,7 @@ _NO_ANSWERS = frozenset(
 ) | frozenset(STATE_CONTEXT_NAMES)  # fmt: skip
 
 
-class Fitting(NamedTuple):
+class AnswerKey(NamedTuple):
     """The keys under which an answer may stand, and the answer where only one does (or all hold the same)."""
 
     keys: tuple[str, ...] = ()
@@ -42,11 +42,11 @@ def removed(run: Run) -> bool:
     return len(values) == 2 and bool(values[0]) and isinstance(values[1], (list, tuple)) and not values[1]
 
 
-def said_under_any_key(trace: Trace, run: Run) -> Fitting:
+def find_answer_key(trace: Trace, run: Run) -> AnswerKey:
     """The key of a run's output that holds what a model wrote, else the only one of a name that answers have."""
     texts = _texts(run)
     if not texts or interrupted(trace) or removed(run):
-        return Fitting()
+        return AnswerKey()
     written = _written(trace, texts)
     fitting = _one_of(texts, written)
     if fitting.answer is not None:
@@ -88,10 +88,10 @@ def _most_of(text: str, said: str) -> bool:
     return text in said and 2 * len(text) >= len(said)
 
 
-def _one_of(texts: Mapping[str, str], keys: tuple[str, ...]) -> Fitting:
+def _one_of(texts: Mapping[str, str], keys: tuple[str, ...]) -> AnswerKey:
     """The answer, where all these keys hold the same."""
     same = {spaced(texts[key]) for key in keys}
-    return Fitting(keys, well_formed(str(texts[keys[0]])) if len(same) == 1 else None)
+    return AnswerKey(keys, well_formed(str(texts[keys[0]])) if len(same) == 1 else None)
 
 
 def _texts(run: Run) -> dict[str, str]:

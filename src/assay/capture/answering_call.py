@@ -52,7 +52,7 @@ def mark_prompted(contexts: Sequence[Context], *answering: Run | None) -> tuple[
     texts = [text for run in answering if run is not None and run.prompt for text in run.prompt]
     if not texts:
         return tuple(contexts)
-    prompt = Prompt(texts)
+    prompt = PromptText(texts)
     return tuple(
         replace(context, in_prompt=prompt.holds(context.text) if context.text or not context.image else None)
         for context in contexts
@@ -65,12 +65,12 @@ def without_passed_over(trace: Trace, contexts: Sequence[Context]) -> tuple[Cont
     An agent that graded a first search as useless, and searched again, answers from the second. What a tool found that
     has a model of its own reached the answer by what that model wrote, and stays.
     """
-    found = _found_by_tools(trace)
+    found = _tool_result_texts(trace)
     used = any(context.in_prompt and context.text in found for context in contexts)
     return tuple(context for context in contexts if not (used and context.in_prompt is False and context.text in found))
 
 
-def _found_by_tools(trace: Trace) -> set[str]:
+def _tool_result_texts(trace: Trace) -> set[str]:
     """The texts that were found in tools, and nowhere else, but for tools in which a model was called."""
     with_model = {tool.id for run in calls_of(trace) if (tool := _outermost_tool(trace, run)) is not None}
     inside: set[str] = set()
@@ -89,7 +89,7 @@ def _outermost_tool(trace: Trace, run: Run) -> Run | None:
     return around[-1] if around else None
 
 
-class Prompt:
+class PromptText:
     """What a model was given, for looking up texts in it."""
 
     def __init__(self, texts: Iterable[str]) -> None:

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from assay.capture.answer_text import said_under_any_key
+from assay.capture.answer_text import find_answer_key
 from assay.capture.answering_call import answering_runs, mark_prompted, without_passed_over
 from assay.capture.contexts import contexts_of
 from assay.capture.evaluators import is_evaluator
 from assay.capture.messages import is_message, last_answer, last_question, text_of, turns_before
 from assay.capture.rules import Rules
-from assay.capture.trajectories import way_of
+from assay.capture.trajectories import trajectory_of
 from assay.capture.tree import Run, Trace
 from assay.records import Sample, SampleStatus, Turn
 from assay.records.field_names import ACCEPTED, ANSWER_NAMES, QUESTION_NAMES, json_object, well_formed
@@ -72,7 +72,7 @@ def sample_of(trace: Trace, rules: Rules | None = None, *, id_name: str = "run_i
     rules = rules or Rules()
     root = trace.root
     status = status_of(trace)
-    question = asked_in(trace, rules)
+    question = find_question(trace, rules)
     answer = answer_in(trace, rules)
     if root.kind in NO_EXCHANGE or is_evaluator(root) or (answer is None and status == "complete"):
         return None
@@ -91,24 +91,24 @@ def sample_of(trace: Trace, rules: Rules | None = None, *, id_name: str = "run_i
         ids={id_name: name, **root.ids, **_retriever_ids(trace)},
         status=status,
         metadata=_metadata(root, status, why),
-        messages=way_of(trace, question, answer),
+        messages=trajectory_of(trace, question, answer),
     )
     return sample if rules.adjust is None else rules.adjust(sample, trace)
 
 
-def asked_in(trace: Trace, rules: Rules) -> str | None:
+def find_question(trace: Trace, rules: Rules) -> str | None:
     """What the user asked, by the rules; None where nobody asked anything."""
-    return _asked(_named_run(trace, rules.question_run, trace.root), rules.question_key)
+    return _run_question(_run_by_name(trace, rules.question_run, trace.root), rules.question_key)
 
 
 def answer_in(trace: Trace, rules: Rules) -> str | None:
     """What the user received, by the rules; where something was asked, also under a key with a name of its own."""
-    said = _named_run(trace, rules.answer_run, trace.root)
+    said = _run_by_name(trace, rules.answer_run, trace.root)
     if said is None:
         return None
     answer = answer_of(said.outputs, rules.answer_key)
-    if answer is None and rules.answer_key is None and asked_in(trace, rules) is not None:
-        answer = said_under_any_key(trace, said).answer
+    if answer is None and rules.answer_key is None and find_question(trace, rules) is not None:
+        answer = find_answer_key(trace, said).answer
     return answer
 
 
@@ -125,19 +125,21 @@ def _part(run: Run, children: Mapping[Any, Sequence[Run]]) -> Trace:
     return part
 
 
-def _named_run(trace: Trace, name: str | None, root: Run) -> Run | None:
+def _run_by_name(trace: Trace, name: str | None, root: Run) -> Run | None:
     if name is None:
         return root
     return next((run for run in reversed(trace.runs.values()) if run.name == name), None)
 
 
-def _asked(run: Run | None, key: str | None) -> str | None:
+def _run_question(run: Run | None, key: str | None) -> str | None:
     """The question in a run's inputs; where those hold none, as after an interrupt, in the state that it put out."""
     if run is None:
         return None
     question = question_of(run.inputs, key)
     if question is None and key is None and isinstance(run.outputs, Mapping):
-        question = next((found for value in _named(run.outputs, QUESTION_NAMES) if (found := question_of(value))), None)
+        question = next(
+            (found for value in _values_by_name(run.outputs, QUESTION_NAMES) if (found := question_of(value))), None
+        )
         messages = run.outputs.get("messages")
         if question is None and isinstance(messages, (list, tuple)):
             question = last_question(messages)
@@ -186,7 +188,7 @@ def question_of(inputs: Any, key: str | None = None, depth: int = DEPTH) -> str 
     if isinstance(inputs, Mapping):
         if key is not None:
             return question_of(inputs.get(key), None, depth - 1)
-        for value in _named(inputs, QUESTION_NAMES, "messages"):
+        for value in _values_by_name(inputs, QUESTION_NAMES, "messages"):
             found = question_of(value, None, depth - 1)
             if found is not None:
                 return found
@@ -207,7 +209,7 @@ def answer_of(outputs: Any, key: str | None = None, depth: int = DEPTH) -> str |
             return answer_of(outputs.get(key), None, depth - 1)
         if is_message(outputs):
             return _text(text_of(outputs))
-        for value in _named(outputs, ANSWER_NAMES, "structured_response", "messages", "text", "content"):
+        for value in _values_by_name(outputs, ANSWER_NAMES, "structured_response", "messages", "text", "content"):
             found = answer_of(value, None, depth - 1)
             if found is not None:
                 return found
@@ -226,7 +228,7 @@ def answer_of(outputs: Any, key: str | None = None, depth: int = DEPTH) -> str |
 def history_of(inputs: Any, outputs: Any) -> tuple[Turn, ...]:
     """Earlier exchanges: a chat history in the input, or the messages before the last human one."""
     if isinstance(inputs, Mapping):
-        for value in _named(inputs, ACCEPTED["history"]):
+        for value in _values_by_name(inputs, ACCEPTED["history"]):
             if isinstance(value, (list, tuple)):
                 return turns_before(value, whole=True)
     for value in (outputs, inputs):
@@ -236,17 +238,17 @@ def history_of(inputs: Any, outputs: Any) -> tuple[Turn, ...]:
     return ()
 
 
-def tells_history(root: Run) -> bool:
+def has_history(root: Run) -> bool:
     """Whether a root's own state says what was said before: a history, or a list of messages in what it put out."""
     if isinstance(root.inputs, Mapping) and any(
-        isinstance(value, (list, tuple)) for value in _named(root.inputs, ACCEPTED["history"])
+        isinstance(value, (list, tuple)) for value in _values_by_name(root.inputs, ACCEPTED["history"])
     ):
         return True
     messages = root.outputs.get("messages") if isinstance(root.outputs, Mapping) else None
     return isinstance(messages, (list, tuple)) and last_question(messages) is not None
 
 
-def _named(values: Mapping[Any, Any], names: Sequence[str], *more: str) -> Iterable[Any]:
+def _values_by_name(values: Mapping[Any, Any], names: Sequence[str], *more: str) -> Iterable[Any]:
     return (values[name] for name in (*names, *more) if values.get(name) is not None)
 
 

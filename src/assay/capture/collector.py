@@ -12,7 +12,7 @@ from uuid import UUID
 
 from assay.capture.open_traces import OpenTraces
 from assay.capture.snapshots import are_copies, copy_documents, copy_value, documents_in, readable, size_of, texts_of
-from assay.capture.tree import Found, Kind, Run, Trace, key_of
+from assay.capture.tree import Document, Kind, Run, Trace, key_of
 
 ASKED: tuple[Kind, ...] = ("tool", "retriever")  # kinds of runs whose inputs are kept: what they were asked
 UNREAD: tuple[Kind, ...] = ("prompt", "parser")  # kinds whose documents given do not matter: they ask no model
@@ -81,7 +81,7 @@ class RunCollector(OpenTraces[Run, Trace]):
                 run.inputs = copy_value(inputs, self._copy)
                 size += size_of(run.inputs)
             elif type(inputs) is not str:
-                self._note_given(run, inputs)
+                self._note_received(run, inputs)
             if given is not None:
                 run.given = given if isinstance(given, Mapping) else {"": tuple(given)}
             if offered:
@@ -132,10 +132,10 @@ class RunCollector(OpenTraces[Run, Trace]):
                 return trace
             trace.running -= 1
             if inputs is not None:
-                self._note_given(run, inputs)
+                self._note_received(run, inputs)
             kind = run.kind
             if kind in SAYS or (run.name is not None and run.name in self._keep):
-                self._keep_said(run, outputs, inputs)
+                self._keep_messages(run, outputs, inputs)
             if run.below_retriever:
                 return None
             if documents is not None:
@@ -195,7 +195,7 @@ class RunCollector(OpenTraces[Run, Trace]):
         super()._drop(trace)
         trace.size += size_of(trace.root.outputs) + RUN_SIZE * len(trace.members)
 
-    def _keep_said(self, run: Run, outputs: Any, inputs: Any) -> None:
+    def _keep_messages(self, run: Run, outputs: Any, inputs: Any) -> None:
         run.outputs = copy_value(outputs, self._copy)
         if run.name in self._keep:
             if inputs is not None:
@@ -203,7 +203,7 @@ class RunCollector(OpenTraces[Run, Trace]):
         elif run.kind == "tool":
             self._weigh(run.trace, size_of(run.outputs))
 
-    def _read(self, run: Run, documents: Any) -> tuple[Found, ...] | None:
+    def _read(self, run: Run, documents: Any) -> tuple[Document, ...] | None:
         """Copies of what a step delivered; None where it may not be read."""
         latest = run.trace.latest
         if documents is latest:  # copies already, which an integration found to be of these
@@ -214,14 +214,14 @@ class RunCollector(OpenTraces[Run, Trace]):
         return None
 
     @staticmethod
-    def _note_given(run: Run, inputs: Any) -> None:
+    def _note_received(run: Run, inputs: Any) -> None:
         if run.prompt is not None or run.kind in UNREAD:
             return
         given = documents_in(inputs)
         if given:
             run.given = {key: texts_of(items) for key, items in given.items()}
 
-    def _passed_on(self, run: Run, outputs: Any) -> tuple[Found, ...] | None:
+    def _passed_on(self, run: Run, outputs: Any) -> tuple[Document, ...] | None:
         """The documents among a step's outputs that it was not given as they are."""
         lists = documents_in(outputs)
         if not lists:

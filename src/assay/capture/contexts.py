@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-from assay.capture.answering_call import Prompt, answering_run, calls_of, shared_text
+from assay.capture.answering_call import PromptText, answering_run, calls_of, shared_text
 from assay.capture.messages import after_last_question, artifacts_of
 from assay.capture.passage_images import pictured
 from assay.capture.passages import passages_by_type
 from assay.capture.tool_retrieval import tool_lookups
-from assay.capture.tree import Found, Run, Trace
+from assay.capture.tree import Document, Run, Trace
 from assay.errors import InputError
 from assay.records import Context
 from assay.records.field_names import CONTEXT_NAMES, STATE_CONTEXT_NAMES, context_text, json_object, well_formed
@@ -39,14 +39,14 @@ def contexts_of(
     run  the contexts are the output of the runs of this name (or under `key` of it)
     """
     if run is not None:
-        return _of_named(trace, run, key)
+        return _contexts_of_run(trace, run, key)
     root = trace.root
     if key is not None:
         under = contexts_under(root.outputs, root.inputs, names=(key,))
         return (under, None) if under is not None else (None, f"neither output nor input has passages under {key!r}")
-    found = found_in(trace, answer)
+    found = delivered_documents(trace, answer)
     if found is not None:
-        return each_once(map(context_of, found)), None
+        return unique_contexts(map(context_of, found)), None
     if unread_in(trace):
         return None, UNREAD
     under = contexts_under(root.outputs, root.inputs)
@@ -57,7 +57,7 @@ def contexts_of(
     return None, _why_none(trace)
 
 
-def found_in(trace: Trace, answer: str | None = None) -> list[Found] | None:
+def delivered_documents(trace: Trace, answer: str | None = None) -> list[Document] | None:
     """The documents delivered to the step that answered; None where no step delivered any, or nobody knows all."""
     answering = answering_run(trace, answer)
     children: Children = trace.children()
@@ -72,12 +72,12 @@ def found_in(trace: Trace, answer: str | None = None) -> list[Found] | None:
     if answering is not None:
         children = _without_later(children, trace, answering, answer)
     found = _after(trace.root, children, [])
-    given = _given_to(answering, trace, children) if answering is not None else None
+    given = _received_documents(answering, trace, children) if answering is not None else None
     if given is None:
         return found
     known = {item.text: item for run in steps for item in (*(run.documents or ()), *run.recorded)}
     recorded = [item for run in steps for item in run.recorded]
-    return [known.get(text) or Found(text, None, {}) for text in given] + recorded
+    return [known.get(text) or Document(text, None, {}) for text in given] + recorded
 
 
 def unread_in(trace: Trace) -> bool:
@@ -115,10 +115,10 @@ def _by_type(side: Any) -> tuple[Context, ...] | None:
         return None
     lists = [value for value in side.values() if isinstance(value, (list, tuple)) and value]
     found = [items for items in map(passages_by_type, lists) if items is not None]
-    return each_once(map(context_of, found[0])) if len(found) == 1 else None
+    return unique_contexts(map(context_of, found[0])) if len(found) == 1 else None
 
 
-def each_once(contexts: Iterable[Context]) -> tuple[Context, ...]:
+def unique_contexts(contexts: Iterable[Context]) -> tuple[Context, ...]:
     """Contexts without repetitions of a text or picture: two stores may know one passage by different ids."""
     seen: dict[tuple[str, str | None], Context] = {}
     for context in contexts:
@@ -131,7 +131,7 @@ def _without_later(children: Children, trace: Trace, answering: Run, answer: str
     over = _answered_at(trace, answering, answer)
     if over is None or not answering.prompt:
         return children
-    prompt = Prompt(answering.prompt)
+    prompt = PromptText(answering.prompt)
 
     def later(run: Run) -> bool:
         found = (*(run.documents or ()), *run.recorded)
@@ -149,7 +149,7 @@ def _answered_at(trace: Trace, answering: Run, answer: str | None) -> float | No
     return max(known, default=None) if len(known) == len(ends) else None
 
 
-def _after(run: Run, children: Children, before: list[Found]) -> list[Found]:
+def _after(run: Run, children: Children, before: list[Document]) -> list[Document]:
     """What has been found once `run` is over, given what was found before it."""
     if run.below_retriever:
         return before
@@ -162,7 +162,7 @@ def _after(run: Run, children: Children, before: list[Found]) -> list[Found]:
     return [*after, *run.recorded] if run.recorded else after
 
 
-def _delivered(run: Run, before: list[Found], after: list[Found]) -> list[Found]:
+def _delivered(run: Run, before: list[Document], after: list[Document]) -> list[Document]:
     """What stands once a step has delivered its documents; `after` is `before` and what was found below the step."""
     documents = list(run.documents or ())
     delivered, known = _texts(documents), _texts(before)
@@ -178,17 +178,17 @@ def _delivered(run: Run, before: list[Found], after: list[Found]) -> list[Found]
     return before + documents  # it found them
 
 
-def _texts(found: Iterable[Found]) -> set[str]:
+def _texts(found: Iterable[Document]) -> set[str]:
     return {item.text for item in found}
 
 
-def _replaced(before: list[Found], given: set[str], documents: list[Found]) -> list[Found]:
+def _replaced(before: list[Document], given: set[str], documents: list[Document]) -> list[Document]:
     """`documents` in the place of the first of those that were `given`, which go."""
     first = next((n for n, found in enumerate(before) if found.text in given), len(before))
     return before[:first] + documents + [found for found in before[first:] if found.text not in given]
 
 
-def _given_to(answering: Run, trace: Trace, children: Children) -> Sequence[str] | None:
+def _received_documents(answering: Run, trace: Trace, children: Children) -> Sequence[str] | None:
     """The documents that the step around the answering call was given, if it was, and found none by itself."""
     for run in (answering, *trace.above(answering)):
         around = run is not answering
@@ -210,7 +210,7 @@ def _finds(run: Run, children: Children) -> bool:
     return False
 
 
-def _of_named(trace: Trace, name: str, key: str | None) -> tuple[tuple[Context, ...] | None, str | None]:
+def _contexts_of_run(trace: Trace, name: str, key: str | None) -> tuple[tuple[Context, ...] | None, str | None]:
     runs = [run for run in trace.runs.values() if run.name == name]
     if not runs:
         return None, f"no run is named {name!r}"
@@ -231,7 +231,7 @@ def _of_named(trace: Trace, name: str, key: str | None) -> tuple[tuple[Context, 
     if not told:
         where = "no output" if key is None else f"nothing under {key!r}"
         return None, f"the run {name!r} has {where} that is passages"
-    return each_once(found), None
+    return unique_contexts(found), None
 
 
 def _passages(value: Any) -> tuple[Context, ...] | None:
@@ -244,12 +244,12 @@ def _passages(value: Any) -> tuple[Context, ...] | None:
     if not isinstance(value, (list, tuple)):
         return None
     try:
-        return each_once(context_of(item) if isinstance(item, Found) else context_text(item) for item in value)
+        return unique_contexts(context_of(item) if isinstance(item, Document) else context_text(item) for item in value)
     except InputError:
         return None
 
 
-def context_of(found: Found) -> Context:
+def context_of(found: Document) -> Context:
     """A document as a context, with its picture where it has one."""
     text, image, known = pictured(found)
     metadata = json_object(known)

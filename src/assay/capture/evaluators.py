@@ -27,11 +27,11 @@ def _loaded() -> set[str]:
     """The names of all evaluators' classes that are loaded; asks for nothing that is not."""
     modules = [sys.modules[name] for name in _MODULES if name in sys.modules]
     bases = [getattr(module, name, None) for module in modules for name in _BASES]
-    return {made.__name__ for base in bases if isinstance(base, type) for made in _made_from(base)}
+    return {made.__name__ for base in bases if isinstance(base, type) for made in _subclasses(base)}
 
 
-def _made_from(base: type) -> Iterator[type]:
+def _subclasses(base: type) -> Iterator[type]:
     made_from: list[type] = type.__subclasses__(base)
     for made in made_from:
         yield made
-        yield from _made_from(made)
+        yield from _subclasses(made)

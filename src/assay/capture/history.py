@@ -12,7 +12,7 @@ from assay.capture.tree import Run, Trace
 from assay.records import Sample, Turn
 
 
-def still_known(sample: Sample, trace: Trace) -> Sample:
+def trim_history(sample: Sample, trace: Trace) -> Sample:
     """The sample with those turns that a model was shown. All of them where no model's prompt is known.
 
     A memory may have been reset, or cut at its limit, without a word; what it gave to the model tells what it holds.
@@ -32,7 +32,7 @@ def still_known(sample: Sample, trace: Trace) -> Sample:
     return replace(sample, history=tuple(reversed(kept)))
 
 
-def known_in_short(root: Run, turns: Sequence[Turn]) -> bool:
+def has_summary(root: Run, turns: Sequence[Turn]) -> bool:
     """Whether a summary stands in the place of earlier turns, in the messages that a root put out.
 
     That is a human message that went unanswered before the last one, and that none of those turns asked.

@@ -15,7 +15,7 @@ from uuid import UUID
 from assay.capture.collector import ASKED, RUN_SIZE, SAYS, UNREAD, RunCollector
 from assay.capture.open_traces import OpenTraces
 from assay.capture.snapshots import are_copies, copy_documents, copy_value, documents_in, readable, size_of, texts_of
-from assay.capture.tree import Found, Kind, Trace, key_of
+from assay.capture.tree import Document, Kind, Trace, key_of
 
 _UNREADABLE = object()  # stands for documents that can be read only once, and are the host's
 _TAKEN_IN = object()  # the note of a trace whose root turned out to be a part of another
@@ -23,10 +23,10 @@ _TAKEN_IN = object()  # the note of a trace whose root turned out to be a part o
 
 #: Asked with the id of a run that starts, the one that it names as its parent, its kind, and what was heard of the
 #: trace of that parent: who its parent is, and what other systems call the run.
-Around = Callable[[Any, Any, Kind, "Heard | None"], tuple[Hashable | None, Mapping[str, str] | None]]
+Around = Callable[[Any, Any, Kind, "TraceNotes | None"], tuple[Hashable | None, Mapping[str, str] | None]]
 
 
-class Heard:
+class TraceNotes:
     """What was heard of one trace: of its root, and notes of all other events, of which `trace` makes the tree.
 
     id, parent, kind, name, inputs, tags, metadata, ids, started, ended, prompt, offered
@@ -63,7 +63,7 @@ class Heard:
         self.started = time.time()
         self.ended: float | None = None
         self.size = 0
-        self.latest: tuple[Found, ...] = ()
+        self.latest: tuple[Document, ...] = ()
         self.adopted = False
         self.known: list[Hashable] = [key]
         self.notes: list[Any] = []
@@ -86,7 +86,7 @@ class Heard:
         return self._tree
 
 
-class Journal(OpenTraces["Heard", "Heard"]):
+class Journal(OpenTraces["TraceNotes", "TraceNotes"]):
     """Follows the runs of many traces at once, like a `RunCollector`, and takes less of the time of hooks.
 
     See `OpenTraces` for its arguments.
@@ -140,9 +140,9 @@ class Journal(OpenTraces["Heard", "Heard"]):
             elif kind in ASKED:
                 self._ask(above, id, inputs)
             elif prompt is None and type(inputs) is not str and kind not in UNREAD:
-                given = _texts_given(inputs)
+                given = _input_texts(inputs)
                 if given is not None:
-                    above.notes += (_given, 2, id, given)
+                    above.notes += (_set_received, 2, id, given)
             if prompt is not None:
                 self._weigh(above, sum(map(len, prompt)))
 
@@ -155,7 +155,7 @@ class Journal(OpenTraces["Heard", "Heard"]):
         inputs: Any = None,
         streamed: bool = False,
         ids: Mapping[str, str] | None = None,
-    ) -> Heard | None:
+    ) -> TraceNotes | None:
         """A run ended: see `RunCollector.end`. Returns what was heard of the trace when it was the root."""
         key = id.int if type(id) is UUID else id
         with self._lock:
@@ -172,7 +172,7 @@ class Journal(OpenTraces["Heard", "Heard"]):
             said = found = given = asked = None
             try:
                 if inputs is not None:
-                    given = _texts_given(inputs)
+                    given = _input_texts(inputs)
                     if key in heard.named:
                         asked = copy_value(inputs, self._copy)
                 if documents is not None:
@@ -205,11 +205,11 @@ class Journal(OpenTraces["Heard", "Heard"]):
             self._weigh(heard, sum(len(found.text) for found in copied))
             return True
 
-    def heard_of(self, id: Hashable) -> Heard | None:
+    def notes_of(self, id: Hashable) -> TraceNotes | None:
         """What was heard of the open trace that the run `id` belongs to."""
         return self._runs.get(key_of(id))
 
-    def read(self, heard: Heard) -> Trace:
+    def read(self, heard: TraceNotes) -> Trace:
         """The tree of a trace that is over, of the notes that were made of it."""
         ever = sys.maxsize
         tree = RunCollector(max_traces=ever, max_runs=ever, max_bytes=ever, ttl=ever, keep=self._keep, copy=self._copy)
@@ -233,7 +233,7 @@ class Journal(OpenTraces["Heard", "Heard"]):
         if key in self._runs or key in self._gone or key_of(parent) in self._gone:
             self._ignore(key)
             return
-        heard = Heard(id, key, parent, kind, name, self)
+        heard = TraceNotes(id, key, parent, kind, name, self)
         heard.prompt, heard.offered = prompt, offered
         self._open(heard)
         self._runs[key] = heard
@@ -249,17 +249,17 @@ class Journal(OpenTraces["Heard", "Heard"]):
         heard.inputs = copy_value(inputs, self._copy)
         self._weigh(heard, size_of(heard.inputs) + (0 if prompt is None else sum(map(len, prompt))))
 
-    def _name(self, heard: Heard, key: Hashable) -> None:
+    def _name(self, heard: TraceNotes, key: Hashable) -> None:
         heard.named = {*heard.named, key}
         heard.whole.add(key)
 
-    def _ask(self, heard: Heard, id: Hashable, inputs: Any) -> None:
+    def _ask(self, heard: TraceNotes, id: Hashable, inputs: Any) -> None:
         asked = copy_value(inputs, self._copy)
-        heard.notes += (_asked, 2, id, asked)
+        heard.notes += (_set_inputs, 2, id, asked)
         self._weigh(heard, size_of(asked))
 
     def _end_root(
-        self, heard: Heard, failed: str | None, ids: Mapping[str, str] | None, outputs: Any, documents: Any,
+        self, heard: TraceNotes, failed: str | None, ids: Mapping[str, str] | None, outputs: Any, documents: Any,
         inputs: Any, streamed: bool,
     ) -> None:  # fmt: skip
         heard.ended = time.time()
@@ -274,29 +274,29 @@ class Journal(OpenTraces["Heard", "Heard"]):
             self._drop(heard)
         heard.size += size_of(outputs) + RUN_SIZE * len(heard.known)
 
-    def _read(self, heard: Heard, documents: Any) -> Any:
+    def _read(self, heard: TraceNotes, documents: Any) -> Any:
         if not readable(documents):
             return _UNREADABLE
         copied = copy_documents(documents, self._copy)
         self._hold(heard, copied)
         return copied
 
-    def _passed_on(self, heard: Heard, outputs: Any) -> Any:
+    def _passed_on(self, heard: TraceNotes, outputs: Any) -> Any:
         """The lists of documents in what a step gave, copied, and nothing else of it."""
         lists = documents_in(outputs)
         if not lists:
             return None
-        copied: dict[str, Sequence[Found]] = {}
+        copied: dict[str, Sequence[Document]] = {}
         for name, items in lists.items():
             if not are_copies(heard.latest, items):
                 self._hold(heard, copy_documents(items, self._copy))
             copied[name] = heard.latest
         return copied if isinstance(outputs, dict) else copied[""]
 
-    def _trace_of(self, run: Heard) -> Heard:
+    def _trace_of(self, run: TraceNotes) -> TraceNotes:
         return run
 
-    def _take_in(self, orphan: Heard, above: Heard, still_open: bool) -> None:
+    def _take_in(self, orphan: TraceNotes, above: TraceNotes, still_open: bool) -> None:
         above.notes += (_TAKEN_IN, 1, orphan)
         above.known += orphan.known
         above.whole |= orphan.whole
@@ -307,7 +307,7 @@ class Journal(OpenTraces["Heard", "Heard"]):
                     self._runs[key] = above
 
 
-def _texts_given(inputs: Any) -> dict[str, Sequence[str]] | None:
+def _input_texts(inputs: Any) -> dict[str, Sequence[str]] | None:
     lists = documents_in(inputs)
     return {name: texts_of(items) for name, items in lists.items()} if lists else None
 
@@ -315,7 +315,7 @@ def _texts_given(inputs: Any) -> dict[str, Sequence[str]] | None:
 # -- notes: what is done with a tree for each when the trace is read ---------------------------------------------------
 
 
-def _events_of(heard: Heard) -> Iterator[tuple[Callable[..., Trace | None], Sequence[Any]]]:
+def _events_of(heard: TraceNotes) -> Iterator[tuple[Callable[..., Trace | None], Sequence[Any]]]:
     """What to do with a tree for each event of a trace, and of those that it took in: without recursion, they nest."""
     under_way = [_own_events_of(heard)]
     while under_way:
@@ -328,7 +328,7 @@ def _events_of(heard: Heard) -> Iterator[tuple[Callable[..., Trace | None], Sequ
             under_way.pop()
 
 
-def _own_events_of(heard: Heard) -> Iterator[tuple[Any, Sequence[Any]]]:
+def _own_events_of(heard: TraceNotes) -> Iterator[tuple[Any, Sequence[Any]]]:
     yield _began, (heard,)
     notes, at = heard.notes, 0
     while at < len(notes):
@@ -339,7 +339,7 @@ def _own_events_of(heard: Heard) -> Iterator[tuple[Any, Sequence[Any]]]:
         yield _over, (heard, *heard.over)
 
 
-def _began(tree: RunCollector, heard: Heard) -> None:
+def _began(tree: RunCollector, heard: TraceNotes) -> None:
     """A root started, or a run that was taken for one and keeps what is kept of a root."""
     first = heard.parent is None or not tree.knows(heard.parent)
     tree.start(
@@ -352,8 +352,8 @@ def _began(tree: RunCollector, heard: Heard) -> None:
 
 
 def _over(
-    tree: RunCollector, heard: Heard, failed: str | None, ids: Mapping[str, str] | None, outputs: Any, documents: Any,
-    streamed: bool,
+    tree: RunCollector, heard: TraceNotes, failed: str | None, ids: Mapping[str, str] | None, outputs: Any,
+    documents: Any, streamed: bool,
 ) -> Trace | None:  # fmt: skip
     """It ended. Of a run that was taken for a root, what was still going on below it was not heard of again."""
     run = tree.run_of(heard.id)
@@ -375,13 +375,13 @@ def _started(
     tree.start(id, parent, kind, name, prompt=prompt, ids=ids, offered=offered, at=at)
 
 
-def _asked(tree: RunCollector, id: Hashable, inputs: Any) -> None:
+def _set_inputs(tree: RunCollector, id: Hashable, inputs: Any) -> None:
     run = tree.run_of(id)
     if run is not None:
         run.inputs = inputs
 
 
-def _given(tree: RunCollector, id: Hashable, given: Mapping[str, Sequence[str]]) -> None:
+def _set_received(tree: RunCollector, id: Hashable, given: Mapping[str, Sequence[str]]) -> None:
     run = tree.run_of(id)
     if run is not None and run.prompt is None:
         run.given = given
@@ -402,5 +402,5 @@ def _ended(
     return trace
 
 
-def _recorded(tree: RunCollector, id: Hashable, documents: tuple[Found, ...]) -> None:
+def _recorded(tree: RunCollector, id: Hashable, documents: tuple[Document, ...]) -> None:
     tree.add_documents(id, documents)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-from assay.capture.answer_text import interrupted, removed, said_under_any_key
+from assay.capture.answer_text import find_answer_key, interrupted, removed
 from assay.capture.answering_call import calls_of
-from assay.capture.assemble import NO_EXCHANGE, answer_in, asked_in, status_of
+from assay.capture.assemble import NO_EXCHANGE, answer_in, find_question, status_of
 from assay.capture.evaluators import is_evaluator
 from assay.capture.messages import is_message
 from assay.capture.rules import Rules
@@ -21,7 +21,7 @@ KEYS = 12  # keys named in one line
 _said: dict[str, object] = {}
 
 
-def tell_of_unanswered(trace: Trace, rules: Rules | None = None) -> bool:
+def log_missing_answer(trace: Trace, rules: Rules | None = None) -> bool:
     """Log why this trace gave no sample, and what would help: once per process and name of the root. True: logged.
 
     Nothing is said of parts of an application that run on their own, of evaluators, of what called no model and
@@ -59,11 +59,11 @@ def why_unanswered(trace: Trace, rules: Rules) -> str | None:
         return f"its output is {_kind(root)}, and no text; Rules(answer_run=) can name the run that gives the answer"
     if removed(root):
         return "its messages are all removed; Rules(answer_run=) can name the run that gives the answer"
-    fitting = said_under_any_key(trace, root)
+    fitting = find_answer_key(trace, root)
     if len(fitting.keys) > 1:
         listed = " and ".join(map(repr, fitting.keys[:KEYS]))
         return f"its answer may stand under {listed}; say which: Rules(answer_key={fitting.keys[0]!r})"
-    if fitting.keys and asked_in(trace, rules) is None:
+    if fitting.keys and find_question(trace, rules) is None:
         return (
             f"a model wrote what stands under {fitting.keys[0]!r}, but nothing was asked; if it is an answer, say so: "
             f"Rules(answer_key={fitting.keys[0]!r}), and Rules(question_key=) for the question"

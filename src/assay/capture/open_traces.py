@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Hashable
 from typing import Any, Generic, Protocol, TypeVar
 
 from assay.capture.snapshots import copy_document
-from assay.capture.tree import Found, key_of
+from assay.capture.tree import Document, key_of
 
 GONE = 8192  # ids of runs whose trace has ended; late events are told by them from new roots
 ORPHANS = 4096  # unknown parents of roots that are remembered, in case one is heard of after all
@@ -36,7 +36,7 @@ class Followed(Protocol):
 
     size: int
     adopted: bool
-    latest: tuple[Found, ...]
+    latest: tuple[Document, ...]
 
     @property
     def key(self) -> Hashable: ...
@@ -76,7 +76,7 @@ class OpenTraces(Generic[RunT, TraceT]):
         max_bytes: int = 256_000_000,
         ttl: float = 3600.0,
         keep: Collection[str] = (),
-        copy: Callable[[Any], Found] = copy_document,
+        copy: Callable[[Any], Document] = copy_document,
     ) -> None:
         self._max_traces = max_traces
         self._max_runs = max_runs
@@ -162,7 +162,7 @@ class OpenTraces(Generic[RunT, TraceT]):
         if trace.parent is not None:
             self._orphans.setdefault(key_of(trace.parent), []).append(trace)
 
-    def _hold(self, trace: TraceT, documents: tuple[Found, ...]) -> None:
+    def _hold(self, trace: TraceT, documents: tuple[Document, ...]) -> None:
         """These were delivered last. Where they pass on, they are neither copied nor weighed again."""
         trace.latest = documents
         self._weigh(trace, sum([len(found.text) for found in documents]))

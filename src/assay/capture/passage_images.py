@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import PureWindowsPath
 from typing import Any
 
-from assay.capture.tree import Found
+from assay.capture.tree import Document
 from assay.records.field_names import IMAGE_KEYS, well_formed
-from assay.records.images import base64_uri, data_uri, is_base64, is_data_uri, is_url, kind_of, named_image
+from assay.records.images import base64_uri, data_uri, image_in_text, is_base64, is_data_uri, is_url, kind_of
 
 #: Before the name of a picture that has no text.
 IMAGE = "[image: "
@@ -29,14 +29,14 @@ _IMAGES = frozenset(("image", "images", "img", "picture", "figure", "photo"))
 _LEAST_BASE64 = 64
 
 
-def pictured(found: Found) -> tuple[str, str | None, Mapping[str, Any]]:
+def pictured(found: Document) -> tuple[str, str | None, Mapping[str, Any]]:
     """The text of a passage, its picture as a record names it, and the metadata without the picture itself."""
     text = well_formed(str(found.text))
     if found.image is not None:
         alone = text == found.image or (text.startswith(IMAGE) and text.endswith("]"))
         return "" if alone else text, _source(found.image), found.metadata
     typed = _is_image(found.metadata)
-    image = named_image(text)
+    image = image_in_text(text)
     if image is not None and (typed or not _is_absolute(image)):
         return "", image, found.metadata
     if typed and len(text) >= _LEAST_BASE64 and is_base64(text):
@@ -67,18 +67,18 @@ def _in_metadata(metadata: Mapping[str, Any], has_text: bool, typed: bool | None
         return "", None
     is_one = bool(typed) or not has_text
     for key in _KEYS_AND_PLACES if is_one else _KEYS:
-        image = _named(metadata[key]) if key in metadata else None
+        image = _image_of_text(metadata[key]) if key in metadata else None
         if image is not None and (is_one or is_data_uri(image)):
             return key, image
     return "", None
 
 
-def _named(value: object) -> str | None:
+def _image_of_text(value: object) -> str | None:
     if isinstance(value, Mapping):
         value = value.get("url")
     if isinstance(value, bytes):
         return data_uri(value) if kind_of(value) else None
-    return named_image(value.strip()) if isinstance(value, str) else None
+    return image_in_text(value.strip()) if isinstance(value, str) else None
 
 
 def _is_absolute(image: str) -> bool:

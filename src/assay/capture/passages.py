@@ -10,7 +10,7 @@ from functools import lru_cache
 from numbers import Real
 from typing import Any, cast
 
-from assay.capture.tree import Found
+from assay.capture.tree import Document
 from assay.errors import InputError
 from assay.records.field_names import TEXT_KEYS, context_text
 
@@ -25,20 +25,20 @@ _SOURCE_KEYS = frozenset(
 _OTHER_KEYS = frozenset(("role", "type", "tool_calls", "tool_call_id", "status", "args"))
 
 
-def found_of(item: Any) -> Found:
+def document_of(item: Any) -> Document:
     """A passage of any make, as a document that was found; the text of a picture alone is what names it.
 
     Raises InputError for what is no passage.
     """
-    if isinstance(item, Found):
+    if isinstance(item, Document):
         return item
     if type(item) is str:  # whether it is a picture is seen when a sample is made
-        return Found(item, None, {})
+        return Document(item, None, {})
     context = context_text(item)
     metadata = dict(context.metadata)
     if context.score is not None:
         metadata.setdefault("score", context.score)
-    return Found(context.text or context.image or "", context.id, metadata, context.image)
+    return Document(context.text or context.image or "", context.id, metadata, context.image)
 
 
 def is_scored(value: Any) -> bool:
@@ -46,17 +46,17 @@ def is_scored(value: Any) -> bool:
     return len(value) == 2 and isinstance(value, (tuple, list)) and _is_number(value[1])
 
 
-def with_score(document: Any, score: float) -> Found:
+def with_score(document: Any, score: float) -> Document:
     """A document of a pair, copied. Raises InputError where it is no passage."""
     text = getattr(document, "page_content", None)
     if isinstance(text, str):
         metadata = dict(getattr(document, "metadata", None) or {})
-        return Found(text, getattr(document, "id", None), {**metadata, "score": float(score)})
-    found = found_of(document)
+        return Document(text, getattr(document, "id", None), {**metadata, "score": float(score)})
+    found = document_of(document)
     return found._replace(metadata={**found.metadata, "score": float(score)})
 
 
-def passages_by_type(value: Sequence[Any]) -> list[Found] | None:
+def passages_by_type(value: Sequence[Any]) -> list[Document] | None:
     """The passages of a list or tuple that holds nothing else; None where an item is none, or may be something else."""
     first = value[0]
     if type(first) is tuple or type(first) is list:
@@ -67,20 +67,20 @@ def passages_by_type(value: Sequence[Any]) -> list[Found] | None:
         return None
     if is_scored(value):
         return _each(lambda pair: with_score(*pair), [value])
-    return _each(found_of, value) if all(map(is_passage, value)) else None
+    return _each(document_of, value) if all(map(is_passage, value)) else None
 
 
 def is_passage(item: Any) -> bool:
     """Whether this is a passage by its type, and nothing else could be meant."""
     kind = type(item)
     if kind is dict:
-        return _has_text(item) and _is_found(item)
+        return _has_text(item) and _is_document(item)
     if kind is str or _is_number(item):
         return False
-    return kind is Found or hasattr(item, "page_content") or _is_record(cast("Hashable", kind))
+    return kind is Document or hasattr(item, "page_content") or _is_record(cast("Hashable", kind))
 
 
-def _each(make: Callable[[Any], Found], items: Sequence[Any]) -> list[Found] | None:
+def _each(make: Callable[[Any], Document], items: Sequence[Any]) -> list[Document] | None:
     try:
         return [make(item) for item in items]
     except InputError:
@@ -91,7 +91,7 @@ def _has_text(item: dict[Any, Any]) -> bool:
     return any(isinstance(item.get(key), str) for key in TEXT_KEYS)
 
 
-def _is_found(keys: Any) -> bool:
+def _is_document(keys: Any) -> bool:
     return "page_content" in keys or not (_OTHER_KEYS & set(keys) or _SOURCE_KEYS.isdisjoint(keys))
 
 
@@ -101,7 +101,7 @@ def _is_record(kind: Hashable) -> bool:
     if hasattr(kind, "get_content"):
         return True
     names = getattr(kind, "__dataclass_fields__", None) or getattr(kind, "__pydantic_fields__", None) or ()
-    return any(key in names for key in TEXT_KEYS) and _is_found(names)
+    return any(key in names for key in TEXT_KEYS) and _is_document(names)
 
 
 def _is_number(value: Any) -> bool:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import copy_context
 from typing import Any, ParamSpec, TypeVar, overload
 
-from assay.capture.snapshots import found_of
-from assay.capture.tree import Found
+from assay.capture.snapshots import document_of
+from assay.capture.tree import Document
 
 log = logging.getLogger("assay.capture")
 
@@ -20,7 +20,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 #: Takes documents for the run that is going on in this context. False: there is none, or nobody listens to it.
-Recorder = Callable[[tuple[Found, ...]], bool]
+Recorder = Callable[[tuple[Document, ...]], bool]
 
 _RECORDERS: list[Recorder] = []
 _warned = False
@@ -54,14 +54,14 @@ def record_context(documents: Iterable[Any] | Any) -> Any:
     several = _several(documents)
     if isinstance(several, Iterator):
         read = list(several)
-        _tell(read)
+        _log_usage_error(read)
         return read
-    return _tell(several)
+    return _log_usage_error(several)
 
 
-def _tell(documents: Iterable[Any]) -> bool:
+def _log_usage_error(documents: Iterable[Any]) -> bool:
     global _warned
-    found = tuple(found_of(item) for item in documents)
+    found = tuple(document_of(item) for item in documents)
     taken = [recorder(found) for recorder in tuple(_RECORDERS)]
     if any(taken):
         return True
@@ -92,7 +92,7 @@ def carry_context(function: Callable[P, T]) -> Callable[P, T]:
 
 def _several(documents: Any) -> Iterable[Any]:
     """The passages given: one alone may be iterable as well, as pydantic's objects and named tuples are."""
-    if isinstance(documents, (str, Mapping, Found)) or not isinstance(documents, Iterable):
+    if isinstance(documents, (str, Mapping, Document)) or not isinstance(documents, Iterable):
         return (documents,)
     if any(hasattr(documents, name) for name in ("page_content", "get_content", "content", "text")):
         return (documents,)

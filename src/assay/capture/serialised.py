@@ -11,8 +11,8 @@ from typing import Any
 
 from assay.capture.messages import is_message, prompt_of, role_of, text_of
 from assay.capture.passages import passages_by_type
-from assay.capture.snapshots import found_of
-from assay.capture.tree import Found
+from assay.capture.snapshots import document_of
+from assay.capture.tree import Document
 from assay.errors import InputError
 
 DEPTH = 24  # how deep messages and documents are looked for
@@ -34,7 +34,7 @@ def plain(value: Any, depth: int = DEPTH) -> Any:
     if isinstance(value, list):
         items = [plain(item, depth - 1) for item in value]
         if value and all(map(_is_command, value)):
-            return together(items)
+            return merge_updates(items)
         if any(_is_pair(item) for item in items) and all(role_of(item) is not None for item in items):
             return [{"role": item[0], "content": item[1]} if _is_pair(item) else item for item in items]
         return items
@@ -44,7 +44,7 @@ def plain(value: Any, depth: int = DEPTH) -> Any:
         return plain(value["update"], depth - 1)
     kwargs = value.get("kwargs")
     if "lc" in value and isinstance(kwargs, dict):
-        return {**_named(value.get("id")), **plain(kwargs, depth - 1)}
+        return {**_message_type(value.get("id")), **plain(kwargs, depth - 1)}
     data = value.get("data")
     if isinstance(data, dict) and isinstance(value.get("type"), str) and "content" in data and len(value) == 2:
         return {**plain(data, depth - 1), "type": value["type"]}
@@ -54,7 +54,7 @@ def plain(value: Any, depth: int = DEPTH) -> Any:
     return {key: plain(item, depth - 1) for key, item in value.items()}
 
 
-def documents_in(value: Any) -> dict[str, list[Found]]:
+def documents_in(value: Any) -> dict[str, list[Document]]:
     """The lists of passages by type in a plain value: by key in a dict, under "" where the value itself is one."""
     if isinstance(value, Mapping):
         found = {str(key): _documents(item) for key, item in value.items()}
@@ -63,12 +63,12 @@ def documents_in(value: Any) -> dict[str, list[Found]]:
     return {key: items for key, items in found.items() if items}
 
 
-def given_in(value: Any) -> dict[str, tuple[str, ...]] | None:
+def document_texts(value: Any) -> dict[str, tuple[str, ...]] | None:
     """The texts of the documents that a step was given, by key; None where there are none."""
     return {key: tuple(item.text for item in items) for key, items in documents_in(value).items()} or None
 
 
-def passed_on(outputs: Any, given: Mapping[str, Sequence[str]] | None) -> tuple[Found, ...] | None:
+def passed_on(outputs: Any, given: Mapping[str, Sequence[str]] | None) -> tuple[Document, ...] | None:
     """The documents among a step's outputs that it was not given as they are; None where there are none."""
     given = given or {}
     lists = documents_in(outputs)
@@ -76,7 +76,7 @@ def passed_on(outputs: Any, given: Mapping[str, Sequence[str]] | None) -> tuple[
     return tuple(item for items in new for item in items) or None
 
 
-def passages_in(value: Any) -> tuple[Found, ...] | None:
+def passages_in(value: Any) -> tuple[Document, ...] | None:
     """What a retriever returned: a list of passages of any make, also one under a key. None: there is no such list.
 
     An empty list is nothing found, and is given as such. Entries without a text are left out; a list of nothing but
@@ -145,7 +145,7 @@ def text_written(value: Any, depth: int = 6) -> str | None:
     return None
 
 
-def together(updates: Iterable[Any]) -> dict[str, Any]:
+def merge_updates(updates: Iterable[Any]) -> dict[str, Any]:
     """One dict of several updates; lists under the same key follow one another."""
     made: dict[str, Any] = {}
     for update in updates:
@@ -155,13 +155,13 @@ def together(updates: Iterable[Any]) -> dict[str, Any]:
     return made
 
 
-def _documents(value: Any) -> list[Found]:
+def _documents(value: Any) -> list[Document]:
     return (passages_by_type(value) or []) if isinstance(value, list) and value else []
 
 
-def _passage(value: Any) -> Found | None:
+def _passage(value: Any) -> Document | None:
     try:
-        return found_of(value)
+        return document_of(value)
     except InputError:
         return None
 
@@ -174,7 +174,7 @@ def _is_pair(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and len(value) == 2 and role_of(value) is not None
 
 
-def _named(id: Any) -> dict[str, str]:
+def _message_type(id: Any) -> dict[str, str]:
     """The `type` of a message that was written without one, by the name of its class."""
     name = str(id[-1]) if isinstance(id, list) and id else ""
     kind = name.removesuffix("Chunk").removesuffix("Message").lower()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from assay.capture.passages import found_of as found_of
+from assay.capture.passages import document_of as document_of
 from assay.capture.passages import is_scored, passages_by_type, with_score
-from assay.capture.tree import Found
+from assay.capture.tree import Document
 
 
 def readable(value: Any) -> bool:
@@ -16,26 +16,26 @@ def readable(value: Any) -> bool:
     return kind is list or kind is tuple or isinstance(value, Sequence)
 
 
-def copy_document(document: Any) -> Found:
+def copy_document(document: Any) -> Document:
     """A LangChain-like document (`page_content`, `id`, `metadata`), copied; else see `found_of`."""
     text = getattr(document, "page_content", None)
     if not isinstance(text, str):
-        return document if isinstance(document, Found) else found_of(document)
-    return Found(text, getattr(document, "id", None), dict(getattr(document, "metadata", None) or {}))
+        return document if isinstance(document, Document) else document_of(document)
+    return Document(text, getattr(document, "id", None), dict(getattr(document, "metadata", None) or {}))
 
 
-def copy_documents(documents: Sequence[Any], copy: Callable[[Any], Found] = copy_document) -> tuple[Found, ...]:
+def copy_documents(documents: Sequence[Any], copy: Callable[[Any], Document] = copy_document) -> tuple[Document, ...]:
     """Copies of all of these; a text is one passage. LangChain's own documents are common, and read in one go."""
     if isinstance(documents, str):
         return (copy(documents),)
-    copies: list[Found] = []
+    copies: list[Document] = []
     usual = copy is copy_document
     for item in documents:
         if usual and (type(item) in _LANGCHAINS or _is_langchains(type(item))):
             fields = item.__dict__  # as it is an object of pydantic's, asked once
             text, about = fields.get("page_content"), fields.get("metadata")
             if type(text) is str:
-                copies.append(_new(Found, (text, fields.get("id"), dict(about) if about else {}, None)))
+                copies.append(_new(Document, (text, fields.get("id"), dict(about) if about else {}, None)))
                 continue
         copies.append(copy(item))
     return tuple(copies)
@@ -54,7 +54,7 @@ def _is_langchains(kind: type) -> bool:
 _new = tuple.__new__  # what a named tuple's own way of being made comes down to
 
 
-def are_copies(copies: Sequence[Found], documents: Sequence[Any]) -> bool:
+def are_copies(copies: Sequence[Document], documents: Sequence[Any]) -> bool:
     """Whether `copies` are of these documents, all of them, as they are now."""
     if len(copies) != len(documents):
         return False
@@ -71,7 +71,7 @@ def are_copies(copies: Sequence[Found], documents: Sequence[Any]) -> bool:
     return True
 
 
-def copy_value(value: Any, copy: Callable[[Any], Found] = copy_document) -> Any:
+def copy_value(value: Any, copy: Callable[[Any], Document] = copy_document) -> Any:
     """Inputs and outputs, so that the host may go on changing its dicts, lists and documents."""
     if isinstance(value, str):
         return value
@@ -80,7 +80,7 @@ def copy_value(value: Any, copy: Callable[[Any], Found] = copy_document) -> Any:
     return _copy_item(value, copy)
 
 
-def _copy_item(value: Any, copy: Callable[[Any], Found]) -> Any:
+def _copy_item(value: Any, copy: Callable[[Any], Document]) -> Any:
     if isinstance(value, (list, tuple)):
         return [copy(item) if hasattr(item, "page_content") else item for item in value]
     if isinstance(value, dict):
@@ -90,7 +90,7 @@ def _copy_item(value: Any, copy: Callable[[Any], Found]) -> Any:
 
 def texts_of(documents: Iterable[Any]) -> tuple[str, ...]:
     """The texts of documents, copied or not."""
-    return tuple([item.text if type(item) is Found else item.page_content for item in documents])
+    return tuple([item.text if type(item) is Document else item.page_content for item in documents])
 
 
 def documents_in(value: Any) -> Mapping[str, Sequence[Any]]:
@@ -138,7 +138,7 @@ def size_of(value: Any) -> int:
 def _size_of_item(value: Any) -> int:
     if isinstance(value, str):
         return len(value)
-    if isinstance(value, Found):
+    if isinstance(value, Document):
         return len(value.text)
     if isinstance(value, (list, tuple)):
         return sum([len(item if isinstance(item, str) else _text_of(item)) for item in value])
@@ -146,5 +146,5 @@ def _size_of_item(value: Any) -> int:
 
 
 def _text_of(item: Any) -> str:
-    text = item.text if isinstance(item, Found) else getattr(item, "content", "")
+    text = item.text if isinstance(item, Document) else getattr(item, "content", "")
     return text if isinstance(text, str) else ""

@@ -15,7 +15,7 @@ from typing import Any
 from assay._util.normalise import json_object, json_value, well_formed
 from assay.capture.messages import from_last_question, is_message, role_of, text_of
 from assay.capture.tool_retrieval import tool_lookups
-from assay.capture.tree import Found, Kind, Run, Trace
+from assay.capture.tree import Document, Kind, Run, Trace
 from assay.records import Message, ToolCall
 from assay.records.messages import messages_of
 
@@ -28,9 +28,9 @@ SEVERAL = 2
 ASKED = "query"
 
 
-def way_of(trace: Trace, question: str | None, answer: str | None) -> tuple[Message, ...]:
+def trajectory_of(trace: Trace, question: str | None, answer: str | None) -> tuple[Message, ...]:
     """The messages of an exchange; `()` where it went no way worth telling."""
-    told = told_by(trace.root)
+    told = state_messages(trace.root)
     if told:
         return told
     calls = calls_in(trace)
@@ -41,7 +41,7 @@ def way_of(trace: Trace, question: str | None, answer: str | None) -> tuple[Mess
     return (*said, Message(role="assistant", content=answer)) if answer else tuple(said)
 
 
-def told_by(root: Run) -> tuple[Message, ...]:
+def state_messages(root: Run) -> tuple[Message, ...]:
     """The messages of this exchange that a root put out, where they tell of tool calls."""
     put_out = _listed(root.outputs)
     if not any(role_of(message) == "human" for message in put_out):  # it puts out nothing but what it added
@@ -88,14 +88,14 @@ def _text(value: Any) -> str | None:
         return text_of(value)
     if isinstance(value, Mapping) and (messages := _listed(value)):  # what a command adds to the state
         return "\n".join(filter(None, map(text_of, messages)))
-    if isinstance(value, (list, tuple)) and value and all(isinstance(item, Found) for item in value):
+    if isinstance(value, (list, tuple)) and value and all(isinstance(item, Document) for item in value):
         return _joined(value)
     if not isinstance(value, (Mapping, list, tuple, int, float)):
         return None
     return well_formed(json.dumps(json_value(value), ensure_ascii=False, default=str))
 
 
-def _joined(documents: Sequence[Found]) -> str:
+def _joined(documents: Sequence[Document]) -> str:
     return well_formed("\n\n".join(str(found.text) for found in documents))
 
 

@@ -17,7 +17,7 @@ Kind = Literal["chain", "retriever", "reranker", "llm", "tool", "agent", "prompt
 _NOTHING: Mapping[str, Any] = MappingProxyType({})  # runs are many, and most have neither metadata nor ids
 
 
-class Found(NamedTuple):
+class Document(NamedTuple):
     """A retrieved document, copied: its text, its id, a shallow copy of its metadata, and its picture where it has one.
 
     image   as the application named it: a path, a URL or a data URI, or the media type and base64, which nobody has
@@ -35,7 +35,7 @@ def key_of(id: Hashable) -> Hashable:
     return id.int if type(id) is UUID else id
 
 
-class Known(TypedDict, total=False):
+class RunFields(TypedDict, total=False):
     """What a run that is over may be made with: see `Run`. None stands for what is not known."""
 
     inputs: Any
@@ -73,10 +73,10 @@ class Run:
     inputs: Any = None
     outputs: Any = None
     prompt: Sequence[str] | None = None
-    documents: tuple[Found, ...] | None = None
+    documents: tuple[Document, ...] | None = None
     given: Mapping[str, Sequence[str]] | None = None
     unread = False
-    recorded: tuple[Found, ...] = ()
+    recorded: tuple[Document, ...] = ()
     offered: tuple[str, ...] = ()
     error: str | None = None
     ended: float | None = None
@@ -93,9 +93,9 @@ class Run:
         name: str | None = None,
         trace: Trace | None = None,
         *,
-        documents: Iterable[Found] | None = None,
+        documents: Iterable[Document] | None = None,
         started: float | None = None,
-        **known: Unpack[Known],
+        **known: Unpack[RunFields],
     ) -> None:
         self.id = id
         self.key = key_of(id)
@@ -133,7 +133,7 @@ class Trace:
         self.cut_short = False
         self.adopted = False
         self.size = 0
-        self.latest: tuple[Found, ...] = ()
+        self.latest: tuple[Document, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Trace of {self.root.kind} {self.root.name!r}: {len(self.members)} runs>"

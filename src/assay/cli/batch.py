@@ -16,7 +16,7 @@ from assay.cli.output import say, say_json
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.judges.batch.state import Batch, BatchState, Job
+    from assay.judges.batch.state import Batch, BatchJob, BatchState
 
 #: Exit code: batches are under way, come back later.
 UNDER_WAY = 7
@@ -77,7 +77,7 @@ def collect(
     raise typer.Exit(code)
 
 
-def _go_on(context: typer.Context, state: BatchState, job: Job, wait: bool) -> int:
+def _go_on(context: typer.Context, state: BatchState, job: BatchJob, wait: bool) -> int:
     """Call its command again; the exit code."""
     if Path(job.folder) != Path.cwd():
         raise InputError(f"run {job.run!r} was begun in {job.folder!r}; go on with it there, as its paths begin there")

@@ -66,7 +66,7 @@ def capture(
     raise typer.Exit(OK if intake.samples else NOTHING)
 
 
-# ---- finding and asking the application
+# ---- judgement and asking the application
 
 
 def _found(target: str) -> Any:

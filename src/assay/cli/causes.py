@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay._util.terminal import counted
+from assay._util.terminal import pluralize
 from assay.cli.option_groups import grouped
 from assay.cli.options import JsonOption, JudgeOptions, StoreOption
 from assay.cli.output import say, say_json
@@ -40,7 +40,7 @@ def causes(
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
 ) -> None:
-    """Say why samples failed: one label each, from the findings that the run has, with the share of each.
+    """Say why samples failed: one label each, from the judgements that the run has, with the share of each.
 
     Then which questions could be answered and which were, and the state of the passages. Asks no judge without --read.
     """
@@ -74,7 +74,7 @@ def causes(
 
 def _before(found: Causes) -> str:
     rows = sum(cause.reads > 0 for cause in found.per_row.values())
-    what = f"{counted(rows, 'failed row')}, {counted(found.reads, 'inquiry')}"
+    what = f"{pluralize(rows, 'failed row')}, {pluralize(found.reads, 'inquiry')}"
     return f"to be read: {what} or more; what the store has costs nothing"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from assay._util.terminal import counted
+from assay._util.terminal import pluralize
 from assay.cli.options import ClusterOption, JsonOption, ScaleOption, StoreOption
 from assay.cli.output import say, say_json, show
 from assay.cli.run_argument import run_held, scales_of
@@ -86,11 +86,12 @@ def compare(
     show(headline_in_colour(found), wrapped=False)
     if found.only_first or found.only_second:
         say(
-            f"In {found.first} alone: {counted(found.only_first, 'row')}; in {found.second} alone: {found.only_second}."
+            f"In {found.first} alone: {pluralize(found.only_first, 'row')}; "
+            f"in {found.second} alone: {found.only_second}."
         )
     for metric in found.metrics.values():
         show(compared_in_colour(metric), wrapped=False)
-    for line in (*found.told_slices(), *found.notes):
+    for line in (*found.slice_lines(), *found.notes):
         say(line)
     moved = moved_table(found)
     if moved is not None:

@@ -53,14 +53,14 @@ def check_detach(data: Sequence[str]) -> None:
 
 def keep_job(store: Path, run: str, named: bool) -> None:
     """Keep what the command that runs was called with, for `run`; `named`: the call names it itself."""
-    from assay.judges.batch.state import Job
+    from assay.judges.batch.state import BatchJob
 
     state = state_in(store)
     assert state is not None  # its batches are there
     arguments = _arguments()
     arguments += () if named else ("--run", run)
     arguments += () if "--replace" in arguments else ("--replace",)
-    state.put_job(Job(run, str(Path.cwd()), arguments))
+    state.put_job(BatchJob(run, str(Path.cwd()), arguments))
     state.close()
 
 

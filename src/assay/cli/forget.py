@@ -1,4 +1,4 @@
-"""The command `assay forget`: drop findings from a store, so that the judge is asked again."""
+"""The command `assay forget`: drop judgements from a store, so that the judge is asked again."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def forget(
     run: Annotated[str | None, typer.Option(help="What this run used: its id, or 'last'.")] = None,
     rows: Annotated[bool, typer.Option("--rows", help="With --run: delete the run and its rows as well.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how much it would be.")] = False,
-    judges: Annotated[bool, typer.Option("--judges", help="Only list whose findings there are.")] = False,
-    store: Annotated[Path, typer.Option(help="Folder that keeps findings and runs.")] = Path(".assay"),
+    judges: Annotated[bool, typer.Option("--judges", help="Only list whose judgements there are.")] = False,
+    store: Annotated[Path, typer.Option(help="Folder that keeps judgements and runs.")] = Path(".assay"),
 ) -> None:
-    """Drop findings, so that the judge is asked again. Several options narrow each other."""
+    """Drop judgements, so that the judge is asked again. Several options narrow each other."""
     if rows and run is None:
         raise InputError("--rows: goes with --run")
     with opened(store) as kept:
@@ -35,13 +35,13 @@ def forget(
             raise InputError("forget: say what: --inquiry, --judge or --run")
         named = None if run is None else kept.run_id(run)
         count = kept.forget(inquiry=inquiry, judge=judge, run=named, dry_run=dry_run)
-        say(f"{'would forget' if dry_run else 'forgot'} {_many(count, 'finding')}")
+        say(f"{'would forget' if dry_run else 'forgot'} {_many(count, 'judgement')}")
         if rows and named is not None:
             gone = len(kept.numbers(named)) if dry_run else kept.delete_run(named)
             say(f"{'would delete' if dry_run else 'deleted'} run {named} with {_many(gone, 'row')}")
         if not count and judge is not None:
             known = ", ".join(kept.judges()) or "nobody"
-            say(f"assay: there are findings by {known}", aside=True)
+            say(f"assay: there are judgements by {known}", aside=True)
 
 
 def _many(count: int, what: str) -> str:

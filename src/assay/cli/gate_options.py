@@ -14,7 +14,7 @@ from assay.cli.run_argument import run_held
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.analysis.gates import Decision, Gate, Rule
+    from assay.analysis.gates import Gate, GateDecision, GateRule
     from assay.analysis.gates.early_stopping import Early
     from assay.data import Data
     from assay.evaluation.result import Result
@@ -45,7 +45,7 @@ SummaryOption = Annotated[
 ]
 
 
-def rules_given(fail_under: list[str] | None, fail_over: list[str] | None) -> tuple[Rule, ...]:
+def rules_given(fail_under: list[str] | None, fail_over: list[str] | None) -> tuple[GateRule, ...]:
     """The rules of the options of these names. Raises InputError for what is no METRIC=LIMIT."""
     from assay.analysis.gates.rules import limits_of
 
@@ -55,7 +55,7 @@ def rules_given(fail_under: list[str] | None, fail_over: list[str] | None) -> tu
     )
 
 
-def gate_meant(given: tuple[Rule, ...], *, required: bool) -> Gate:
+def gate_meant(given: tuple[GateRule, ...], *, required: bool) -> Gate:
     """The gate of these rules; without any, that of the configuration. Raises InputError where there is none."""
     from assay.analysis.gates import Gate
 
@@ -78,7 +78,7 @@ def configured_baseline() -> str | None:
     return None if config is None or config.gates is None else config.gates.baseline
 
 
-def write_decision(decision: Decision, summary: Path | None, junit: Path | None) -> None:
+def write_decision(decision: GateDecision, summary: Path | None, junit: Path | None) -> None:
     """Append the decision as Markdown to one file, and write it as JUnit XML to another."""
     if summary is not None:
         from assay.analysis.gates.markdown import as_markdown
@@ -128,10 +128,10 @@ class Stakes:
     def check_thresholds(self, judge: JudgeSpec) -> None:
         """Raise InputError for rules good_share without a threshold that was found on values of this judge."""
         if any(rule.kind == "good_share" for rule in self.gate.rules):
-            from assay.analysis.gates.label_share import held_thresholds
+            from assay.analysis.gates.label_share import thresholds_of_judge
             from assay.judges.named import resolve_judge
 
-            held_thresholds(self.gate, resolve_judge(judge).fingerprint)
+            thresholds_of_judge(self.gate, resolve_judge(judge).fingerprint)
 
     def settle(self, result: Result, summary: Path | None, early: Early | None = None, *, aside: bool) -> int:
         """Hold the run against it, and say what was found. Gives the exit code: 0, 5 or 6."""

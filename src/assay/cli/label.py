@@ -64,11 +64,11 @@ def label(
 
 def _say(text: str) -> None:
     """In lines as wide as the terminal."""
-    from assay._util.rich_text import SeenText
+    from assay._util.rich_text import SafeText
 
     if text.startswith("\n"):
         say("")
-    show(SeenText(text.strip("\n")))
+    show(SafeText(text.strip("\n")))
 
 
 def _read() -> str:

@@ -31,12 +31,12 @@ def lens(
     """
     from assay.analysis.lens import headline, look
     from assay.evaluation.result import Result
-    from assay.judges.cache import FindingCache
+    from assay.judges.cache import JudgementCache
     from assay.report.comparison_table import formula, lens_table
 
     kept = opened(store)
     result = Result.load(run, kept)
-    found = look(result.row(row).sample, name, FindingCache(judge.resolve(), kept.findings(result.run)))
+    found = look(result.row(row).sample, name, JudgementCache(judge.resolve(), kept.judgements(result.run)))
     if as_json:
         say_json(
             [

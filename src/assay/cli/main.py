@@ -150,7 +150,7 @@ def _marked(check: Check) -> RenderableType:
     """One line of the doctor; what does not fit on it goes on below its text."""
     from rich.table import Table
 
-    from assay._util.rich_text import SeenText as Text
+    from assay._util.rich_text import SafeText as Text
 
     mark, style = {True: ("ok", "green"), False: ("FAIL", "bold red"), None: ("–", "dim")}[check.fine]
     line = Table.grid(padding=(0, 1, 0, 0))

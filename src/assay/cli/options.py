@@ -37,7 +37,7 @@ ScaleOption = Annotated[
         help="What the ends of a metric's scale are, where a result file of another system does not say; repeated.",
     ),
 ]
-StoreOption = Annotated[Path, typer.Option(help="Folder, or postgresql://..., that keeps findings and runs.")]
+StoreOption = Annotated[Path, typer.Option(help="Folder, or postgresql://..., that keeps judgements and runs.")]
 
 
 def named_again(store: str | Path) -> str:

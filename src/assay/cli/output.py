@@ -32,9 +32,9 @@ def show(renderable: RenderableType, *, wrapped: bool = True) -> None:
 
     As wide as the terminal; text that is not to be `wrapped` keeps its lines, whatever their length.
     """
-    from assay._util.rich_text import UNWRAPPED, drawn
+    from assay._util.rich_text import UNWRAPPED, render_text
 
-    print(drawn(renderable, width() if wrapped else UNWRAPPED, colour=in_colour(sys.stdout)), flush=True)
+    print(render_text(renderable, width() if wrapped else UNWRAPPED, colour=in_colour(sys.stdout)), flush=True)
 
 
 def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], file: str) -> None:

@@ -14,7 +14,7 @@ from assay.cli.runs import opened
 from assay.errors import InputError
 
 if TYPE_CHECKING:
-    from assay.analysis.power import Seen
+    from assay.analysis.power import PastScores
 
 
 def plan(
@@ -55,9 +55,9 @@ def plan(
     """
     from assay.analysis.power import in_lines, world_of
     from assay.analysis.power import plan as planned
-    from assay.stats.power import World
+    from assay.stats.power import Assumptions
 
-    seen: Seen | None
+    seen: PastScores | None
     if (run is not None) + (noise is not None) + (mean is not None or sd is not None) != 1:
         raise InputError("give one of a run, --noise, and --mean (scores of 0 or 1) or --sd (graded scores)")
     numbers = {"--cluster-size": cluster_size, "--judge-noise": judge_noise or None}
@@ -84,7 +84,7 @@ def plan(
         if not 0.0 <= alike <= 1.0:
             raise InputError(f"--alike: expected a number from 0 to 1, got {alike}")
         seen, width = None, 1.0
-        world = World(
+        world = Assumptions(
             mean=1.0 if mean is None else mean,
             sd=sd,
             correlation=0.5 if correlation is None else correlation,
@@ -107,7 +107,7 @@ def plan(
         say(in_lines(f"the correlation is a guess: {way} says how far scores of a row agree; more needs fewer rows"))
 
 
-def _of_noise(file: Path, metric: str | None, correlation: float | None, *, paired: bool) -> tuple[str, Seen]:
+def _of_noise(file: Path, metric: str | None, correlation: float | None, *, paired: bool) -> tuple[str, PastScores]:
     """The metric that is meant, and what readings of the same data tell of its scores."""
     from assay.analysis.judges.noise import NoiseReport
     from assay.analysis.power import world_of_noise

@@ -51,7 +51,7 @@ def report(
     the run's, what `assay causes --read` found is looked up.
     """
     from assay.analysis.gates.rules import limits_of
-    from assay.report.build import Options, report_of
+    from assay.report.build import ReportOptions, report_of
     from assay.report.write import check_form, write_report
 
     suffix = check_form(out)
@@ -64,7 +64,7 @@ def report(
     found = report_of(
         result,
         None if baseline is None else run_held(baseline, store, scales),
-        Options(names, tuple(slices or ()), cluster, any_judge, judge=lambda: judge.resolve_if(result.judge)),
+        ReportOptions(names, tuple(slices or ()), cluster, any_judge, judge=lambda: judge.resolve_if(result.judge)),
     )
     write_report(found, out, least)
     say(found.sentence)

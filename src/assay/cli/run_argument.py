@@ -26,14 +26,14 @@ def run_held(run: str, folder: Path, scales: Scales | None = None) -> Result:
 
     Raises InputError for a run that is not there.
     """
-    from assay.data.named_sources import is_named
-    from assay.evaluation.external_runs import FILES, run_elsewhere
+    from assay.data.named_sources import is_source_name
+    from assay.evaluation.external_runs import FILES, load_external_run
     from assay.evaluation.result import Result
 
     if _has(run, folder):
         return Result.load(run, opened(folder))
-    if is_named(run):
-        return run_elsewhere(run, scales)
+    if is_source_name(run):
+        return load_external_run(run, scales)
     if Path(run).is_file():
         raise InputError(f"{run!r} is a file; say whose results it has, as in {FILES[0]}:{run} ({', '.join(FILES)})")
     return Result.load(run, opened(folder))

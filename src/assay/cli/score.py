@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay._util.terminal import counted
+from assay._util.terminal import pluralize
 from assay.cli.config_defaults import budget_meant, configuration_in_use, metrics_meant
 from assay.cli.detached_jobs import check_detach, end_job, keep_job
 from assay.cli.error_terms import for_the_command_line
@@ -93,7 +93,7 @@ def score(
     lean: Annotated[
         bool,
         typer.Option(
-            "--lean", help="With --jobs or --engine: keep of each row id, values and causes, and no findings."
+            "--lean", help="With --jobs or --engine: keep of each row id, values and causes, and no judgements."
         ),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
@@ -113,9 +113,9 @@ def score(
 ) -> None:
     """Score files of answers and print the table of means. A rerun asks only for what is missing."""
     from assay.data import open_data
-    from assay.data.named_sources import is_named
+    from assay.data.named_sources import is_source_name
     from assay.evaluation.evaluate import EvaluationInterrupted, evaluate
-    from assay.evaluation.sharded.engines import engine_named
+    from assay.evaluation.sharded.engines import engine_by_name
     from assay.evaluation.sharded.job import evaluate_in_shards
     from assay.evaluation.sharded.storage import is_address
     from assay.judges.cascade.judge import CascadeJudge
@@ -137,10 +137,14 @@ def score(
     if detach:
         check_detach(data)
     sinks = [resolve_sink(spec) for spec in sink or ()]
-    named = data[0] if len(data) == 1 else [name if is_named(name) or is_address(name) else Path(name) for name in data]
+    named = (
+        data[0]
+        if len(data) == 1
+        else [name if is_source_name(name) or is_address(name) else Path(name) for name in data]
+    )
     where = None
     if engine is not None or jobs is not None:
-        where = engine_named(engine or "processes", jobs)
+        where = engine_by_name(engine or "processes", jobs)
         _check_jobs(
             "--jobs" if engine is None else f"--engine {engine}",
             data,
@@ -196,12 +200,12 @@ def _data(given: list[str] | None) -> list[str]:
 
 def _check_jobs(how: str, data: list[str], options: dict[str, object]) -> None:
     """Raises InputError for what a job of many workers does not do."""
-    from assay.data.named_sources import is_named
+    from assay.data.named_sources import is_source_name
 
     for option, given in options.items():
         if given:
             raise InputError(f"{how}: does not go with {option}")
-    if any(is_named(name) for name in data):
+    if any(is_source_name(name) for name in data):
         raise InputError(f"{how}: goes with files, not with sources of traces")
 
 
@@ -288,7 +292,7 @@ def _where_told(result: Result, store: str | Path) -> str:
         return ""
     have = "has" if missing == 1 else "have"
     command = f"assay failures {shlex.quote(result.run)}{named_again(store)}"
-    return f"why {counted(missing, 'score')} {have} no value: {command}"
+    return f"why {pluralize(missing, 'score')} {have} no value: {command}"
 
 
 def _verdict(result: Result) -> int:

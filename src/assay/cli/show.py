@@ -39,7 +39,7 @@ def show_sample(
     With a baseline the rows that moved for the worse, else those with the worst values. Without --full a sample has of
     each metric the verdicts that cost it most.
     """
-    from assay.report.build import Options, report_of
+    from assay.report.build import ReportOptions, report_of
     from assay.report.sample_view import sample_view
 
     result = run_held(run, store)
@@ -49,7 +49,7 @@ def show_sample(
         show(sample_view(result.store.get_row(result.run, row), metric, full=full))
         return
     other = None if baseline is None else run_held(baseline, store)
-    _show_run(report_of(result, other, Options([metric] if metric else None, any_judge=any_judge, moved=MOVED)))
+    _show_run(report_of(result, other, ReportOptions([metric] if metric else None, any_judge=any_judge, moved=MOVED)))
 
 
 def _show_run(report: Report) -> None:

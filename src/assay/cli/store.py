@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from assay._util.terminal import counted
+from assay._util.terminal import pluralize
 from assay.cli.config_defaults import configured
 from assay.cli.options import JsonOption, StoreOption, opened, seconds_in
 from assay.cli.output import say, say_json
@@ -23,22 +23,22 @@ store = typer.Typer(add_completion=False, no_args_is_help=True, help="The store:
 @store.command()
 @configured
 def info(store: StoreOption = Path(".assay"), as_json: JsonOption = False) -> None:
-    """Show what a store holds: runs, rows, findings, and how much room they take."""
+    """Show what a store holds: runs, rows, judgements, and how much room they take."""
     with opened(store) as kept:
         runs, judges, size = kept.runs(), kept.judges(), kept.size()
         name = kept.name
-    rows, findings = sum(run.rows.stored for run in runs), sum(judges.values())
+    rows, judgements = sum(run.rows.stored for run in runs), sum(judges.values())
     if as_json:
         began = [run.started for run in runs]
         say_json(
-            {"store": name, "bytes": size, "runs": len(runs), "rows": rows, "findings": findings,
+            {"store": name, "bytes": size, "runs": len(runs), "rows": rows, "findings": judgements,
              "oldest": min(began, default=None), "newest": max(began, default=None)}, indent=2,
         )  # fmt: skip
         return
     say(f"store {name}: {size_in_words(size)}")
     since = f", the first of {_day(min(run.started for run in runs))}" if runs else ""
-    say(f"{counted(len(runs), 'run')} with {counted(rows, 'row')}{since}")
-    say(f"{counted(findings, 'finding')} by {counted(len(judges), 'judge')}")
+    say(f"{pluralize(len(runs), 'run')} with {pluralize(rows, 'row')}{since}")
+    say(f"{pluralize(judgements, 'judgement')} by {pluralize(len(judges), 'judge')}")
 
 
 @store.command()
@@ -52,7 +52,7 @@ def prune(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how much it would be.")] = False,
     store: StoreOption = Path(".assay"),
 ) -> None:
-    """Delete the oldest rows, runs that are empty then, and findings that no run which is left has used."""
+    """Delete the oldest rows, runs that are empty then, and judgements that no run which is left has used."""
     from assay.store.pruning import prune as pruned
 
     if older_than is None and max_size is None:
@@ -62,8 +62,8 @@ def prune(
     with opened(store) as kept:
         found = pruned(kept, older_than=age, max_bytes=most, keep=keep or (), dry_run=dry_run)
     verb = "would delete" if dry_run else "deleted"
-    rows, runs = counted(found.rows, "row"), counted(len(found.runs), "run")
-    say(f"{verb} {rows}, {runs} and {counted(found.findings, 'finding')}")
+    rows, runs = pluralize(found.rows, "row"), pluralize(len(found.runs), "run")
+    say(f"{verb} {rows}, {runs} and {pluralize(found.judgements, 'judgement')}")
     if found.after is None:
         say(f"the store takes {size_in_words(found.before)}")
         return

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.analysis.gates.rules import CONFIDENCE, COVERAGE, KINDS, Gate, Rule, check_limit
-from assay.config.judging import metric_named
+from assay.analysis.gates.rules import CONFIDENCE, COVERAGE, KINDS, Gate, GateRule, check_limit
+from assay.config.judging import metric_by_name
 from assay.config.table import Section, near
 from assay.errors import InputError
 from assay.metrics.base import Metric
@@ -33,7 +33,7 @@ def gate_in(section: Section, metrics: tuple[Metric, ...], folder: Path) -> Gate
     """
     if not section.values:
         return None
-    rules: list[Rule] = []
+    rules: list[GateRule] = []
     for key, value in section.values.items():
         if isinstance(value, dict):
             rules += _rules(section.section(key), _metric(section, key, metrics), section)
@@ -65,7 +65,7 @@ def gate_in(section: Section, metrics: tuple[Metric, ...], folder: Path) -> Gate
 def _metric(section: Section, key: str, metrics: tuple[Metric, ...]) -> Metric:
     """The metric of this label among those that are measured; of any name where none is named."""
     if not metrics:
-        return metric_named(section, key)
+        return metric_by_name(section, key)
     found = next((metric for metric in metrics if metric.label == key), None)
     if found is None:
         labels = [metric.label for metric in metrics]
@@ -76,7 +76,7 @@ def _metric(section: Section, key: str, metrics: tuple[Metric, ...]) -> Metric:
     return found
 
 
-def _rules(section: Section, metric: Metric, common: Section) -> list[Rule]:
+def _rules(section: Section, metric: Metric, common: Section) -> list[GateRule]:
     section.only(_OF_A_RULE)
     limits = {kind: section.number(kind) for kind in KINDS if kind in section.values}
     if not limits:
@@ -101,9 +101,9 @@ def _rule(
     by: Mapping[str, Any],
     coverage: float,
     leave_out: tuple[str, ...],
-) -> Rule:
+) -> GateRule:
     try:
-        rule = Rule(metric.label, kind, limit, coverage=coverage, leave_out=leave_out, **by)
+        rule = GateRule(metric.label, kind, limit, coverage=coverage, leave_out=leave_out, **by)
         check_limit(rule, metric.low, metric.high, metric.direction)
     except InputError as error:
         said = str(error).removeprefix(f"gate {metric.label}: ")

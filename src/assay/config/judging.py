@@ -15,7 +15,7 @@ from assay.judges.fusing import checked_asking
 from assay.judges.protocol import Asking
 from assay.metrics.base import Metric
 from assay.metrics.decorator import FunctionMetric
-from assay.metrics.labels import Called
+from assay.metrics.labels import LabelledMetric
 from assay.metrics.names import resolve
 
 _LIMITS = (
@@ -106,7 +106,7 @@ def metrics_in(whole: Section) -> tuple[Metric, ...]:
     if said is None:
         return ()
     if not isinstance(said, dict):
-        found = [_named(whole, "metrics", name) for name in whole.texts("metrics")]
+        found = [_metric(whole, "metrics", name) for name in whole.texts("metrics")]
     else:
         table = whole.section("metrics")
         if not said:
@@ -123,19 +123,19 @@ def _in_table(metrics: Section, name: str) -> Metric:
     section = metrics.section(name)
     of = section.text("of")
     if of is None:
-        return _with_parameters(section, _named(metrics, name, name))
+        return _with_parameters(section, _metric(metrics, name, name))
     if not name.strip():
         raise metrics.error(name, "the name of a metric is not blank")
     parameters = replace(section, values={key: value for key, value in section.values.items() if key != "of"})
-    return Called(_with_parameters(parameters, _named(section, "of", of)), name)
+    return LabelledMetric(_with_parameters(parameters, _metric(section, "of", of)), name)
 
 
-def metric_named(section: Section, key: str) -> Metric:
+def metric_by_name(section: Section, key: str) -> Metric:
     """The metric that a key of a table names. Raises InputError with the key and its line."""
-    return _named(section, key, key)
+    return _metric(section, key, key)
 
 
-def _named(section: Section, key: str, name: str) -> Metric:
+def _metric(section: Section, key: str, name: str) -> Metric:
     if len(name) > 200:
         raise section.error(key, "there is no metric of such a long name")
     try:

@@ -38,7 +38,7 @@ def find(folder: Path) -> tuple[Path, Section] | None:
 
 def opened(file: Path, folder: Path | None = None) -> Section:
     """The whole of a configuration file as a table. Raises InputError for what cannot be read or is no TOML."""
-    name = _shown(file, folder or Path.cwd())
+    name = _display_path(file, folder or Path.cwd())
     text = _text(file, name)
     for number, line in enumerate(text.splitlines(), 1):
         if line.partition("=")[0].count(".") > DOTS and not line.lstrip().startswith(("#", '"""', "'''")):
@@ -92,7 +92,7 @@ def _under(values: Mapping[str, Any], begin: tuple[str, ...], name: str) -> Mapp
     return values
 
 
-def _shown(file: Path, folder: Path) -> str:
+def _display_path(file: Path, folder: Path) -> str:
     """The file as people name it: from the working directory where it lies in it."""
     try:
         return str(file.resolve().relative_to(folder.resolve()))

@@ -84,9 +84,9 @@ def _columns(section: Section) -> dict[str, tuple[str, ...]]:
 
 def _data(name: str, folder: Path, here: Path) -> str:
     """A file counts from the folder of the configuration; a named source, as otel:spans.jsonl, is what it is."""
-    from assay.data.named_sources import is_named
+    from assay.data.named_sources import is_source_name
 
-    return name if name == "-" or is_named(name) else _from(folder, here, name)
+    return name if name == "-" or is_source_name(name) else _from(folder, here, name)
 
 
 def _from(folder: Path, here: Path, name: str) -> str:

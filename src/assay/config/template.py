@@ -11,7 +11,7 @@ _TEXT = """\
 # What `assay score` reads: a file, a list of files, a pattern, or traces as "otel:spans.jsonl".
 data = "assay-demo.jsonl"
 
-# Where findings and runs are kept.
+# Where judgements and runs are kept.
 store = ".assay"
 
 # The language of rows that do not say theirs. Without it, it is found out row by row.

@@ -17,15 +17,15 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay.data.columns import ColumnMap, columns_of
 from assay.data.files import from_path
 from assay.data.images import placed
-from assay.data.named_sources import from_name, is_named, without_secrets
+from assay.data.named_sources import from_name, is_source_name, without_secrets
 from assay.data.nested import flattened
 from assay.data.paths import STDIN, from_stdin, paths_of
 from assay.data.rows import RowError, as_row, sample_from_row
-from assay.data.sources import Bad, Source, from_object
+from assay.data.sources import Source, UnreadableRow, from_object
 from assay.errors import InputError
 from assay.records import Sample
 from assay.records.field_names import ACCEPTED, describe, field_of, find_columns, missing
@@ -87,7 +87,7 @@ class Data:
         self.unknown = (*source.unknown, *rest)
         self.doubts = (*source.doubts, *_doubts(rest, self._columns, column_map or {}))
         if not self.columns & set(_MAY_LACK):
-            raise InputError(_none_known(source, names))
+            raise InputError(_no_columns_message(source, names))
 
     def __iter__(self) -> Iterator[tuple[int, Sample | RowError]]:
         if self._spent:
@@ -113,7 +113,7 @@ class Data:
             raise InputError(f"{self._source.what} has no rows")
 
     def __repr__(self) -> str:
-        return shown(self, self.name, rows=self.total)
+        return call_repr(self, self.name, rows=self.total)
 
     def start_before(self, row: int) -> int:
         """The last place at or before `row`, counted from 0, at which `items` can begin."""
@@ -135,7 +135,7 @@ class Data:
         return found
 
     def _sample(self, item: object, number: int) -> Sample | RowError:
-        if isinstance(item, Bad):
+        if isinstance(item, UnreadableRow):
             return RowError(number=number, id=None, message=f"row {number}: {item.message}")
         if isinstance(item, RowError):
             return dataclasses.replace(item, number=number)
@@ -181,12 +181,12 @@ def _names_and_fields(source: Source, head: list[object]) -> tuple[dict[str, Non
     """The names of the columns, in order, as far as a header, a schema or the first rows tell; and, where those are
     Samples, the fields that have values. Raises InputError where none of the rows can be read.
     """
-    items = [item if isinstance(item, (Bad, RowError)) else _row_of(item) for item in head]
+    items = [item if isinstance(item, (UnreadableRow, RowError)) else _row_of(item) for item in head]
     names = dict.fromkeys(source.names or ())
     if source.names is None:
         if items and not any(isinstance(item, (Mapping, Sample)) for item in items):
             found = head[0]
-            why = found.message if isinstance(found, (Bad, RowError)) else _no_row(found)
+            why = found.message if isinstance(found, (UnreadableRow, RowError)) else _no_row(found)
             raise InputError(f"{source.what}: {why}")
         names = dict.fromkeys(str(name) for item in items if isinstance(item, Mapping) for name in item)
     filled: set[str] = set()
@@ -208,7 +208,7 @@ def _doubts(passed_over: Iterable[str], columns: Mapping[str, str], told: Column
             )
 
 
-def _none_known(source: Source, names: Iterable[str]) -> str:
+def _no_columns_message(source: Source, names: Iterable[str]) -> str:
     return (
         f"{source.what}: no column is known as a field of a sample. The columns are "
         f"{', '.join(map(repr, names)) or 'none'}; accepted are "
@@ -224,7 +224,7 @@ class Frame(Protocol):
     def columns(self) -> Any: ...
 
 
-class Table(Protocol):
+class ArrowTable(Protocol):
     """A pyarrow table or a Hugging Face data set, as far as type checkers need to know it."""
 
     @property
@@ -232,7 +232,7 @@ class Table(Protocol):
 
 
 #: What rows can be read from: see `open_data`.
-Rows: TypeAlias = "str | os.PathLike[str] | Data | Sample | Mapping[str, Any] | Iterable[Any] | Frame | Table"
+Rows: TypeAlias = "str | os.PathLike[str] | Data | Sample | Mapping[str, Any] | Iterable[Any] | Frame | ArrowTable"
 
 
 def _no_row(item: object) -> str:
@@ -272,7 +272,7 @@ def open_data(
         if column_map is not None or limit is not None or language is not None:
             raise InputError("this data is already open; give column_map, limit and language where it is opened")
         return data
-    if isinstance(data, str) and is_named(data):
+    if isinstance(data, str) and is_source_name(data):
         return Data(from_name(data, limit, column_map), None, limit, without_secrets(data), language)
     several = paths_of(data)
     if several is None:

@@ -13,7 +13,7 @@ from assay._util.sqlite import scratch
 from assay._util.timestamps import seconds_at
 from assay.data.files import from_path, json_of_file
 from assay.data.rows import RowError
-from assay.data.sources import Bad
+from assay.data.sources import UnreadableRow
 from assay.errors import InputError
 from assay.records import Sample
 from assay.records.field_names import describe
@@ -135,7 +135,7 @@ def _single(path: Path) -> Record | None:
 
 def _records(rows: Iterator[object]) -> Iterator[Record | RowError]:
     for number, row in enumerate(rows, 1):
-        if isinstance(row, Bad):
+        if isinstance(row, UnreadableRow):
             yield RowError(number=number, id=None, message=row.message)
         elif not isinstance(row, Mapping):
             yield RowError(number=number, id=None, message=f"row {number}: expected an object, found {describe(row)}")

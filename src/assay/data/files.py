@@ -12,8 +12,26 @@ from typing import Any
 
 from assay._util.install_hints import install_extra
 from assay.data.nested import rows_within
-from assay.data.safe_open import DAMAGED, TextLines, TooLong, TooMuch, first_lines, lines_of, open_bytes, whole_of
-from assay.data.sources import BATCH, Bad, Source, from_mapping, from_sequence, given_twice, listed, unique
+from assay.data.safe_open import (
+    DAMAGED,
+    SizeLimitError,
+    TextLines,
+    TooLong,
+    first_lines,
+    lines_of,
+    open_bytes,
+    whole_of,
+)
+from assay.data.sources import (
+    BATCH,
+    Source,
+    UnreadableRow,
+    duplicate_names,
+    from_mapping,
+    from_sequence,
+    listed,
+    unique,
+)
 from assay.errors import InputError, MissingExtra
 from assay.records.field_names import describe
 
@@ -83,16 +101,16 @@ def _json_lines(path: Path) -> Source:
     def rows() -> Iterator[object]:
         return (row for _, row in numbered_rows(path))
 
-    return Source(what=repr(path.name), open=rows, count=lambda: _counted(path, rows))
+    return Source(what=repr(path.name), open=rows, count=lambda: _row_count(path, rows))
 
 
-def _counted(path: Path, rows: Callable[[], Iterator[object]]) -> int | None:
+def _row_count(path: Path, rows: Callable[[], Iterator[object]]) -> int | None:
     """The number of rows of a file that is read within a second or so; None for larger ones."""
     size = path.stat().st_size * (10 if path.suffix.lower() == ".gz" else 1)
     return sum(1 for _ in rows()) if size <= COUNTED else None
 
 
-def numbered_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | Bad]]:
+def numbered_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | UnreadableRow]]:
     """The objects in a file of JSON lines, with the numbers of their lines from 1; Bad in the place of what is none."""
     number = 0
     with open_bytes(path) as file:
@@ -101,38 +119,41 @@ def numbered_rows(path: Path) -> Iterator[tuple[int, Mapping[str, Any] | Bad]]:
                 if row is not None:
                     yield number, row
         except DAMAGED as error:
-            yield number, Bad(f"after line {number} {_damage(path, error)}, and what follows is lost: {error}")
+            yield (
+                number,
+                UnreadableRow(f"after line {number} {_damage(path, error)}, and what follows is lost: {error}"),
+            )
 
 
 def rows_of_lines(
     lines: Iterable[bytes | TooLong], before: int = 0
-) -> Iterator[tuple[int, Mapping[str, Any] | Bad | None]]:
+) -> Iterator[tuple[int, Mapping[str, Any] | UnreadableRow | None]]:
     """What each line holds, with its number: None where it is blank. `before` lines went before them."""
     for number, line in enumerate(lines, before + 1):
         if isinstance(line, TooLong):
-            yield number, Bad(f"line {number} is {line}")
+            yield number, UnreadableRow(f"line {number} is {line}")
             continue
         line = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
         yield number, None if line.isspace() else _json_row(line, number)
 
 
 def _damage(path: Path, error: BaseException) -> str:
-    if isinstance(error, TooMuch):
+    if isinstance(error, SizeLimitError):
         return "the gzip file is not read further"
     return "the gzip file is damaged" if path.suffix.lower() == ".gz" else "the file cannot be read"
 
 
-def _json_row(line: bytes, number: int) -> Mapping[str, Any] | Bad:
+def _json_row(line: bytes, number: int) -> Mapping[str, Any] | UnreadableRow:
     try:
         row = json.loads(line.decode().rstrip())
     except UnicodeDecodeError:
-        return Bad(f"line {number} is not UTF-8; save the file as UTF-8")
+        return UnreadableRow(f"line {number} is not UTF-8; save the file as UTF-8")
     except json.JSONDecodeError as error:
-        return Bad(f"line {number} is no JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}")
+        return UnreadableRow(f"line {number} is no JSON: {error.msg.removesuffix(' at')} at character {error.pos + 1}")
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits, thousands of brackets
-        return Bad(f"line {number} cannot be read as JSON: {error}")
+        return UnreadableRow(f"line {number} cannot be read as JSON: {error}")
     if not isinstance(row, dict):
-        return Bad(f"line {number}: expected a JSON object, found {describe(row)}")
+        return UnreadableRow(f"line {number}: expected a JSON object, found {describe(row)}")
     return row
 
 
@@ -173,7 +194,8 @@ def _is_json_lines(path: Path) -> bool:
     lines = first_lines(path, 2)
     # a list on one line may be long: look at the brackets first
     return len(lines) == 2 and all(
-        line.startswith(b"{") and line.endswith(b"}") and not isinstance(_json_row(line, 1), Bad) for line in lines
+        line.startswith(b"{") and line.endswith(b"}") and not isinstance(_json_row(line, 1), UnreadableRow)
+        for line in lines
     )
 
 
@@ -196,11 +218,13 @@ def _csv(path: Path, delimiter: str | None = None) -> Source:
                 except StopIteration:
                     return
                 except TooLong as error:
-                    yield Bad(f"line {first}: the row is {error}")
+                    yield UnreadableRow(f"line {first}: the row is {error}")
                 except csv.Error as error:
-                    yield Bad(f"line {first} is no CSV: {error}{_lost(first, lines.number)}")
+                    yield UnreadableRow(f"line {first} is no CSV: {error}{_lost(first, lines.number)}")
                 except DAMAGED as error:
-                    yield Bad(f"from line {first} on {_damage(path, error)}, and what follows is lost: {error}")
+                    yield UnreadableRow(
+                        f"from line {first} on {_damage(path, error)}, and what follows is lost: {error}"
+                    )
                     return
                 else:
                     if cells:
@@ -209,7 +233,7 @@ def _csv(path: Path, delimiter: str | None = None) -> Source:
     with open_bytes(path) as file:
         names = _header(csv.reader(TextLines(file), delimiter=mark, strict=True), path)
     names_of_columns = tuple(name for name in names if name)
-    return Source(what=repr(path.name), open=rows, names=names_of_columns, count=lambda: _counted(path, rows))
+    return Source(what=repr(path.name), open=rows, names=names_of_columns, count=lambda: _row_count(path, rows))
 
 
 def _delimiter(path: Path) -> str:
@@ -238,20 +262,20 @@ def _header(reader: Iterator[list[str]], path: Path) -> list[str]:
         raise InputError(f"{path.name!r} is not UTF-8; save it as UTF-8 (CSV UTF-8 in spreadsheets)") from None
     except (csv.Error, TooLong, *DAMAGED) as error:
         raise InputError(f"{path.name!r}: the first line is no CSV header: {error}") from None
-    twice = given_twice(filter(None, header))
+    twice = duplicate_names(filter(None, header))
     if twice:
         raise InputError(f"{path.name!r} has several columns of the same name: {', '.join(map(repr, twice))}")
     return header
 
 
-def _csv_row(cells: list[str], header: list[str], line: int) -> Mapping[str, Any] | Bad:
+def _csv_row(cells: list[str], header: list[str], line: int) -> Mapping[str, Any] | UnreadableRow:
     """A row of texts; a blank cell is a missing one, since CSV cannot tell the two apart."""
     if len(cells) != len(header):
-        return Bad(f"line {line}: expected {len(header)} cells as in the header, found {len(cells)}")
+        return UnreadableRow(f"line {line}: expected {len(header)} cells as in the header, found {len(cells)}")
     try:
         "".join(cells).encode()
     except UnicodeEncodeError:
-        return Bad(f"line {line} is not UTF-8; save the file as UTF-8 (CSV UTF-8 in spreadsheets)")
+        return UnreadableRow(f"line {line} is not UTF-8; save the file as UTF-8 (CSV UTF-8 in spreadsheets)")
     return {name: cell if cell.strip() else None for name, cell in zip(header, cells, strict=True) if name}
 
 
@@ -280,7 +304,7 @@ def _parquet(path: Path) -> Source:
                 for batch in opened.iter_batches(batch_size=BATCH, row_groups=wanted, columns=names):
                     yield from listed(batch)
         except Exception as error:
-            yield Bad(f"the Parquet file is damaged, and what follows is lost: {error}")
+            yield UnreadableRow(f"the Parquet file is damaged, and what follows is lost: {error}")
 
     return Source(
         what=repr(path.name), open=rows, names=unique(names), total=known.num_rows, starts=starts, open_at=rows

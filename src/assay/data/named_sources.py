@@ -29,13 +29,13 @@ GROUP = "assay.sources"
 _SPEC = re.compile(r"([a-z][a-z0-9_-]+):(?!//)(.*)", re.DOTALL)
 
 
-def is_named(text: str) -> bool:
+def is_source_name(text: str) -> bool:
     """Whether a text names a source rather than a file. A file of that very name is a file."""
     found = _SPEC.fullmatch(text)
     return found is not None and not _exists(text)
 
 
-def open_named(spec: str, **options: Any) -> Iterator[Sample | RowError]:
+def open_named_source(spec: str, **options: Any) -> Iterator[Sample | RowError]:
     """The samples of the source that `NAME:ADDRESS` means. Options that are None are not passed on.
 
     Raises InputError for an unknown name, a wrong address or an option that the source does not have, and MissingExtra
@@ -63,7 +63,7 @@ def from_name(spec: str, limit: int | None = None, column_map: ColumnMap | None 
     if several:
         raise InputError(f"column_map: {several[0]!r} has several columns, which files of rows may have, and no source")
     head = HEAD if limit is None else min(HEAD, limit)
-    samples = open_named(spec, limit=limit, column_map=column_map or None)
+    samples = open_named_source(spec, limit=limit, column_map=column_map or None)
     return Source(what=repr(spec), open=lambda: islice(samples, limit), head=head, once=True)
 
 

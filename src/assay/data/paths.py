@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from assay.data.files import from_path, kind_of
-from assay.data.named_sources import is_named
+from assay.data.named_sources import is_source_name
 from assay.data.sources import Source
 from assay.errors import InputError
 
@@ -32,7 +32,7 @@ def paths_of(data: object) -> list[Path] | None:
         return None
     if not all(isinstance(item, (str, os.PathLike)) for item in data) or not any(map(_is_path, data)):
         return None
-    named = next((item for item in data if isinstance(item, str) and is_named(item)), None)
+    named = next((item for item in data if isinstance(item, str) and is_source_name(item)), None)
     if named is not None and len(data) > 1:
         raise InputError(f"{named!r} is a source of traces; it cannot be read together with others")
     paths = [path for item in data for path in _matching(os.fspath(item))]
@@ -45,7 +45,11 @@ def _is_path(item: object) -> bool:
     """Whether a text in a list is the name of a file rather than somebody's answer."""
     if not isinstance(item, str):
         return True
-    return item == STDIN or is_named(item) or ("\n" not in item and (kind_of(Path(item)) is not None or _exists(item)))
+    return (
+        item == STDIN
+        or is_source_name(item)
+        or ("\n" not in item and (kind_of(Path(item)) is not None or _exists(item)))
+    )
 
 
 def _exists(text: str) -> bool:

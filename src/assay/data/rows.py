@@ -94,7 +94,7 @@ def sample_from_row(
     identity = read("id", _identity)
     way = read("reference", reference_messages)
     reference_reader = _reference_list if columns.get("reference", "").endswith("s") else _reference
-    reference = read("reference", reference_reader) if way is None else _last_said(way)
+    reference = read("reference", reference_reader) if way is None else _last_answer(way)
     status = read("status", _text_or_none)
     metadata = read("metadata", _object)
     used = {column for field, column in columns.items() if field not in ("status", "metadata")}
@@ -183,7 +183,7 @@ def reference_messages(value: object) -> list[Any] | None:
     return [item if isinstance(item, Mapping) else message_of(item).to_dict() for item in items]
 
 
-def _last_said(way: Sequence[Any]) -> str | None:
+def _last_answer(way: Sequence[Any]) -> str | None:
     """The last text of the assistant in messages that may not all be read."""
     for item in reversed(way):
         with suppress(InputError):

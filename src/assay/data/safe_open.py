@@ -34,7 +34,7 @@ RATIO = 100
 BLANK = 10_000
 
 
-class TooMuch(Exception):
+class SizeLimitError(Exception):
     """A gzip file unpacks to more than it may."""
 
 
@@ -46,7 +46,7 @@ class TooLong(Exception):
 
 
 #: What reading on may raise where a file is damaged, or worse.
-DAMAGED = (EOFError, OSError, zlib.error, TooMuch)
+DAMAGED = (EOFError, OSError, zlib.error, SizeLimitError)
 
 
 def open_bytes(path: Path, unpacked: int | None = None) -> BinaryIO:
@@ -91,7 +91,7 @@ class _Unpacked(io.RawIOBase):
         found = self._unpacked.read1(len(buffer))  # not `read`, which loses what comes before damage
         self._read += len(found)
         if self._read > self._most:
-            raise TooMuch(
+            raise SizeLimitError(
                 f"it unpacks to more than {self._most // MIB} MiB, more than {RATIO} times its size; if that is as it "
                 "should be, unpack it and give the file that comes out"
             )

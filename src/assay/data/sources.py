@@ -22,7 +22,7 @@ BATCH = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Bad:
+class UnreadableRow:
     """A row that could not even be read; the message says where and why."""
 
     message: str
@@ -118,7 +118,7 @@ def _is_column(values: object) -> bool:
 
 def _pandas(frame: Any) -> Source:
     columns = [str(name) for name in frame.columns]
-    twice = given_twice(columns)
+    twice = duplicate_names(columns)
     if twice:
         raise InputError(f"the DataFrame has several columns of the same name: {', '.join(map(repr, twice))}")
     # set_index("id") is common; an index without a name only counts the rows
@@ -197,20 +197,20 @@ def listed(batch: Any) -> Iterator[object]:
             for start in range(batch.num_rows):
                 yield from listed(batch.slice(start, 1))
             return
-        rows = [Bad(f"a value cannot be read: {error}")]
+        rows = [UnreadableRow(f"a value cannot be read: {error}")]
     yield from rows
 
 
 def unique(names: Iterable[str]) -> tuple[str, ...]:
     """The names of columns. Raises InputError where two have the same."""
     names = tuple(names)
-    twice = given_twice(names)
+    twice = duplicate_names(names)
     if twice:
         raise InputError(f"the table has several columns of the same name: {', '.join(map(repr, twice))}")
     return names
 
 
-def given_twice(names: Iterable[str]) -> list[str]:
+def duplicate_names(names: Iterable[str]) -> list[str]:
     """The names that stand there more than once, sorted. A line of commas is a header of very many."""
     return sorted(name for name, count in Counter(names).items() if count > 1)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay._util.terminal import counted
+from assay._util.terminal import pluralize
 
 #: What the store says of a run from its start to its end; it stays where the process was killed.
 NOT_FINISHED = "not finished"
@@ -10,7 +10,7 @@ NOT_FINISHED = "not finished"
 
 def rows_in_words(rows: int, lost: int) -> str:
     """The number of rows that can be read, of all that belong to the run."""
-    return f"{rows} of {counted(rows + lost, 'row')}" if lost else counted(rows, "row")
+    return f"{rows} of {pluralize(rows + lost, 'row')}" if lost else pluralize(rows, "row")
 
 
 def incomplete_reasons(
@@ -30,10 +30,16 @@ def incomplete_reasons(
     """
     saved, reasons = rows + unreadable + missing, []
     if stopped is not None:
-        of = counted(saved, "row") if expected is None or expected < saved else f"{saved} of {counted(expected, 'row')}"
+        of = (
+            pluralize(saved, "row")
+            if expected is None or expected < saved
+            else f"{saved} of {pluralize(expected, 'row')}"
+        )
         reasons.append(f"the run did not finish: {of}" + ("" if stopped == NOT_FINISHED else f" ({stopped})"))
     if unreadable:
-        reasons.append(f"{unreadable} of {counted(saved, 'row')} could not be read")
+        reasons.append(f"{unreadable} of {pluralize(saved, 'row')} could not be read")
     if missing:
-        reasons.append(f"{missing} of {counted(saved, 'row')} {'is' if missing == 1 else 'are'} missing from the store")
+        reasons.append(
+            f"{missing} of {pluralize(saved, 'row')} {'is' if missing == 1 else 'are'} missing from the store"
+        )
     return tuple(reasons)

@@ -16,12 +16,12 @@ from assay.data import ColumnMap, Data, Rows, missing_columns, open_data
 from assay.errors import Cause, InputError
 from assay.evaluation.completeness import NOT_FINISHED
 from assay.evaluation.result import Result
-from assay.evaluation.run import Options, Running
-from assay.evaluation.run_names import same_model_elsewhere, start_run
+from assay.evaluation.run import EvaluationRun, RunOptions
+from assay.evaluation.run_names import same_model_at_other_address, start_run
 from assay.evaluation.summary import Summary
 from assay.judges import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, check_budget, spending
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.named import resolve_judge
 from assay.judges.protocol import Asking
 from assay.metrics import Metric
@@ -85,7 +85,7 @@ def evaluate(
     Works in scripts, threads, notebooks and inside a running event loop. On Ctrl-C raises EvaluationInterrupted (a
     KeyboardInterrupt) with the partial result on it.
     """
-    options = Options(
+    options = RunOptions(
         concurrency=concurrency,
         sample_deadline=sample_deadline,
         deadline=deadline,
@@ -149,7 +149,7 @@ async def aevaluate(
                      polars DataFrame, Hugging Face Dataset, pyarrow Table, or any iterable of rows
     metrics          names or Metric objects; None takes those of DEFAULT_METRICS that data and judge allow
     judge            a judge, "embedded" (the default) or "openai:MODEL"
-    store            folder that keeps findings and rows; a rerun asks only for what is missing. None: a temporary one
+    store            folder that keeps judgements and rows; a rerun asks only for what is missing. None: a temporary one
     column_map       your column for a field, where the name is not one of the accepted ones: {"question": "frage"}; for
                      contexts also several, each a passage or more: {"contexts": ["first", "second"]}
     language         ISO 639-1 code of the rows that do not say theirs; None: found out row by row, where the texts
@@ -165,7 +165,7 @@ async def aevaluate(
     on_score         called with each scored row, in order of completion
     sinks            where scored rows go besides; closed at the end. What did not arrive is in `Result.deliveries`
     run              the run's name in the store; None: a new one
-    replace          a run of that name in the store is deleted first, its findings are kept; False: it is an error
+    replace          a run of that name in the store is deleted first, its judgements are kept; False: it is an error
     note             a sentence of yours that is kept with the run, and shown with it
     budget           what the judge may be asked for at most; what finds no room is unscored (budget), and a rerun asks
                      for it again
@@ -185,7 +185,7 @@ async def aevaluate(
     after `stop_after` rows without a usable reply, whatever its cause; StoreError when the store cannot be written any
     more. Rows scored until then are in the store. Any other failure is a value in its row's place.
     """
-    options = Options(
+    options = RunOptions(
         concurrency=concurrency,
         sample_deadline=sample_deadline,
         deadline=deadline,
@@ -214,8 +214,8 @@ def _begin(
     language: str | None,
     limit: int | None,
     named: tuple[str | None, bool, str | None],
-    options: Options,
-) -> tuple[Running, Data]:
+    options: RunOptions,
+) -> tuple[EvaluationRun, Data]:
     """Check everything, and start a run in the store. Asks the judge nothing."""
     judge = resolve_judge(judge)
     judge = judge if options.asking is None else judge.with_asking(options.asking)
@@ -244,30 +244,30 @@ def _begin(
     for metric in chosen:
         result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
         result.parameters[metric.label] = repr(metric)
-    other = same_model_elsewhere(result.judge, kept) if judge.durable else None
+    other = same_model_at_other_address(result.judge, kept) if judge.durable else None
     if other is not None:
         result.notes.append(
-            f"the store has findings of {other} and none of {result.judge}: they differ by address alone, and "
+            f"the store has judgements of {other} and none of {result.judge}: they differ by address alone, and "
             "everything was asked anew. If both are the same model, give both judges one identity="
         )
     result.notes.extend(source.doubts)
     if (unable := _unable(chosen, judge)) is not None:
         result.notes.append(unable)
     result.run = start_run(kept, run, {**result.info(), "stopped": NOT_FINISHED}, replace=replace)
-    findings = kept.findings(result.run)
-    cache = FindingCache(judge.kept_in(findings), findings, options.reading)
+    judgements = kept.judgements(result.run)
+    cache = JudgementCache(judge.with_store(judgements), judgements, options.reading)
     if cache.fused:
         result.notes.append(f"asked in one request, by groups: {', '.join(sorted(cache.fused))}")
-    return Running(result, chosen, judge, cache, options), source
+    return EvaluationRun(result, chosen, judge, cache, options), source
 
 
-async def _check_sinks(options: Options) -> None:
+async def _check_sinks(options: RunOptions) -> None:
     """Raises InputError where a sink knows already that it can deliver nothing."""
     if options.sinks:
         await asyncio.to_thread(check_sinks, options.sinks)
 
 
-async def _finish(running: Running, source: Data) -> Result:
+async def _finish(running: EvaluationRun, source: Data) -> Result:
     with spending(running.options.budget):
         await running.run(source)
     return running.result
@@ -283,7 +283,7 @@ def chosen_for(metrics: MetricSpec | None, source: Data, judge: BaseJudge) -> tu
         )
         if not chosen:
             raise InputError(
-                f"data: no default metric fits. {_columns_seen(source)}. `assay metrics` lists what each needs; use "
+                f"data: no default metric fits. {_columns_text(source)}. `assay metrics` lists what each needs; use "
                 "column_map= to name your columns"
             )
         return chosen
@@ -291,7 +291,7 @@ def chosen_for(metrics: MetricSpec | None, source: Data, judge: BaseJudge) -> tu
     missing = missing_columns(source.columns, chosen)
     if missing:
         lines = "; ".join(f"{label} needs {', '.join(fields)}" for label, fields in missing.items())
-        raise InputError(f"data: columns are missing: {lines}. {_columns_seen(source)}. Use column_map= to name yours")
+        raise InputError(f"data: columns are missing: {lines}. {_columns_text(source)}. Use column_map= to name yours")
     return chosen
 
 
@@ -306,7 +306,7 @@ def _unable(chosen: Sequence[Metric], judge: BaseJudge, most: int = 5) -> str | 
     return f"{which} what this judge cannot answer: {', '.join(labels[:most])}{more}; the failures say which judge can"
 
 
-def _columns_seen(source: Data, most: int = 20) -> str:
+def _columns_text(source: Data, most: int = 20) -> str:
     """The fields that were found, and the columns that no field was recognised in."""
     present = f"Present: {', '.join(sorted(source.columns)) or 'none that assay knows'}"
     if not source.unknown:

@@ -42,7 +42,7 @@ _OURS: Mapping[str, str] = {
 FILES = tuple(_OURS)
 
 
-def run_elsewhere(spec: str, scales: Mapping[str, tuple[float, float]] | None = None) -> Result:
+def load_external_run(spec: str, scales: Mapping[str, tuple[float, float]] | None = None) -> Result:
     """The run that NAME:RUN means, in a store that is deleted when it is no longer used.
 
     scales  the worst and the best value of metrics of which the file does not say them: {"tone": (1, 5)}

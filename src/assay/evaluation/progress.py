@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from assay._util.terminal import counted, is_terminal, width
+from assay._util.terminal import is_terminal, pluralize, width
 from assay._util.throughput import Pace
 from assay.errors import printable
 
@@ -79,7 +79,7 @@ class Bar:
 
     def update(self, result: Result) -> None:
         self._pace.rows = result.rows
-        self._said = said_of(result)
+        self._said = status_parts(result)
         self._bar.update(self._task, completed=result.rows)
         warning = None if self._warned else self._pace.warning()
         if warning is not None:
@@ -111,13 +111,13 @@ class Lines:
         if self._pace.seconds < self._due:
             return
         self._due = self._pace.seconds + NEXT_LINES
-        parts = [*self._pace.parts(), *said_of(result)]
+        parts = [*self._pace.parts(), *status_parts(result)]
         warning = None if self._warned else self._pace.warning()
         self._warned = self._warned or warning is not None
         self._say("assay: " + " · ".join(parts) + (f" ({warning})" if warning else ""))
 
 
-class Picture:
+class ProgressLine:
     """One line in a notebook's cell, replaced as rows finish; at the end it says how long it took."""
 
     def __init__(self, pace: Pace) -> None:
@@ -126,7 +126,7 @@ class Picture:
         self._said: list[str] = []
         self._handle: Any = None
 
-    def __enter__(self) -> Picture:
+    def __enter__(self) -> ProgressLine:
         from IPython import display
 
         show: Any = display.display
@@ -139,7 +139,7 @@ class Picture:
             self._handle.update(_Line(text))
 
     def __exit__(self, *_: object) -> None:
-        self._show(f"{counted(self._pace.rows, 'row')} in {self._pace.seconds:.1f} s")
+        self._show(f"{pluralize(self._pace.rows, 'row')} in {self._pace.seconds:.1f} s")
 
     def update(self, result: Result) -> None:
         self._pace.rows = result.rows
@@ -148,7 +148,7 @@ class Picture:
             return
         self._shown = now
         warning = self._pace.warning()
-        parts = [*self._pace.parts(), *said_of(result), *([warning] if warning else [])]
+        parts = [*self._pace.parts(), *status_parts(result), *([warning] if warning else [])]
         self._show("scoring " + " · ".join(parts))
 
 
@@ -162,13 +162,13 @@ class _Line:
         return self._text
 
 
-def said_of(result: Result) -> list[str]:
+def status_parts(result: Result) -> list[str]:
     """What is known of the scores so far: the mean of the first metric, the judge's calls, and what has no value."""
     first = next(iter(result.metrics.values()), None)
     unscored = sum(summary.total - summary.scored for summary in result.metrics.values())
     calls = result.usage.calls
     said = [f"{first.metric} {first.mean:.3f}"] if first is not None and first.mean is not None else []
-    return [*said, *([counted(calls, "call")] if calls else []), *([f"{unscored:,} not scored"] if unscored else [])]
+    return [*said, *([pluralize(calls, "call")] if calls else []), *([f"{unscored:,} not scored"] if unscored else [])]
 
 
 def fitting(parts: list[str], room: int) -> str:
@@ -189,7 +189,7 @@ def progress_for(wanted: bool | None, total: Callable[[], int | None]) -> Progre
     if wanted is False:
         return Silent()
     if _in_notebook():
-        return Picture(Pace(total()))
+        return ProgressLine(Pace(total()))
     if is_terminal(sys.stderr):
         return Bar(Pace(total()))
     return Lines(Pace(total())) if wanted and sys.stderr is not None else Silent()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 from assay._util.csv_rows import write_table
 from assay._util.install_hints import install_package
-from assay._util.terminal import counted
+from assay._util.terminal import pluralize
 from assay.errors import Cause, InputError, MissingExtra, printable
 from assay.evaluation.completeness import incomplete_reasons
 from assay.evaluation.groups import cluster_of, grouped_by, value_in
@@ -60,7 +60,7 @@ class Result:
     expected  rows of the data, where that was known at the start
     unreadable  rows in the store that cannot be read; `missing` were saved, and are not in the store any more
     stopped   why the run did not finish; None where it did
-    usage     what the judge was asked in this run; `reused` counts findings that cost nothing
+    usage     what the judge was asked in this run; `reused` counts judgements that cost nothing
     deliveries  what became of the scores in each sink, by its name
     notes     what a reader of the figures should know, one sentence each
     note      what was said of the run when it was started
@@ -321,7 +321,7 @@ class Result:
         return as_text(self)
 
     def __repr__(self) -> str:
-        return printable(f"<Result {self.run}: {counted(self.rows, 'row')}, {', '.join(self.metrics)}>")
+        return printable(f"<Result {self.run}: {pluralize(self.rows, 'row')}, {', '.join(self.metrics)}>")
 
     def _repr_html_(self) -> str:
         from assay.evaluation.display.notebook import as_html

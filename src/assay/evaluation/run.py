@@ -19,7 +19,7 @@ from assay.evaluation.result import Result
 from assay.evaluation.score_sample import score_sample, storable, unscored_sample
 from assay.judges import BaseJudge
 from assay.judges.budget.budget import Budget
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.protocol import WAITS, Asking, Waits
 from assay.metrics import Metric
 from assay.records import Sample, Score, ScoredSample
@@ -37,7 +37,7 @@ JUDGES = HOPELESS | {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class RunOptions:
     """How a run goes about it; see `aevaluate`."""
 
     concurrency: int
@@ -55,7 +55,7 @@ class Options:
     until: Callable[[int, ScoredSample], str | None] | None = None
 
 
-class Watch:
+class JudgeMonitor:
     """Counts the rows in a row that had no usable reply of the judge, and says when to stop asking."""
 
     def __init__(self, metrics: Sequence[Metric], stop_after: int | None) -> None:
@@ -98,11 +98,11 @@ class Watch:
         return name in self._asking or score.usage.calls > 0
 
 
-class Running:
+class EvaluationRun:
     """One run under way. To its judge it is the `assay.judges.protocol.Host`."""
 
     def __init__(
-        self, result: Result, metrics: Sequence[Metric], judge: BaseJudge, cache: FindingCache, options: Options
+        self, result: Result, metrics: Sequence[Metric], judge: BaseJudge, cache: JudgementCache, options: RunOptions
     ) -> None:
         self.result = result
         self.metrics = metrics
@@ -115,7 +115,7 @@ class Running:
         self.slots = asyncio.Semaphore(held)
         self.asking = asyncio.Semaphore(judge.samples_at_once or held)
         self.rows: dict[asyncio.Task[None], Waits] = {}
-        self.watch = Watch(metrics, options.stop_after)
+        self.watch = JudgeMonitor(metrics, options.stop_after)
         self.fatal: BaseException | None = None
         self.ended: str | None = None  # why before all rows were scored, where that was wanted
         self._order: deque[int] = deque()  # numbers of rows that `until` has not seen, as they were begun
@@ -167,7 +167,7 @@ class Running:
             async with AsyncExitStack() as stack:
                 self.bar = stack.enter_context(progress_for(self.options.progress, source.total_for_estimates))
                 await stack.enter_async_context(asyncio.timeout(self.options.deadline))
-                await stack.enter_async_context(self.judge.asked_by(self))
+                await stack.enter_async_context(self.judge.session_for(self))
                 await self._rows(source)
             self.result.stopped = self.ended
         except TimeoutError:
@@ -186,8 +186,8 @@ class Running:
         try:
             await self.writer.close()
             self._count()
-            self._say_of_findings()
-            self._say_of_ids()
+            self._note_unsaved()
+            self._note_duplicate_ids()
             with self._store_errors():
                 self.result.store.put_run(self.result.run, self.result.info())
         finally:
@@ -278,12 +278,12 @@ class Running:
             message = f"{said}; the {kept} rows scored before are in run {self.result.run}, and a rerun goes on"
             raise StoreError(message) from error
 
-    def _say_of_findings(self) -> None:
+    def _note_unsaved(self) -> None:
         """What was paid for, and is not in the store."""
         if self.cache.store_error is not None:
-            self.note(f"findings could not be kept, and a rerun pays for them again: {self.cache.store_error}")
+            self.note(f"judgements could not be kept, and a rerun pays for them again: {self.cache.store_error}")
 
-    def _say_of_ids(self) -> None:
+    def _note_duplicate_ids(self) -> None:
         """Rows that cannot be asked for by their id, because an earlier one has the same."""
         with contextlib.suppress(StoreError):  # the next write says it
             for name, numbers in self.result.store.ids_of_several(self.result.run):

@@ -81,7 +81,7 @@ def start_run(store: Store, name: str | None, info: Mapping[str, Any], *, replac
     Raises InputError for a name that the store has, unless it is to be replaced: its rows are then deleted.
     """
     if name is None:
-        return _started_anew(store, info)
+        return _new_run(store, info)
     if not name.strip() or name == "last":
         raise InputError(f"run: {name!r} cannot be a name; 'last' means the latest run")
     name = well_formed(name)
@@ -89,14 +89,14 @@ def start_run(store: Store, name: str | None, info: Mapping[str, Any], *, replac
         if not replace:
             raise InputError(
                 f"run: {name!r} is in the store {store.name!r} already; give another name, or replace=True to "
-                "score anew under this one (findings stay, so nothing is asked twice)"
+                "score anew under this one (judgements stay, so nothing is asked twice)"
             )
         store.delete_run(name)
     store.create_run(name, info)  # refuses it if another process was quicker
     return name
 
 
-def _started_anew(store: Store, info: Mapping[str, Any]) -> str:
+def _new_run(store: Store, info: Mapping[str, Any]) -> str:
     for _ in range(10):
         name = new_name()
         try:
@@ -112,8 +112,8 @@ def new_name() -> str:
     return time.strftime("%Y%m%d-%H%M%S-") + secrets.token_hex(8)
 
 
-def same_model_elsewhere(judge: str, store: Store) -> str | None:
-    """A judge with findings in the store, where this one has none, that differs from it by its address alone.
+def same_model_at_other_address(judge: str, store: Store) -> str | None:
+    """A judge with judgements in the store, where this one has none, that differs from it by its address alone.
 
     Judges are told apart by their fingerprints, `kind/model@address#parameters`. None where there is none.
     """

@@ -45,9 +45,9 @@ async def score_sample(
     try:
         _, late = await asyncio.wait(tasks.values(), timeout=deadline)
     except asyncio.CancelledError:
-        await _put_away(tasks.values())
+        await _wait_cancelled(tasks.values())
         raise
-    await _put_away(late)
+    await _wait_cancelled(late)
     message = f"not done within {deadline:g} s" if deadline is not None else ""
     scores = {
         metric.label: metric.unscored(Cause.TIMEOUT, message)
@@ -96,7 +96,7 @@ def _outcome(task: asyncio.Task[Score], metric: Metric) -> Score:
     return task.result()
 
 
-async def _put_away(tasks: Collection[asyncio.Task[Score]]) -> None:
+async def _wait_cancelled(tasks: Collection[asyncio.Task[Score]]) -> None:
     for task in tasks:
         task.cancel()
     if tasks:

@@ -1,7 +1,7 @@
 """Ask: one question of a user's own about texts, answered with a label of a closed set; yes or no by default.
 
-Ask("Is the tone of the ANSWER polite?", {"ANSWER": answer})
-Ask("How does the ANSWER address its reader?", {"ANSWER": answer}, labels={"formal": "…", "casual": "…"})
+Question("Is the tone of the ANSWER polite?", {"ANSWER": answer})
+Question("How does the ANSWER address its reader?", {"ANSWER": answer}, labels={"formal": "…", "casual": "…"})
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from assay.errors import BadReply, InputError
-from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, whole
+from assay.errors import InputError, InvalidReply
+from assay.inquiries.base import Division, Inquiry, LabelQuestion, Prompt, PromptSection, Rule, whole
 from assay.inquiries.schemas import TEXT, one_of, probability_of, record, text_of
 from assay.records import Verdict
-from assay.records.images import Picture
+from assay.records.images import Image
 
 #: The labels of a question for which none are given.
 YES_NO: Mapping[str, str] = {"yes": "yes", "no": "no"}
@@ -31,7 +31,7 @@ Texts = str | Sequence[str]
 
 
 @dataclass(frozen=True, init=False)
-class Ask(Inquiry[Verdict]):
+class Question(Inquiry[Verdict]):
     """What label fits `question`, asked of `material`?
 
     question  in your own words, naming the texts by their titles. Judged texts belong into `material`, where the judge
@@ -45,7 +45,7 @@ class Ask(Inquiry[Verdict]):
     """
 
     name: ClassVar[str] = "ask"
-    finding: ClassVar[Any] = Verdict
+    judgement: ClassVar[Any] = Verdict
     divisible: ClassVar[bool] = True
 
     question: str
@@ -64,7 +64,7 @@ class Ask(Inquiry[Verdict]):
         language: str = "en",
         choices: tuple[tuple[str, str], ...] | None = None,
         guidance: str = "",
-        images: tuple[tuple[str, Picture], ...] = (),
+        images: tuple[tuple[str, Image], ...] = (),
     ) -> None:
         given = choices if choices is not None else tuple((YES_NO if labels is None else labels).items())
         values = {
@@ -84,7 +84,7 @@ class Ask(Inquiry[Verdict]):
             raise InputError(f"Ask: labels: expected two or more that differ, got {[label for label, _ in given]}")
 
     def prompt(self) -> Prompt:
-        texts = tuple(Section(title, text) for title, text in self.material)
+        texts = tuple(PromptSection(title, text) for title, text in self.material)
         listed = "\n".join(
             label if meaning in ("", label) else f"{label}: {meaning}" for label, meaning in self.choices
         )
@@ -100,15 +100,15 @@ class Ask(Inquiry[Verdict]):
     def read(self, reply: Mapping[str, Any]) -> Verdict:
         label = self._label(reply.get("label"))
         if label is None:
-            raise BadReply(f"The label must be one of {', '.join(self.labels())}, not {reply.get('label')!r}.")
+            raise InvalidReply(f"The label must be one of {', '.join(self.labels())}, not {reply.get('label')!r}.")
         probability = probability_of(reply, self.labels()[0])
         return Verdict(label=label, probability=probability, reason=text_of(reply, "reason"))
 
     def fit(self, chars: int) -> Division[Verdict] | None:
         return whole(self) if sum(len(text) for _, text in self.material) <= chars else None
 
-    def questions(self) -> tuple[Question, ...]:
-        return (Question("ask", self.question, dict(self.choices)),)
+    def questions(self) -> tuple[LabelQuestion, ...]:
+        return (LabelQuestion("ask", self.question, dict(self.choices)),)
 
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> Verdict:
         odds = answers["ask"]
@@ -118,11 +118,11 @@ class Ask(Inquiry[Verdict]):
     def labels(self) -> tuple[str, ...]:
         return tuple(label for label, _ in self.choices)
 
-    def verdicts(self, finding: Verdict) -> tuple[Verdict, ...]:
-        return (finding,)
+    def verdicts(self, judgement: Verdict) -> tuple[Verdict, ...]:
+        return (judgement,)
 
     def scripted(self, rule: Rule) -> Verdict:
-        """The finding of a script: `rule(question)` gives a label, or True for the affirmative one and False else."""
+        """The judgement of a script: `rule(question)` gives a label, or True for the affirmative one and False else."""
         said = rule(self.question)
         if isinstance(said, bool) and len(self.choices) == 2:
             return Verdict(label=self.labels()[0 if said else 1])

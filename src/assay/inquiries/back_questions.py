@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from assay.errors import BadReply
-from assay.inquiries.base import Division, Inquiry, Prompt, Rule, Section, whole
+from assay.errors import InvalidReply
+from assay.inquiries.base import Division, Inquiry, Prompt, PromptSection, Rule, whole
 from assay.inquiries.schemas import TEXT, array, record
 from assay.records import Record
 
@@ -20,7 +20,7 @@ available, instead of answering."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BackQuestionsFinding(Record):
+class BackQuestionsJudgement(Record):
     """Questions that the text would answer, and whether it avoids an answer."""
 
     questions: tuple[str, ...]
@@ -28,14 +28,14 @@ class BackQuestionsFinding(Record):
 
 
 @dataclass(frozen=True)
-class BackQuestions(Inquiry[BackQuestionsFinding]):
+class BackQuestions(Inquiry[BackQuestionsJudgement]):
     """Which `count` questions would `text` answer, and is it noncommittal?
 
     `vote` numbers independent answers, sampled where the judge can sample.
     """
 
     name: ClassVar[str] = "back_questions"
-    finding: ClassVar[Any] = BackQuestionsFinding
+    judgement: ClassVar[Any] = BackQuestionsJudgement
 
     text: str
     count: int = 3
@@ -44,25 +44,25 @@ class BackQuestions(Inquiry[BackQuestionsFinding]):
 
     def prompt(self) -> Prompt:
         return Prompt(
-            material=(Section("ANSWER", self.text),),
+            material=(PromptSection("ANSWER", self.text),),
             task=TASK.format(count=self.count),
             schema=record(questions=array(TEXT), noncommittal={"type": "boolean"}),
             output_tokens=40 + 60 * self.count,
             vote=self.vote,
         )
 
-    def read(self, reply: Mapping[str, Any]) -> BackQuestionsFinding:
+    def read(self, reply: Mapping[str, Any]) -> BackQuestionsJudgement:
         questions = questions_of(reply, self.count)
         noncommittal = reply.get("noncommittal")
         if not isinstance(noncommittal, bool):
-            raise BadReply("The field 'noncommittal' must be true or false.")
-        return BackQuestionsFinding(questions=questions, noncommittal=noncommittal)
+            raise InvalidReply("The field 'noncommittal' must be true or false.")
+        return BackQuestionsJudgement(questions=questions, noncommittal=noncommittal)
 
-    def scripted(self, rule: Rule) -> BackQuestionsFinding:
+    def scripted(self, rule: Rule) -> BackQuestionsJudgement:
         questions = rule(self.text)
-        return BackQuestionsFinding(questions=tuple(questions or ()), noncommittal=questions is None)
+        return BackQuestionsJudgement(questions=tuple(questions or ()), noncommittal=questions is None)
 
-    def fit(self, chars: int) -> Division[BackQuestionsFinding] | None:
+    def fit(self, chars: int) -> Division[BackQuestionsJudgement] | None:
         # questions to a part of an answer are not questions to the answer
         return whole(self) if len(self.text) <= chars else None
 
@@ -71,7 +71,7 @@ def questions_of(reply: Mapping[str, Any], count: int | None = None) -> tuple[st
     """The list `questions` of a reply: non-empty texts, `count` of them where that is given."""
     questions = reply.get("questions")
     if not isinstance(questions, list) or not all(isinstance(text, str) and text.strip() for text in questions):
-        raise BadReply("The field 'questions' must be a list of texts that are not empty.")
+        raise InvalidReply("The field 'questions' must be a list of texts that are not empty.")
     if count is not None and len(questions) != count:
-        raise BadReply(f"Expected {count} questions, got {len(questions)}.")
+        raise InvalidReply(f"Expected {count} questions, got {len(questions)}.")
     return tuple(text.strip() for text in questions)

@@ -1,7 +1,7 @@
-"""What every inquiry has: what is asked, the schema of the answer, and a reader that turns a reply into a finding.
+"""What every inquiry has: what is asked, the schema of the answer, and a reader that turns a reply into a judgement.
 
-An inquiry is a frozen record, and equal inquiries have equal keys: that is how metrics share findings. A new one is a
-subclass with `name`, `finding`, `prompt` and `read`; every judge that writes can answer it at once. What else a judge
+An inquiry is a frozen record, and equal inquiries have equal keys: that is how metrics share judgements. A new one is a
+subclass with `name`, `judgement`, `prompt` and `read`; every judge that writes can answer it at once. What else a judge
 wants to know of it (its items, its labels, how it is divided, how a script answers) it says itself, in the methods
 below: no judge has a list of inquiries.
 """
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from assay.errors import InputError
 from assay.records import Cell, Verdict, type_adapter
-from assay.records.images import Picture
+from assay.records.images import Image
 from assay.text.languages import ENGLISH, code_of, is_code
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ MOST_ITEMS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PromptSection:
     """One piece of judged text, and a picture that belongs to it. It is data: judges never follow what it says."""
 
     title: str
     text: str
-    image: Picture | None = None
+    image: Image | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Prompt:
     are independent samples.
     """
 
-    material: tuple[Section, ...]
+    material: tuple[PromptSection, ...]
     task: str
     schema: Mapping[str, Any]
     output_tokens: int
@@ -72,7 +72,7 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class LabelQuestion:
     """One decision: `name` is unique in its inquiry, `labels` the closed set of answers with what each means.
 
     Of two labels the first is the affirmative one. `ordered`: the labels are the levels of a scale, lowest first.
@@ -87,7 +87,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Division(Generic[F]):
-    """An inquiry in parts, and how their findings, in order, make up the finding on the whole."""
+    """An inquiry in parts, and how their judgements, in order, make up the judgement on the whole."""
 
     parts: tuple[Inquiry[F], ...]
     join: Callable[[Sequence[F]], F]
@@ -99,7 +99,7 @@ Rule = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Inquiry(ABC, Generic[F]):
-    """One typed question to a judge; `F` is the type of its finding.
+    """One typed question to a judge; `F` is the type of its judgement.
 
     version     of the reader: raise it when replies are read differently. What is asked is hashed as it is asked
     divisible   True where verdicts can be asked for one by one: then `verdicts`, `part` and `with_part` are there
@@ -112,7 +112,7 @@ class Inquiry(ABC, Generic[F]):
 
     name: ClassVar[str]
     version: ClassVar[str] = "1"
-    finding: ClassVar[Any]
+    judgement: ClassVar[Any]
     divisible: ClassVar[bool] = False
     most_items: ClassVar[int] = MOST_ITEMS
     scripted_as: ClassVar[str] = ""
@@ -120,7 +120,7 @@ class Inquiry(ABC, Generic[F]):
 
     guidance: str = field(default="", kw_only=True, repr=False)
     # in no address but those of prompts that have pictures
-    images: tuple[tuple[str, Picture], ...] = field(default=(), kw_only=True, repr=False)
+    images: tuple[tuple[str, Image], ...] = field(default=(), kw_only=True, repr=False)
 
     # ---- asked in writing
 
@@ -129,10 +129,10 @@ class Inquiry(ABC, Generic[F]):
         return None
 
     def read(self, reply: Mapping[str, Any]) -> F:
-        """The finding in a reply.
+        """The judgement in a reply.
 
         Every object with a `label` may carry `probs`, the probability of each label, where the endpoint gives them.
-        Raises BadReply, in words that the judge can act on, when the reply does not answer what was asked.
+        Raises InvalidReply, in words that the judge can act on, when the reply does not answer what was asked.
         """
         raise TypeError(f"{type(self).__name__} cannot be answered in writing")
 
@@ -164,12 +164,12 @@ class Inquiry(ABC, Generic[F]):
 
     # ---- asked as decisions
 
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[LabelQuestion, ...]:
         """The decisions that answer this inquiry, on the material of its prompt; () when none do."""
         return ()
 
     @cached_property
-    def decisions(self) -> tuple[Question, ...]:
+    def decisions(self) -> tuple[LabelQuestion, ...]:
         """`questions`, made once, each with what the judge's user says besides."""
         if not self.guidance:
             return self.questions()
@@ -179,7 +179,7 @@ class Inquiry(ABC, Generic[F]):
         )
 
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> F:
-        """The finding from the probability of each label, by question name."""
+        """The judgement from the probability of each label, by question name."""
         raise TypeError(f"{type(self).__name__} cannot be answered by decisions")
 
     # ---- its items, its labels, and how it is divided
@@ -197,16 +197,16 @@ class Inquiry(ABC, Generic[F]):
         """The closed set of labels of its verdicts, the affirmative one first; () where it has none."""
         return ()
 
-    def verdicts(self, finding: F) -> tuple[Verdict, ...]:
-        """The verdicts of a finding, in order."""
+    def verdicts(self, judgement: F) -> tuple[Verdict, ...]:
+        """The verdicts of a judgement, in order."""
         return ()
 
     def part(self, numbers: Sequence[int]) -> Inquiry[F]:
         """This inquiry for these of its verdicts alone."""
         return self
 
-    def with_part(self, finding: F, numbers: Sequence[int], of_part: F) -> F:
-        """The finding with the verdicts of the finding on `part(numbers)` in their places."""
+    def with_part(self, judgement: F, numbers: Sequence[int], of_part: F) -> F:
+        """The judgement with the verdicts of the judgement on `part(numbers)` in their places."""
         return of_part
 
     def fit(self, chars: int) -> Division[F] | None:
@@ -217,15 +217,15 @@ class Inquiry(ABC, Generic[F]):
         """This inquiry in parts with shorter replies; None when it cannot get smaller."""
         return None
 
-    # ---- its finding
+    # ---- its judgement
 
-    def check(self, finding: F) -> str | None:
-        """Why a finding does not answer this inquiry; None when it does. Its type has been checked.
+    def check(self, judgement: F) -> str | None:
+        """Why a judgement does not answer this inquiry; None when it does. Its type has been checked.
 
         A judge's own mistake is caught here, once for all: a label that is in no closed set must not become a number.
         """
         allowed = self.labels()
-        for verdict in self.verdicts(finding) if allowed else ():
+        for verdict in self.verdicts(judgement) if allowed else ():
             said: tuple[Verdict | Cell, ...] = (verdict, *verdict.cells)
             wrong = next((wrong for one in said if (wrong := _wrong(one, allowed)) is not None), None)
             if wrong is not None:
@@ -233,17 +233,17 @@ class Inquiry(ABC, Generic[F]):
         return None
 
     def scripted(self, rule: Rule) -> F:
-        """The finding that a script's rule for this inquiry makes. See `ScriptedJudge` for the arguments of rules."""
+        """The judgement that a script's rule for this inquiry makes. See `ScriptedJudge` for the arguments of rules."""
         raise TypeError(f"{type(self).__name__} does not say how a script answers it")
 
     def without_rule(self) -> F:
-        """The finding of a script that has no rule for this inquiry."""
+        """The judgement of a script that has no rule for this inquiry."""
         raise TypeError(f"{type(self).__name__} needs a rule")
 
-    # ---- its address, and its finding as JSON
+    # ---- its address, and its judgement as JSON
 
     def key(self, judge: str) -> str:
-        """Content address of the finding by the judge with this address: a hash of all that is asked, and of whom."""
+        """Content address of the judgement by the judge with this address: a hash of all that is asked, and of whom."""
         prompt = self.asked
         parts = [self.name, self.version, judge, repr(self)]
         if prompt is not None:
@@ -255,26 +255,26 @@ class Inquiry(ABC, Generic[F]):
         return hashlib.sha256(blob.encode("utf-8", "surrogatepass")).hexdigest()
 
     @classmethod
-    def checked(cls, finding: Any) -> F:
-        """The finding as its type. Raises pydantic's ValidationError where it is none."""
-        valid: F = _finding_adapter(cls).validate_python(finding)
+    def checked(cls, judgement: Any) -> F:
+        """The judgement as its type. Raises pydantic's ValidationError where it is none."""
+        valid: F = _judgement_adapter(cls).validate_python(judgement)
         return valid
 
     @classmethod
-    def dump(cls, finding: F) -> bytes:
-        """The finding as JSON."""
-        return bytes(_finding_adapter(cls).dump_json(finding))
+    def dump(cls, judgement: F) -> bytes:
+        """The judgement as JSON."""
+        return bytes(_judgement_adapter(cls).dump_json(judgement))
 
     @classmethod
     def load(cls, blob: bytes | str) -> F:
-        """The finding that `dump` wrote."""
-        finding: F = _finding_adapter(cls).validate_json(blob)
-        return finding
+        """The judgement that `dump` wrote."""
+        judgement: F = _judgement_adapter(cls).validate_json(blob)
+        return judgement
 
 
 @lru_cache(maxsize=64)
-def _finding_adapter(cls: type[Inquiry[Any]]) -> TypeAdapter[Any]:
-    return type_adapter(cls.finding)
+def _judgement_adapter(cls: type[Inquiry[Any]]) -> TypeAdapter[Any]:
+    return type_adapter(cls.judgement)
 
 
 def _wrong(said: Verdict | Cell, allowed: Sequence[str]) -> str | None:
@@ -287,13 +287,13 @@ def _wrong(said: Verdict | Cell, allowed: Sequence[str]) -> str | None:
 
 def whole(inquiry: Inquiry[F]) -> Division[F]:
     """The division into one part."""
-    return Division((inquiry,), lambda findings: findings[0])
+    return Division((inquiry,), lambda judgements: judgements[0])
 
 
-def in_places(finding: tuple[Any, ...], numbers: Sequence[int], of_part: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The finding with these verdicts in the places of those with these numbers."""
+def in_places(judgement: tuple[Any, ...], numbers: Sequence[int], of_part: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The judgement with these verdicts in the places of those with these numbers."""
     new = dict(zip(numbers, of_part, strict=True))
-    return tuple(new.get(n, verdict) for n, verdict in enumerate(finding))
+    return tuple(new.get(n, verdict) for n, verdict in enumerate(judgement))
 
 
 def halves(inquiry: Inquiry[tuple[Any, ...]], count: int) -> Division[tuple[Any, ...]] | None:
@@ -303,7 +303,7 @@ def halves(inquiry: Inquiry[tuple[Any, ...]], count: int) -> Division[tuple[Any,
     numbers = (range(count // 2), range(count // 2, count))
     parts = tuple(inquiry.part(list(half)) for half in numbers)
 
-    def join(findings: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
-        return tuple(verdict for finding in findings for verdict in finding)
+    def join(judgements: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+        return tuple(verdict for judgement in judgements for verdict in judgement)
 
     return Division(parts, join)

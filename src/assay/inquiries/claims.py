@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from assay.errors import BadReply
-from assay.inquiries.base import Division, Inquiry, Prompt, Rule, Section, whole
+from assay.errors import InvalidReply
+from assay.inquiries.base import Division, Inquiry, Prompt, PromptSection, Rule, whole
 from assay.inquiries.schemas import TEXT, array, one_line, question_section, record, text_of
 from assay.records import Claim, Span
 from assay.text import split_sentences, windows
@@ -31,12 +31,12 @@ Give for each claim the number of its sentence; an empty list where there are no
 class Claims(Inquiry[tuple[Claim, ...]]):
     """Which checkable statements does `text` make?
 
-    Finding: claims in the order of the text; the span of each is the sentence that makes it. Empty for a text that
+    Judgement: claims in the order of the text; the span of each is the sentence that makes it. Empty for a text that
     states nothing (a refusal, small talk).
     """
 
     name: ClassVar[str] = "claims"
-    finding: ClassVar[Any] = tuple[Claim, ...]
+    judgement: ClassVar[Any] = tuple[Claim, ...]
 
     text: str
     question: str | None = None
@@ -44,7 +44,7 @@ class Claims(Inquiry[tuple[Claim, ...]]):
 
     def prompt(self) -> Prompt:
         return Prompt(
-            material=(*question_section(self.question), Section("TEXT", _numbered(self))),
+            material=(*question_section(self.question), PromptSection("TEXT", _numbered(self))),
             task=TASK,
             schema=record(claims=array(record(sentence={"type": "integer"}, claim=TEXT))),
             output_tokens=60 + len(self.text) // 2,
@@ -53,10 +53,10 @@ class Claims(Inquiry[tuple[Claim, ...]]):
     def read(self, reply: Mapping[str, Any]) -> tuple[Claim, ...]:
         return _claims(self, reply.get("claims"))
 
-    def check(self, finding: tuple[Claim, ...]) -> str | None:
-        if any(not claim.text.strip() for claim in finding):
+    def check(self, judgement: tuple[Claim, ...]) -> str | None:
+        if any(not claim.text.strip() for claim in judgement):
             return "a claim is blank"
-        outside = next((c for c in finding if not 0 <= c.span.start <= c.span.end <= len(self.text)), None)
+        outside = next((c for c in judgement if not 0 <= c.span.start <= c.span.end <= len(self.text)), None)
         return None if outside is None else f"the claim {outside.text[:60]!r} lies outside of the text"
 
     def scripted(self, rule: Rule) -> tuple[Claim, ...]:
@@ -83,10 +83,10 @@ class Claims(Inquiry[tuple[Claim, ...]]):
         return self._divide((Span(0, middle), Span(middle, len(self.text))))
 
     def _divide(self, spans: Sequence[Span]) -> Division[tuple[Claim, ...]]:
-        def join(findings: Sequence[tuple[Claim, ...]]) -> tuple[Claim, ...]:
+        def join(judgements: Sequence[tuple[Claim, ...]]) -> tuple[Claim, ...]:
             return tuple(
                 replace(claim, span=claim.span.shift(span.start))
-                for span, claims in zip(spans, findings, strict=True)
+                for span, claims in zip(spans, judgements, strict=True)
                 for claim in claims
             )
 
@@ -105,15 +105,15 @@ def _place(claim: str, text: str, spans: Sequence[Span]) -> Span:
 
 def _claims(inquiry: Claims, items: Any) -> tuple[Claim, ...]:
     if not isinstance(items, list):
-        raise BadReply("The field 'claims' must be a list, which may be empty.")
+        raise InvalidReply("The field 'claims' must be a list, which may be empty.")
     spans = split_sentences(inquiry.text, inquiry.language)
     claims: list[Claim] = []
     for item in items:
         text = text_of(item, "claim") if isinstance(item, dict) else None
         if text is None:
-            raise BadReply("Every claim must be an object with the fields 'sentence' and 'claim'.")
+            raise InvalidReply("Every claim must be an object with the fields 'sentence' and 'claim'.")
         number = item.get("sentence")
         if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= len(spans):
-            raise BadReply(f"The sentence of a claim must be a number from 1 to {len(spans)}, not {number!r}.")
+            raise InvalidReply(f"The sentence of a claim must be a number from 1 to {len(spans)}, not {number!r}.")
         claims.append(Claim(text=text, span=spans[number - 1]))
     return tuple(sorted(dict.fromkeys(claims), key=lambda claim: claim.span.start))

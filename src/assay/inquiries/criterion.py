@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, halves, in_places, whole
+from assay.inquiries.base import Division, Inquiry, LabelQuestion, Prompt, PromptSection, Rule, halves, in_places, whole
 from assay.inquiries.schemas import TEXT, array, items_by_id, label_of, one_of, probability_of, record, text_of
 from assay.records import Verdict
 
@@ -28,7 +28,7 @@ class Criterion(Inquiry[Verdict]):
     """
 
     name: ClassVar[str] = "criterion"
-    finding: ClassVar[Any] = Verdict
+    judgement: ClassVar[Any] = Verdict
     divisible: ClassVar[bool] = True
 
     question: str
@@ -45,13 +45,13 @@ class Criterion(Inquiry[Verdict]):
     def labels(self) -> tuple[str, ...]:
         return tuple(LABELS)
 
-    def verdicts(self, finding: Verdict) -> tuple[Verdict, ...]:
-        return (finding,)
+    def verdicts(self, judgement: Verdict) -> tuple[Verdict, ...]:
+        return (judgement,)
 
     def fit(self, chars: int) -> Division[Verdict] | None:
         return whole(self) if _size(self.material) <= chars else None
 
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[LabelQuestion, ...]:
         return _questions(1)
 
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> Verdict:
@@ -65,11 +65,11 @@ class Criterion(Inquiry[Verdict]):
 class Checklist(Inquiry[tuple[Verdict, ...]]):
     """Is the answer to each of `asking`, asked of `material`, yes or no? Always in one request, in this order.
 
-    For questions that belong together, as those on the key points of one text. Finding: one verdict per question.
+    For questions that belong together, as those on the key points of one text. Judgement: one verdict per question.
     """
 
     name: ClassVar[str] = "checklist"
-    finding: ClassVar[Any] = tuple[Verdict, ...]
+    judgement: ClassVar[Any] = tuple[Verdict, ...]
     divisible: ClassVar[bool] = True
     scripted_as: ClassVar[str] = "criterion"
 
@@ -89,16 +89,16 @@ class Checklist(Inquiry[tuple[Verdict, ...]]):
     def labels(self) -> tuple[str, ...]:
         return tuple(LABELS)
 
-    def verdicts(self, finding: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-        return finding
+    def verdicts(self, judgement: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+        return judgement
 
     def part(self, numbers: Sequence[int]) -> Self:
         return replace(self, asking=tuple(self.asking[n] for n in numbers))
 
     def with_part(
-        self, finding: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
+        self, judgement: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
     ) -> tuple[Verdict, ...]:
-        return in_places(finding, numbers, of_part)
+        return in_places(judgement, numbers, of_part)
 
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
         return whole(self) if _size(self.material) <= chars else None
@@ -106,12 +106,12 @@ class Checklist(Inquiry[tuple[Verdict, ...]]):
     def halve(self) -> Division[tuple[Verdict, ...]] | None:
         return halves(self, len(self.asking))
 
-    def check(self, finding: tuple[Verdict, ...]) -> str | None:
-        if len(finding) != len(self.asking):
-            return f"expected {len(self.asking)} verdicts, got {len(finding)}"
-        return super().check(finding)
+    def check(self, judgement: tuple[Verdict, ...]) -> str | None:
+        if len(judgement) != len(self.asking):
+            return f"expected {len(self.asking)} verdicts, got {len(judgement)}"
+        return super().check(judgement)
 
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[LabelQuestion, ...]:
         return _questions(len(self.asking))
 
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
@@ -122,9 +122,9 @@ class Checklist(Inquiry[tuple[Verdict, ...]]):
 
 
 def _prompt(questions: Sequence[str], material: Material, vote: int) -> Prompt:
-    texts = tuple(Section(title, text) for title, text in material)
+    texts = tuple(PromptSection(title, text) for title, text in material)
     # fenced as well: key questions are written by a model that has read the judged text
-    asked = tuple(Section(f"QUESTION Q{n}", question) for n, question in enumerate(questions, 1))
+    asked = tuple(PromptSection(f"QUESTION Q{n}", question) for n, question in enumerate(questions, 1))
     return Prompt(
         material=texts + asked,
         task=TASK,
@@ -148,9 +148,9 @@ def _read(reply: Mapping[str, Any], count: int) -> tuple[Verdict, ...]:
     )
 
 
-def _questions(count: int) -> tuple[Question, ...]:
+def _questions(count: int) -> tuple[LabelQuestion, ...]:
     asked = "Is the answer to QUESTION Q{}, asked of the other texts, yes?"
-    return tuple(Question(f"q{n}", asked.format(n), LABELS) for n in range(1, count + 1))
+    return tuple(LabelQuestion(f"q{n}", asked.format(n), LABELS) for n in range(1, count + 1))
 
 
 def _decided(probabilities: Mapping[str, float]) -> Verdict:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, whole
+from assay.inquiries.base import Division, Inquiry, LabelQuestion, Prompt, PromptSection, Rule, whole
 from assay.inquiries.schemas import TEXT, label_of, one_of, probability_of, question_section, record, text_of
 from assay.inquiries.support import misquoted
 from assay.records import Evidence, Span, Verdict
@@ -33,12 +33,12 @@ _HALF = 1000
 class Directness(Inquiry[Verdict]):
     """Does this answer give what the question asks for?
 
-    Finding: one verdict, with the quotes of a direct answer located in it (as passage 0). A long answer is read in
+    Judgement: one verdict, with the quotes of a direct answer located in it (as passage 0). A long answer is read in
     pieces, and is direct when one of them is.
     """
 
     name: ClassVar[str] = "directness"
-    finding: ClassVar[Any] = Verdict
+    judgement: ClassVar[Any] = Verdict
 
     question: str
     answer: str
@@ -46,7 +46,7 @@ class Directness(Inquiry[Verdict]):
 
     def prompt(self) -> Prompt:
         return Prompt(
-            material=(*question_section(self.question), Section("ANSWER", self.answer)),
+            material=(*question_section(self.question), PromptSection("ANSWER", self.answer)),
             task=TASK,
             schema=record(reason=TEXT, label=one_of(*LABELS), quote=TEXT),
             output_tokens=160,
@@ -67,11 +67,11 @@ class Directness(Inquiry[Verdict]):
     def labels(self) -> tuple[str, ...]:
         return tuple(LABELS)
 
-    def verdicts(self, finding: Verdict) -> tuple[Verdict, ...]:
-        return (finding,)
+    def verdicts(self, judgement: Verdict) -> tuple[Verdict, ...]:
+        return (judgement,)
 
-    def check(self, finding: Verdict) -> str | None:
-        return super().check(finding) or misquoted(finding, (self.answer,))
+    def check(self, judgement: Verdict) -> str | None:
+        return super().check(judgement) or misquoted(judgement, (self.answer,))
 
     def scripted(self, rule: Rule) -> Verdict:
         return Verdict(label="direct" if rule(self.question, self.answer) else "indirect")
@@ -91,22 +91,24 @@ class Directness(Inquiry[Verdict]):
         if len(spans) < 2:
             return None
         parts = tuple(replace(self, answer=span.of(self.answer)) for span in spans)
-        return Division(parts, lambda findings: _join(spans, findings))
+        return Division(parts, lambda judgements: _join(spans, judgements))
 
-    def questions(self) -> tuple[Question, ...]:
-        return (Question("directness", "Does the ANSWER give what the QUESTION asks for, right or wrong?", LABELS),)
+    def questions(self) -> tuple[LabelQuestion, ...]:
+        return (
+            LabelQuestion("directness", "Does the ANSWER give what the QUESTION asks for, right or wrong?", LABELS),
+        )
 
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> Verdict:
         direct = answers["directness"].get("direct", 0.0)
         return Verdict(label="direct" if direct >= 0.5 else "indirect", probability=direct)
 
 
-def _join(spans: Sequence[Span], findings: Sequence[Verdict]) -> Verdict:
+def _join(spans: Sequence[Span], judgements: Sequence[Verdict]) -> Verdict:
     """The verdict on the piece that meets the question best, with its quotes where they stand in the whole."""
     moved = [
         replace(
             verdict, evidence=tuple(replace(quote, span=quote.span.shift(span.start)) for quote in verdict.evidence)
         )
-        for span, verdict in zip(spans, findings, strict=True)
+        for span, verdict in zip(spans, judgements, strict=True)
     ]
     return max(moved, key=lambda verdict: (verdict.label == "direct", verdict.probability or 0.0))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from assay.errors import BadReply
+from assay.errors import InvalidReply
 from assay.inquiries.base import Division, Inquiry, Prompt, Rule, whole
 from assay.inquiries.pieces import pack
 from assay.inquiries.schemas import TEXT, array, passage_sections, record
@@ -22,12 +22,12 @@ amounts. Copy each exactly as it stands in the text and list each once."""
 class Entities(Inquiry[tuple[Evidence, ...]]):
     """Which entities do these passages name?
 
-    Finding: each distinct entity where it first stands, in order. What the judge lists but the passages do not
+    Judgement: each distinct entity where it first stands, in order. What the judge lists but the passages do not
     contain is left out.
     """
 
     name: ClassVar[str] = "entities"
-    finding: ClassVar[Any] = tuple[Evidence, ...]
+    judgement: ClassVar[Any] = tuple[Evidence, ...]
 
     passages: tuple[str, ...]
     language: str = "en"
@@ -45,12 +45,12 @@ class Entities(Inquiry[tuple[Evidence, ...]]):
     def read(self, reply: Mapping[str, Any]) -> tuple[Evidence, ...]:
         names = reply.get("entities")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise BadReply("The field 'entities' must be a list of texts.")
+            raise InvalidReply("The field 'entities' must be a list of texts.")
         found = [_first(name, self.passages) for name in dict.fromkeys(names)]
         return _distinct([entity for entity in found if entity is not None])
 
-    def check(self, finding: tuple[Evidence, ...]) -> str | None:
-        for entity in finding:
+    def check(self, judgement: tuple[Evidence, ...]) -> str | None:
+        for entity in judgement:
             inside = 0 <= entity.passage < len(self.passages)
             if not inside or entity.span.of(self.passages[entity.passage]) != entity.text:
                 return f"the entity {entity.text[:60]!r} does not stand in passage {entity.passage + 1}"
@@ -77,9 +77,9 @@ class Entities(Inquiry[tuple[Evidence, ...]]):
     def _divide(self, room: int) -> Division[tuple[Evidence, ...]]:
         groups = pack(self.passages, room, self.language)
 
-        def join(findings: Sequence[tuple[Evidence, ...]]) -> tuple[Evidence, ...]:
+        def join(judgements: Sequence[tuple[Evidence, ...]]) -> tuple[Evidence, ...]:
             moved = []
-            for group, entities in zip(groups, findings, strict=True):
+            for group, entities in zip(groups, judgements, strict=True):
                 for entity in entities:
                     piece = group[entity.passage]
                     moved.append(replace(entity, passage=piece.passage, span=entity.span.shift(piece.start)))

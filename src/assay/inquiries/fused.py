@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-from assay.errors import BadReply
-from assay.inquiries.base import Division, Inquiry, Prompt, Section
+from assay.errors import InvalidReply
+from assay.inquiries.base import Division, Inquiry, Prompt, PromptSection
 from assay.inquiries.pieces import Piece
 from assay.inquiries.schemas import READINGS, items_by_id, passage_index, question_section
 from assay.inquiries.support import Support, join_passages
@@ -37,12 +37,12 @@ it."""
 class Fused(Inquiry[tuple[Rows, ...]]):
     """Several readings of passages in one request; all of one question, in one language and without pictures.
 
-    Finding: of each member its own finding, in order. A finding got so has an address of its own, and never passes for
-    that of a member asked alone.
+    Judgement: of each member its own judgement, in order. A judgement got so has an address of its own, and never
+    passes for that of a member asked alone.
     """
 
     name: ClassVar[str] = "fused"
-    finding: ClassVar[Any] = tuple[Rows, ...]
+    judgement: ClassVar[Any] = tuple[Rows, ...]
 
     members: tuple[Member, ...]
 
@@ -57,12 +57,12 @@ class Fused(Inquiry[tuple[Rows, ...]]):
         layout = _Layout.of(self.members)
         question = question_section(self.members[0].question, _earlier(self.members))
         given = tuple(
-            Section("EXPECTED ANSWER", member.given)
+            PromptSection("EXPECTED ANSWER", member.given)
             for member in self.members
             if isinstance(member, Usefulness) and member.given
         )
-        texts = tuple(Section(f"PASSAGE P{n}", layout.text(n)) for n in range(1, len(layout.passages) + 1))
-        claims = tuple(Section(layout.title(n), layout.claim(n)) for n in range(1, len(layout.claims) + 1))
+        texts = tuple(PromptSection(f"PASSAGE P{n}", layout.text(n)) for n in range(1, len(layout.passages) + 1))
+        claims = tuple(PromptSection(layout.title(n), layout.claim(n)) for n in range(1, len(layout.claims) + 1))
         parts = [TASK.format(count=len(self.members)), *map(layout.part, range(len(self.members)))]
         return Prompt(
             material=texts + question + given + claims,
@@ -118,25 +118,25 @@ class Fused(Inquiry[tuple[Rows, ...]]):
             for row in range(depth):
                 taken = [(job, job.grid[at][row]) for job in jobs if at < len(job.grid) and row < len(job.grid[at])]
                 # claims of two texts, of 8 each, are 16 in one request: those are asked in two
-                for some in _together(taken):
+                for some in _pack(taken):
                     parts.append(Fused(tuple(member for _, member in some), guidance=self.guidance))
                     where.append([(job.number, at) for job, _ in some])
 
-        def join(findings: Sequence[tuple[Rows, ...]]) -> tuple[Rows, ...]:
+        def join(judgements: Sequence[tuple[Rows, ...]]) -> tuple[Rows, ...]:
             found: dict[tuple[int, int], list[Verdict]] = {}
-            for places, finding in zip(where, findings, strict=True):
-                for place, rows in zip(places, finding, strict=True):
+            for places, judgement in zip(where, judgements, strict=True):
+                for place, rows in zip(places, judgement, strict=True):
                     found.setdefault(place, []).extend(rows)
             return tuple(job.joined([tuple(found[job.number, at]) for at in range(len(job.grid))]) for job in jobs)
 
         return Division(tuple(parts), join)
 
-    # ---- its finding
+    # ---- its judgement
 
-    def check(self, finding: tuple[Rows, ...]) -> str | None:
-        if len(finding) != len(self.members):
-            return f"expected {len(self.members)} findings, got {len(finding)}"
-        wrong = (member.check(rows) for member, rows in zip(self.members, finding, strict=True))
+    def check(self, judgement: tuple[Rows, ...]) -> str | None:
+        if len(judgement) != len(self.members):
+            return f"expected {len(self.members)} judgements, got {len(judgement)}"
+        wrong = (member.check(rows) for member, rows in zip(self.members, judgement, strict=True))
         return next(filter(None, wrong), None)
 
 
@@ -190,14 +190,16 @@ class _Layout:
     def title(self, shown: int) -> str:
         """The title of a claim, which says what it is compared with where that is not all."""
         places = self.own[self.claims[shown - 1][0]]
-        return f"CLAIM C{shown}" + ("" if len(places) == len(self.passages) else f", AGAINST {_named('P', [*places])}")
+        return f"CLAIM C{shown}" + (
+            "" if len(places) == len(self.passages) else f", AGAINST {_ids_text('P', [*places])}"
+        )
 
     def part(self, number: int) -> str:
         """What is asked for a member: its own task, under the ids that are meant."""
         member, places = self.members[number], [*self.own[number]]
         ids = places if self._useful(number) else [n for n, (of, _) in enumerate(self.claims, 1) if of == number]
-        about = _named("P" if self._useful(number) else "C", ids)
-        only = "" if len(places) == len(self.passages) else f", on {_named('P', places)} alone"
+        about = _ids_text("P" if self._useful(number) else "C", ids)
+        only = "" if len(places) == len(self.passages) else f", on {_ids_text('P', places)} alone"
         asked = replace(member, language=ENGLISH).asked  # another language is said once, of the whole
         assert asked is not None
         return f"PART {number + 1}: {about}{only}\n{asked.task}"
@@ -219,8 +221,8 @@ class _Layout:
         for quote in quotes:
             shown = passage_index(quote, len(self.passages)) + 1
             if shown not in own:
-                only = _named("P", sorted(own))
-                raise BadReply(f"P{shown} is quoted for what is compared with {only} alone.")
+                only = _ids_text("P", sorted(own))
+                raise InvalidReply(f"P{shown} is quoted for what is compared with {only} alone.")
             moved.append({**quote, "passage": f"P{own[shown] + 1}"})
         return moved
 
@@ -251,7 +253,7 @@ class _Block:
         return join_passages(texts, pieces, rows)
 
 
-def _together(taken: Sequence[tuple[_Block, Member]]) -> list[list[tuple[_Block, Member]]]:
+def _pack(taken: Sequence[tuple[_Block, Member]]) -> list[list[tuple[_Block, Member]]]:
     """These in as few requests as hold at most `MOST` claims and passages."""
     if len(_claims([member for _, member in taken])) <= MOST and _most_passages([m for _, m in taken]) <= MOST:
         return [list(taken)] if taken else []
@@ -292,5 +294,5 @@ def _permuted(things: Sequence[Any], seed: str) -> list[Any]:
     return [things[n] for n in order]
 
 
-def _named(letter: str, numbers: Sequence[int]) -> str:
+def _ids_text(letter: str, numbers: Sequence[int]) -> str:
     return ", ".join(f"{letter}{n}" for n in numbers)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from assay.inquiries.back_questions import questions_of
-from assay.inquiries.base import Division, Inquiry, Prompt, Rule, Section, whole
+from assay.inquiries.base import Division, Inquiry, Prompt, PromptSection, Rule, whole
 from assay.inquiries.schemas import TEXT, array, record
 from assay.text import windows
 
@@ -23,7 +23,7 @@ class KeyQuestions(Inquiry[tuple[str, ...]]):
     """Which `count` yes/no questions, all answered "yes" by `text`, cover what matters in it?"""
 
     name: ClassVar[str] = "key_questions"
-    finding: ClassVar[Any] = tuple[str, ...]
+    judgement: ClassVar[Any] = tuple[str, ...]
 
     text: str
     count: int = 5
@@ -31,7 +31,7 @@ class KeyQuestions(Inquiry[tuple[str, ...]]):
 
     def prompt(self) -> Prompt:
         return Prompt(
-            material=(Section("TEXT", self.text),),
+            material=(PromptSection("TEXT", self.text),),
             task=TASK.format(count=self.count),
             schema=record(keyphrases=array(TEXT), questions=array(TEXT)),
             output_tokens=150 + 40 * self.count,
@@ -49,4 +49,4 @@ class KeyQuestions(Inquiry[tuple[str, ...]]):
         spans = windows(self.text, max(200, chars), self.language)
         each = -(-self.count // len(spans))  # every part of the text gets its share, rounded up
         parts = tuple(replace(self, text=span.of(self.text), count=each) for span in spans)
-        return Division(parts, lambda findings: tuple(dict.fromkeys(q for part in findings for q in part)))
+        return Division(parts, lambda judgements: tuple(dict.fromkeys(q for part in judgements for q in part)))

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from assay.errors import BadReply
-from assay.inquiries.base import Division, Inquiry, Prompt, Rule, Section, whole
+from assay.errors import InvalidReply
+from assay.inquiries.base import Division, Inquiry, Prompt, PromptSection, Rule, whole
 from assay.inquiries.schemas import TEXT, array, record
 
 MOST = 200  # items of a reply, beyond which a judge is running away
@@ -23,7 +23,7 @@ none. Use the language of the texts."""
 
 
 @dataclass(frozen=True)
-class Listing(Inquiry[tuple[str, ...]]):
+class Extraction(Inquiry[tuple[str, ...]]):
     """Which `what` do these texts hold?
 
     what      what the items are, in a word or two; a script's rule is told it: listing(what, texts)
@@ -33,7 +33,7 @@ class Listing(Inquiry[tuple[str, ...]]):
     """
 
     name: ClassVar[str] = "listing"
-    finding: ClassVar[Any] = tuple[str, ...]
+    judgement: ClassVar[Any] = tuple[str, ...]
 
     what: str
     task: str
@@ -42,7 +42,7 @@ class Listing(Inquiry[tuple[str, ...]]):
     language: str = "en"
 
     def prompt(self) -> Prompt:
-        texts = tuple(Section(title, text) for title, text in self.material)
+        texts = tuple(PromptSection(title, text) for title, text in self.material)
         return Prompt(
             material=texts,
             task=TASK.format(task=self.task),
@@ -55,9 +55,9 @@ class Listing(Inquiry[tuple[str, ...]]):
     def read(self, reply: Mapping[str, Any]) -> tuple[str, ...]:
         items = reply.get("items")
         if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-            raise BadReply("The field 'items' must be a list of texts, which may be empty.")
+            raise InvalidReply("The field 'items' must be a list of texts, which may be empty.")
         if len(items) > MOST:
-            raise BadReply(f"At most {MOST} items, please; {len(items)} were given.")
+            raise InvalidReply(f"At most {MOST} items, please; {len(items)} were given.")
         return tuple(dict.fromkeys(item.strip() for item in items if item.strip()))
 
     def fit(self, chars: int) -> Division[tuple[str, ...]] | None:

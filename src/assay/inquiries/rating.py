@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, whole
+from assay.inquiries.base import Division, Inquiry, LabelQuestion, Prompt, PromptSection, Rule, whole
 from assay.inquiries.schemas import TEXT, label_of, mass_of, one_of, record, text_of
 from assay.records import Record
 
@@ -20,7 +20,7 @@ Give a "reason" of one or two sentences and then the "label", the number of the 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rated(Record):
+class RatingResult(Record):
     """The level chosen, and the mean level under the judge's own probabilities where it gives them.
 
     `odds` are these probabilities, by level; what they lack to 1 went to replies that are no level.
@@ -33,11 +33,11 @@ class Rated(Record):
 
 
 @dataclass(frozen=True)
-class Rating(Inquiry[Rated]):
+class Rating(Inquiry[RatingResult]):
     """Which of `levels` (pairs of number and description, lowest first) fits `question`, asked of `material`?"""
 
     name: ClassVar[str] = "rating"
-    finding: ClassVar[Any] = Rated
+    judgement: ClassVar[Any] = RatingResult
     version: ClassVar[str] = "2"
 
     question: str
@@ -47,7 +47,7 @@ class Rating(Inquiry[Rated]):
     language: str = "en"
 
     def prompt(self) -> Prompt:
-        texts = tuple(Section(title, text) for title, text in self.material)
+        texts = tuple(PromptSection(title, text) for title, text in self.material)
         levels = "\n".join(f"{number}: {text}" for number, text in self.levels)
         return Prompt(
             material=texts,
@@ -58,39 +58,43 @@ class Rating(Inquiry[Rated]):
             shared=len(texts),
         )
 
-    def read(self, reply: Mapping[str, Any]) -> Rated:
+    def read(self, reply: Mapping[str, Any]) -> RatingResult:
         item = {**reply, "label": str(reply.get("label", ""))}
         level = int(label_of(item, [str(number) for number, _ in self.levels]))
         reason = text_of(item, "reason")
         probs = reply.get("probs")
         if not probs:
-            return Rated(level=level, reason=reason)
-        return Rated(level=level, expected=self._expected(probs), reason=reason, odds=self._odds(probs, mass_of(reply)))
+            return RatingResult(level=level, reason=reason)
+        return RatingResult(
+            level=level, expected=self._expected(probs), reason=reason, odds=self._odds(probs, mass_of(reply))
+        )
 
-    def check(self, finding: Rated) -> str | None:
+    def check(self, judgement: RatingResult) -> str | None:
         known = [number for number, _ in self.levels]
-        if finding.level not in known:
-            return f"the level {finding.level!r} is none of {', '.join(map(str, known))}"
-        if finding.expected is not None and not min(known) <= finding.expected <= max(known):
-            return f"the expected level {finding.expected!r} is not between {min(known)} and {max(known)}"
-        for number, probability in finding.odds or ():
+        if judgement.level not in known:
+            return f"the level {judgement.level!r} is none of {', '.join(map(str, known))}"
+        if judgement.expected is not None and not min(known) <= judgement.expected <= max(known):
+            return f"the expected level {judgement.expected!r} is not between {min(known)} and {max(known)}"
+        for number, probability in judgement.odds or ():
             if number not in known or not 0.0 <= probability <= 1.0:
                 return f"the odds {probability!r} of the level {number!r} are none"
         return None
 
-    def scripted(self, rule: Rule) -> Rated:
-        return Rated(level=int(rule(self.question)))
+    def scripted(self, rule: Rule) -> RatingResult:
+        return RatingResult(level=int(rule(self.question)))
 
-    def fit(self, chars: int) -> Division[Rated] | None:
+    def fit(self, chars: int) -> Division[RatingResult] | None:
         return whole(self) if sum(len(text) for _, text in self.material) <= chars else None
 
-    def questions(self) -> tuple[Question, ...]:
-        return (Question("rating", self.question, {str(number): text for number, text in self.levels}, ordered=True),)
+    def questions(self) -> tuple[LabelQuestion, ...]:
+        return (
+            LabelQuestion("rating", self.question, {str(number): text for number, text in self.levels}, ordered=True),
+        )
 
-    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> Rated:
+    def decided(self, answers: Mapping[str, Mapping[str, float]]) -> RatingResult:
         probs = answers["rating"]
         level = max((number for number, _ in self.levels), key=lambda number: probs.get(str(number), 0.0))
-        return Rated(level=level, expected=self._expected(probs), odds=self._odds(probs))
+        return RatingResult(level=level, expected=self._expected(probs), odds=self._odds(probs))
 
     def _odds(self, probs: Mapping[str, float], mass: float = 1.0) -> tuple[tuple[int, float], ...]:
         """The probability of each level, where the levels together have `mass`."""

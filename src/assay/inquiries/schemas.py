@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.errors import BadReply
-from assay.inquiries.base import Section
-from assay.records.images import Picture
+from assay.errors import InvalidReply
+from assay.inquiries.base import PromptSection
+from assay.records.images import Image
 
 
 def array(items: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,21 +50,21 @@ READINGS: dict[str, Any] = record(
 def items_by_id(items: Any, key: str, expected: Sequence[str], what: str) -> dict[str, Mapping[str, Any]]:
     """The items of a reply by their id, checked: each expected id once, and no other."""
     if not isinstance(items, list):
-        raise BadReply(f"Expected a list of {what}s.")
+        raise InvalidReply(f"Expected a list of {what}s.")
     known = frozenset(expected)
     found: dict[str, Mapping[str, Any]] = {}
     for item in items:
         if not isinstance(item, dict) or not isinstance(item.get(key), str):
-            raise BadReply(f"Every {what} must be an object with the text field {key!r}.")
+            raise InvalidReply(f"Every {what} must be an object with the text field {key!r}.")
         name = item[key].strip().strip("[]")
         if name not in known:
-            raise BadReply(f"There is no {key} {name!r}; the ids are {', '.join(expected)}.")
+            raise InvalidReply(f"There is no {key} {name!r}; the ids are {', '.join(expected)}.")
         if name in found:
-            raise BadReply(f"{name!r} is answered twice; give each id once.")
+            raise InvalidReply(f"{name!r} is answered twice; give each id once.")
         found[name] = item
     missing = [name for name in expected if name not in found]
     if missing:
-        raise BadReply(f"No {what} for {', '.join(missing)}; give one for each of {', '.join(expected)}.")
+        raise InvalidReply(f"No {what} for {', '.join(missing)}; give one for each of {', '.join(expected)}.")
     return found
 
 
@@ -75,7 +75,7 @@ def label_of(item: Mapping[str, Any], labels: Sequence[str]) -> str:
         tidy = label.strip().lower().replace(" ", "_").replace("-", "_")
         if tidy in labels:
             return tidy
-    raise BadReply(f"The label must be one of {', '.join(labels)}, not {label!r}.")
+    raise InvalidReply(f"The label must be one of {', '.join(labels)}, not {label!r}.")
 
 
 def text_of(item: Mapping[str, Any], key: str) -> str | None:
@@ -84,7 +84,7 @@ def text_of(item: Mapping[str, Any], key: str) -> str | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str):
-        raise BadReply(f"The field {key!r} must be text.")
+        raise InvalidReply(f"The field {key!r} must be text.")
     return value.strip() or None
 
 
@@ -104,24 +104,24 @@ def passage_index(entry: Any, count: int) -> int:
     name = entry.get("passage") if isinstance(entry, dict) else None
     digits = str(name).strip().strip("[]").removeprefix("P") if name is not None else ""
     if not digits.isdecimal() or len(digits) > 6 or not 1 <= int(digits) <= count:
-        raise BadReply(f"There is no passage {name!r}; the ids are P1 to P{count}.")
+        raise InvalidReply(f"There is no passage {name!r}; the ids are P1 to P{count}.")
     return int(digits) - 1
 
 
-def passage_sections(passages: Sequence[str]) -> tuple[Section, ...]:
+def passage_sections(passages: Sequence[str]) -> tuple[PromptSection, ...]:
     """Passages P1, P2, ... as sections, in order."""
-    return tuple(Section(f"PASSAGE P{number}", text) for number, text in enumerate(passages, 1))
+    return tuple(PromptSection(f"PASSAGE P{number}", text) for number, text in enumerate(passages, 1))
 
 
-def pictured(images: Sequence[tuple[str, Picture]]) -> frozenset[int]:
+def pictured(images: Sequence[tuple[str, Image]]) -> frozenset[int]:
     """The indexes of the passages that have a picture: what a judge quotes of them may stand on it."""
     return frozenset(int(title.removeprefix("PASSAGE P")) - 1 for title, _ in images if title.startswith("PASSAGE P"))
 
 
-def question_section(question: str | None, earlier: str | None = None) -> tuple[Section, ...]:
+def question_section(question: str | None, earlier: str | None = None) -> tuple[PromptSection, ...]:
     """The user's question as a section, if there is one, after the question of the turn before, if that is known."""
-    before = (Section("EARLIER QUESTION", earlier),) if question and earlier else ()
-    return (*before, Section("QUESTION", question)) if question else ()
+    before = (PromptSection("EARLIER QUESTION", earlier),) if question and earlier else ()
+    return (*before, PromptSection("QUESTION", question)) if question else ()
 
 
 def one_line(text: str) -> str:

@@ -20,10 +20,10 @@ Apart = Literal["manhattan", "chebyshev", "hamming"]
 
 
 @dataclass(frozen=True)
-class Compared(Inquiry[tuple[float, ...]]):
+class TextComparison(Inquiry[tuple[float, ...]]):
     """What judges that embed need to know of the two: the texts, and what is made of their vectors."""
 
-    finding: ClassVar[Any] = tuple[float, ...]
+    judgement: ClassVar[Any] = tuple[float, ...]
 
     text: str
     others: tuple[str, ...]
@@ -41,10 +41,10 @@ class Compared(Inquiry[tuple[float, ...]]):
 
 
 @dataclass(frozen=True)
-class Similarity(Compared):
+class Similarity(TextComparison):
     """How similar is `text` to each of `others`?
 
-    Finding: one cosine in [-1, 1] per other text, in order; higher is closer. Judges answer it with embeddings.
+    Judgement: one cosine in [-1, 1] per other text, in order; higher is closer. Judges answer it with embeddings.
     """
 
     name: ClassVar[str] = "similarity"
@@ -55,10 +55,10 @@ class Similarity(Compared):
     def compare(self, a: np.ndarray, b: np.ndarray) -> float:
         return min(1.0, max(-1.0, float(a @ b)))
 
-    def check(self, finding: tuple[float, ...]) -> str | None:
-        if len(finding) != len(self.others):
-            return f"expected {len(self.others)} cosines, got {len(finding)}"
-        wrong = next((c for c in finding if not math.isfinite(c) or abs(c) > 1.0 + 1e-6), None)
+    def check(self, judgement: tuple[float, ...]) -> str | None:
+        if len(judgement) != len(self.others):
+            return f"expected {len(self.others)} cosines, got {len(judgement)}"
+        wrong = next((c for c in judgement if not math.isfinite(c) or abs(c) > 1.0 + 1e-6), None)
         return None if wrong is None else f"{wrong!r} is no cosine"
 
     def scripted(self, rule: Rule) -> tuple[float, ...]:
@@ -74,15 +74,15 @@ _APART: Mapping[Apart, Callable[[np.ndarray, np.ndarray], Any]] = {
 
 
 @dataclass(frozen=True)
-class Distance(Compared):
+class Distance(TextComparison):
     """How far apart are the embeddings of `text` and each of `others`, by a measure that the cosine does not give?
 
     manhattan  the sum of the differences of their coordinates
     chebyshev  the largest of them
     hamming    the share of coordinates that differ, which is nearly all for texts that do
 
-    Finding: one distance of at least 0 per other text, in order; lower is closer. The vectors have length 1. A script's
-    rule is told the measure: distance(text, other, measure).
+    Judgement: one distance of at least 0 per other text, in order; lower is closer. The vectors have length 1. A
+    script's rule is told the measure: distance(text, other, measure).
     """
 
     name: ClassVar[str] = "distance"
@@ -99,10 +99,10 @@ class Distance(Compared):
     def compare(self, a: np.ndarray, b: np.ndarray) -> float:
         return float(_APART[self.measure](a, b))
 
-    def check(self, finding: tuple[float, ...]) -> str | None:
-        if len(finding) != len(self.others):
-            return f"expected {len(self.others)} distances, got {len(finding)}"
-        wrong = next((d for d in finding if not math.isfinite(d) or d < 0.0), None)
+    def check(self, judgement: tuple[float, ...]) -> str | None:
+        if len(judgement) != len(self.others):
+            return f"expected {len(self.others)} distances, got {len(judgement)}"
+        wrong = next((d for d in judgement if not math.isfinite(d) or d < 0.0), None)
         return None if wrong is None else f"{wrong!r} is no distance"
 
     def scripted(self, rule: Rule) -> tuple[float, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 from assay.errors import InputError
-from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, halves, in_places, whole
+from assay.inquiries.base import Division, Inquiry, LabelQuestion, Prompt, PromptSection, Rule, halves, in_places, whole
 from assay.inquiries.schemas import TEXT, array, items_by_id, label_of, one_of, probability_of, record, text_of
 from assay.records import Verdict
 
@@ -21,7 +21,7 @@ For each item give its number as "item", a "reason" of one short sentence and th
 
 
 @dataclass(frozen=True)
-class Sorting(Inquiry[tuple[Verdict, ...]]):
+class Classification(Inquiry[tuple[Verdict, ...]]):
     """What label fits each of `items`, judged by `material`?
 
     what      what is asked, in a word or two; a script's rule is told it: sorting(what, item, texts)
@@ -29,11 +29,11 @@ class Sorting(Inquiry[tuple[Verdict, ...]]):
     choices   pairs of label and meaning, the affirmative label first; labels in lower case with underscores
     given     the items
 
-    Finding: one verdict per item, in order.
+    Judgement: one verdict per item, in order.
     """
 
     name: ClassVar[str] = "sorting"
-    finding: ClassVar[Any] = tuple[Verdict, ...]
+    judgement: ClassVar[Any] = tuple[Verdict, ...]
     divisible: ClassVar[bool] = True
 
     what: str
@@ -46,11 +46,11 @@ class Sorting(Inquiry[tuple[Verdict, ...]]):
 
     def __post_init__(self) -> None:
         if len(dict(self.choices)) < 2 or len(dict(self.choices)) != len(self.choices):
-            raise InputError(f"Sorting: choices: expected two or more labels that differ, got {self.choices!r}")
+            raise InputError(f"Classification: choices: expected two or more labels that differ, got {self.choices!r}")
 
     def prompt(self) -> Prompt:
-        texts = tuple(Section(title, text) for title, text in self.material)
-        items = tuple(Section(f"ITEM I{n}", text) for n, text in enumerate(self.given, 1))
+        texts = tuple(PromptSection(title, text) for title, text in self.material)
+        items = tuple(PromptSection(f"ITEM I{n}", text) for n, text in enumerate(self.given, 1))
         listed = "\n".join(f"{label}: {meaning}" for label, meaning in self.choices)
         return Prompt(
             material=texts + items,
@@ -79,16 +79,16 @@ class Sorting(Inquiry[tuple[Verdict, ...]]):
     def labels(self) -> tuple[str, ...]:
         return tuple(label for label, _ in self.choices)
 
-    def verdicts(self, finding: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-        return finding
+    def verdicts(self, judgement: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+        return judgement
 
     def part(self, numbers: Sequence[int]) -> Self:
         return replace(self, given=tuple(self.given[n] for n in numbers))
 
     def with_part(
-        self, finding: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
+        self, judgement: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
     ) -> tuple[Verdict, ...]:
-        return in_places(finding, numbers, of_part)
+        return in_places(judgement, numbers, of_part)
 
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
         texts = sum(len(text) for _, text in self.material)
@@ -99,14 +99,14 @@ class Sorting(Inquiry[tuple[Verdict, ...]]):
     def halve(self) -> Division[tuple[Verdict, ...]] | None:
         return halves(self, len(self.given))
 
-    def check(self, finding: tuple[Verdict, ...]) -> str | None:
-        if len(finding) != len(self.given):
-            return f"expected {len(self.given)} verdicts, got {len(finding)}"
-        return super().check(finding)
+    def check(self, judgement: tuple[Verdict, ...]) -> str | None:
+        if len(judgement) != len(self.given):
+            return f"expected {len(self.given)} verdicts, got {len(judgement)}"
+        return super().check(judgement)
 
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[LabelQuestion, ...]:
         asked = f"{self.question} This is asked of ITEM I{{}}."
-        return tuple(Question(f"i{n}", asked.format(n), dict(self.choices)) for n in range(1, len(self.given) + 1))
+        return tuple(LabelQuestion(f"i{n}", asked.format(n), dict(self.choices)) for n in range(1, len(self.given) + 1))
 
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
         return tuple(self._decided(answers[f"i{n}"]) for n in range(1, len(self.given) + 1))

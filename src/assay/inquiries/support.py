@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
-from assay.errors import BadReply, InputError
-from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, halves, in_places, whole
+from assay.errors import InputError, InvalidReply
+from assay.inquiries.base import Division, Inquiry, LabelQuestion, Prompt, PromptSection, Rule, halves, in_places, whole
 from assay.inquiries.pieces import Piece, pack
 from assay.inquiries.schemas import (
     READINGS,
@@ -47,13 +47,13 @@ Give one of "items" for each claim, in this order:
 class Support(Inquiry[tuple[Verdict, ...]]):
     """Which of these claims do these passages support?
 
-    Finding: one verdict per claim, in order. `label` speaks of all passages together, `cells[k]` of passage k alone;
+    Judgement: one verdict per claim, in order. `label` speaks of all passages together, `cells[k]` of passage k alone;
     a judge for which each cell is a reading of its own may leave them out: `SupportCells` asks for them. Evidence holds
     the quotes that really stand in the passages.
     """
 
     name: ClassVar[str] = "support"
-    finding: ClassVar[Any] = tuple[Verdict, ...]
+    judgement: ClassVar[Any] = tuple[Verdict, ...]
 
     claims: tuple[Claim, ...]
     passages: tuple[str, ...]
@@ -65,7 +65,7 @@ class Support(Inquiry[tuple[Verdict, ...]]):
 
     def prompt(self) -> Prompt:
         texts = passage_sections(self.passages) + question_section(self.question)
-        claims = tuple(Section(f"CLAIM C{n}", claim.text) for n, claim in enumerate(self.claims, 1))
+        claims = tuple(PromptSection(f"CLAIM C{n}", claim.text) for n, claim in enumerate(self.claims, 1))
         return Prompt(
             material=texts + claims,
             task=TASK,
@@ -90,16 +90,16 @@ class Support(Inquiry[tuple[Verdict, ...]]):
     def labels(self) -> tuple[str, ...]:
         return tuple(LABELS)
 
-    def verdicts(self, finding: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-        return finding
+    def verdicts(self, judgement: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+        return judgement
 
     def part(self, numbers: Sequence[int]) -> Self:
         return replace(self, claims=tuple(self.claims[n] for n in numbers))
 
     def with_part(
-        self, finding: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
+        self, judgement: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
     ) -> tuple[Verdict, ...]:
-        return in_places(finding, numbers, of_part)
+        return in_places(judgement, numbers, of_part)
 
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
         room = chars - len(self.question or "") - sum(len(claim.text) + 8 for claim in self.claims)
@@ -109,15 +109,17 @@ class Support(Inquiry[tuple[Verdict, ...]]):
             return self.halve()
         groups = pack(self.passages, room, self.language)
         parts = tuple(replace(self, passages=tuple(piece.text for piece in group)) for group in groups)
-        return Division(parts, lambda findings: join_passages(self.passages, groups, findings))
+        return Division(parts, lambda judgements: join_passages(self.passages, groups, judgements))
 
     def halve(self) -> Division[tuple[Verdict, ...]] | None:
         return halves(self, len(self.claims))
 
-    def check(self, finding: tuple[Verdict, ...]) -> str | None:
-        if len(finding) != len(self.claims) or any(len(row.cells) not in self._sizes for row in finding):
+    def check(self, judgement: tuple[Verdict, ...]) -> str | None:
+        if len(judgement) != len(self.claims) or any(len(row.cells) not in self._sizes for row in judgement):
             return f"expected {len(self.claims)} verdicts of {len(self.passages)} cells each"
-        return super().check(finding) or next(filter(None, (misquoted(row, self.passages) for row in finding)), None)
+        return super().check(judgement) or next(
+            filter(None, (misquoted(row, self.passages) for row in judgement)), None
+        )
 
     @property
     def _sizes(self) -> tuple[int, ...]:
@@ -127,9 +129,9 @@ class Support(Inquiry[tuple[Verdict, ...]]):
     def scripted(self, rule: Rule) -> tuple[Verdict, ...]:
         return tuple(_by_rule(claim, self.passages, rule) for claim in self.claims)
 
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[LabelQuestion, ...]:
         return tuple(
-            Question(f"c{c}" + (f"p{p}" if p else ""), _instructions(c, p), LABELS)
+            LabelQuestion(f"c{c}" + (f"p{p}" if p else ""), _instructions(c, p), LABELS)
             for c in range(1, len(self.claims) + 1)
             for p in range(len(self.passages) + 1)
         )
@@ -155,7 +157,7 @@ class Support(Inquiry[tuple[Verdict, ...]]):
 class SupportCells(Support):
     """What does each of these passages alone say of these claims? Asked where the verdicts of `Support` have no cells.
 
-    Finding: as of Support, and always with the cells, which are what is wanted of it.
+    Judgement: as of Support, and always with the cells, which are what is wanted of it.
     """
 
     name: ClassVar[str] = "support_cells"
@@ -174,13 +176,13 @@ def strongest(labels: Sequence[str]) -> SupportLabel:
 
 
 def join_passages(
-    passages: Sequence[str], groups: Sequence[Sequence[Piece]], findings: Sequence[tuple[Verdict, ...]]
+    passages: Sequence[str], groups: Sequence[Sequence[Piece]], judgements: Sequence[tuple[Verdict, ...]]
 ) -> tuple[Verdict, ...]:
     """One verdict per claim from the verdicts on groups of passage pieces.
 
     A claim is supported when some group supports it; what only two groups together would support is not found.
     """
-    return tuple(_join_rows(passages, groups, rows) for rows in zip(*findings, strict=True))
+    return tuple(_join_rows(passages, groups, rows) for rows in zip(*judgements, strict=True))
 
 
 def _join_rows(passages: Sequence[str], groups: Sequence[Sequence[Piece]], rows: Sequence[Verdict]) -> Verdict:
@@ -224,7 +226,7 @@ def _verdict(claim: Claim, passages: Sequence[str], item: Mapping[str, Any], see
     unlocated = 0
     entries = item.get("quotes")
     if not isinstance(entries, list):
-        raise BadReply("Every claim needs a list of quotes, which may be empty.")
+        raise InvalidReply("Every claim needs a list of quotes, which may be empty.")
     for entry in entries:
         index = passage_index(entry, len(passages))
         cell_label = label_of(entry, tuple(LABELS))

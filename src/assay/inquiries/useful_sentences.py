@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
-from assay.errors import BadReply
-from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, halves, in_places, whole
+from assay.errors import InvalidReply
+from assay.inquiries.base import Division, Inquiry, LabelQuestion, Prompt, PromptSection, Rule, halves, in_places, whole
 from assay.inquiries.pieces import Piece, pack
 from assay.inquiries.schemas import READINGS, passage_sections, question_section
 from assay.inquiries.usefulness import LABELS
@@ -28,12 +28,12 @@ BEGINNING = 3
 class UsefulSentences(Inquiry[tuple[Verdict, ...]]):
     """Which of `sentences` are useful for the question, read where they stand in `passages`?
 
-    `sentences` say where each stands. Finding: one verdict per sentence, in order; `passage` of a verdict counts the
+    `sentences` say where each stands. Judgement: one verdict per sentence, in order; `passage` of a verdict counts the
     sentences, from 0. A useful sentence is its own evidence, so no reason and no quote is asked for.
     """
 
     name: ClassVar[str] = "useful_sentences"
-    finding: ClassVar[Any] = tuple[Verdict, ...]
+    judgement: ClassVar[Any] = tuple[Verdict, ...]
     divisible: ClassVar[bool] = True
     scripted_as: ClassVar[str] = "usefulness"
     unscripted: ClassVar[Any] = False
@@ -59,7 +59,7 @@ class UsefulSentences(Inquiry[tuple[Verdict, ...]]):
         texts = passage_sections(self.passages) + question_section(self.question, self.earlier)
         listed = "\n".join(f"{n} P{s.passage + 1} {_beginning(s.text)}" for n, s in enumerate(self.sentences, 1))
         return Prompt(
-            material=(*texts, Section("SENTENCES", listed)),
+            material=(*texts, PromptSection("SENTENCES", listed)),
             task=TASK,
             schema=READINGS,
             output_tokens=30 + 2 * len(self.sentences),
@@ -71,10 +71,10 @@ class UsefulSentences(Inquiry[tuple[Verdict, ...]]):
         numbers = reply.get("sentences")
         count = len(self.sentences)
         if not isinstance(numbers, list):
-            raise BadReply("The field 'sentences' must be a list of numbers, which may be empty.")
+            raise InvalidReply("The field 'sentences' must be a list of numbers, which may be empty.")
         for number in numbers:
             if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= count:
-                raise BadReply(f"There is no sentence {number!r}; the numbers are 1 to {count}.")
+                raise InvalidReply(f"There is no sentence {number!r}; the numbers are 1 to {count}.")
         useful = frozenset(numbers)
         return tuple(_verdict(n, n + 1 in useful, None) for n in range(count))
 
@@ -84,17 +84,17 @@ class UsefulSentences(Inquiry[tuple[Verdict, ...]]):
     def labels(self) -> tuple[str, ...]:
         return tuple(LABELS)
 
-    def verdicts(self, finding: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-        return finding
+    def verdicts(self, judgement: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+        return judgement
 
     def part(self, numbers: Sequence[int]) -> Self:
         return replace(self, sentences=tuple(self.sentences[n] for n in numbers))
 
     def with_part(
-        self, finding: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
+        self, judgement: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
     ) -> tuple[Verdict, ...]:
         moved = tuple(replace(verdict, passage=n) for n, verdict in zip(numbers, of_part, strict=True))
-        return in_places(finding, numbers, moved)
+        return in_places(judgement, numbers, moved)
 
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
         beginnings = sum(min(len(sentence.text), 40) for sentence in self.sentences)
@@ -107,12 +107,12 @@ class UsefulSentences(Inquiry[tuple[Verdict, ...]]):
         groups = [(group, found) for group in pack(self.passages, room, self.language) if (found := within(group))]
         parts = tuple(self._of_group(group, found) for group, found in groups)
         numbers = [n for _, found in groups for n, _ in found]
-        return Division(parts, lambda findings: _in_order(numbers, findings, len(self.sentences)))
+        return Division(parts, lambda judgements: _in_order(numbers, judgements, len(self.sentences)))
 
     def halve(self) -> Division[tuple[Verdict, ...]] | None:
         division = halves(self, len(self.sentences))
         count = len(self.sentences)
-        return division and replace(division, join=lambda findings: _in_order(range(count), findings, count))
+        return division and replace(division, join=lambda judgements: _in_order(range(count), judgements, count))
 
     def _of_group(self, group: Sequence[Piece], found: Sequence[tuple[int, int]]) -> Self:
         """This inquiry on the sentences `found` in these pieces of the passages, which become its passages."""
@@ -123,14 +123,14 @@ class UsefulSentences(Inquiry[tuple[Verdict, ...]]):
             sentences.append(Evidence(passage=at, span=moved, text=moved.of(piece.text)))
         return replace(self, passages=tuple(piece.text for piece in group), sentences=tuple(sentences))
 
-    def check(self, finding: tuple[Verdict, ...]) -> str | None:
-        if len(finding) != len(self.sentences):
-            return f"expected {len(self.sentences)} verdicts, got {len(finding)}"
-        return super().check(finding)
+    def check(self, judgement: tuple[Verdict, ...]) -> str | None:
+        if len(judgement) != len(self.sentences):
+            return f"expected {len(self.sentences)} verdicts, got {len(judgement)}"
+        return super().check(judgement)
 
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[LabelQuestion, ...]:
         asked = "Does sentence {} of SENTENCES help to answer the QUESTION?"
-        return tuple(Question(f"s{n}", asked.format(n), LABELS) for n in range(1, len(self.sentences) + 1))
+        return tuple(LabelQuestion(f"s{n}", asked.format(n), LABELS) for n in range(1, len(self.sentences) + 1))
 
     def decided(self, answers: Mapping[str, Mapping[str, float]]) -> tuple[Verdict, ...]:
         shares = [answers[f"s{n}"].get("useful", 0.0) for n in range(1, len(self.sentences) + 1)]
@@ -170,8 +170,8 @@ def _beginning(sentence: str) -> str:
     return " ".join(words[:BEGINNING])[:60] + (" ..." if len(words) > BEGINNING else "")
 
 
-def _in_order(numbers: Sequence[int], findings: Sequence[tuple[Verdict, ...]], count: int) -> tuple[Verdict, ...]:
+def _in_order(numbers: Sequence[int], judgements: Sequence[tuple[Verdict, ...]], count: int) -> tuple[Verdict, ...]:
     """The verdicts of all parts, where the first is on sentence `numbers[0]` of the whole, and so on."""
-    verdicts = [verdict for finding in findings for verdict in finding]
+    verdicts = [verdict for judgement in judgements for verdict in judgement]
     found = {n: replace(verdict, passage=n) for n, verdict in zip(numbers, verdicts, strict=True)}
     return tuple(found.get(n, _verdict(n, False, None)) for n in range(count))

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
-from assay.errors import BadReply
-from assay.inquiries.base import Division, Inquiry, Prompt, Question, Rule, Section, halves, in_places, whole
+from assay.errors import InvalidReply
+from assay.inquiries.base import Division, Inquiry, LabelQuestion, Prompt, PromptSection, Rule, halves, in_places, whole
 from assay.inquiries.pieces import Piece, pack
 from assay.inquiries.schemas import (
     READINGS,
@@ -41,11 +41,11 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
 
     `given` is the answer that the passages should lead to (the reference, or what the system said); without it the
     question alone decides. `earlier` is the question of the turn before, for what this one leaves out ("Where is it?").
-    Finding: one verdict per passage, in order.
+    Judgement: one verdict per passage, in order.
     """
 
     name: ClassVar[str] = "usefulness"
-    finding: ClassVar[Any] = tuple[Verdict, ...]
+    judgement: ClassVar[Any] = tuple[Verdict, ...]
 
     question: str
     passages: tuple[str, ...]
@@ -58,7 +58,7 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
 
     def prompt(self) -> Prompt:
         texts = passage_sections(self.passages) + question_section(self.question, self.earlier)
-        given = (Section("EXPECTED ANSWER", self.given),) if self.given else ()
+        given = (PromptSection("EXPECTED ANSWER", self.given),) if self.given else ()
         return Prompt(
             material=texts + given,
             task=TASK.format(given=" as the EXPECTED ANSWER does" if given else ""),
@@ -81,8 +81,8 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
     def labels(self) -> tuple[str, ...]:
         return tuple(LABELS)
 
-    def verdicts(self, finding: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
-        return finding
+    def verdicts(self, judgement: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+        return judgement
 
     def part(self, numbers: Sequence[int]) -> Self:
         left = dict(self.images)
@@ -91,10 +91,10 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
         return replace(self, passages=passages, images=tuple((title, one) for title, one in moved if one is not None))
 
     def with_part(
-        self, finding: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
+        self, judgement: tuple[Verdict, ...], numbers: Sequence[int], of_part: tuple[Verdict, ...]
     ) -> tuple[Verdict, ...]:
         moved = tuple(_moved(verdict, n, 0) for n, verdict in zip(numbers, of_part, strict=True))
-        return in_places(finding, numbers, moved)
+        return in_places(judgement, numbers, moved)
 
     def fit(self, chars: int) -> Division[tuple[Verdict, ...]] | None:
         room = chars - len(self.question) - len(self.given or "") - len(self.earlier or "")
@@ -106,7 +106,7 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
             return self.halve()
         groups = pack(self.passages, room, self.language)
         parts = tuple(replace(self, passages=tuple(piece.text for piece in group)) for group in groups)
-        return Division(parts, lambda findings: _join(len(self.passages), groups, findings))
+        return Division(parts, lambda judgements: _join(len(self.passages), groups, judgements))
 
     def halve(self) -> Division[tuple[Verdict, ...]] | None:
         count = len(self.passages)
@@ -115,28 +115,30 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
             return None
         first, second = range(count // 2), range(count // 2, count)
 
-        def join(findings: Sequence[tuple[Verdict, ...]]) -> tuple[Verdict, ...]:
+        def join(judgements: Sequence[tuple[Verdict, ...]]) -> tuple[Verdict, ...]:
             return tuple(
                 _moved(verdict, n, 0)
-                for numbers, finding in zip((first, second), findings, strict=True)
-                for n, verdict in zip(numbers, finding, strict=True)
+                for numbers, judgement in zip((first, second), judgements, strict=True)
+                for n, verdict in zip(numbers, judgement, strict=True)
             )
 
         return replace(division, join=join)
 
-    def check(self, finding: tuple[Verdict, ...]) -> str | None:
-        if len(finding) != len(self.passages):
-            return f"expected {len(self.passages)} verdicts, got {len(finding)}"
-        return super().check(finding) or next(filter(None, (misquoted(row, self.passages) for row in finding)), None)
+    def check(self, judgement: tuple[Verdict, ...]) -> str | None:
+        if len(judgement) != len(self.passages):
+            return f"expected {len(self.passages)} verdicts, got {len(judgement)}"
+        return super().check(judgement) or next(
+            filter(None, (misquoted(row, self.passages) for row in judgement)), None
+        )
 
     def scripted(self, rule: Rule) -> tuple[Verdict, ...]:
         says = [rule(self.question, passage) for passage in self.passages]
         return tuple(Verdict(label="useful" if yes else "not_useful", passage=n) for n, yes in enumerate(says))
 
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[LabelQuestion, ...]:
         given = " as the EXPECTED ANSWER does" if self.given else ""
         return tuple(
-            Question(f"p{n}", f"Does passage P{n} help to answer the QUESTION{given}?", LABELS)
+            LabelQuestion(f"p{n}", f"Does passage P{n} help to answer the QUESTION{given}?", LABELS)
             for n in range(1, len(self.passages) + 1)
         )
 
@@ -152,7 +154,7 @@ def _verdict(index: int, passage: str, item: Mapping[str, Any], seen: bool) -> V
     label = label_of(item, tuple(LABELS))
     quotes = item.get("quotes", [])
     if not isinstance(quotes, list) or not all(isinstance(quote, dict) for quote in quotes):
-        raise BadReply("Every passage needs a list of quotes, which may be empty.")
+        raise InvalidReply("Every passage needs a list of quotes, which may be empty.")
     said = [text for quote in quotes if (text := text_of(quote, "quote"))] if label == "useful" else []
     located = [locate_parts(text, passage) for text in said]
     return Verdict(
@@ -174,11 +176,11 @@ def _moved(verdict: Verdict, passage: int, by: int) -> Verdict:
 
 
 def _join(
-    count: int, groups: Sequence[Sequence[Piece]], findings: Sequence[tuple[Verdict, ...]]
+    count: int, groups: Sequence[Sequence[Piece]], judgements: Sequence[tuple[Verdict, ...]]
 ) -> tuple[Verdict, ...]:
     """A passage read in pieces is useful when one of them is."""
     best: list[Verdict | None] = [None] * count
-    for group, verdicts in zip(groups, findings, strict=True):
+    for group, verdicts in zip(groups, judgements, strict=True):
         for piece, verdict in zip(group, verdicts, strict=True):
             moved = _moved(verdict, piece.passage, piece.start)
             known = best[piece.passage]

@@ -14,7 +14,7 @@ from assay.records import Usage
 T = TypeVar("T")
 
 
-async def asked(judge: JudgeBackend, inquiries: Sequence[Inquiry[Any]]) -> list[Answer]:
+async def ask_judge(judge: JudgeBackend, inquiries: Sequence[Inquiry[Any]]) -> list[Answer]:
     """One answer per inquiry, in order, each with the shape of its inquiry or a failure. Only cancellation is raised.
 
     Asks nothing when there are no inquiries.
@@ -22,8 +22,8 @@ async def asked(judge: JudgeBackend, inquiries: Sequence[Inquiry[Any]]) -> list[
     if not inquiries:
         return []
     if not sees(judge) and any(inquiry.images for inquiry in inquiries):
-        blind = iter(await asked(judge, [inquiry for inquiry in inquiries if not inquiry.images]))
-        return [_not_seen(inquiry) if inquiry.images else next(blind) for inquiry in inquiries]
+        blind = iter(await ask_judge(judge, [inquiry for inquiry in inquiries if not inquiry.images]))
+        return [_needs_vision(inquiry) if inquiry.images else next(blind) for inquiry in inquiries]
     try:
         answers = list(await judge.answer(inquiries))
     except JudgeFailure as failure:
@@ -36,7 +36,7 @@ async def asked(judge: JudgeBackend, inquiries: Sequence[Inquiry[Any]]) -> list[
     return [_checked(inquiry, answer) for inquiry, answer in zip(inquiries, answers, strict=True)]
 
 
-def _not_seen(inquiry: Inquiry[Any]) -> Answer:
+def _needs_vision(inquiry: Inquiry[Any]) -> Answer:
     message = f"{inquiry.images[0][0]} has a picture, which this judge cannot be shown; name a model that reads images"
     return Answer(failure=JudgeFailure(Cause.NEEDS_VISION, message))
 
@@ -49,22 +49,22 @@ def bug(error: Exception | SystemExit, before: str = "") -> JudgeFailure:
 
 
 def _checked(inquiry: Inquiry[Any], answer: Answer) -> Answer:
-    """The answer, its finding checked for type and labels: a judge's mistake is a failure and never a number."""
+    """The answer, its judgement checked for type and labels: a judge's mistake is a failure and never a number."""
     wrong = _wrong_answer(answer)
     if wrong is not None:
         return Answer(failure=JudgeFailure(Cause.BUG, f"the judge answered {inquiry.name} with {wrong}"))
     if answer.failure is not None:
         return answer
     try:
-        finding = inquiry.checked(answer.finding)
-        wrong = inquiry.check(finding)
+        judgement = inquiry.checked(answer.judgement)
+        wrong = inquiry.check(judgement)
     except Exception as error:  # pydantic's, or of an inquiry of a user's own
         first = str(error).partition("\n")[0]
         wrong = f"{type(error).__name__}: {first}"
     else:
         if wrong is None:
-            return answer if finding is answer.finding else Answer(finding, None, answer.usage, answer.keep)
-    message = f"the judge's finding does not answer its inquiry {inquiry.name}: {wrong}"
+            return answer if judgement is answer.judgement else Answer(judgement, None, answer.usage, answer.keep)
+    message = f"the judge's judgement does not answer its inquiry {inquiry.name}: {wrong}"
     return Answer(failure=JudgeFailure(Cause.BUG, message), usage=answer.usage)
 
 
@@ -79,7 +79,7 @@ def _wrong_answer(answer: Any) -> str | None:
     return None
 
 
-async def together(work: Sequence[Awaitable[T]]) -> list[T]:
+async def gather_all(work: Sequence[Awaitable[T]]) -> list[T]:
     """The results, in order. When one raises or this is cancelled, all others are cancelled and waited for."""
     if len(work) == 1:
         return [await work[0]]

@@ -1,7 +1,7 @@
 """Judges: whoever answers inquiries.
 
 A judge implements `answer`, which takes a batch of inquiries of any types and returns one `Answer` for each. What a
-metric holds in its hands is the small `Judge` protocol, served by a `FindingCache`: memory, store, batches.
+metric holds in its hands is the small `Judge` protocol, served by a `JudgementCache`: memory, store, batches.
 
 There are two ways to answer, and a judge may have one or both: *generate* structured text (see `writing.judge`), or
 *decide*: a probability for each label of a closed set, many questions in one request (`Inquiry.questions`, `decided`).
@@ -17,17 +17,17 @@ from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay.errors import InputError, JudgeFailure
 
 if TYPE_CHECKING:
     from assay.inquiries.base import Inquiry
     from assay.judges.guidance import Guidance, GuidanceSpec
-    from assay.judges.protocol import Asking, FindingStore, Group
+    from assay.judges.protocol import Asking, Group, JudgementStore
 from assay.judges.protocol import Answer, F, Host
 
 
-def check_at_once(judge: BaseJudge, who: str) -> None:
+def check_immediate(judge: BaseJudge, who: str) -> None:
     """Raise InputError for a judge that answers in batches, within a day: `who` needs its answers sooner."""
     if judge.rows_in_flight is not None:
         raise InputError(
@@ -42,7 +42,7 @@ class BaseJudge(ABC):
     #: how it is asked what belongs together, see `assay.judges.fusing`; None: one by one, it cannot be asked otherwise
     asking: Asking | None = None
 
-    #: False for judges whose findings need not be kept on disk (scripts, tests)
+    #: False for judges whose judgements need not be kept on disk (scripts, tests)
     durable: bool = True
 
     #: how many samples an evaluation asks this judge about at the same time; None: all that are in flight
@@ -61,11 +61,11 @@ class BaseJudge(ABC):
     budgeted: bool = False
 
     def __repr__(self) -> str:
-        return shown(self)
+        return call_repr(self)
 
     @property
-    def tells_contradiction(self) -> bool:
-        """See `Judge.tells_contradiction`."""
+    def detects_contradiction(self) -> bool:
+        """See `Judge.detects_contradiction`."""
         return True
 
     @property
@@ -75,7 +75,8 @@ class BaseJudge(ABC):
 
     @property
     def address(self) -> str:
-        """All of this judge that can change a finding, for the finding's content address. Its fingerprint, if not more.
+        """All of this judge that can change a judgement, for the judgement's content address. Its fingerprint, if
+        not more.
 
         Raises whatever `fingerprint` raises.
         """
@@ -85,8 +86,8 @@ class BaseJudge(ABC):
         """This judge, set to give the probabilities of its labels where it can: they may cost more than the labels."""
         return self
 
-    def kept_in(self, store: FindingStore) -> BaseJudge:
-        """This judge for a run that keeps findings in `store`; one that asks another judge keeps that one's there."""
+    def with_store(self, store: JudgementStore) -> BaseJudge:
+        """This judge for a run that keeps judgements in `store`; one that asks another judge keeps that one's there."""
         return self
 
     def with_guidance(self, guidance: GuidanceSpec) -> Self:
@@ -122,7 +123,7 @@ class BaseJudge(ABC):
 
     @abstractmethod
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        """One answer per inquiry, in order. An inquiry that fails gets a failure; the others keep their findings."""
+        """One answer per inquiry, in order. An inquiry that fails gets a failure; the others keep their judgements."""
 
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
         """Which of these inquiries, that came up together, to answer together: each group goes to `answer` by itself.
@@ -141,7 +142,7 @@ class BaseJudge(ABC):
         be held up, and perhaps again; without it a judge loads when it is first asked.
         """
 
-    def asked_by(self, run: Host) -> AbstractAsyncContextManager[None]:
+    def session_for(self, run: Host) -> AbstractAsyncContextManager[None]:
         """Within, this judge is asked by that run alone. Only a judge that answers late needs to know."""
         return nullcontext()
 
@@ -156,14 +157,14 @@ class BaseJudge(ABC):
         return fused_groups(self, None)
 
     async def find(self, inquiry: Inquiry[F]) -> F:
-        """The finding, remembered for as long as the running event loop lives."""
-        from assay.judges.cache import FindingCache
+        """The judgement, remembered for as long as the running event loop lives."""
+        from assay.judges.cache import JudgementCache
 
         loop = asyncio.get_running_loop()
-        caches: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, FindingCache]
+        caches: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, JudgementCache]
         caches = self.__dict__.setdefault("_caches", weakref.WeakKeyDictionary())
         if loop not in caches:
-            caches[loop] = FindingCache(self)
+            caches[loop] = JudgementCache(self)
         return await caches[loop].find(inquiry)
 
 

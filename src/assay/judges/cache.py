@@ -1,7 +1,7 @@
 """The cache in front of a judge: equal inquiries are answered once, and inquiries that meet are answered together.
 
-Order of look-up: memory, a call that is already under way, the store, the judge. Findings go into the store before
-anybody sees them. What one inquiry breaks is that inquiry's failure; its neighbours keep their findings.
+Order of look-up: memory, a call that is already under way, the store, the judge. Judgements go into the store before
+anybody sees them. What one inquiry breaks is that inquiry's failure; its neighbours keep their judgements.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Any, TypeVar
 
 from assay.errors import Cause, JudgeFailure, StoreError
 from assay.inquiries.base import Inquiry
-from assay.judges.asking import asked, bug
+from assay.judges.asking import ask_judge, bug
 from assay.judges.fusing import fused_groups
 from assay.judges.prompt_rendering import SECRET
-from assay.judges.protocol import METER, WAITS, Answer, Around, FindingStore, Group, JudgeBackend
+from assay.judges.protocol import METER, WAITS, Answer, Around, Group, JudgeBackend, JudgementStore
 from assay.records import Usage
 
 F = TypeVar("F")
 
-MEMORY = 4096  # findings kept in memory; they are small, the store keeps all
+MEMORY = 4096  # judgements kept in memory; they are small, the store keeps all
 
 #: Asking again in the same run cannot help.
 _LASTING = frozenset(
@@ -51,16 +51,16 @@ class _Batch:
 
 
 @dataclass(slots=True)
-class FindingCache(Around):
+class JudgementCache(Around):
     """Serves the `Judge` protocol over one judge, within one event loop.
 
     reading      which reading of the same texts this is: what one reading found is not known to another
-    usage        adds up everything asked through this cache; `reused` counts findings that cost nothing
-    store_error  what the store said when it could not keep a finding: it was delivered all the same, and is in memory
+    usage        adds up everything asked through this cache; `reused` counts judgements that cost nothing
+    store_error  what the store said when it could not keep a judgement: it was delivered all the same, and is in memory
     """
 
     judge: JudgeBackend
-    store: FindingStore | None = None
+    store: JudgementStore | None = None
     reading: int = 1
     usage: Usage = field(default_factory=Usage)
     reused: int = 0
@@ -84,7 +84,7 @@ class FindingCache(Around):
         return self._fused
 
     async def find(self, inquiry: Inquiry[F]) -> F:
-        """The finding on this inquiry. Raises JudgeFailure."""
+        """The judgement on this inquiry. Raises JudgeFailure."""
         inquiry = self.judge.guided(inquiry)
         key = self._key(inquiry)
         for _ in range(2):
@@ -129,16 +129,16 @@ class FindingCache(Around):
         if self.store is None or not self.judge.durable:
             return None
         try:
-            blob = self.store.get_finding(key)
-            finding = None if blob is None else type(inquiry).load(blob)
-            if blob is None or inquiry.check(finding) is not None:
+            blob = self.store.get_judgement(key)
+            judgement = None if blob is None else type(inquiry).load(blob)
+            if blob is None or inquiry.check(judgement) is not None:
                 return None
         except StoreError as error:
             self._failed(error)
             return None
         except Exception:  # what does not load is asked for again, and no error for ever
             return None
-        answer = Answer(finding=finding)
+        answer = Answer(judgement=judgement)
         self._remember(key, answer)
         return answer
 
@@ -148,21 +148,22 @@ class FindingCache(Around):
             self._memory.popitem(last=False)
 
     def _keep(self, call: _Call, answer: Answer) -> Answer:
-        """Keep a finding in memory and in the store. A finding that cannot be written is its own inquiry's failure."""
+        """Keep a judgement in memory and in the store. A judgement that cannot be written is its own inquiry's
+        failure."""
         if self.store is not None and self.judge.durable:
             try:
-                blob = type(call.inquiry).dump(answer.finding)
+                blob = type(call.inquiry).dump(answer.judgement)
             except Exception as error:
-                failure = bug(error, f"the judge's finding on {call.inquiry.name} is no JSON: ")
+                failure = bug(error, f"the judge's judgement on {call.inquiry.name} is no JSON: ")
                 self._remember(call.key, Answer(failure=failure))
                 return Answer(failure=failure, usage=answer.usage)
             try:
                 if self._maker is None:
                     self._maker = self.judge.fingerprint
-                self.store.put_finding(call.key, call.inquiry.name, self._maker, blob)
+                self.store.put_judgement(call.key, call.inquiry.name, self._maker, blob)
             except Exception as error:  # paid for is paid for: it goes on from memory
                 self._failed(error)
-        self._remember(call.key, Answer(finding=answer.finding))
+        self._remember(call.key, Answer(judgement=answer.judgement))
         return answer
 
     # ---- asking
@@ -205,7 +206,7 @@ class FindingCache(Around):
         try:
             SECRET.set(self._secret())  # in this task's own context
             WAITS.set(None)  # it is of no one row
-            answers = await asked(self.judge, [call.inquiry for call in batch.calls])
+            answers = await ask_judge(self.judge, [call.inquiry for call in batch.calls])
             for call, answer in zip(batch.calls, answers, strict=True):
                 self._end(call, answer)
         finally:
@@ -278,5 +279,5 @@ def _unpacked(answer: Answer, inquiry: Inquiry[F]) -> F:
         failure = answer.failure
         again = JudgeFailure(failure.cause, failure.message, raw=failure.raw, detail=failure.detail)
         raise again from failure
-    finding: F = answer.finding
-    return finding
+    judgement: F = answer.judgement
+    return judgement

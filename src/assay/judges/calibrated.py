@@ -3,8 +3,8 @@
     judge = calibrated("embedded", "calibration.json")
     evaluate("answers.jsonl", judge=judge)
 
-It asks the judge beneath and maps what that says, so findings that the store has of that judge are used again. Its
-fingerprint is another one: runs with and without a calibration do not compare, and their findings do not mix.
+It asks the judge beneath and maps what that says, so judgements that the store has of that judge are used again. Its
+fingerprint is another one: runs with and without a calibration do not compare, and their judgements do not mix.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from assay._util.permissions import read_json, write_json
 from assay.errors import InputError, JudgeFailure
 from assay.inquiries import Inquiry
 from assay.judges.base import BaseJudge, JudgeSpec
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.cascade.items import kind_of
-from assay.judges.protocol import METER, Answer, FindingStore, Host, Meter
+from assay.judges.protocol import METER, Answer, Host, JudgementStore, Meter
 from assay.judges.thresholds import Threshold
 from assay.records import Cell, Record, Verdict, fingerprint
 
@@ -132,7 +132,7 @@ class CalibratedJudge(BaseJudge):
     no more becomes the denial of its kind; of claims, `not_mentioned`.
     """
 
-    def __init__(self, judge: BaseJudge, calibration: CalibrationSpec, store: FindingStore | None = None) -> None:
+    def __init__(self, judge: BaseJudge, calibration: CalibrationSpec, store: JudgementStore | None = None) -> None:
         self.calibration = calibration if isinstance(calibration, Calibration) else Calibration.load(calibration)
         self.judge = judge
         if isinstance(judge, CalibratedJudge):
@@ -145,10 +145,12 @@ class CalibratedJudge(BaseJudge):
         if not self.calibration.maps:
             raise InputError("calibration: it maps no probabilities; it has thresholds of metrics alone")
         self._store = store
-        self._beneath: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, FindingCache] = weakref.WeakKeyDictionary()
+        self._beneath: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, JudgementCache] = (
+            weakref.WeakKeyDictionary()
+        )
         self.budgeted, self.sees, self.samples_at_once = judge.budgeted, judge.sees, judge.samples_at_once
         self.rows_in_flight = judge.rows_in_flight
-        # with a store the findings are there under the name of the judge beneath
+        # with a store the judgements are there under the name of the judge beneath
         self.durable = judge.durable and store is None
 
     def __repr__(self) -> str:
@@ -168,11 +170,11 @@ class CalibratedJudge(BaseJudge):
         return f"{self.judge.address}#calibrated-{self._hash}"
 
     @property
-    def tells_contradiction(self) -> bool:
-        return self.judge.tells_contradiction
+    def detects_contradiction(self) -> bool:
+        return self.judge.detects_contradiction
 
-    def kept_in(self, store: FindingStore) -> BaseJudge:
-        """See `BaseJudge.kept_in`: what the judge beneath found is kept, and used again, as its own."""
+    def with_store(self, store: JudgementStore) -> BaseJudge:
+        """See `BaseJudge.with_store`: what the judge beneath found is kept, and used again, as its own."""
         return CalibratedJudge(self.judge, self.calibration, store)
 
     def with_probabilities(self) -> BaseJudge:
@@ -190,8 +192,8 @@ class CalibratedJudge(BaseJudge):
     async def prepare(self) -> None:
         await self.judge.prepare()
 
-    def asked_by(self, run: Host) -> AbstractAsyncContextManager[None]:
-        return self.judge.asked_by(run)
+    def session_for(self, run: Host) -> AbstractAsyncContextManager[None]:
+        return self.judge.session_for(run)
 
     async def release(self) -> None:
         await self.judge.release()
@@ -203,26 +205,26 @@ class CalibratedJudge(BaseJudge):
     async def _one(self, inquiry: Inquiry[Any]) -> Answer:
         loop = asyncio.get_running_loop()
         if loop not in self._beneath:
-            self._beneath[loop] = FindingCache(self.judge, self._store)
+            self._beneath[loop] = JudgementCache(self.judge, self._store)
         meter = Meter()
         token = METER.set(meter)
         try:
-            finding = await self._beneath[loop].find(inquiry)
+            judgement = await self._beneath[loop].find(inquiry)
         except JudgeFailure as failure:
             return Answer(failure=failure, usage=meter.usage)
         finally:
             METER.reset(token)
-        return Answer(finding=self._mapped(inquiry, finding), usage=meter.usage)
+        return Answer(judgement=self._mapped(inquiry, judgement), usage=meter.usage)
 
-    def _mapped(self, inquiry: Inquiry[Any], finding: Any) -> Any:
+    def _mapped(self, inquiry: Inquiry[Any], judgement: Any) -> Any:
         kind = kind_of(inquiry)
         one = self.calibration.maps.get(kind)
-        verdicts = inquiry.verdicts(finding)
+        verdicts = inquiry.verdicts(judgement)
         if one is None or not verdicts or kind not in DENIALS:
-            return finding
+            return judgement
         yes, no = inquiry.labels()[0], DENIALS[kind]
         mapped = tuple(_verdict(verdict, one, yes, no) for verdict in verdicts)
-        return mapped[0] if isinstance(finding, Verdict) else inquiry.with_part(finding, range(len(mapped)), mapped)
+        return mapped[0] if isinstance(judgement, Verdict) else inquiry.with_part(judgement, range(len(mapped)), mapped)
 
 
 def _verdict(verdict: Verdict, one: ProbabilityMap, yes: str, no: str) -> Verdict:

@@ -38,7 +38,7 @@ def judge_of(model: object) -> BaseJudge | None:
     for name in (*FRAMEWORKS, *points):
         if name in owners:
             _refuse_class(model)
-            return _made(name, points.get(name), model)
+            return _load_judge(name, points.get(name), model)
     if isinstance(model, type) and issubclass(model, BaseJudge):
         _refuse_class(model)
     return None
@@ -49,7 +49,7 @@ def _refuse_class(model: object) -> None:
         raise InputError(f"judge: this is the class {model.__name__}; give an object of it: {model.__name__}(...)")
 
 
-def _made(name: str, point: EntryPoint | None, model: object) -> BaseJudge:
+def _load_judge(name: str, point: EntryPoint | None, model: object) -> BaseJudge:
     how = install_extra(FRAMEWORKS[name]) if name in FRAMEWORKS else "see who made it"
     missing = f"judge: {type(model).__name__} needs a package: {how}"
     if point is None:

@@ -20,7 +20,7 @@ from assay.judges import prompt_rendering as fences
 from assay.records import fingerprint
 
 if TYPE_CHECKING:
-    from assay.judges.protocol import FindingStore, JudgeBackend
+    from assay.judges.protocol import JudgeBackend, JudgementStore
 from assay.judges.protocol import GROUPS, Asking, Group
 
 #: Under which name a store keeps what was found.
@@ -35,18 +35,18 @@ def checked_asking(given: Any) -> Asking:
     return asking
 
 
-def fused_groups(judge: JudgeBackend, store: FindingStore | None) -> frozenset[Group]:
+def fused_groups(judge: JudgeBackend, store: JudgementStore | None) -> frozenset[Group]:
     """The groups that this judge is asked together. Raises what the store raises."""
     if judge.asking == "fused":
         return frozenset(GROUPS)
     if judge.asking != "auto" or store is None or not judge.durable:
         return frozenset()
-    return frozenset(group for group in GROUPS if kept(judge, store, group).get("verdict") == "agrees")
+    return frozenset(group for group in GROUPS if stored_check(judge, store, group).get("verdict") == "agrees")
 
 
-def kept(judge: JudgeBackend, store: FindingStore, group: Group) -> dict[str, Any]:
+def stored_check(judge: JudgeBackend, store: JudgementStore, group: Group) -> dict[str, Any]:
     """What a check of this judge, as it is asked now, found of a group; empty where there is none that can be read."""
-    blob = store.get_finding(_key(judge, group))
+    blob = store.get_judgement(_key(judge, group))
     try:
         found = None if blob is None else json.loads(blob)
     except ValueError:
@@ -54,13 +54,13 @@ def kept(judge: JudgeBackend, store: FindingStore, group: Group) -> dict[str, An
     return found if isinstance(found, dict) else {}
 
 
-def keep(judge: JudgeBackend, store: FindingStore, group: Group, found: dict[str, Any]) -> None:
+def store_check(judge: JudgeBackend, store: JudgementStore, group: Group, found: dict[str, Any]) -> None:
     """Keep what a check found, in place of what an earlier one did."""
-    store.put_finding(_key(judge, group), KEPT_AS, judge.fingerprint, json.dumps(found).encode())
+    store.put_judgement(_key(judge, group), KEPT_AS, judge.fingerprint, json.dumps(found).encode())
 
 
 def _key(judge: JudgeBackend, group: Group) -> str:
-    """The judge, and all wording that a finding of the group depends on: an edited prompt has not been checked."""
+    """The judge, and all wording that a judgement of the group depends on: an edited prompt has not been checked."""
     notes = sorted(judge.guidance.notes.items()) if judge.guidance is not None else ()
     words = [fused_inquiry.TASK, support.TASK, usefulness.TASK, fences.VERSION, fences.SYSTEM, fused_inquiry.MOST]
     return f"{KEPT_AS} {group} {judge.address} {fingerprint([*words, notes])}"

@@ -12,8 +12,8 @@ In a file (TOML or JSON) each kind of inquiry is a table:
     texts = { TEXT = "[1] Open daily from 9 to 5." }
     reply = { claims = [ { sentence = 1, claim = "It is open daily." }, { sentence = 1, claim = "It opens at 9." } ] }
 
-It follows the task and is part of what is asked: a finding made with it has another address than one made without, and
-changing what is said of claims asks only for claims again.
+It follows the task and is part of what is asked: a judgement made with it has another address than one made without,
+and changing what is said of claims asks only for claims again.
 """
 
 from __future__ import annotations

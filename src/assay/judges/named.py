@@ -75,10 +75,10 @@ def _resolved(judge: JudgeSpec, options: Mapping[str, Any]) -> BaseJudge:
         "'systemone:MODEL', 'cascade:PATH', "
         "'local:PATH', a judge object, a LangChain chat model or a LlamaIndex LLM"
     )
-    raise InputError(f"judge: expected {expected}, got {judge!r}{_meant(judge)}")
+    raise InputError(f"judge: expected {expected}, got {judge!r}{_suggestion(judge)}")
 
 
-def _meant(judge: object) -> str:
+def _suggestion(judge: object) -> str:
     """The way out for a name that nearly is one: a slip in 'embedded', or a model without who serves it."""
     if not isinstance(judge, str) or not judge or ":" in judge:
         return ""

@@ -21,7 +21,7 @@ BETWEEN = "\n"  # between passages that are read together
 Pair = tuple[str, str]  # a text, and a claim
 
 
-class Reading(Protocol):
+class PairReading(Protocol):
     """What a text says of a claim."""
 
     @property
@@ -41,23 +41,23 @@ class Reading(Protocol):
         """Offsets of the parts of the claim by which it is not supported; none where that is not known."""
 
 
-R = TypeVar("R", bound=Reading)
+R = TypeVar("R", bound=PairReading)
 T = TypeVar("T")
 
 
-def support_findings(
+def support_judgements(
     inquiries: Mapping[int, Support], read: Callable[[list[Pair]], Sequence[R]], reason: Callable[[R, str], str | None]
 ) -> dict[int, tuple[Verdict, ...]]:
-    """The findings of these inquiries; `read` gets every pair of text and claim once.
+    """The judgements of these inquiries; `read` gets every pair of text and claim once.
 
     `reason` says why in words: it is told the reading, and the parts by which a claim is not supported, as quotes.
     """
     asked = [(i, claim, text) for i in inquiries.values() for claim in i.claims for text in _texts(i)]
-    pairs = distinct((text, said) for i, claim, text in asked for said in said_by(claim.text, i.question, text))
+    pairs = distinct((text, said) for i, claim, text in asked for said in claim_texts(claim.text, i.question, text))
     readings = dict(zip(pairs, read(pairs), strict=True)) if pairs else {}
 
     def best(inquiry: Support, claim: Claim, text: str) -> tuple[R, str]:
-        spellings = said_by(claim.text, inquiry.question, text)
+        spellings = claim_texts(claim.text, inquiry.question, text)
         return max(((readings[text, said], said) for said in spellings), key=lambda one: one[0].probability)
 
     return {
@@ -66,7 +66,7 @@ def support_findings(
     }
 
 
-def said_by(claim: str, question: str | None, text: str) -> tuple[str, ...]:
+def claim_texts(claim: str, question: str | None, text: str) -> tuple[str, ...]:
     """What is read of a claim, in one or several spellings of which the best counts.
 
     "1889" says nothing by itself, and any passage with that number would support it: an answer of a few words is read
@@ -95,7 +95,7 @@ def _texts(inquiry: Support) -> tuple[str, ...]:
     return alone if isinstance(inquiry, SupportCells) or not alone else (BETWEEN.join(alone),)
 
 
-def _label(reading: Reading) -> SupportLabel:
+def _label(reading: PairReading) -> SupportLabel:
     if reading.probability >= 0.5:
         return "supported"
     silent = 1 - reading.probability - reading.contradiction

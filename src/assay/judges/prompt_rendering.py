@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
-from assay.inquiries.base import Prompt, Section
+from assay.inquiries.base import Prompt, PromptSection
 
 #: Part of every fingerprint: raise it when the wording or the layout below changes.
 VERSION = "2"
@@ -73,9 +73,9 @@ def render_parts(prompt: Prompt, *, show_schema: bool, mask: Mask | None = None)
     return [*parts, {"type": "text", "text": f"{text}\n\n{tail}"}]
 
 
-def enclose(sections: Sequence[Section], mask: Mask | None = None) -> list[str]:
+def enclose(sections: Sequence[PromptSection], mask: Mask | None = None) -> list[str]:
     """Each section between its fences, all with one code."""
-    material = [Section(s.title, clean(mask(s.text) if mask else s.text)) for s in sections]
+    material = [PromptSection(s.title, clean(mask(s.text) if mask else s.text)) for s in sections]
     code = _code([section.text for section in material])
     return [f'<data-{code} title="{_title(section)}">\n{section.text}\n</data-{code}>' for section in material]
 
@@ -100,7 +100,7 @@ def clean(text: str) -> str:
     return text
 
 
-def _title(section: Section) -> str:
+def _title(section: PromptSection) -> str:
     return " ".join(clean(section.title).replace('"', "'").split())
 
 
@@ -131,7 +131,7 @@ def _compact(schema: Mapping[str, Any]) -> str:
 
 
 def name_of_mask(mask: Mask | None) -> str | None:
-    """What a mask is called in content addresses, so that no finding on one mask's texts passes for another's.
+    """What a mask is called in content addresses, so that no judgement on one mask's texts passes for another's.
 
     Its attribute `name`, or for a plain function its place and a hash of its code. Two masks without either (lambdas,
     partials, closures, objects) are never the same: what is found with them is found again by the next process.

@@ -26,27 +26,27 @@ class Judge(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """What makes this judge's findings its own: model, parameters, versions. Equal means interchangeable."""
+        """What makes this judge's judgements its own: model, parameters, versions. Equal means interchangeable."""
 
     @property
-    def tells_contradiction(self) -> bool:
+    def detects_contradiction(self) -> bool:
         """Whether its support verdicts tell a contradiction from a gap."""
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         """Why this judge does not answer inquiries of this type, with the way out; None when it does."""
 
     async def find(self, inquiry: Inquiry[F]) -> F:
-        """The finding. Raises JudgeFailure."""
+        """The judgement. Raises JudgeFailure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A finding, or the failure in its place, and what it cost.
+    """A judgement, or the failure in its place, and what it cost.
 
     `keep`: False for a makeshift that must not be remembered, in memory or in a store.
     """
 
-    finding: Any = None
+    judgement: Any = None
     failure: JudgeFailure | None = None
     usage: Usage = field(default_factory=Usage)
     keep: bool = True
@@ -65,12 +65,12 @@ class JudgeBackend(Protocol):
         """See `Judge.fingerprint`."""
 
     @property
-    def tells_contradiction(self) -> bool:
-        """See `Judge.tells_contradiction`."""
+    def detects_contradiction(self) -> bool:
+        """See `Judge.detects_contradiction`."""
 
     @property
     def address(self) -> str:
-        """All of this judge that can change a finding, for the finding's content address."""
+        """All of this judge that can change a judgement, for the judgement's content address."""
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         """See `Judge.cannot`."""
@@ -114,8 +114,8 @@ class Around:
         return self.judge.fingerprint
 
     @property
-    def tells_contradiction(self) -> bool:
-        return self.judge.tells_contradiction
+    def detects_contradiction(self) -> bool:
+        return self.judge.detects_contradiction
 
     @property
     def sees(self) -> bool:
@@ -130,7 +130,7 @@ class Around:
 
 
 class Meter:
-    """Adds up what the findings asked for in one context (one metric on one sample) cost."""
+    """Adds up what the judgements asked for in one context (one metric on one sample) cost."""
 
     __slots__ = ("usage",)
 
@@ -213,14 +213,14 @@ JUDGING: ContextVar[bool] = ContextVar("assay_judging", default=False)
 SPENDING: ContextVar[Spending | None] = ContextVar("assay_spending", default=None)
 
 
-class FindingStore(Protocol):
-    """Where findings are kept between runs. May raise StoreError, which costs the keeping and nothing else."""
+class JudgementStore(Protocol):
+    """Where judgements are kept between runs. May raise StoreError, which costs the keeping and nothing else."""
 
-    def get_finding(self, key: str) -> bytes | None:
-        """The finding stored under this key."""
+    def get_judgement(self, key: str) -> bytes | None:
+        """The judgement stored under this key."""
 
-    def put_finding(self, key: str, inquiry: str, judge: str, finding: bytes) -> None:
-        """Keep a finding; on disk when this returns."""
+    def put_judgement(self, key: str, inquiry: str, judge: str, judgement: bytes) -> None:
+        """Keep a judgement; on disk when this returns."""
 
 
 Asking = Literal["auto", "fused", "separate"]

@@ -108,13 +108,13 @@ class ScriptedJudge(BaseJudge):
     def _one(self, inquiry: Inquiry[Any]) -> Answer:
         self.asked[inquiry.name] += 1
         try:
-            return Answer(finding=self._finding(inquiry), usage=Usage(calls=1))
+            return Answer(judgement=self._judgement(inquiry), usage=Usage(calls=1))
         except JudgeFailure as failure:
             return Answer(failure=failure, usage=Usage(calls=1))
         except Exception as error:  # a rule is the user's
             return Answer(failure=bug(error, "the script raised "), usage=Usage(calls=1))
 
-    def _finding(self, inquiry: Inquiry[Any]) -> Any:
+    def _judgement(self, inquiry: Inquiry[Any]) -> Any:
         cannot = self.cannot(type(inquiry))
         if cannot is not None:
             raise cannot

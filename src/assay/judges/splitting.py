@@ -1,7 +1,7 @@
 """Parts: an inquiry that is too large for one request is asked in several, whichever kind of judge is asked.
 
 One function, for judges that write and judges that decide; they differ in what a request holds (`Room`) and in how a
-request is sent (`Ask`).
+request is sent (`Question`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries.base import Division, Inquiry, Section
-from assay.judges.asking import bug, together
+from assay.inquiries.base import Division, Inquiry, PromptSection
+from assay.judges.asking import bug, gather_all
 from assay.judges.prompt_rendering import tokens_in
 from assay.judges.protocol import Answer
 from assay.records import Usage
@@ -50,7 +50,7 @@ class Need:
     split: bool = False
 
 
-class Room(Protocol):
+class RequestWindow(Protocol):
     """What one request to a judge holds."""
 
     @property
@@ -61,7 +61,7 @@ class Room(Protocol):
         """What this inquiry takes in one request. May raise JudgeFailure where no request can hold it."""
 
 
-async def ask_in_parts(inquiry: Inquiry[Any], room: Room, ask: Ask, depth: int = 0) -> Answer:
+async def ask_in_parts(inquiry: Inquiry[Any], room: RequestWindow, ask: Ask, depth: int = 0) -> Answer:
     """The answer to an inquiry, whole or in parts. What goes wrong is an answer; only cancellation is raised."""
     try:
         division = _division(inquiry, room, depth)
@@ -83,43 +83,43 @@ async def ask_in_parts(inquiry: Inquiry[Any], room: Room, ask: Ask, depth: int =
 
 
 def joined(division: Division[Any], answers: Sequence[Answer]) -> Answer:
-    """The answer on the whole from those on its parts: the first failure, or the findings joined; the cost of all."""
+    """The answer on the whole from those on its parts: the first failure, or the judgements joined; the cost of all."""
     usage = sum((answer.usage for answer in answers), Usage())
     for answer in answers:
         if answer.failure is not None:
             return Answer(failure=answer.failure, usage=usage)
     try:
-        return Answer(finding=division.join([answer.finding for answer in answers]), usage=usage)
+        return Answer(judgement=division.join([answer.judgement for answer in answers]), usage=usage)
     except Exception as error:  # an inquiry of a user's own may be wrong; that is one failure
         return Answer(failure=bug(error), usage=usage)
 
 
-def chars_for(tokens: int, sections: Sequence[Section]) -> int:
+def chars_for(tokens: int, sections: Sequence[PromptSection]) -> int:
     """Characters of text, of the kind in these sections, that so many tokens hold."""
     # the densest section decides: parts may be made of it alone
     density = max((tokens_in(s.text) / len(s.text) for s in sections if s.text), default=1.0)
     return max(0, int(tokens / max(density, 0.01)))
 
 
-def reading(sections: Sequence[Section]) -> int:
+def reading(sections: Sequence[PromptSection]) -> int:
     """Tokens of texts with their fences, and of pictures."""
     return sum(tokens_in(section.text) + FENCE_TOKENS for section in sections) + picture_tokens(sections)
 
 
-def picture_tokens(sections: Sequence[Section]) -> int:
+def picture_tokens(sections: Sequence[PromptSection]) -> int:
     """A cautious estimate of what their pictures take."""
     return PICTURE_TOKENS * sum(section.image is not None for section in sections)
 
 
-async def _parts(division: Division[Any], room: Room, ask: Ask, depth: int) -> list[Answer]:
-    return await together([ask_in_parts(part, room, ask, depth + 1) for part in division.parts])
+async def _parts(division: Division[Any], room: RequestWindow, ask: Ask, depth: int) -> list[Answer]:
+    return await gather_all([ask_in_parts(part, room, ask, depth + 1) for part in division.parts])
 
 
 def _with_cost(answer: Answer, usage: Usage) -> Answer:
-    return Answer(answer.finding, answer.failure, usage + answer.usage, answer.keep)
+    return Answer(answer.judgement, answer.failure, usage + answer.usage, answer.keep)
 
 
-def _division(inquiry: Inquiry[Any], room: Room, depth: int) -> Division[Any] | None:
+def _division(inquiry: Inquiry[Any], room: RequestWindow, depth: int) -> Division[Any] | None:
     """The parts to ask for; None: all at once. Raises JudgeFailure where it is too long and must not be cut."""
     need = room.need(inquiry)
     if need.split and depth < DEEPEST and (halves := inquiry.halve()) is not None:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from assay.live.intake import open_intake as open_intake
     from assay.live.protocol import Intake as Intake
     from assay.live.protocol import LiveOptions as LiveOptions
-    from assay.live.sampling import Rule as Rule
     from assay.live.sampling import Sampling as Sampling
+    from assay.live.sampling import SamplingRule as SamplingRule
     from assay.live.scorer import LiveScorer as LiveScorer
     from assay.live.spool.spool import Spool as Spool
     from assay.live.spool.status import SpoolReport as SpoolReport
@@ -28,7 +28,7 @@ _HOMES = {
     "LiveOptions": "assay.live.protocol",
     "LiveScorer": "assay.live.scorer",
     "Prices": "assay.judges.budget.budget",
-    "Rule": "assay.live.sampling",
+    "SamplingRule": "assay.live.sampling",
     "Sampling": "assay.live.sampling",
     "Spool": "assay.live.spool.spool",
     "SpoolReport": "assay.live.spool.status",

@@ -8,10 +8,10 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 from assay._util.forks import renewed
-from assay.live.disabled import know, unpickled
-from assay.live.exit_hooks import look_after
+from assay.live.disabled import register_intake, unpickled
+from assay.live.exit_hooks import close_at_exit
 from assay.live.feedback import REFUSED, Feedback, FeedbackSampler, feedback_of
-from assay.live.health import Health, Tally
+from assay.live.health import Health, HealthCounts
 from assay.live.mailbox import Mailbox
 from assay.live.protocol import Submission
 from assay.live.sampling import Sampling, resolve_sampling
@@ -34,13 +34,13 @@ class BaseIntake(ABC):
         self._sampling = resolve_sampling(sampling)
         self._set_up()
         self._token = uuid.uuid4().hex
-        know(self._token, self)
+        register_intake(self._token, self)
         renewed(self)
-        look_after(self)
+        close_at_exit(self)
 
     def _set_up(self) -> None:
         """Begin afresh, at first and in a forked child."""
-        self._tally = Tally()
+        self._tally = HealthCounts()
         self._sampler = FeedbackSampler(self._sampling)
         before = getattr(self, "_box", None)
         self._box = self._open_box()

@@ -12,7 +12,7 @@ from assay.live.mailbox import Mailbox
 from assay.live.shared_threads import DELIVERY
 from assay.records import ScoredSample
 from assay.sinks.base import Sink
-from assay.sinks.writing import Written, close_all, named_sinks, write_to
+from assay.sinks.writing import Written, close_all, name_sinks, write_to
 
 
 class Delivery:
@@ -30,7 +30,7 @@ class Delivery:
         report: Callable[[int, Written | None], None],
         failed: Callable[[BaseException, str], None],
     ) -> None:
-        self._sinks = named_sinks(sinks)
+        self._sinks = name_sinks(sinks)
         self._targets: list[tuple[str, Callable[[ScoredSample], object]]] = [
             (name, sink.write) for name, sink in self._sinks.items()
         ]

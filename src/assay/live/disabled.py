@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from assay.records import ScoredSample
 
 
-class Nowhere:
+class DisabledIntake:
     """Takes nothing, holds nothing, and has no thread. Implements `Intake`. `why`, for its repr."""
 
     def __init__(self, why: str) -> None:
@@ -53,7 +53,7 @@ class Nowhere:
 _KNOWN: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
 
 
-def know(token: str, intake: object) -> None:
+def register_intake(token: str, intake: object) -> None:
     """Whom a pickle with this token stands for, in this process and in its forks."""
     _KNOWN[token] = intake
 
@@ -68,8 +68,8 @@ def unpickled(token: str, kind: str) -> Any:
             "behind. Make one in each process, for example in the worker's initializer, or give all of them one Spool",
             kind,
         )
-        known = _KNOWN[token] = _HERE[token] = Nowhere(why)
+        known = _KNOWN[token] = _HERE[token] = DisabledIntake(why)
     return known
 
 
-_HERE: dict[str, Nowhere] = {}  # kept, so that each is said once
+_HERE: dict[str, DisabledIntake] = {}  # kept, so that each is said once

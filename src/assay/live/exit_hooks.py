@@ -35,7 +35,7 @@ CLOSE_GRACE = 0.1  # of EXIT_GRACE, for closing
 _ALIVE: weakref.WeakSet[Finishing] = weakref.WeakSet()
 
 
-def look_after(one: Finishing) -> None:
+def close_at_exit(one: Finishing) -> None:
     """Close it at the end of the process."""
     _ALIVE.add(one)
     _PROCESS_END.register()

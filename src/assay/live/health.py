@@ -54,7 +54,7 @@ class Health(Record):
     last_error: str | None = None
 
 
-class Tally:
+class HealthCounts:
     """The running counters behind `Health`: `counts` by its fields' names. Change them under a lock."""
 
     __slots__ = ("causes", "counts", "errors")

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from assay._util.sqlite import Database, as_store_error
-from assay._util.terminal import counted
+from assay._util.terminal import pluralize
 from assay._util.timestamps import Moment, iso, seconds_at
-from assay.data.named_sources import open_named
+from assay.data.named_sources import open_named_source
 from assay.data.rows import RowError
 from assay.errors import InputError
 from assay.live.spool.spool import Spool
@@ -58,7 +58,7 @@ class IngestReport(Record):
         told = [f"{self.new} new", *(f"{count} {name}" for name, count in counts.items() if count)]
         unreadable = f"; {self.unreadable} unreadable" if self.unreadable else ""
         until = f"; completed until {iso(self.completed)}" if self.completed is not None else ""
-        return f"{counted(self.read, 'sample')}: {', '.join(told)}{unreadable}{until}"
+        return f"{pluralize(self.read, 'sample')}: {', '.join(told)}{unreadable}{until}"
 
 
 def ingest(
@@ -96,7 +96,7 @@ def ingest(
         start = before - overlap
     items = source
     if isinstance(source, str):
-        items = open_named(source, since=start, until=seconds_at(until, "until"), limit=limit, project=project)
+        items = open_named_source(source, since=start, until=seconds_at(until, "until"), limit=limit, project=project)
     report = _append(items, spool, metadata or {})  # type: ignore[arg-type]
     if key is None or report.refused or until is not None or limit is not None:
         return replace(report, completed=before)

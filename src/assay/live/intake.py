@@ -54,9 +54,9 @@ def open_intake(
 def switched_off(enabled: bool | None = None) -> Intake | None:
     """An intake that takes nothing, where live scoring is off by this argument or else by ASSAY_ENABLED; else None."""
     from assay.live import environment
-    from assay.live.disabled import Nowhere
+    from assay.live.disabled import DisabledIntake
 
-    return None if (environment.enabled() if enabled is None else enabled) else Nowhere(OFF)
+    return None if (environment.enabled() if enabled is None else enabled) else DisabledIntake(OFF)
 
 
 def is_off(intake: Intake) -> bool:

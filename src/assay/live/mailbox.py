@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 from assay._util.error_counter import log
-from assay.live.shared_threads import Lane, on_a_lane
+from assay.live.shared_threads import SharedThread, on_shared_thread
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ class Mailbox(Generic[T]):
 
     def __init__(
         self,
-        lane: Lane,
+        lane: SharedThread,
         work: Callable[[], bool],
         more: Callable[[], bool] | None = None,
         *,
@@ -153,7 +153,7 @@ class Mailbox(Generic[T]):
 
     def flush(self, timeout: float | None) -> bool:
         """Wait until all that was put so far is settled. False: the time ran out, or this thread would do the work."""
-        if on_a_lane():
+        if on_shared_thread():
             return False
         last = self._numbers
         return self.wait_for(lambda: next(iter(self._open), last + 1) > last, timeout)
@@ -161,7 +161,7 @@ class Mailbox(Generic[T]):
     def wait_for(self, reached: Callable[[], bool], timeout: float | None) -> bool:
         """Wait, with the lane at work at once, until this holds. `reached` is called with the lock held."""
         with self.lock:
-            if reached() or timeout == 0 or on_a_lane():
+            if reached() or timeout == 0 or on_shared_thread():
                 return reached()
             waiter = (reached, threading.Event())
             self._waiting.append(waiter)

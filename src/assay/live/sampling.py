@@ -18,7 +18,7 @@ _SPACE = 2**64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision(Record):
+class SamplingDecision(Record):
     """Whether a sample is taken, at which rate, and by which rule (None: no rule matched)."""
 
     taken: bool
@@ -27,7 +27,7 @@ class Decision(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class SamplingRule:
     """A rate for the samples that match all that is given here; a rule without conditions matches every sample.
 
     name           what the samples that it decided on carry in `metadata["sampling"]`
@@ -127,13 +127,13 @@ class Sampling:
     """
 
     rate: float = 1.0
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[SamplingRule, ...] = ()
     seed: str = ""
 
     def __post_init__(self) -> None:
         check_rate(self.rate, "Sampling: rate")
         object.__setattr__(self, "rules", tuple(self.rules))
-        wrong = next((rule for rule in self.rules if not isinstance(rule, Rule)), None)
+        wrong = next((rule for rule in self.rules if not isinstance(rule, SamplingRule)), None)
         if wrong is not None:
             raise InputError(f"Sampling: rules: expected Rule objects, got {wrong!r}")
         names = [rule.name for rule in self.rules]
@@ -143,12 +143,12 @@ class Sampling:
         if not isinstance(self.seed, str):
             raise InputError(f"Sampling: seed: expected a text, got {self.seed!r}")
 
-    def decide(self, sample: Sample) -> Decision:
+    def decide(self, sample: Sample) -> SamplingDecision:
         """The decision on this sample."""
         rule = next((rule for rule in self.rules if rule.matches(sample)), None)
         rate = self.rate if rule is None else rule.rate
         taken = position(sampling_key(sample), self.seed) < int(rate * _SPACE)
-        return Decision(taken=taken, rate=rate, rule=None if rule is None else rule.name)
+        return SamplingDecision(taken=taken, rate=rate, rule=None if rule is None else rule.name)
 
     def mark(self, sample: Sample) -> tuple[bool, Sample]:
         """The decision, and the sample with rate and rule in `metadata["sampling"]`: 1 / rate is its weight."""

@@ -17,14 +17,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay._util.call_repr import labels, shown
+from assay._util.call_repr import call_repr, labels
 from assay._util.error_counter import log
 from assay._util.forks import keep
 from assay.errors import InputError
 from assay.evaluation.score_sample import score_sample
-from assay.judges.base import JudgeSpec, check_at_once
+from assay.judges.base import JudgeSpec, check_immediate
 from assay.judges.budget.budget import Budget, check_budget, spending, waits_for_budget
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.rotating_cache import RenewedCache
 from assay.live.base import BaseIntake
 from assay.live.delivery import Delivery
@@ -33,7 +33,7 @@ from assay.live.health import Health
 from assay.live.mailbox import Mailbox
 from assay.live.protocol import Submission
 from assay.live.sampling import Sampling
-from assay.live.shared_threads import SCORING, on_a_lane
+from assay.live.shared_threads import SCORING, on_shared_thread
 from assay.live.sizes import size_of
 from assay.records import Sample, ScoredSample
 from assay.sinks.base import Sink
@@ -109,7 +109,7 @@ class LiveScorer(BaseIntake):
 
         self.metrics = resolve(LIVE_METRICS if metrics is None else metrics)
         self.judge = environment.judge_or(judge)
-        check_at_once(self.judge, "live scoring")
+        check_immediate(self.judge, "live scoring")
         check_budget(budget, self.judge)
         self._budget = budget
         self._waits = when_spent == "wait"
@@ -143,7 +143,7 @@ class LiveScorer(BaseIntake):
     # -- the host's side ------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return shown(self, labels(self.metrics), self.judge, sinks=self._sinks or None)
+        return call_repr(self, labels(self.metrics), self.judge, sinks=self._sinks or None)
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until all that was submitted so far is scored and delivered. False when the time ran out first."""
@@ -192,7 +192,7 @@ class LiveScorer(BaseIntake):
         released = None
         if self._letting_go is not None and self._letting_go.detach():
             released = SCORING.let_go(self.judge)
-        if released is not None and not on_a_lane():
+        if released is not None and not on_shared_thread():
             wait([released], timeout=seconds)
         health = self.health()
         if health.pending or health.undelivered:
@@ -231,8 +231,8 @@ class LiveScorer(BaseIntake):
         if SCORING.here:
             self._start()
 
-    def _cache_here(self) -> FindingCache:
-        """The cache for one sample: findings, and what a judge holds, belong to a thread's loop."""
+    def _cache_here(self) -> JudgementCache:
+        """The cache for one sample: judgements, and what a judge holds, belong to a thread's loop."""
         if self._cache is None or self._thread is not threading.current_thread():
             self._cache, self._thread = RenewedCache(self.judge), threading.current_thread()
         if self._letting_go is None:
@@ -241,7 +241,7 @@ class LiveScorer(BaseIntake):
             self._letting_go.atexit = False
         return self._cache.next()
 
-    async def _one(self, number: int, item: Submission | _BroughtIn, cache: FindingCache) -> None:
+    async def _one(self, number: int, item: Submission | _BroughtIn, cache: JudgementCache) -> None:
         scored: ScoredSample | None = None
         sample: Sample | None = None
         taken: Sample | None
@@ -288,7 +288,7 @@ class LiveScorer(BaseIntake):
         while len(self._taken) > self._max_queue:
             self._taken.popitem(last=False)
 
-    async def _score(self, sample: Sample, cache: FindingCache) -> ScoredSample:
+    async def _score(self, sample: Sample, cache: JudgementCache) -> ScoredSample:
         while True:
             scored = await score_sample(
                 sample, self.metrics, cache, deadline=self._deadline, score_partial=self._score_partial

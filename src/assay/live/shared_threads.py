@@ -38,7 +38,7 @@ class WorkSource(Protocol):
         """Whether there is more to do."""
 
 
-class Lane:
+class SharedThread:
     """Serves mailboxes on one thread, each in its turn.
 
     every     seconds between looks for new work
@@ -205,22 +205,22 @@ class Lane:
 
 
 #: Where samples are scored, one loop for all scorers; and where blocking sinks are written to.
-SCORING = Lane("assay-live", 0.02, seldom=0.1)
-DELIVERY = Lane("assay-delivery", 0.02, seldom=0.1)
+SCORING = SharedThread("assay-live", 0.02, seldom=0.1)
+DELIVERY = SharedThread("assay-delivery", 0.02, seldom=0.1)
 
-_SPOOLING: dict[float, Lane] = {}
+_SPOOLING: dict[float, SharedThread] = {}
 
 
-def spooling(every: float) -> Lane:
+def spooling(every: float) -> SharedThread:
     """The lane of all spools that write so often."""
-    return _SPOOLING.setdefault(every, Lane("assay-spool", every))
+    return _SPOOLING.setdefault(every, SharedThread("assay-spool", every))
 
 
-def on_a_lane() -> bool:
+def on_shared_thread() -> bool:
     """Whether this is the thread of a lane: one that must not wait for another mailbox."""
-    return any(lane.here for lane in all_lanes())
+    return any(lane.here for lane in all_shared_threads())
 
 
-def all_lanes() -> list[Lane]:
+def all_shared_threads() -> list[SharedThread]:
     """Every lane of this process."""
     return [SCORING, DELIVERY, *_SPOOLING.values()]

@@ -33,14 +33,14 @@ def _passages(contexts: tuple[Context, ...] | None) -> int:
 def _message(message: Message) -> int:
     size = PASSAGE + len(message.content)
     for call in message.tool_calls:
-        size += PASSAGE + len(call.output or "") + _held(call.arguments)
+        size += PASSAGE + len(call.output or "") + _text_size(call.arguments)
     return size
 
 
-def _held(value: object) -> int:
+def _text_size(value: object) -> int:
     """The characters of the texts in a JSON value."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, Mapping):
-        return sum(len(name) + _held(one) for name, one in value.items())
-    return sum(map(_held, value)) if isinstance(value, (list, tuple)) else 8
+        return sum(len(name) + _text_size(one) for name, one in value.items())
+    return sum(map(_text_size, value)) if isinstance(value, (list, tuple)) else 8

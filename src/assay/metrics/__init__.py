@@ -15,7 +15,7 @@ from assay.metrics.context_utilization import ContextUtilization
 from assay.metrics.decorator import FunctionMetric, metric
 from assay.metrics.faithfulness import Faithfulness
 from assay.metrics.hallucination import Hallucination
-from assay.metrics.labels import Called
+from assay.metrics.labels import LabelledMetric
 from assay.metrics.noise_sensitivity import NoiseSensitivity
 from assay.metrics.nugget_recall import NuggetRecall
 from assay.metrics.registry import METRICS
@@ -30,7 +30,6 @@ __all__ = [
     "AnswerDirectness",
     "AnswerRelevancy",
     "AspectCritique",
-    "Called",
     "CitationAccuracy",
     "ContextEntityRecall",
     "ContextPrecision",
@@ -41,6 +40,7 @@ __all__ = [
     "FunctionMetric",
     "Hallucination",
     "HarmonicMean",
+    "LabelledMetric",
     "Metric",
     "NoiseSensitivity",
     "NuggetRecall",

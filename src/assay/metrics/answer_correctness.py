@@ -41,11 +41,11 @@ from assay.metrics.shared_inquiries import (
     both_not_judged,
     claims_of,
     cosines,
+    gather,
     not_mentioned,
     probabilities,
     same_text,
     support,
-    together,
 )
 from assay.records import Claim, Evidence, Sample, Score, Span, Verdict
 from assay.text.short_answers import aliases, polarity, stated
@@ -160,7 +160,7 @@ class AnswerCorrectness(Metric):
         spellings = aliases(reference) if self.weights[0] and not refuses(reference) else ()
         if spellings:
             return await self._by_words(spellings, sample, judge)
-        readings, similarity = await together(self._readings(sample, judge), self._similarity(sample, judge))
+        readings, similarity = await gather(self._readings(sample, judge), self._similarity(sample, judge))
         if readings is None:
             assert similarity is not None  # one of the weights is positive
             return self.scored(similarity, parts={"similarity": similarity})
@@ -183,7 +183,7 @@ class AnswerCorrectness(Metric):
 
     async def _by_words(self, spellings: Sequence[str], sample: Sample, judge: Judge) -> Score:
         """The score by a reference of a few words."""
-        verdict, similarity = await together(given_in(spellings, sample, judge), self._similarity(sample, judge))
+        verdict, similarity = await gather(given_in(spellings, sample, judge), self._similarity(sample, judge))
         factual = float(verdict.label == "supported")
         parts = {"tp": factual, "fp": 0.0, "fn": 1 - factual, "factual": factual}
         if similarity is not None:
@@ -198,7 +198,7 @@ class AnswerCorrectness(Metric):
         said, right = await ask(judge, claims_of(sample, "answer"), claims_of(sample, "reference"))
         if not said or not right:  # F is 0 or has no value: reading one against the other would not change that
             return not_mentioned(said, reference), not_mentioned(right, answer)
-        return await together(support(said, reference, sample, judge), support(right, answer, sample, judge))
+        return await gather(support(said, reference, sample, judge), support(right, answer, sample, judge))
 
     async def _similarity(self, sample: Sample, judge: Judge) -> float | None:
         if not self.weights[1]:

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self, cast
 
 from assay.errors import Cause, JudgeFailure, MissingExtra
 from assay.inquiries.base import Inquiry
-from assay.inquiries.rating import Rated
+from assay.inquiries.rating import RatingResult
 from assay.judges.protocol import METER, Judge, Meter
 from assay.metrics.languages import languages_in
 from assay.metrics.parameters import check_parameters
@@ -93,7 +93,7 @@ class Metric(ABC):
         return self.name
 
     @abstractmethod
-    async def measure(self, sample: Sample, judge: Judge) -> Score | float | Verdict | Rated | Unscored:
+    async def measure(self, sample: Sample, judge: Judge) -> Score | float | Verdict | RatingResult | Unscored:
         """The score of a sample that has all this metric needs, or its value (see `assay.metric`).
 
         May raise JudgeFailure.
@@ -142,7 +142,7 @@ class Metric(ABC):
 
     def cannot(self, judge: Judge, language: str = "en") -> JudgeFailure | None:
         """Why this judge cannot answer what this metric asks, or None. Asks nothing."""
-        if self.needs_contradiction and not judge.tells_contradiction:
+        if self.needs_contradiction and not judge.detects_contradiction:
             message = f"{self.label} needs a judge that tells contradictions from gaps; name an LLM judge"
             return JudgeFailure(Cause.JUDGE_CANNOT, message)
         return next(filter(None, (judge.cannot(inquiry, language) for inquiry in self.asks)), None)
@@ -222,7 +222,7 @@ class Metric(ABC):
         )
 
 
-#: The labels of assay's own inquiries, by what they say; an `Ask` has its own.
+#: The labels of assay's own inquiries, by what they say; an `Question` has its own.
 _AFFIRMATIVE = frozenset({"supported", "useful", "direct", "yes"})
 
 
@@ -245,7 +245,7 @@ def as_score(metric: Metric, returned: object, labels: Sequence[str] = ()) -> Sc
     if isinstance(returned, Verdict):
         value = _checked(metric, _value_of(metric, returned, labels))
         return metric.scored(value, verdicts={metric.label: (returned,)})
-    if isinstance(returned, Rated):
+    if isinstance(returned, RatingResult):
         value = _checked(metric, float(returned.level if returned.expected is None else returned.expected))
         texts = {"reason": (returned.reason,)} if returned.reason else {}
         return metric.scored(value, parts={"level": float(returned.level)}, texts=texts)

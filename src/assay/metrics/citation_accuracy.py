@@ -28,7 +28,7 @@ from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
 from assay.metrics.faithfulness import share_supported
-from assay.metrics.shared_inquiries import claims_of, expected_share, support, texts_not_judged, together
+from assay.metrics.shared_inquiries import claims_of, expected_share, gather, support, texts_not_judged
 from assay.records import Claim, Sample, Score, Verdict
 from assay.text.citations import cited_in
 
@@ -84,7 +84,7 @@ async def _read(citations: Iterable[Citation], sample: Sample, judge: Judge) -> 
     for claim, number in citations:
         wanted[number].append(claim)
     passages = sample.passages
-    rows = await together(
+    rows = await gather(
         *(support(tuple(claims), (passages[number - 1],), sample, judge) for number, claims in wanted.items())
     )
     return {

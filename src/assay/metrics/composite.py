@@ -19,8 +19,8 @@ from assay.errors import InputError, JudgeFailure
 from assay.inquiries import Inquiry
 from assay.judges.protocol import METER, Judge
 from assay.metrics.base import Metric
-from assay.metrics.labels import told_apart
-from assay.metrics.shared_inquiries import together
+from assay.metrics.labels import check_unique_labels
+from assay.metrics.shared_inquiries import gather
 from assay.records import Sample, Score, Unscored
 
 
@@ -53,7 +53,7 @@ class HarmonicMean(Metric):
                     f"HarmonicMean: {metric.label!r} (range {metric.low:g} to {metric.high:g}, {metric.direction} is "
                     "better) does not fit; every metric must end at 1, and higher must be better"
                 )
-        told_apart(metrics, "HarmonicMean")
+        check_unique_labels(metrics, "HarmonicMean")
 
     @property
     def label(self) -> str:
@@ -91,7 +91,7 @@ class HarmonicMean(Metric):
         return next(filter(None, (metric.missing(sample) for metric in self.metrics)), None)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        scores = await together(*(metric.score(sample, judge) for metric in self.metrics))
+        scores = await gather(*(metric.score(sample, judge) for metric in self.metrics))
         meter = METER.get()
         if meter is not None:  # each of them kept its own
             for score in scores:

@@ -6,7 +6,7 @@ def short(answer):
 
 @assay.metric
 async def polite(answer, judge):
-    return await judge.find(Ask("Is the tone of the ANSWER polite?", {"ANSWER": answer}))
+    return await judge.find(Question("Is the tone of the ANSWER polite?", {"ANSWER": answer}))
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, ParamSpec, TypeVar, cast, get_args, overload
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Ask, Inquiry, Support
+from assay.inquiries import Inquiry, Question, Support
 from assay.judges.protocol import Around, Judge
 from assay.metrics.base import Metric, as_score
 from assay.records import Context, Direction, Sample, Score, Verdict
@@ -89,7 +89,7 @@ class FunctionMetric(Metric, Generic[P, R]):
         return self.__dict__.get("__qualname__") or super().__reduce__()
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        heard = _Heard(judge)
+        heard = _RecordingJudge(judge)
         returned: Any = cast("Callable[..., Any]", self.function)(**self._arguments(sample, heard))
         if inspect.isawaitable(returned):
             returned = await returned
@@ -101,17 +101,17 @@ class FunctionMetric(Metric, Generic[P, R]):
 
 
 @dataclass(slots=True)
-class _Heard(Around):
+class _RecordingJudge(Around):
     """The judge as a function sees it, and the labels of the questions that it put."""
 
     judge: Judge
     _answers: list[tuple[Verdict, tuple[str, ...]]] = field(default_factory=list)
 
     async def find(self, inquiry: Inquiry[Any]) -> Any:
-        finding = await self.judge.find(inquiry)
-        if isinstance(inquiry, Ask):
-            self._answers.append((finding, inquiry.labels()))
-        return finding
+        judgement = await self.judge.find(inquiry)
+        if isinstance(inquiry, Question):
+            self._answers.append((judgement, inquiry.labels()))
+        return judgement
 
     def labels_of(self, returned: object) -> tuple[str, ...]:
         """The labels of the question that a verdict answers; () where it is not known, or no verdict."""
@@ -158,10 +158,10 @@ def metric(
     `sample`; and `judge`, to be asked with `await judge.find(...)`. A parameter with a default is optional.
 
     It returns a number from `low` to `high`; True or False (1.0 or 0.0); a `Verdict` of the judge (1.0 for its
-    affirmative label, else 0.0), or a `Rated` level, whose reasons are then shown by `explain`; an `Unscored` with the
-    reason why there is no number; or a whole `Score`. Anything else, NaN, and an exception make the score unscored
-    (bug) with a message that names the metric. A plain function runs on the event loop: one that waits or computes for
-    long holds up the other rows, and should be async (`await asyncio.to_thread(...)`).
+    affirmative label, else 0.0), or a `RatingResult` level, whose reasons are then shown by `explain`; an `Unscored`
+    with the reason why there is no number; or a whole `Score`. Anything else, NaN, and an exception make the score
+    unscored (bug) with a message that names the metric. A plain function runs on the event loop: one that waits or
+    computes for long holds up the other rows, and should be async (`await asyncio.to_thread(...)`).
 
     name       what the score is called; default: the function's name
     needs      the fields without which nothing is measured; default: those of its parameters without a default.
@@ -174,12 +174,12 @@ def metric(
     """
     if function is None:
         return functools.partial(
-            _made, name=name, needs=needs, asks=asks, low=low, high=high, direction=direction, version=version
+            _new_metric, name=name, needs=needs, asks=asks, low=low, high=high, direction=direction, version=version
         )
-    return _made(function, name, needs, asks, low, high, direction, version)
+    return _new_metric(function, name, needs, asks, low, high, direction, version)
 
 
-def _made(
+def _new_metric(
     function: Callable[..., Any],
     name: str | None,
     needs: Sequence[str] | None,

@@ -8,9 +8,9 @@ Nothing leaks in these: each group shows a judge the texts that its members are 
 view of a text that is foreign to it. The sentences that a question alone needs (`UsefulSentences`) are in no group, and
 no claims of answer and reference stand together before the contexts.
 
-A group follows from the sample alone. A metric that needs one member asks for all of the group, so that its finding is
-the same whatever else is measured. What fails in common is asked one by one, under the addresses that have always been
-those of single findings.
+A group follows from the sample alone. A metric that needs one member asks for all of the group, so that its
+judgement is the same whatever else is measured. What fails in common is asked one by one, under the addresses that
+have always been those of single judgements.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Fusing(Around):
     groups: Collection[Group]
 
     async def find(self, inquiry: Inquiry[F]) -> F:
-        """The finding, from the group that the inquiry is in. Raises JudgeFailure."""
+        """The judgement, from the group that the inquiry is in. Raises JudgeFailure."""
         members = await self._members(inquiry)
         if members is None:
             return await self.judge.find(inquiry)
@@ -55,8 +55,8 @@ class Fusing(Around):
             if failure.cause not in OF_THE_REPLY:
                 raise
             return await self.judge.find(inquiry)
-        finding: F = found[members.index(inquiry)]  # type: ignore[assignment]
-        return finding
+        judgement: F = found[members.index(inquiry)]  # type: ignore[assignment]
+        return judgement
 
     async def _members(self, inquiry: Inquiry[F]) -> tuple[Member, ...] | None:
         if type(inquiry) not in (Support, Usefulness) or inquiry.images:

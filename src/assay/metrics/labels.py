@@ -1,9 +1,9 @@
 """Two variants of one metric, told apart: each under a label of its own.
 
 Scores are told apart by their label alone: in a result, a table, a stored run, a trace store. A run in which two
-metrics have one label does not begin; `Called` gives one of them another.
+metrics have one label does not begin; `LabelledMetric` gives one of them another.
 
-    evaluate(rows, [HitRate(k=3), Called(HitRate(k=10), "hits_of_ten")])
+    evaluate(rows, [HitRate(k=3), LabelledMetric(HitRate(k=10), "hits_of_ten")])
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay.records import Sample, Score, Unscored
 _SHOWN = 40
 
 
-def told_apart(metrics: Sequence[Metric], where: str) -> None:
+def check_unique_labels(metrics: Sequence[Metric], where: str) -> None:
     """Raise InputError, naming the label and the options that differ, where two metrics have one label."""
     known: dict[str, Metric] = {}
     for metric in metrics:
@@ -37,13 +37,13 @@ def _difference(one: Metric, other: Metric) -> str:
         found = [f"class ({type(one).__name__} and {type(other).__name__})"]
     else:
         pairs = [(field.name, getattr(one, field.name), getattr(other, field.name)) for field in fields(one)]
-        found = [_shown(name, a, b) for name, a, b in pairs if a != b]
+        found = [_difference_text(name, a, b) for name, a, b in pairs if a != b]
     if not found:
         return ""
-    return f'. They differ in {", ".join(found)}: give one another label, assay.metrics.Called(metric, "LABEL")'
+    return f'. They differ in {", ".join(found)}: give one another label, assay.metrics.LabelledMetric(metric, "LABEL")'
 
 
-def _shown(name: str, one: object, other: object) -> str:
+def _difference_text(name: str, one: object, other: object) -> str:
     texts = repr(one), repr(other)
     return name if max(map(len, texts)) > _SHOWN else f"{name} ({texts[0]} and {texts[1]})"
 
@@ -54,12 +54,12 @@ class _Its:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, called: Called | None, owner: type) -> Any:
+    def __get__(self, called: LabelledMetric | None, owner: type) -> Any:
         return self if called is None else getattr(called.metric, self.name)
 
 
 @dataclass(frozen=True)
-class Called(Metric):
+class LabelledMetric(Metric):
     """A metric under another label; all else is the metric's, also what its messages call it.
 
     Raises InputError for a blank label.
@@ -87,9 +87,9 @@ class Called(Metric):
 
     def __post_init__(self) -> None:
         if not isinstance(self.metric, Metric):
-            raise InputError(f"Called: metric: expected a metric, got {self.metric!r:.80}")
+            raise InputError(f"LabelledMetric: metric: expected a metric, got {self.metric!r:.80}")
         if not self.title.strip():
-            raise InputError("Called: title: it is blank")
+            raise InputError("LabelledMetric: title: it is blank")
 
     @property
     def label(self) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from assay.errors import InputError
 from assay.metrics import systems
 from assay.metrics.base import Metric
-from assay.metrics.labels import told_apart
+from assay.metrics.labels import check_unique_labels
 from assay.metrics.registry import METRICS
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def resolve(spec: MetricSpec) -> tuple[Metric, ...]:
     metrics = tuple(_resolved([spec] if isinstance(spec, (str, Metric)) else spec))
     if not metrics:
         raise InputError("metrics: none is given; `assay metrics` lists all")
-    told_apart(metrics, "metrics")
+    check_unique_labels(metrics, "metrics")
     return metrics
 
 
@@ -37,7 +37,7 @@ def _resolved(items: Sequence[str | Metric]) -> list[Metric]:
     metrics: list[Metric] = []
     for item in items:
         if isinstance(item, str):
-            metrics += [_named(name.strip()) for name in item.split(",") if name.strip()]
+            metrics += [_find(name.strip()) for name in item.split(",") if name.strip()]
         elif isinstance(item, Metric):
             metrics.append(item)
         elif isinstance(item, type) and issubclass(item, Metric):
@@ -61,7 +61,7 @@ def _packaged() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
-def _named(name: str) -> Metric:
+def _find(name: str) -> Metric:
     if name in METRICS:
         return METRICS[name]()
     if ":" in name:

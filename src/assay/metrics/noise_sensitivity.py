@@ -26,9 +26,9 @@ from assay.metrics.shared_inquiries import (
     ask,
     both_not_judged,
     claims_of,
+    gather,
     probabilities,
     support,
-    together,
     with_cells,
 )
 from assay.records import Direction, Sample, Score, Verdict
@@ -110,12 +110,12 @@ class NoiseSensitivity(Metric):
         for field, claims in (("answer", answer), ("reference", reference)):
             if not claims:
                 return self.unscored(Cause.NO_CLAIMS, f"the {field} makes no checkable claim", texts=left)
-        correct, found, recalled = await together(
+        correct, found, recalled = await gather(
             support(answer, (sample.reference or "",), sample, judge),
             support(answer, sample.passages, sample, judge),
             support(reference, sample.passages, sample, judge),
         )
-        found, recalled = await together(
+        found, recalled = await gather(
             with_cells(found, sample.passages, sample, judge), with_cells(recalled, sample.passages, sample, judge)
         )
         relevant = relevant_passages(recalled)

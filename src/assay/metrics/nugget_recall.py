@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Claims, Sorting, Support
+from assay.inquiries import Claims, Classification, Support
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.metrics.shared_inquiries import claims_of, probabilities, support, texts_not_judged, together
+from assay.metrics.shared_inquiries import claims_of, gather, probabilities, support, texts_not_judged
 from assay.records import Claim, Sample, Score, Span, Unscored, Verdict
 
 Against = Literal["answer", "contexts"]
@@ -50,7 +50,7 @@ class NuggetRecall(Metric):
     """Weighted share of the reference's nuggets that the answer, or the contexts, support."""
 
     name: ClassVar[str] = "nugget_recall"
-    asks: ClassVar = (Claims, Support, Sorting)
+    asks: ClassVar = (Claims, Support, Classification)
     may_read: ClassVar[tuple[str, ...]] = ("nuggets",)
     needs_passages: ClassVar[bool] = False
 
@@ -70,7 +70,7 @@ class NuggetRecall(Metric):
         return (self.against,)
 
     def cannot(self, judge: Judge, language: str = "en") -> JudgeFailure | None:
-        # rows that bring nuggets with their importance need no Sorting
+        # rows that bring nuggets with their importance need no Classification
         return next(filter(None, (judge.cannot(asked, language) for asked in (Claims, Support))), None)
 
     def missing(self, sample: Sample) -> Unscored | None:
@@ -90,7 +90,7 @@ class NuggetRecall(Metric):
             return self.unscored(Cause.NO_CLAIMS, "there is no nugget", texts=left)
         passages = (sample.answer or "",) if self.against == "answer" else sample.passages
         if given is None:
-            verdicts, importance = await together(
+            verdicts, importance = await gather(
                 support(claims, passages, sample, judge), _importance(claims, sample, judge)
             )
         else:
@@ -116,14 +116,14 @@ class NuggetRecall(Metric):
 
 async def _importance(claims: tuple[Claim, ...], sample: Sample, judge: Judge) -> tuple[Verdict, ...]:
     """Which nuggets are vital. Raises JudgeFailure where the judge cannot say."""
-    cannot = judge.cannot(Sorting, sample.spoken)
+    cannot = judge.cannot(Classification, sample.spoken)
     if cannot is not None:
         hint = "give the rows nuggets with their importance, or name an LLM judge"
         raise JudgeFailure(cannot.cause, f"{cannot.message}; {hint}")
     material = (("QUESTION", sample.question or ""), ("REFERENCE", sample.reference or ""))
     texts = tuple(claim.text for claim in claims)
     shown = tuple(one for one in material if one[1].strip())
-    return await judge.find(Sorting("importance", ASKED, texts, IMPORTANCE, shown, language=sample.spoken))
+    return await judge.find(Classification("importance", ASKED, texts, IMPORTANCE, shown, language=sample.spoken))
 
 
 def _given(nuggets: Any) -> tuple[tuple[Claim, bool], ...] | None:

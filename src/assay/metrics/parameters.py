@@ -42,7 +42,7 @@ def check_parameters(metric: type, given: tuple[Any, ...], named: Mapping[str, A
 
 
 @dataclass(frozen=True, slots=True)
-class _Taken:
+class _Accepted:
     """What a parameter takes: values of some kinds, and some values."""
 
     kinds: tuple[Any, ...]
@@ -61,16 +61,16 @@ class _Taken:
 
 
 @lru_cache(maxsize=1024)
-def _parameters(metric: type) -> tuple[tuple[str, ...], Mapping[str, _Taken]]:
+def _parameters(metric: type) -> tuple[tuple[str, ...], Mapping[str, _Accepted]]:
     """The names of its parameters in their order, and what those take whose annotation can be looked at."""
     init: Callable[..., None] = metric.__init__  # type: ignore[misc]
     listed = inspect.signature(init).parameters.values()
     order = tuple(one.name for one in listed if one.name != "self" and one.kind not in _MANY)
     own = {field.name for field in fields(metric)}
-    return order, {name: taken for name in order if name in own and (taken := _taken(metric, name)) is not None}
+    return order, {name: taken for name in order if name in own and (taken := _accepted(metric, name)) is not None}
 
 
-def _taken(metric: type, name: str) -> _Taken | None:
+def _accepted(metric: type, name: str) -> _Accepted | None:
     """What a parameter takes; None where its annotation holds other kinds, or names that are not there."""
     holder = next(one for one in metric.__mro__ if name in inspect.get_annotations(one))
     alone = types.new_class("alone")
@@ -82,4 +82,4 @@ def _taken(metric: type, name: str) -> _Taken | None:
     several = typing.get_args(hint) if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
     values = [value for one in several if typing.get_origin(one) is Literal for value in typing.get_args(one)]
     kinds = [typing.get_origin(one) or one for one in several if typing.get_origin(one) is not Literal]
-    return _Taken(tuple(kinds), tuple(values)) if all(kind in _KINDS for kind in kinds) else None
+    return _Accepted(tuple(kinds), tuple(values)) if all(kind in _KINDS for kind in kinds) else None

@@ -32,10 +32,10 @@ B = TypeVar("B")
 
 
 @overload
-async def together(first: Awaitable[A], second: Awaitable[B], /) -> tuple[A, B]: ...
+async def gather(first: Awaitable[A], second: Awaitable[B], /) -> tuple[A, B]: ...
 @overload
-async def together(*work: Awaitable[F]) -> tuple[F, ...]: ...
-async def together(*work: Awaitable[Any]) -> tuple[Any, ...]:
+async def gather(*work: Awaitable[F]) -> tuple[F, ...]: ...
+async def gather(*work: Awaitable[Any]) -> tuple[Any, ...]:
     """The results of all, run at the same time. When some raise, the others end first; then the first is raised."""
     results = await asyncio.gather(*work, return_exceptions=True)
     for result in results:
@@ -45,8 +45,8 @@ async def together(*work: Awaitable[Any]) -> tuple[Any, ...]:
 
 
 async def ask(judge: Judge, *inquiries: Inquiry[F]) -> tuple[F, ...]:
-    """The findings on several inquiries, asked at the same time."""
-    return await together(*(judge.find(inquiry) for inquiry in inquiries))
+    """The judgements on several inquiries, asked at the same time."""
+    return await gather(*(judge.find(inquiry) for inquiry in inquiries))
 
 
 def claims_of(sample: Sample, field: Field) -> Claims:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 from uuid import UUID
 
-from assay._util.forks import GATE
+from assay._util.forks import FORK_LOCK
 from assay._util.normalise import well_formed
 from assay.errors import InputError
 
@@ -21,7 +21,7 @@ _ADAPTERS: dict[type, TypeAdapter[Any]] = {}
 
 def type_adapter(kind: Any) -> TypeAdapter[Any]:
     """What reads and writes values of a type as JSON; to be kept, since making it takes milliseconds."""
-    with GATE.entered():  # pydantic makes it under locks of its own, which a fork would leave locked in the child
+    with FORK_LOCK.entered():  # pydantic makes it under locks of its own, which a fork would leave locked in the child
         from pydantic import TypeAdapter  # costs 0.1 s, and records are often only passed around
 
         return TypeAdapter(kind)
@@ -78,7 +78,7 @@ def _short(text: str, most: int = 60) -> str:
     return flat if len(flat) <= most and len(text) <= 4 * most else flat[: most - 1] + "…"
 
 
-def _named(name: str | None) -> str:
+def _name_suffix(name: str | None) -> str:
     return "" if name is None else f" {_short(name)!r}"
 
 

@@ -61,7 +61,7 @@ class Cell(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict(Record):
-    """The finding on one claim, one passage, one answer or one criterion.
+    """The judgement on one claim, one passage, one answer or one criterion.
 
     label        from the closed set of its inquiry: supported / contradicted / not_mentioned; useful / not_useful;
                  direct / indirect; yes / no

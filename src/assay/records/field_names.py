@@ -18,7 +18,7 @@ from assay._util.normalise import json_value as json_value
 from assay._util.normalise import missing as missing
 from assay._util.normalise import well_formed as well_formed
 from assay.errors import InputError
-from assay.records.images import data_uri, image_of, named_image
+from assay.records.images import data_uri, image_in_text, image_of
 from assay.records.sample import Context
 
 QUESTION_NAMES = ("question", "user_input", "query", "input", "inputs", "user_query", "user_question")
@@ -153,7 +153,7 @@ def context_text(value: object) -> Context:
     if isinstance(value, Context):
         return value
     if isinstance(value, str):
-        image = named_image(value)
+        image = image_in_text(value)
         return Context(text=value) if image is None else Context(text="", image=image)
     if isinstance(value, bytes):
         return Context(text="", image=data_uri(value))
@@ -212,7 +212,7 @@ def _image(values: Iterable[object]) -> str | None:
 
 def _text_and_image(text: str | None, image: str | None) -> dict[str, Any]:
     """Both as a Context takes them; a text that only names an image is one."""
-    named = named_image(text) if image is None and text is not None else None
+    named = image_in_text(text) if image is None and text is not None else None
     return {"text": "", "image": named} if named is not None else {"text": text or "", "image": image}
 
 

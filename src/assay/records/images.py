@@ -28,7 +28,7 @@ _LONGEST_NAME = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Image:
     """An image that a judge may be shown.
 
     digest  SHA-256 of its bytes, or of the URL where it is one: what stands in content addresses
@@ -75,7 +75,7 @@ def is_data_uri(source: str) -> bool:
     return source[:11].lower() == "data:image/"
 
 
-def named_image(text: str) -> str | None:
+def image_in_text(text: str) -> str | None:
     """The image that a text names and nothing else: a data URI, bare base64, a path or URL that ends as images do.
 
     None for every other text. Looks at no file.
@@ -138,7 +138,7 @@ def within(source: str, folder: Path) -> str:
     return str(folder / source)
 
 
-def load(source: str, *, urls: bool = False) -> Picture:
+def load(source: str, *, urls: bool = False) -> Image:
     """The image that a record names, read where it is a file. Blocks. Raises InputError, which says what is wrong.
 
     urls  whether an address may be handed on to a model; it is never fetched here
@@ -146,10 +146,10 @@ def load(source: str, *, urls: bool = False) -> Picture:
     if is_url(source):
         if not urls:
             raise InputError("it is at a URL, which is handed to no model unless that is allowed (urls=True)")
-        return Picture(digest=hashlib.sha256(source.encode()).hexdigest(), url=source)
+        return Image(digest=hashlib.sha256(source.encode()).hexdigest(), url=source)
     data = _decoded(source) if source[:5].lower() == "data:" else _read(source)
     kind = _checked(data, "it")
-    return Picture(digest=hashlib.sha256(data).hexdigest(), kind=kind, data=data)
+    return Image(digest=hashlib.sha256(data).hexdigest(), kind=kind, data=data)
 
 
 def _decoded(source: str) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay._util.terminal import counted
+from assay._util.terminal import pluralize
 from assay._util.terminal import shortened as shortened
 from assay.records.evidence import Evidence, Verdict
 from assay.records.sample import Sample
@@ -38,7 +38,7 @@ def not_judged(score: Score) -> list[tuple[str, int]]:
     left = score.texts.get("not_judged", ())
     if not left:
         return []
-    head = f"not judged: {counted(len(left), 'sentence')}"
+    head = f"not judged: {pluralize(len(left), 'sentence')}"
     return [(head, 2), *((shortened(sentence), 6) for sentence in left)]
 
 

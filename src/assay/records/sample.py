@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from assay._util.normalise import finite, json_object, well_formed
 from assay.errors import InputError, printable
-from assay.records.base import Record, _clean_text, _identity, _named, _put, _refused, _short, fingerprint
+from assay.records.base import Record, _clean_text, _identity, _name_suffix, _put, _refused, _short, fingerprint
 from assay.records.images import image_of
 
 SampleStatus = Literal["complete", "abandoned", "cancelled", "failed"]
@@ -42,7 +42,7 @@ class Context(Record):
     def __repr__(self) -> str:
         score = "" if self.score is None else f", score {self.score:.3g}"
         image = "" if self.image is None else f", image {_short(self.image)!r}"
-        return f"<Context{_named(self.id)} {_short(self.text)!r}{image}{score}>"
+        return f"<Context{_name_suffix(self.id)} {_short(self.text)!r}{image}{score}>"
 
     def __post_init__(self) -> None:
         _clean_text(self, "text", needed=True)
@@ -142,7 +142,7 @@ class Sample(Record):
         said = "no answer" if self.answer is None else repr(_short(self.answer))
         count = len(self.contexts or ())
         found = "contexts unknown" if self.contexts is None else f"{count or 'no'} context{'' if count == 1 else 's'}"
-        return f"<Sample{_named(self.id)} {asked} -> {said}, {found}>"
+        return f"<Sample{_name_suffix(self.id)} {asked} -> {said}, {found}>"
 
     def __post_init__(self) -> None:
         for name in ("question", "answer", "reference"):
@@ -203,7 +203,7 @@ class Sample(Record):
         said = [message.to_dict() for message in self.messages]
         groups = (self.contexts or (), self.reference_contexts or (), *(turn.contexts for turn in self.history))
         images = [[context.image for context in contexts] for contexts in groups]
-        passages = [[_besides(context) for context in contexts] for contexts in groups]
+        passages = [[_extra_fields(context) for context in contexts] for contexts in groups]
         besides = {"ids": self.ids, "metadata": self.metadata, "passages": passages if any(map(any, passages)) else ()}
         further = {name: value for name, value in besides.items() if value}
         return fingerprint(
@@ -214,7 +214,7 @@ class Sample(Record):
         )  # fmt: skip
 
 
-def _besides(context: Context) -> dict[str, Any]:
+def _extra_fields(context: Context) -> dict[str, Any]:
     """What is known of a passage besides its text and picture."""
     known = {"id": context.id, "score": context.score, "in_prompt": context.in_prompt, "metadata": context.metadata}
     return {name: value for name, value in known.items() if value is not None and value != {}}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from assay.errors import Cause, InputError, printable
-from assay.records.base import Record, _named
+from assay.records.base import Record, _name_suffix
 from assay.records.evidence import Verdict
 from assay.records.sample import Sample
 
@@ -136,4 +136,4 @@ class ScoredSample(Record):
             f"{name} {score.value:.3f}" if score.value is not None else f"{name} not scored"
             for name, score in self.scores.items()
         )
-        return f"<ScoredSample{_named(self.sample.id)}{' ' + scores if scores else ''}>"
+        return f"<ScoredSample{_name_suffix(self.sample.id)}{' ' + scores if scores else ''}>"

@@ -25,7 +25,7 @@ MOVED = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ReportOptions:
     """What a report is asked for.
 
     metrics    names; None: all of the run
@@ -44,9 +44,9 @@ class Options:
     judge: Callable[[], BaseJudge | None] | None = None
 
 
-def report_of(result: Result, baseline: Result | None = None, options: Options | None = None) -> Report:
+def report_of(result: Result, baseline: Result | None = None, options: ReportOptions | None = None) -> Report:
     """All that a report says. Raises InputError for unknown metrics and columns, and as `compare` for a baseline."""
-    options = options or Options()
+    options = options or ReportOptions()
     metrics = _metrics(result, options.metrics)
     figures = gathered(result.numbered(), metrics, options.slices, options.cluster)
     figures.add_lost(result.lost)
@@ -64,7 +64,7 @@ def _causes(result: Result, judge: Callable[[], BaseJudge | None] | None) -> Cau
     return found if reader is None else find_causes(result, judge=reader)
 
 
-def _against(report: Report, baseline: Result, options: Options) -> Report:
+def _against(report: Report, baseline: Result, options: ReportOptions) -> Report:
     """The report with a baseline."""
     names = None if options.metrics is None else report.metrics
     report.baseline = baseline

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from assay._util.rich_text import SeenText
+from assay._util.rich_text import SafeText
 
 if TYPE_CHECKING:
-    from assay.analysis.lens import Lens, Seen
+    from assay.analysis.lens import DefinitionResult, Lens
 
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from assay.errors import printable
 
 if TYPE_CHECKING:
     from assay.analysis.comparison.compare import Comparison
-    from assay.analysis.comparison.metric_diff import Compared
+    from assay.analysis.comparison.metric_diff import MetricDiff
 
 _FLIPS = 3  # of a row that are shown
 
@@ -27,17 +27,17 @@ _FLIPS = 3  # of a row that are shown
 _COLOURS = {"better": "bold green", "worse": "bold red", "cannot tell": "yellow"}
 
 
-def headline_in_colour(comparison: Comparison) -> SeenText:
+def headline_in_colour(comparison: Comparison) -> SafeText:
     """The headline, with each verdict in its colour."""
-    text = SeenText(comparison.headline)
+    text = SafeText(comparison.headline)
     for verdict, style in _COLOURS.items():
         text.highlight_regex(rf"(?<=[:;] ){verdict}(?= on )", style)
     return text
 
 
-def compared_in_colour(one: Compared) -> SeenText:
+def compared_in_colour(one: MetricDiff) -> SafeText:
     """What is said of one metric, with its verdict in its colour."""
-    text, before = SeenText(str(one)), len(printable(f"{one.metric}: "))
+    text, before = SafeText(str(one)), len(printable(f"{one.metric}: "))
     if one.difference is not None:
         text.stylize(_COLOURS[one.verdict], before, before + len(one.verdict))
     return text
@@ -58,9 +58,9 @@ def moved_table(comparison: Comparison, *, fallen: bool = False) -> Table | None
         for moved in (moved for moved in one.moved if fell(one, moved) or not fallen):
             more = len(moved.flips) - _FLIPS
             lines = [str(flip) for flip in moved.flips[:_FLIPS]] + ([f"and {more} more"] if more > 0 else [])
-            second = SeenText(f"{moved.second:.2f}", "red" if fell(one, moved) else "green")
-            flips = SeenText("\n".join(lines))
-            table.add_row(SeenText(moved.name), SeenText(one.metric), f"{moved.first:.2f}", second, flips)
+            second = SafeText(f"{moved.second:.2f}", "red" if fell(one, moved) else "green")
+            flips = SafeText("\n".join(lines))
+            table.add_row(SafeText(moved.name), SafeText(one.metric), f"{moved.first:.2f}", second, flips)
     return table if table.row_count else None
 
 
@@ -72,7 +72,7 @@ def lens_table(lens: Lens) -> Table:
     table.add_column("parts from the first at", overflow="fold")
     for number, one in enumerate(lens.seen):
         where = "" if number == 0 else one.difference or "– the same formula"
-        table.add_row(SeenText(one.definition.metric), SeenText(_value(one)), SeenText(where))
+        table.add_row(SafeText(one.definition.metric), SafeText(_value(one)), SafeText(where))
     return table
 
 
@@ -82,7 +82,7 @@ def formula(lens: Lens) -> str:
     return f"{first.metric}: " + ", ".join(f"{step}: {said}" for step, said in first.steps.to_dict().items())
 
 
-def _value(one: Seen) -> str:
+def _value(one: DefinitionResult) -> str:
     if one.score.unscored is not None:
         return str(one.score.unscored.cause)
     return f"{one.score.value:.2f}" + ("" if one.score.convention is None else " by convention")

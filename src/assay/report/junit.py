@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
-from assay.analysis.gates.decision import Decision
+from assay.analysis.gates.decision import GateDecision
 from assay.errors import SETTLED, Cause, InputError, printable
 from assay.records import BY_CONVENTION
 from assay.report.tabular import flat_rows
@@ -89,7 +89,7 @@ def _case(row: Mapping[str, Any], bound: float | None) -> Case:
 _OUTCOMES = {"PASS": "passed", "FAIL": "failure", "INCONCLUSIVE": "error"}
 
 
-def as_junit(decision: Decision) -> str:
+def as_junit(decision: GateDecision) -> str:
     """A gate's decision as JUnit XML: one test case for each rule."""
     cases = [
         Case(

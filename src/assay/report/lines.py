@@ -10,13 +10,13 @@ from assay.evaluation.summary import Summary
 from assay.report.figures import Figures, largest
 
 if TYPE_CHECKING:
-    from assay.analysis.comparison.metric_diff import Compared
+    from assay.analysis.comparison.metric_diff import MetricDiff
     from assay.report.model import Report
 
 GROUPS = 25  # values of a column that are shown
 
 
-def _compared_line(summary: Summary, compared: Compared | None) -> Line:
+def _compared_line(summary: Summary, compared: MetricDiff | None) -> Line:
     """The line of one metric beside the baseline's value."""
     line = line_of(summary)
     if compared is None:
@@ -26,7 +26,7 @@ def _compared_line(summary: Summary, compared: Compared | None) -> Line:
     return replace(line, was=was, **_compared(compared))
 
 
-def _compared(one: Compared) -> dict[str, Any]:
+def _compared(one: MetricDiff) -> dict[str, Any]:
     if one.difference is None:
         return {"verdict": one.verdict, "detectable": "no row has a value in both runs"}
     by, least = one.difference.estimate, one.difference.detectable
@@ -71,7 +71,7 @@ def slices_of(report: Report) -> list[dict[str, Any]]:
     return found
 
 
-def _cell(now: Figures | None, before: Figures | None, compared: Compared | None) -> dict[str, str]:
+def _cell(now: Figures | None, before: Figures | None, compared: MetricDiff | None) -> dict[str, str]:
     line = None if now is None else line_of(now.summary)
     mean = None if before is None else before.summary.mean
     return {

@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from assay._util.rich_text import SeenText as Text
-from assay._util.terminal import counted
+from assay._util.rich_text import SafeText as Text
+from assay._util.terminal import pluralize
 from assay.evaluation.display.explanation import Explanation
 from assay.evaluation.display.table import cells
 
@@ -27,7 +27,7 @@ def runs_list(lines: Iterable[RunLine]) -> RenderableType:
     blocks: list[RenderableType] = []
     for line in lines:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.started))
-        facts = [counted(line.rows, "row"), *([line.data] if line.data else [])]
+        facts = [pluralize(line.rows, "row"), *([line.data] if line.data else [])]
         if line.missing:
             facts.append(f"{line.missing} missing from the store")
         if line.unscored:

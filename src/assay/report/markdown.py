@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay._util.terminal import counted
+from assay._util.terminal import pluralize
 from assay.analysis.comparison.sentences import regressions
 from assay.errors import printable
 from assay.evaluation.display.lines import NOTHING, Line
@@ -47,8 +47,8 @@ def escaped(text: str) -> str:
 def _lines(report: Report) -> Iterator[str]:
     yield f"### {_MARKS[report.word]} {report.word}"
     yield f"\n{escaped_whole(report.sentence)}."
-    if report.could_have_shown:
-        yield f"\n{escaped_whole(report.could_have_shown)}"
+    if report.detectable_difference:
+        yield f"\n{escaped_whole(report.detectable_difference)}"
     yield ""
     yield from _table(report)
     if report.comparison is not None:
@@ -58,7 +58,7 @@ def _lines(report: Report) -> Iterator[str]:
     if report.causes is not None and report.causes.failed:
         shares = sorted(report.causes.shares.items(), key=lambda item: -item[1])
         said = ", ".join(f"{escaped(label.replace('_', ' '))} {share:.0%}" for label, share in shares)
-        yield f"\n**Root causes** of {counted(report.causes.failed, 'failed row')}: {said}"
+        yield f"\n**Root causes** of {pluralize(report.causes.failed, 'failed row')}: {said}"
     compared = () if report.comparison is None else report.comparison.notes
     for note in dict.fromkeys((*report.result.notes, *compared)):
         yield f"\n> {escaped_whole(note)}"

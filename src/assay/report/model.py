@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.comparison.sentences import could_have_shown, sentence_of, word_of
+from assay.analysis.comparison.sentences import detectable_difference, sentence_of, word_of
 from assay.report.figures import Gathered
 
 if TYPE_CHECKING:
@@ -42,9 +42,9 @@ class Report:
         return sentence_of(self.result, self.comparison)
 
     @property
-    def could_have_shown(self) -> str | None:
+    def detectable_difference(self) -> str | None:
         """What difference would have been seen."""
-        return could_have_shown(self.comparison)
+        return detectable_difference(self.comparison)
 
     def cause_of(self, row: int) -> tuple[str, str] | None:
         """The root cause of a failed row and why; None where there is none."""

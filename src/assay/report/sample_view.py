@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from assay._util.rich_text import SeenText
+from assay._util.rich_text import SafeText
 from assay.evaluation.display.explanation import STYLES, WITHOUT_TEXTS, Explanation
 from assay.report.formulas import filled_in
 
@@ -26,7 +26,7 @@ _AGAINST = ("contexts", "conversation", "tools", "reference")
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ViewPart:
     """Characters of a text and how they are shown; of pieces that overlap the shortest wins, then the lowest `rank`."""
 
     start: int
@@ -35,15 +35,15 @@ class Piece:
     rank: int = 0
 
 
-def painted(text: str, pieces: Iterable[Piece]) -> SeenText:
+def painted(text: str, pieces: Iterable[ViewPart]) -> SafeText:
     """The text with its pieces in their styles. Pieces reach no farther than the text."""
     found = [piece for piece in pieces if 0 <= piece.start < piece.end <= len(text)]
-    begins: dict[int, list[Piece]] = {}
-    ends: dict[int, list[Piece]] = {}
+    begins: dict[int, list[ViewPart]] = {}
+    ends: dict[int, list[ViewPart]] = {}
     for piece in found:
         begins.setdefault(piece.start, []).append(piece)
         ends.setdefault(piece.end, []).append(piece)
-    made, start, inside = SeenText(""), 0, list[Piece]()
+    made, start, inside = SafeText(""), 0, list[ViewPart]()
     for edge in sorted({*begins, *ends, len(text)}):
         style = min(inside, key=lambda piece: (piece.end - piece.start, piece.rank)).style if inside else ""
         made.append(text[start:edge], style)
@@ -65,41 +65,41 @@ def sample_view(row: Row, metric: str | None = None, *, full: bool = False) -> R
     blocks: list[RenderableType] = [_title(row)]
     if sample.has_texts:
         blocks += [
-            _named("question", SeenText(sample.question or "–")),
-            _named("answer", painted(sample.answer or "–", claims)),
+            _labelled("question", SafeText(sample.question or "–")),
+            _labelled("answer", painted(sample.answer or "–", claims)),
         ]
         if sample.reference is not None:
-            blocks.append(_named("reference", SeenText(sample.reference)))
-        blocks += [SeenText(""), SeenText("passages", style="bold")]
+            blocks.append(_labelled("reference", SafeText(sample.reference)))
+        blocks += [SafeText(""), SafeText("passages", style="bold")]
         blocks += [Padding(one, (0, 0, 0, 2)) for one in _passages(sample, quotes)]
     else:
         blocks.append(WITHOUT_TEXTS)
-    blocks += [SeenText(""), SeenText("scores", style="bold")]
+    blocks += [SafeText(""), SafeText("scores", style="bold")]
     blocks += [Padding(_score(name, one), (0, 0, 0, 2)) for name, one in scores.items()]
     explanation = Explanation(row, metric)
-    blocks += [SeenText(""), SeenText("why", style="bold"), explanation.evidence(short=metric is None and not full)]
+    blocks += [SafeText(""), SafeText("why", style="bold"), explanation.evidence(short=metric is None and not full)]
     return Group(*blocks)
 
 
-def _title(row: Row) -> SeenText:
+def _title(row: Row) -> SafeText:
     name = row.scored.sample.id
-    return SeenText(f"row {row.number}", style="bold underline").append("" if name is None else f"  {name}", "not bold")
+    return SafeText(f"row {row.number}", style="bold underline").append("" if name is None else f"  {name}", "not bold")
 
 
-def _named(name: str, text: SeenText) -> SeenText:
+def _labelled(name: str, text: SafeText) -> SafeText:
     return _headed(f"{name}: ", text)
 
 
-def _headed(head: str, text: SeenText) -> SeenText:
-    whole = SeenText("").append(head, "bold")
+def _headed(head: str, text: SafeText) -> SafeText:
+    whole = SafeText("").append(head, "bold")
     whole.append_text(text)
     return whole
 
 
-def _score(name: str, score: Score) -> SeenText:
+def _score(name: str, score: Score) -> SafeText:
     if score.unscored is not None:
-        return SeenText(f"{name}: not scored ({score.unscored.cause}): {score.unscored.message}", style="yellow")
-    return _headed(f"{name}: ", SeenText(filled_in(score)))
+        return SafeText(f"{name}: not scored ({score.unscored.cause}): {score.unscored.message}", style="yellow")
+    return _headed(f"{name}: ", SafeText(filled_in(score)))
 
 
 def _telling(scores: Mapping[str, Score]) -> tuple[Score | None, str]:
@@ -111,29 +111,29 @@ def _telling(scores: Mapping[str, Score]) -> tuple[Score | None, str]:
     return None, ""
 
 
-def _claims(score: Score, reading: str) -> list[Piece]:
+def _claims(score: Score, reading: str) -> list[ViewPart]:
     return [
-        Piece(verdict.claim.span.start, verdict.claim.span.end, STYLES.get(verdict.label, _OTHER),
+        ViewPart(verdict.claim.span.start, verdict.claim.span.end, STYLES.get(verdict.label, _OTHER),
               _WORST_FIRST.index(verdict.label) if verdict.label in _WORST_FIRST else len(_WORST_FIRST))
         for verdict in score.verdicts[reading] if verdict.claim is not None
     ]  # fmt: skip
 
 
-def _quotes(score: Score, reading: str) -> dict[int, list[Piece]]:
+def _quotes(score: Score, reading: str) -> dict[int, list[ViewPart]]:
     """By passage the quotes that the verdicts name."""
-    found: dict[int, list[Piece]] = {}
+    found: dict[int, list[ViewPart]] = {}
     for verdict in score.verdicts[reading]:
         for quote in verdict.evidence if not reading.endswith(("/reference", "/tools")) else ():
             style = f"{STYLES.get(verdict.label, _OTHER)} {_QUOTED}"
-            found.setdefault(quote.passage, []).append(Piece(quote.span.start, quote.span.end, style))
+            found.setdefault(quote.passage, []).append(ViewPart(quote.span.start, quote.span.end, style))
     return found
 
 
-def _passages(sample: Sample, quotes: Mapping[int, list[Piece]]) -> list[SeenText]:
+def _passages(sample: Sample, quotes: Mapping[int, list[ViewPart]]) -> list[SafeText]:
     if sample.contexts is None:
-        return [SeenText("not known", style="dim")]
+        return [SafeText("not known", style="dim")]
     if not sample.contexts:
-        return [SeenText("nothing was retrieved", style="dim")]
+        return [SafeText("nothing was retrieved", style="dim")]
     return [
         _headed(f"{number}  ", painted(context.text, quotes.get(number - 1, ())))
         for number, context in enumerate(sample.contexts, 1)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay._util.forks import own_lock
 from assay._util.permissions import private_folder, private_opener
 from assay.errors import InputError
@@ -52,7 +52,7 @@ class JsonlSink:
         self._file: int | None = None
 
     def __repr__(self) -> str:
-        return shown(self, str(self.path))
+        return call_repr(self, str(self.path))
 
     def write(self, scored: ScoredSample) -> Receipt:
         """Append one line. Raises OSError."""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypedDict, TypeVar
 
 import tenacity
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay.errors import AssayError, InputError, Undelivered
 from assay.records import Sample, ScoredSample
 from assay.sinks.annotations import EVIDENCE, EXPLANATION, Annotation, annotations_of
@@ -45,7 +45,7 @@ class Busy(Exception):
         self.after = after
 
 
-class Unreachable(Busy):
+class SinkUnreachable(Busy):
     """The store cannot be reached now. Raise it from `send`."""
 
 
@@ -103,7 +103,7 @@ class RemoteSink(ABC):
         self._texts = texts
 
     def __repr__(self) -> str:
-        return shown(self)
+        return call_repr(self)
 
     @abstractmethod
     def target_of(self, sample: Sample) -> str | None:

@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay.errors import InputError, StoreError, Undelivered
 from assay.records import Sample, Score, ScoredSample
 from assay.sinks.base import Mask, Receipt
@@ -40,7 +40,7 @@ class StoreSink:
         self._metrics: set[str] = set()
 
     def __repr__(self) -> str:
-        return shown(self, str(self.path), self.run)
+        return call_repr(self, str(self.path), self.run)
 
     def write(self, scored: ScoredSample) -> Receipt:
         """Keep one scored sample. Raises StoreError where there can be no store, Undelivered where it fails later."""

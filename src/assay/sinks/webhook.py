@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import IO, Any, Unpack
 from urllib.parse import urlsplit, urlunsplit
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import NAMESPACE, Annotation
@@ -66,7 +66,7 @@ class WebhookSink(RemoteSink):
         self._timeout = timeout
 
     def __repr__(self) -> str:
-        return shown(self, self._host)
+        return call_repr(self, self._host)
 
     def target_of(self, sample: Sample) -> str:
         """The sample's key."""

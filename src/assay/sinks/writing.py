@@ -63,7 +63,7 @@ class Deliveries(Record):
             self.listed.append(" ".join(f"{key}: {', '.join(missing)}: {why}".split()))
 
 
-def named_sinks(sinks: Sequence[Sink] | Mapping[str, Sink]) -> dict[str, Sink]:
+def name_sinks(sinks: Sequence[Sink] | Mapping[str, Sink]) -> dict[str, Sink]:
     """Sinks by their type; the second of a type is `Type#2`. Those that have names keep them."""
     if isinstance(sinks, Mapping):
         return dict(sinks)
@@ -96,7 +96,7 @@ def check_sinks(sinks: Sequence[Sink] | Mapping[str, Sink]) -> None:
 
     Raises InputError, which says what is wrong: no key, or one that is refused. May wait for the network.
     """
-    for name, sink in named_sinks(sinks).items():
+    for name, sink in name_sinks(sinks).items():
         check = getattr(sink, "check", None)
         if not callable(check):
             continue
@@ -134,7 +134,7 @@ class SinkWriter:
     """Writes the rows of a run to its sinks, one after the other, from one thread of its own."""
 
     def __init__(self, sinks: Sequence[Sink]) -> None:
-        self._sinks = named_sinks(sinks)
+        self._sinks = name_sinks(sinks)
         self._thread: ThreadPoolExecutor | None = None
         self.deliveries: dict[str, Deliveries] = {name: Deliveries() for name in self._sinks}
 

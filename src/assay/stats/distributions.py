@@ -33,22 +33,22 @@ def beta_cdf(x: float, a: float, b: float) -> float:
 
 
 def _fraction(x: float, a: float, b: float) -> float:
-    c, d = 1.0, 1.0 / (_away(1.0 - (a + b) * x / (a + 1.0)))
+    c, d = 1.0, 1.0 / (_nonzero(1.0 - (a + b) * x / (a + 1.0)))
     value = d
     for m in range(1, _STEPS):
         for numerator in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
             -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
         ):
-            d = 1.0 / _away(1.0 + numerator * d)
-            c = _away(1.0 + numerator / c)
+            d = 1.0 / _nonzero(1.0 + numerator * d)
+            c = _nonzero(1.0 + numerator / c)
             value *= c * d
         if abs(c * d - 1.0) < 1e-15:
             break
     return value
 
 
-def _away(value: float) -> float:
+def _nonzero(value: float) -> float:
     return value if abs(value) > _TINY else _TINY
 
 

@@ -27,7 +27,7 @@ _EXACT = 1000  # rows that differ, up to which their numbers are summed
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class Assumptions:
     """What scores are like, on the scale from 0 to 1.
 
     mean         of the first run
@@ -119,12 +119,14 @@ def _check(name: str, value: float, low: float, high: float) -> None:
         raise InputError(f"{name}: expected a number from {low:g} to {high:g}, got {value}")
 
 
-def rows_needed(world: World, drop: float, *, power: float = POWER, alpha: float = 1.0 - CONFIDENCE) -> int | None:
+def rows_needed(
+    world: Assumptions, drop: float, *, power: float = POWER, alpha: float = 1.0 - CONFIDENCE
+) -> int | None:
     """The fewest rows that show this drop with this probability; None where no number does (`MOST_ROWS`).
 
     Raises InputError for a drop outside of (0, mean], a power or an alpha outside of (0, 1).
     """
-    _check_asked(world, drop, power, alpha)
+    _check_arguments(world, drop, power, alpha)
     high = 2
     while world.power(high, drop, alpha) < power:
         high *= 2
@@ -137,9 +139,11 @@ def rows_needed(world: World, drop: float, *, power: float = POWER, alpha: float
     return high
 
 
-def drop_shown(world: World, n: int, *, power: float = POWER, alpha: float = 1.0 - CONFIDENCE) -> float | None:
+def detectable_drop(
+    world: Assumptions, n: int, *, power: float = POWER, alpha: float = 1.0 - CONFIDENCE
+) -> float | None:
     """The smallest drop that n rows show with this probability, to 0.0001; None where none is."""
-    _check_asked(world, world.most, power, alpha)
+    _check_arguments(world, world.most, power, alpha)
     if n < 1:
         raise InputError(f"rows: expected at least 1, got {n}")
     low, high = 0.0, world.most
@@ -151,7 +155,7 @@ def drop_shown(world: World, n: int, *, power: float = POWER, alpha: float = 1.0
     return high
 
 
-def _check_asked(world: World, drop: float, power: float, alpha: float) -> None:
+def _check_arguments(world: Assumptions, drop: float, power: float, alpha: float) -> None:
     if not 0.0 < drop <= world.most:
         raise InputError(f"drop: expected a number above 0 and up to the mean, {world.most:.3g}; got {drop}")
     for name, value in (("power", power), ("confidence", 1.0 - alpha)):

@@ -23,7 +23,7 @@ from assay.stats.distributions import t_quantile
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ConfusionCounts:
     """How things of both kinds were told apart, where it is known which they are.
 
     true, false  how many were looked at; not always whole (of unequal weights as many as say as much)
@@ -37,9 +37,9 @@ class Told:
     left: float
 
     @property
-    def turned(self) -> Told:
+    def turned(self) -> ConfusionCounts:
         """The same, of the other kind."""
-        return Told(self.false, self.true, self.left, self.found)
+        return ConfusionCounts(self.false, self.true, self.left, self.found)
 
     @property
     def tells(self) -> float:
@@ -47,7 +47,7 @@ class Told:
         return _more(self.found, self.true) + _more(self.left, self.false) - 1.0
 
 
-def true_share(said: float, n: float, told: Told, confidence: float = 0.95) -> tuple[float, float, float]:
+def true_share(said: float, n: float, told: ConfusionCounts, confidence: float = 0.95) -> tuple[float, float, float]:
     """The share that is true and the ends of its interval, in [0, 1], where `said` of n were said to be.
 
     Raises InputError for a share outside [0, 1], n not above 0, a confidence outside (0, 1), and where nothing is told.

@@ -82,7 +82,7 @@ class PostgresTables:
     """
 
     def __init__(self, url: str) -> None:
-        self._where = _Where.of(url)
+        self._where = _ParsedUrl.of(url)
         self._set_up()
         renewed(self)
 
@@ -225,7 +225,7 @@ class PostgresTables:
             raise
 
 
-class _Where:
+class _ParsedUrl:
     """A URL, read."""
 
     def __init__(self, options: dict[str, Any], mode: str, schema: str) -> None:
@@ -236,7 +236,7 @@ class _Where:
             self.name += f"?schema={schema}"
 
     @classmethod
-    def of(cls, url: str) -> _Where:
+    def of(cls, url: str) -> _ParsedUrl:
         try:
             parts = urlsplit(url)
             port = parts.port or PORT
@@ -288,11 +288,11 @@ class _Cursor:
         self._cursor = cursor
 
     def execute(self, sql: str, values: Sequence[Any] = (), /) -> Any:
-        self._cursor.execute(_in_format(sql), tuple(map(_held, values)))
+        self._cursor.execute(_in_format(sql), tuple(map(_storable, values)))
         return self._cursor
 
     def executemany(self, sql: str, values: Iterable[Sequence[Any]], /) -> Any:
-        self._cursor.executemany(_in_format(sql), [tuple(map(_held, one)) for one in values])
+        self._cursor.executemany(_in_format(sql), [tuple(map(_storable, one)) for one in values])
         return self._cursor
 
 
@@ -301,7 +301,7 @@ def _in_format(sql: str) -> str:
     return sql.replace("%", "%%").replace("?", "%s")
 
 
-def _held(value: Any) -> Any:
+def _storable(value: Any) -> Any:
     """A text that PostgreSQL can hold: no zero characters, no lone surrogates."""
     return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode() if isinstance(value, str) else value
 

@@ -1,4 +1,4 @@
-"""Making a store smaller: what is old goes first, and no finding that a run still has goes at all."""
+"""Making a store smaller: what is old goes first, and no judgement that a run still has goes at all."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _UNUSED = "number IN (SELECT number FROM findings EXCEPT SELECT finding FROM use
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What was deleted: runs of which nothing is left, rows, findings; bytes that the store took before and after.
+    """What was deleted: runs of which nothing is left, rows, judgements; bytes that the store took before and after.
 
     `after` is None where nothing was deleted because it was only tried.
     """
 
     runs: tuple[str, ...]
     rows: int
-    findings: int
+    judgements: int
     before: int
     after: int | None
 
@@ -44,7 +44,7 @@ def prune(
     keep: Collection[str] = (),
     dry_run: bool = False,
 ) -> Pruned:
-    """Delete the oldest rows, runs of which no row is left, and findings that no run that is left has used.
+    """Delete the oldest rows, runs of which no row is left, and judgements that no run that is left has used.
 
     older_than  seconds: what was written before that goes. A run whose rows go on coming keeps the later ones.
                 Of a run that was scored at one time, the rows that go are lost: a gate on it is inconclusive
@@ -53,7 +53,7 @@ def prune(
     keep        names of runs of which nothing is deleted; "last" is the one started last
     dry_run     only count
 
-    Both may be given: what either asks for goes. Findings that were used before assay noted that, or by no run, as in
+    Both may be given: what either asks for goes. Judgements that were used before assay noted that, or by no run, as in
     live scoring, count as unused: what is asked again was older. A file is rewritten, for which the disk must hold it
     twice. Raises InputError without `older_than` and `max_bytes`, for numbers that are not above 0, and a run to keep
     that is not there; StoreError.
@@ -96,8 +96,8 @@ def _deleted(db: Statements, cutoff: float, kept: Sequence[str]) -> tuple[tuple[
     for run in runs:
         db.execute("DELETE FROM used WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,))
         db.execute("DELETE FROM runs WHERE id = ?", (run,))
-    findings = db.execute(f"DELETE FROM findings WHERE at < ? AND {_UNUSED}", (cutoff,)).rowcount
-    return runs, rows, findings
+    judgements = db.execute(f"DELETE FROM findings WHERE at < ? AND {_UNUSED}", (cutoff,)).rowcount
+    return runs, rows, judgements
 
 
 def _uncount(db: Statements, run: str, rows: int) -> None:
@@ -122,10 +122,10 @@ def _cutoff(store: Store, kept: Sequence[str], size: int, most: float) -> float:
     """The end of the hour with which enough of the oldest is gone, if all of it could go."""
     by_hour: dict[int, int] = {}
     hour = f"CAST({{}} / {HOUR} AS BIGINT)"
-    rows, findings = hour.format(_AGE), hour.format("at")
+    rows, judgements = hour.format(_AGE), hour.format("at")
     for sql, values in (
         (f"SELECT {rows}, SUM(LENGTH(body)) FROM rows WHERE {_not_among('run', kept)} GROUP BY 1", kept),
-        (f"SELECT {findings}, SUM(LENGTH(finding)) FROM findings GROUP BY 1", ()),
+        (f"SELECT {judgements}, SUM(LENGTH(finding)) FROM findings GROUP BY 1", ()),
     ):
         for at, held in store.query(sql, *values):
             by_hour[int(at)] = by_hour.get(int(at), 0) + int(held)

@@ -69,7 +69,7 @@ def row_of(number: int, body: bytes) -> Row:
     return Row(number, ScoredSample(sample=Sample.from_dict(data["sample"]), scores=scores))
 
 
-def known_scores(body: bytes) -> dict[str, Any]:
+def stored_scores(body: bytes) -> dict[str, Any]:
     """The scores of a row; none where it cannot be read: it is written anew."""
     try:
         return dict(json.loads(unpack(body))["scores"])

@@ -1,8 +1,8 @@
 """The tables of a store, and how those of an earlier version become these.
 
-Version 2 keeps findings and rows compressed, under keys of 16 bytes, away from the indices; it counts runs in the order
-in which they began, and knows which findings a run used. Version 3 knows when a row was written. Version 4 counts the
-rows that were saved for each run.
+Version 2 keeps judgements and rows compressed, under keys of 16 bytes, away from the indices; it counts runs in the
+order in which they began, and knows which judgements a run used. Version 3 knows when a row was written. Version 4
+counts the rows that were saved for each run.
 """
 
 from __future__ import annotations
@@ -90,12 +90,12 @@ def maker(db: Statements, inquiry: str, judge: str) -> int:
     return int(found[0])
 
 
-def _move_findings(db: sqlite3.Connection) -> None:
+def _move_judgements(db: sqlite3.Connection) -> None:
     sql = "INSERT OR REPLACE INTO findings (key, maker, at, finding) VALUES (?, ?, ?, ?)"
-    for key, inquiry, judge, finding, at in db.execute(
+    for key, inquiry, judge, judgement, at in db.execute(
         "SELECT key, inquiry, judge, finding, at FROM old_findings ORDER BY at"
     ):
-        db.execute(sql, (key_hash(key), maker(db, inquiry, judge), at, pack(_bytes(finding))))
+        db.execute(sql, (key_hash(key), maker(db, inquiry, judge), at, pack(_bytes(judgement))))
 
 
 def _move_runs(db: sqlite3.Connection) -> None:
@@ -114,7 +114,7 @@ def _bytes(value: str | bytes) -> bytes:
     return value.encode() if isinstance(value, str) else bytes(value)
 
 
-_MOVES = {"findings": _move_findings, "runs": _move_runs, "rows": _move_rows}
+_MOVES = {"findings": _move_judgements, "runs": _move_runs, "rows": _move_rows}
 
 
 class FileTables:

@@ -1,8 +1,8 @@
-"""The store: findings, runs and scored rows, in one SQLite file or in a PostgreSQL database.
+"""The store: judgements, runs and scored rows, in one SQLite file or in a PostgreSQL database.
 
-Findings are content-addressed, so a rerun asks the judge only for what is missing, whatever the rows or metrics are
+Judgements are content-addressed, so a rerun asks the judge only for what is missing, whatever the rows or metrics are
 this time. Every write is a transaction of its own: `kill -9` loses nothing that was written, and several processes may
-share the store. No pickle: findings, samples and scores are JSON, compressed.
+share the store. No pickle: judgements, samples and scores are JSON, compressed.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay._util.compression import key_hash, pack, to_json, unpack
 from assay._util.forks import own_lock
 from assay._util.normalise import well_formed
 from assay.errors import InputError, StoreError
 from assay.records import ScoredSample
 from assay.store.rows import Row as Row
-from assay.store.rows import clean, is_readable, known_scores, packed, put_rows, row_of, scores_of
+from assay.store.rows import clean, is_readable, packed, put_rows, row_of, scores_of, stored_scores
 from assay.store.schema import FileTables, maker
 from assay.store.tables import FILE_NAME as FILE_NAME
 from assay.store.tables import Statements, Tables, file_of, is_database, url_of
@@ -34,10 +34,10 @@ log = logging.getLogger("assay.store")
 T = TypeVar("T")
 
 PAGE = 500  # rows read at a time
-NOTED = 64  # findings found by a run before the store is told of them, if no row is kept meanwhile
+NOTED = 64  # judgements found by a run before the store is told of them, if no row is kept meanwhile
 
-#: A finding to keep: its content address, the inquiry's name, the judge's fingerprint, and the finding as JSON.
-Finding = tuple[str, str, str, bytes]
+#: A judgement to keep: its content address, the inquiry's name, the judge's fingerprint, and the judgement as JSON.
+Judgement = tuple[str, str, str, bytes]
 
 
 #: A run without rows, or with those that were written before it: then they are counted.
@@ -82,7 +82,7 @@ class Store:
 
     address  what opens it again, with the password of a database if one was in it
     name     what messages call it
-    folder   where what belongs to its runs, and is no finding or row, lies on this machine: batches, jobs
+    folder   where what belongs to its runs, and is no judgement or row, lies on this machine: batches, jobs
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -91,11 +91,11 @@ class Store:
         self.folder = self._tables.folder
         self.address: str | Path = url_of(path) if is_database(path) else Path(self.name)
         self._tables.create()
-        self._used: dict[str, list[bytes]] = {}  # keys of findings found by runs, not noted yet
+        self._used: dict[str, list[bytes]] = {}  # keys of judgements found by runs, not noted yet
         self._lock = own_lock(self)
 
     def __repr__(self) -> str:
-        return shown(self, self.name)
+        return call_repr(self, self.name)
 
     @classmethod
     def temporary(cls) -> Store:
@@ -134,7 +134,7 @@ class Store:
             return self._tables.transact(work)
 
     def size(self) -> int:
-        """Bytes that it takes: of a file without what is free in it, of a database findings and rows alone."""
+        """Bytes that it takes: of a file without what is free in it, of a database judgements and rows alone."""
         with self._tables.saying("read"):
             return self._tables.size()
 
@@ -154,25 +154,25 @@ class Store:
 
         return bytes.fromhex(self.write(keep))
 
-    # ---- findings
+    # ---- judgements
 
-    def get_finding(self, key: str) -> bytes | None:
-        """The finding stored under this content address, as JSON; None when there is none that can be read."""
+    def get_judgement(self, key: str) -> bytes | None:
+        """The judgement stored under this content address, as JSON; None when there is none that can be read."""
         row = self._one("SELECT finding FROM findings WHERE key = ?", key_hash(key))
         try:
             return None if row is None else unpack(row[0])
         except ValueError as error:  # asked again, and then replaced
-            log.warning("assay: store %s: a finding cannot be read: %s", self.name, error)
+            log.warning("assay: store %s: a judgement cannot be read: %s", self.name, error)
             return None
 
-    def put_finding(self, key: str, inquiry: str, judge: str, finding: bytes) -> None:
-        """Keep a finding. It survives `kill -9` when this returns."""
-        self.put_findings([(key, inquiry, judge, finding)])
+    def put_judgement(self, key: str, inquiry: str, judge: str, judgement: bytes) -> None:
+        """Keep a judgement. It survives `kill -9` when this returns."""
+        self.put_judgements([(key, inquiry, judge, judgement)])
 
-    def put_findings(self, findings: Iterable[Finding], run: str | None = None) -> None:
-        """Keep several findings, all or none, and that `run` used them. They survive `kill -9` when this returns."""
+    def put_judgements(self, judgements: Iterable[Judgement], run: str | None = None) -> None:
+        """Keep several judgements, all or none, and that `run` used them. They survive `kill -9` when this returns."""
         now = time.time()
-        last = {key_hash(key): (inquiry, judge, pack(finding)) for key, inquiry, judge, finding in findings}
+        last = {key_hash(key): (inquiry, judge, pack(judgement)) for key, inquiry, judge, judgement in judgements}
         packed = sorted((key, *rest) for key, rest in last.items())  # all who write the same ones in one order
         if not packed:
             return
@@ -190,12 +190,13 @@ class Store:
 
         self.write(put)
 
-    def findings(self, run: str) -> RunFindings:
-        """The findings, for a judge's cache, with a note of which of them this run used: `forget(run=)` goes by it."""
-        return RunFindings(self, run)
+    def judgements(self, run: str) -> RunJudgements:
+        """The judgements, for a judge's cache, with a note of which of them this run used: `forget(run=)` goes by
+        it."""
+        return RunJudgements(self, run)
 
     def judges(self) -> dict[str, int]:
-        """How many findings each judge has here, by its fingerprint; the one with the most first."""
+        """How many judgements each judge has here, by its fingerprint; the one with the most first."""
         sql = "SELECT judge, COUNT(*) FROM findings JOIN makers ON makers.number = maker GROUP BY judge"
         return dict(self.query(sql + " ORDER BY COUNT(*) DESC, judge"))
 
@@ -209,7 +210,7 @@ class Store:
         before: float | None = None,
         dry_run: bool = False,
     ) -> int:
-        """Delete findings, so that they are asked for again; how many. Conditions narrow each other.
+        """Delete judgements, so that they are asked for again; how many. Conditions narrow each other.
 
         inquiry  the name of an inquiry, as "claims"
         judge    a judge's fingerprint, or its readable beginning: "openai/MODEL", "openai/MODEL@ADDRESS"
@@ -218,7 +219,7 @@ class Store:
         before   those kept before this time, in seconds since 1970
         dry_run  only count them
 
-        Raises InputError without any condition, and for a run that is not there. Findings that a run used before
+        Raises InputError without any condition, and for a run that is not there. Judgements that a run used before
         assay noted that (stores of version 1) are not found by `run`.
         """
         where, values = self._conditions(inquiry, judge, run, key, before)
@@ -284,7 +285,7 @@ class Store:
         return self._one(sql, run, run) == (1,)
 
     def delete_run(self, run: str) -> int:
-        """Delete a run and its rows; how many rows. Its findings stay: see `forget`. InputError: it is not there."""
+        """Delete a run and its rows; how many rows. Its judgements stay: see `forget`. InputError: it is not there."""
         if not self.has_run(run):
             run = self.run_id(run)  # "last", or an error that names what is there
 
@@ -373,7 +374,7 @@ class Store:
             found = db.execute("SELECT number, body FROM rows WHERE run = ? AND id = ?", (run, key)).fetchone()
             last = "SELECT COALESCE(MAX(number), 0) FROM rows WHERE run = ?"
             number = int(found[0] if found else db.execute(last, (run,)).fetchone()[0] + 1)
-            body = packed(sample, {**(known_scores(found[1]) if found else {}), **scores})
+            body = packed(sample, {**(stored_scores(found[1]) if found else {}), **scores})
             put_rows(db, run, [(number, key, body)])
             return number
 
@@ -426,10 +427,10 @@ class Store:
             yield from page
             last = page[-1][0]
 
-    # ---- which findings a run used
+    # ---- which judgements a run used
 
     def _found(self, run: str, key: str) -> None:
-        """This run has taken up a finding: noted with its next row, or when they are many."""
+        """This run has taken up a judgement: noted with its next row, or when they are many."""
         with self._lock:
             waiting = self._used.setdefault(run, [])
             waiting.append(key_hash(key))
@@ -439,7 +440,7 @@ class Store:
         try:
             self.write(lambda db: _note(db, run, used))
         except StoreError as error:  # nobody asked to write
-            log.warning("assay: which findings run %s used cannot be noted: %s", run, error)
+            log.warning("assay: which judgements run %s used cannot be noted: %s", run, error)
 
     def _used_by(self, run: str) -> list[bytes]:
         """What this run has taken up since it was last asked."""
@@ -456,8 +457,8 @@ def _tables_at(address: str | Path) -> Tables:
     return PostgresTables(url_of(address))
 
 
-class RunFindings:
-    """The findings of a store as one run uses them. See `Store.findings`."""
+class RunJudgements:
+    """The judgements of a store as one run uses them. See `Store.judgements`."""
 
     def __init__(self, store: Store, run: str) -> None:
         self._store = store
@@ -468,20 +469,20 @@ class RunFindings:
         """See `Store.secret`."""
         return self._store.secret
 
-    def get_finding(self, key: str) -> bytes | None:
-        """See `Store.get_finding`."""
-        found = self._store.get_finding(key)
+    def get_judgement(self, key: str) -> bytes | None:
+        """See `Store.get_judgement`."""
+        found = self._store.get_judgement(key)
         if found is not None:
             self._store._found(self._run, key)
         return found
 
-    def put_finding(self, key: str, inquiry: str, judge: str, finding: bytes) -> None:
-        """See `Store.put_finding`."""
-        self.put_findings([(key, inquiry, judge, finding)])
+    def put_judgement(self, key: str, inquiry: str, judge: str, judgement: bytes) -> None:
+        """See `Store.put_judgement`."""
+        self.put_judgements([(key, inquiry, judge, judgement)])
 
-    def put_findings(self, findings: Iterable[Finding]) -> None:
-        """See `Store.put_findings`."""
-        self._store.put_findings(findings, self._run)
+    def put_judgements(self, judgements: Iterable[Judgement]) -> None:
+        """See `Store.put_judgements`."""
+        self._store.put_judgements(judgements, self._run)
 
 
 def is_judge(fingerprint: str, name: str) -> bool:
@@ -490,7 +491,7 @@ def is_judge(fingerprint: str, name: str) -> bool:
 
 
 def _note(db: Statements, run: str, keys: Sequence[bytes]) -> None:
-    """That a run used these findings."""
+    """That a run used these judgements."""
     sql = (
         "INSERT INTO used SELECT runs.number, findings.number FROM runs, findings WHERE id = ? AND key = ? "
         "ON CONFLICT DO NOTHING"

@@ -20,7 +20,7 @@ FOLDER = ".assay"
 _DATABASE = re.compile(r"postgres(?:ql)?:/+")
 
 
-class Found(Protocol):
+class StatementResult(Protocol):
     """What a statement found or changed."""
 
     @property
@@ -32,9 +32,9 @@ class Found(Protocol):
 class Statements(Protocol):
     """A transaction that is open. Values stand for `?`."""
 
-    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Found: ...
+    def execute(self, sql: str, values: Sequence[Any] = ..., /) -> StatementResult: ...
 
-    def executemany(self, sql: str, values: Iterable[Sequence[Any]], /) -> Found: ...
+    def executemany(self, sql: str, values: Iterable[Sequence[Any]], /) -> StatementResult: ...
 
 
 class Tables(Protocol):
@@ -61,7 +61,7 @@ class Tables(Protocol):
         """All rows of a query."""
 
     def size(self) -> int:
-        """Bytes that findings and rows take, without room that is free for further ones.
+        """Bytes that judgements and rows take, without room that is free for further ones.
 
         Of a file with all that is in it, of a database without its indices.
         """

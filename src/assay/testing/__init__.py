@@ -8,18 +8,18 @@
 Each check needs no test framework: it raises AssertionError, saying what is wrong, for the first broken promise.
 """
 
-from assay.testing.bench import Bench, Held, checks_for, exchange
-from assay.testing.captures import CollectingIntake, Exchange, check_capture
-from assay.testing.judges import Obliging, check_judge
+from assay.testing.bench import Bench, StoredScore, checks_for, exchange
+from assay.testing.captures import CapturedExchange, CollectingIntake, check_capture
+from assay.testing.judges import FavourableJudge, check_judge
 from assay.testing.metrics import check_metric
 from assay.testing.sinks import check_sink
 
 __all__ = [
     "Bench",
+    "CapturedExchange",
     "CollectingIntake",
-    "Exchange",
-    "Held",
-    "Obliging",
+    "FavourableJudge",
+    "StoredScore",
     "check_capture",
     "check_judge",
     "check_metric",

@@ -77,7 +77,7 @@ def exchange(ids: Mapping[str, str], id: str = "sample-1", value: float = 0.5) -
 
 
 @dataclass
-class Held:
+class StoredScore:
     """One score as the store has it. `cause` is why there is no measurement."""
 
     name: str
@@ -113,7 +113,7 @@ class Bench(ABC):
         """The sink under test, with options besides the usual ones."""
 
     @abstractmethod
-    def held(self) -> list[Held]:
+    def stored_scores(self) -> list[StoredScore]:
         """The scores that the store has now."""
 
     @abstractmethod
@@ -146,8 +146,8 @@ class Bench(ABC):
     def scored(self, id: str = "sample-1", value: float = 0.5) -> ScoredSample:
         return exchange(self.ids, self.key(id), value)
 
-    def one(self, name: str) -> Held:
-        found = [held for held in self.held() if held.name == name]
+    def one(self, name: str) -> StoredScore:
+        found = [held for held in self.stored_scores() if held.name == name]
         expect(len(found) == 1, f"expected one score {name!r} in the store, found {found}")
         return found[0]
 
@@ -178,7 +178,7 @@ def check_values_arrive(bench: Bench) -> None:
     sink.close()
     same((bench.one("faithfulness").value, bench.one("faithfulness").cause), (0.5, None), "value and cause of a score")
     same(bench.one("hallucination").value, 0.0, "the value of a score of 0.0")
-    same(len(bench.held()), 3, "scores in the store")
+    same(len(bench.stored_scores()), 3, "scores in the store")
     _no_problems(bench)
 
 
@@ -229,7 +229,7 @@ def check_closing_twice_is_fine(bench: Bench) -> None:
     sink.write(bench.scored())
     sink.close()
     sink.close()
-    same(len(bench.held()), 3, "scores in the store after closing twice")
+    same(len(bench.stored_scores()), 3, "scores in the store after closing twice")
 
 
 def check_works_after_fork(bench: Bench) -> None:
@@ -251,7 +251,7 @@ def check_works_after_fork(bench: Bench) -> None:
     same(status, 0, "exit of the child that wrote after a fork (1: the write raised, see stderr; 2: a wrong receipt)")
     sink.write(_other(bench, "parent-again"))
     sink.close()
-    names = sorted(held.name for held in bench.held())
+    names = sorted(held.name for held in bench.stored_scores())
     expected = ["child", "context_recall", "faithfulness", "hallucination", "parent-again"]
     same(names, expected, "scores in the store after a fork")
 
@@ -264,7 +264,7 @@ def check_same_write_is_one_score(bench: Bench) -> None:
     for _ in range(5):
         _write(bench, bench.scored())
         bench.next_day()
-    names = sorted(held.name for held in bench.held())
+    names = sorted(held.name for held in bench.stored_scores())
     same(names, ["context_recall", "faithfulness", "hallucination"], "scores after five equal writes")
     _no_problems(bench)
 
@@ -281,7 +281,7 @@ def check_same_write_same_id(bench: Bench) -> None:
     for _ in range(5):
         _write(bench, bench.scored())
         bench.next_day()
-    ids = {(held.name, held.id) for held in bench.held()}
+    ids = {(held.name, held.id) for held in bench.stored_scores()}
     names = sorted(name for name, _ in ids)
     same(names, ["context_recall", "faithfulness", "hallucination"], "different ids of five equal writes")
 
@@ -309,7 +309,7 @@ def check_failing_mask(bench: Bench) -> None:
     error = raised(lambda: sink.write(bench.scored()), Exception, "a write whose mask fails")
     expect("mask" in str(error), "the error of a mask that fails does not name the mask")
     sink.close()
-    same(bench.held(), [], "what the store has after a mask failed")
+    same(bench.stored_scores(), [], "what the store has after a mask failed")
     _is_free_of("".join(traceback.format_exception(error)).encode(), *TEXTS)
 
 
@@ -330,7 +330,7 @@ def check_nothing_has_no_place_without_ids(bench: Bench) -> None:
         receipt = Receipt(sent=3)
     counts = (receipt.sent, receipt.skipped)
     expect(counts in ((0, 3), (3, 0)), f"three scores without ids are either sent or skipped, not {receipt}")
-    same(len(bench.held()), receipt.sent, "scores in the store of a sample without ids")
+    same(len(bench.stored_scores()), receipt.sent, "scores in the store of a sample without ids")
 
 
 def check_dry_run_sends_nothing(bench: Bench) -> None:
@@ -339,7 +339,7 @@ def check_dry_run_sends_nothing(bench: Bench) -> None:
     same(sink.write(bench.scored()), Receipt(skipped=3), "the receipt of a dry run")
     sink.close()
     same(told, ["faithfulness", "hallucination", "context_recall"], "what a dry run tells")
-    same(bench.held(), [], "what the store has after a dry run")
+    same(bench.stored_scores(), [], "what the store has after a dry run")
     same(bench.tries(), 0, "requests of a dry run")
 
 
@@ -369,8 +369,8 @@ def check_lost_reply_makes_no_second(bench: Bench) -> None:
     sink = bench.sink()
     sink.write(bench.scored())
     sink.close()
-    same(len({(held.name, held.id) for held in bench.held()}), 3, "different scores after a lost reply")
-    expect(len(bench.held()) == 3 or not bench.upserts, "a lost reply left a second score")
+    same(len({(held.name, held.id) for held in bench.stored_scores()}), 3, "different scores after a lost reply")
+    expect(len(bench.stored_scores()) == 3 or not bench.upserts, "a lost reply left a second score")
 
 
 def check_dropped_for_good_is_undelivered(bench: Bench) -> None:
@@ -412,7 +412,7 @@ def _loses(bench: Bench, names: set[str], **options: Any) -> None:
         root.removeHandler(listener)
         root.setLevel(level)
     same(set(error.scores), names, "the scores that the error names as lost")
-    same(bench.held(), [], "what the store has after a write that failed")
+    same(bench.stored_scores(), [], "what the store has after a write that failed")
     expect(all(name in str(error) for name in names), f"the error does not name the scores: {error}")
     said = "".join(traceback.format_exception(error))
     for secret in bench.secrets:

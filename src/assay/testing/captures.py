@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay._util.normalise import well_formed
-from assay.live.disabled import Nowhere
+from assay.live.disabled import DisabledIntake
 from assay.live.protocol import Intake, Submission
 from assay.records import Sample
 from assay.testing.assertions import expect, same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class CapturedExchange:
     """What an application is to do: it is asked `question`, its retriever finds `passages`, its LLM says `answer`.
 
     With an `error` the LLM raises it instead; the application lets it pass.
@@ -29,7 +29,7 @@ class Exchange:
     error: Exception | None = None
 
 
-class CollectingIntake(Nowhere):
+class CollectingIntake(DisabledIntake):
     """An intake that keeps the samples, in `samples`: what a hook hands its samples to, in tests. Thread-safe."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class _Broken(CollectingIntake):
 
 
 #: Runs an application with the hook under test on, once; what the hook captures goes to the intake.
-Play = Callable[[Exchange, Intake], Any]
+Play = Callable[[CapturedExchange, Intake], Any]
 
 
 def check_capture(play: Play, *, retrieves_nothing: bool = True, threads: int = 8) -> None:
@@ -69,14 +69,14 @@ def check_capture(play: Play, *, retrieves_nothing: bool = True, threads: int = 
     """
     _plain(play)
     if retrieves_nothing:
-        _nothing_found(play)
+        _empty_retrieval(play)
     _any_text(play)
     _error_of_the_host(play)
     _broken_intake(play)
     _threads(play, threads)
 
 
-_PLAIN = Exchange(
+_PLAIN = CapturedExchange(
     question="How many people live in Paris?",
     passages=("Paris has 2.1 million inhabitants.", "Bread is baked in Ulm."),
     answer="2.1 million.",
@@ -93,21 +93,21 @@ def _plain(play: Play) -> None:
     json.dumps(sample.to_dict(), allow_nan=False).encode()
 
 
-def _nothing_found(play: Play) -> None:
-    exchange = Exchange(question="What is new?", passages=(), answer="I do not know.")
+def _empty_retrieval(play: Play) -> None:
+    exchange = CapturedExchange(question="What is new?", passages=(), answer="I do not know.")
     same(_one(play, exchange).contexts, (), "the contexts of a retrieval that found nothing")
 
 
 def _any_text(play: Play) -> None:
     for text in ("cut \ud83d", "a\x00b \x1b[2J", "مرحبا 🙂", "<b>&amp;</b>\n\n{x}", "long " * 20_000 + "end"):
-        exchange = Exchange(question=f"Q {text}?", passages=(f"P {text}",), answer=f"A {text}.")
+        exchange = CapturedExchange(question=f"Q {text}?", passages=(f"P {text}",), answer=f"A {text}.")
         _is(_one(play, exchange), exchange)
 
 
 def _error_of_the_host(play: Play) -> None:
     """The application's own error is the application's: the hook neither swallows nor changes it."""
     error = ValueError("the model is overloaded")
-    exchange = Exchange(question=_PLAIN.question, passages=_PLAIN.passages, answer="", error=error)
+    exchange = CapturedExchange(question=_PLAIN.question, passages=_PLAIN.passages, answer="", error=error)
     intake = CollectingIntake()
     try:
         play(exchange, intake)
@@ -131,7 +131,7 @@ def _threads(play: Play, threads: int) -> None:
     """Exchanges at the same time do not mix."""
     intake = CollectingIntake()
     exchanges = [
-        Exchange(question=f"Question {n}?", passages=(f"Passage {n}.", f"Another {n}."), answer=f"Answer {n}.")
+        CapturedExchange(question=f"Question {n}?", passages=(f"Passage {n}.", f"Another {n}."), answer=f"Answer {n}.")
         for n in range(4 * threads)
     ]
     with ThreadPoolExecutor(threads) as pool:
@@ -143,7 +143,7 @@ def _threads(play: Play, threads: int) -> None:
         _is(found[exchange.question], exchange)
 
 
-def _one(play: Play, exchange: Exchange) -> Sample:
+def _one(play: Play, exchange: CapturedExchange) -> Sample:
     intake = CollectingIntake()
     play(exchange, intake)
     same(intake.errors, [], "errors that the hook counted")
@@ -151,7 +151,7 @@ def _one(play: Play, exchange: Exchange) -> Sample:
     return intake.samples[0]
 
 
-def _is(sample: Sample, exchange: Exchange) -> None:
+def _is(sample: Sample, exchange: CapturedExchange) -> None:
     """The sample says what the exchange did."""
     same(sample.question, well_formed(exchange.question), "the question captured")
     same(sample.passages, tuple(map(well_formed, exchange.passages)), "the passages captured, in order")

@@ -10,22 +10,22 @@ from typing import Any
 from assay._util.sync import run_sync
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries import (
-    Ask,
     BackQuestions,
     Checklist,
-    Choosing,
     Claims,
+    Classification,
     Criterion,
     Directness,
     Distance,
     Entities,
+    Extraction,
     Inquiry,
     KeyQuestions,
-    Listing,
-    Rated,
+    MultipleChoice,
+    Question,
     Rating,
+    RatingResult,
     Similarity,
-    Sorting,
     Support,
     SupportCells,
     Usefulness,
@@ -59,15 +59,15 @@ def an_inquiry_of_each_kind() -> tuple[Inquiry[Any], ...]:
         Directness(QUESTION, ANSWER),
         Criterion("Does the ANSWER name a number?", material),
         Checklist(("Does the ANSWER name a number?", "Does it name a city?"), material),
-        Ask("Does the ANSWER name a number?", material),
-        Ask("What does the ANSWER name?", material, labels={"number": "a number", "city": "only a city"}),
-        Choosing("What does the ANSWER name?", (("number", "a number"), ("city", "only a city")), material),
+        Question("Does the ANSWER name a number?", material),
+        Question("What does the ANSWER name?", material, labels={"number": "a number", "city": "only a city"}),
+        MultipleChoice("What does the ANSWER name?", (("number", "a number"), ("city", "only a city")), material),
         Rating("How clear is the ANSWER?", ((1, "unclear"), (2, "clear")), material),
         BackQuestions(ANSWER),
         Entities((PASSAGE,)),
         KeyQuestions(PASSAGE),
-        Listing("cities", "List the cities that the ANSWER names.", material),
-        Sorting(
+        Extraction("cities", "List the cities that the ANSWER names.", material),
+        Classification(
             "numbers", "Does the ITEM name a number?", (ANSWER, PASSAGE), (("yes", "it does"), ("no", "it does not"))
         ),
         Similarity(ANSWER, (PASSAGE,)),
@@ -97,7 +97,7 @@ def check_judge(judge: BaseJudge, *, inquiries: Iterable[Inquiry[Any]] | None = 
     run_sync(lambda: _answers(judge, able))
     run_sync(lambda: _hostile(judge, able))
     for _ in range(2):  # two event loops: what belongs to the first must not be used in the second
-        run_sync(lambda: _found(judge, able[0]))
+        run_sync(lambda: _find_twice(judge, able[0]))
 
 
 def _fingerprint(judge: BaseJudge) -> None:
@@ -122,20 +122,20 @@ def _able(judge: BaseJudge, inquiry: Inquiry[Any]) -> bool:
 async def _answers(judge: BaseJudge, able: Sequence[Inquiry[Any]]) -> None:
     """Each alone, all together, the same twice, and none."""
     for inquiry in able:
-        (answer,) = await _asked(judge, [inquiry])
+        (answer,) = await _checked_answers(judge, [inquiry])
         expect(answer.failure is None, f"{inquiry.name}: the judge failed on plain texts: {answer.failure}")
     for group in (able, [*reversed(able)], [able[0], able[0]]):
-        await _asked(judge, group)
+        await _checked_answers(judge, group)
     same(list(await judge.answer([])), [], "the answers to no inquiries")
     await judge.release()
     await judge.release()  # once more does no harm
-    await _asked(judge, able[:1])
+    await _checked_answers(judge, able[:1])
     await judge.release()
 
 
 async def _hostile(judge: BaseJudge, able: Sequence[Inquiry[Any]]) -> None:
     """Texts that break something are a failure of their own inquiry, never of its neighbour, and never an exception."""
-    kind = next((inquiry for inquiry in able if isinstance(inquiry, (Claims, Criterion, Ask, Usefulness))), None)
+    kind = next((inquiry for inquiry in able if isinstance(inquiry, (Claims, Criterion, Question, Usefulness))), None)
     if kind is None:
         return
     for text in HOSTILE:
@@ -146,7 +146,7 @@ async def _hostile(judge: BaseJudge, able: Sequence[Inquiry[Any]]) -> None:
             bad = Usefulness(text, (text, PASSAGE))
         else:
             bad = type(kind)("Is the TEXT polite?", (("TEXT", text),))
-        answers = await _asked(judge, [bad, kind])
+        answers = await _checked_answers(judge, [bad, kind])
         expect(
             answers[1].failure is None,
             f"{kind.name}: the judge failed because of a neighbour's text {text[:30]!r}: {answers[1].failure}",
@@ -154,14 +154,17 @@ async def _hostile(judge: BaseJudge, able: Sequence[Inquiry[Any]]) -> None:
     await judge.release()
 
 
-async def _found(judge: BaseJudge, inquiry: Inquiry[Any]) -> None:
-    """What metrics do: several at once for the same finding."""
-    findings = await asyncio.gather(*(judge.find(inquiry) for _ in range(8)))
-    expect(all(finding == findings[0] for finding in findings), f"{inquiry.name}: eight equal questions at once differ")
+async def _find_twice(judge: BaseJudge, inquiry: Inquiry[Any]) -> None:
+    """What metrics do: several at once for the same judgement."""
+    judgements = await asyncio.gather(*(judge.find(inquiry) for _ in range(8)))
+    expect(
+        all(judgement == judgements[0] for judgement in judgements),
+        f"{inquiry.name}: eight equal questions at once differ",
+    )
     await judge.release()
 
 
-async def _asked(judge: BaseJudge, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+async def _checked_answers(judge: BaseJudge, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
     names = ", ".join(inquiry.name for inquiry in inquiries)
     try:
         answers = await judge.answer(inquiries)
@@ -182,38 +185,38 @@ def _fits(inquiry: Inquiry[Any], answer: Answer) -> None:
         failure = answer.failure
         expect(isinstance(failure, JudgeFailure), f"{inquiry.name}: expected a JudgeFailure, found {failure!r}")
         return
-    wrong = f"{inquiry.name}: the finding does not have the shape that was asked for: {answer.finding!r}"
+    wrong = f"{inquiry.name}: the judgement does not have the shape that was asked for: {answer.judgement!r}"
     try:
-        expect(inquiry.check(inquiry.checked(answer.finding)) is None, wrong)
+        expect(inquiry.check(inquiry.checked(answer.judgement)) is None, wrong)
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # what is of another type is written with a warning
-            kept = type(inquiry).load(type(inquiry).dump(answer.finding))
+            kept = type(inquiry).load(type(inquiry).dump(answer.judgement))
     except AssertionError:
         raise
     except Exception as error:
         raise AssertionError(f"{wrong} ({type(error).__name__}: {error})") from error
-    same(kept, answer.finding, f"{inquiry.name}: the finding after it was kept as JSON and read again")
-    _labels(inquiry, answer.finding)
+    same(kept, answer.judgement, f"{inquiry.name}: the judgement after it was kept as JSON and read again")
+    _labels(inquiry, answer.judgement)
 
 
-def _labels(inquiry: Inquiry[Any], finding: Any) -> None:
+def _labels(inquiry: Inquiry[Any], judgement: Any) -> None:
     """Labels come from the closed set of the inquiry."""
     levels = {str(number) for number, _ in inquiry.levels} if isinstance(inquiry, Rating) else set()
     allowed = levels or {label for question in inquiry.questions() for label in question.labels}
-    if isinstance(finding, Rated):
-        found = {str(finding.level)}
+    if isinstance(judgement, RatingResult):
+        found = {str(judgement.level)}
     else:
-        verdicts = finding if isinstance(finding, tuple) else (finding,)
+        verdicts = judgement if isinstance(judgement, tuple) else (judgement,)
         found = {verdict.label for verdict in verdicts if isinstance(verdict, Verdict)}
     if allowed and found:
         strange = sorted(found - allowed)
         expect(not strange, f"{inquiry.name}: expected labels of {sorted(allowed)}, found {strange}")
     if isinstance(inquiry, Support):
-        claims = tuple(verdict.claim for verdict in finding)
+        claims = tuple(verdict.claim for verdict in judgement)
         same(claims, inquiry.claims, "support: the claims of the verdicts, in order")
 
 
-class Obliging(BaseJudge):
+class FavourableJudge(BaseJudge):
     """Answers whatever it is asked, favourably, where it can: for checks of metrics. `asked` holds every inquiry.
 
     failing   the failure in place of the answer, by the number of the inquiry (from 0); of all: under -1
@@ -253,14 +256,14 @@ class Obliging(BaseJudge):
         try:
             if self._script.cannot(type(inquiry)) is None:
                 return (await self._script.answer([inquiry]))[0]
-            return Answer(finding=_favourable(inquiry), usage=Usage(calls=1))
+            return Answer(judgement=_favourable(inquiry), usage=Usage(calls=1))
         except Exception as error:  # an inquiry of the author's own
             what = f"the kit's judge cannot answer {inquiry.name} ({error}); pass judge= a function that makes one"
             return Answer(failure=JudgeFailure(Cause.JUDGE_CANNOT, what))
 
 
 def _favourable(inquiry: Inquiry[Any]) -> Any:
-    """The finding by the first label of each question; else from a reply that fits the schema."""
+    """The judgement by the first label of each question; else from a reply that fits the schema."""
     questions = inquiry.questions()
     if questions:
         first = {q.name: {label: float(n == 0) for n, label in enumerate(q.labels)} for q in questions}

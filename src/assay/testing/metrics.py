@@ -19,7 +19,7 @@ from assay.metrics import Metric
 from assay.metrics.names import resolve
 from assay.records import Context, Direction, Sample, Score, Turn
 from assay.testing.assertions import expect, same
-from assay.testing.judges import HOSTILE, Obliging
+from assay.testing.judges import HOSTILE, FavourableJudge
 
 #: A sample that has everything, and a plain one of each kind that metrics meet.
 COMPLETE = Sample(
@@ -40,7 +40,9 @@ _JUDGES_CAUSES = (Cause.PARSE, Cause.TIMEOUT, Cause.REFUSED)
 MakeJudge = Callable[[], BaseJudge]
 
 
-def check_metric(metric: Metric | str, *, samples: Iterable[Sample] = (COMPLETE,), judge: MakeJudge = Obliging) -> None:
+def check_metric(
+    metric: Metric | str, *, samples: Iterable[Sample] = (COMPLETE,), judge: MakeJudge = FavourableJudge
+) -> None:
     """Hold a metric to what metrics promise. Raises AssertionError, in words, for the first broken promise.
 
     metric   a metric, or its name
@@ -196,8 +198,8 @@ class _Wrapped(BaseJudge):
         return self._judge.fingerprint
 
     @property
-    def tells_contradiction(self) -> bool:
-        return self._judge.tells_contradiction
+    def detects_contradiction(self) -> bool:
+        return self._judge.detects_contradiction
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         return self._judge.cannot(inquiry, language)

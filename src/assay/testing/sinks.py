@@ -12,7 +12,7 @@ from assay.sinks import Sink
 from assay.testing.bench import (
     Bench,
     Check,
-    Held,
+    StoredScore,
     check_closing_twice_is_fine,
     check_evidence_arrives,
     check_failing_mask,
@@ -30,13 +30,13 @@ from assay.testing.bench import (
 NAMES = ("sample-1", "parent", "child", "parent-again", "long")
 
 
-class _Given(Bench):
+class _SharedBench(Bench):
     """A bench over a store that lives on from check to check: each check has samples of its own."""
 
     def __init__(
         self,
         make_sink: Callable[..., Sink],
-        read_back: Callable[[Sample], Iterable[Held]],
+        read_back: Callable[[Sample], Iterable[StoredScore]],
         confirms: bool,
         ids: Mapping[str, str],
     ) -> None:
@@ -52,7 +52,7 @@ class _Given(Bench):
     def sink(self, **options: Any) -> Sink:
         return self._make_sink(**options)
 
-    def held(self) -> list[Held]:
+    def stored_scores(self) -> list[StoredScore]:
         names = NAMES[:1] if self.ids else NAMES  # all samples of a check have the same ids
         return [held for name in names for held in self._read_back(self.scored(name).sample)]
 
@@ -62,7 +62,7 @@ class _Given(Bench):
 
 def check_sink(
     make_sink: Callable[..., Sink],
-    read_back: Callable[[Sample], Iterable[Held]],
+    read_back: Callable[[Sample], Iterable[StoredScore]],
     *,
     upserts: bool = True,
     confirms: bool = True,
@@ -92,7 +92,7 @@ def check_sink(
     checks += [check_failing_mask] if masks else []
     checks += [check_works_after_fork] if forks and hasattr(os, "fork") else []
     for check in checks:
-        bench = _Given(make_sink, read_back, confirms, ids() if ids is not None else {})
+        bench = _SharedBench(make_sink, read_back, confirms, ids() if ids is not None else {})
         try:
             check(bench)
         except Exception as error:  # a sink that raises breaks the check as well

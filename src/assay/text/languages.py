@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from assay._util.forks import GATE
+from assay._util.forks import FORK_LOCK
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -31,8 +31,8 @@ LETTERS = 10
 LEAD = 7.0
 #: What a half of the text must show, so that a quotation does not decide for the whole.
 HALF_LEAD = LEAD / 3
-#: Labels that are no finding: no language at all; and Latin, which names of species and legal terms look like.
-_NO_FINDING = frozenset({"zxx", "und", "mul", "la"})
+#: Labels that are no judgement: no language at all; and Latin, which names of species and legal terms look like.
+_NO_JUDGEMENT = frozenset({"zxx", "und", "mul", "la"})
 #: English and what is written so much like it that a judge of English reads it.
 _AS_ENGLISH = frozenset({ENGLISH, "sco", "pcm"})
 
@@ -49,7 +49,7 @@ def language_of(text: str) -> str | None:
 
     Deterministic; takes the same time for any text of more than CHARS characters.
     """
-    return _found_out(text if len(text) <= CHARS else f"{text[: CHARS // 2]} {text[-CHARS // 2 :]}")
+    return _detect(text if len(text) <= CHARS else f"{text[: CHARS // 2]} {text[-CHARS // 2 :]}")
 
 
 def language_of_all(texts: Sequence[str]) -> str | None:
@@ -73,13 +73,13 @@ def is_code(language: str) -> bool:
 
 
 @lru_cache(maxsize=512)  # metrics of a sample ask for the same texts; 2 MB at most
-def _found_out(text: str) -> str | None:
+def _detect(text: str) -> str | None:
     if not _long_enough(text):
         return None
     label, lead = _best(text)
     if label in _AS_ENGLISH:
         return ENGLISH
-    if label in _NO_FINDING or lead < LEAD:
+    if label in _NO_JUDGEMENT or lead < LEAD:
         return None
     middle = text.find(" ", len(text) // 2, len(text) // 2 + 100)
     middle = middle if middle > 0 else len(text) // 2
@@ -106,7 +106,7 @@ def _best(text: str) -> tuple[str, float]:
 
 @cache
 def _identifier() -> LanguageIdentifier:
-    with GATE.entered():  # it unpacks into a temporary file, whose place Python finds under a lock
+    with FORK_LOCK.entered():  # it unpacks into a temporary file, whose place Python finds under a lock
         from py3langid.langid import MODEL_FILE, LanguageIdentifier  # 0.6 s and 80 MB with its model
 
         return LanguageIdentifier.from_model_file(MODEL_FILE)

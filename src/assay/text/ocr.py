@@ -18,12 +18,12 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-from assay._util.forks import GATE, keep, own_lock, renewed
+from assay._util.forks import FORK_LOCK, keep, own_lock, renewed
 from assay._util.install_hints import install_extra
 from assay._util.threads import DaemonThreads
 from assay.errors import InputError, MissingExtra
 from assay.records import Box, Span
-from assay.records.images import Picture
+from assay.records.images import Image
 from assay.text.reading_order import in_reading_order
 
 #: Pixels of a picture, at most: a file of a few bytes can claim any size.
@@ -33,7 +33,7 @@ MOST_PAGES = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """One line of text on a picture. `confidence` is the reader's own, in [0, 1]."""
 
     text: str
@@ -45,7 +45,7 @@ class Line:
 class Page:
     """What was read on a picture, in reading order."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[TextLine, ...]
 
     @property
     def text(self) -> str:
@@ -72,7 +72,7 @@ def available() -> bool:
     return find_spec("rapidocr") is not None and find_spec("onnxruntime") is not None
 
 
-class _Reader:
+class _OcrReader:
     """The models, loaded when first needed; they read one picture at a time, in a thread of their own."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class _Reader:
         self._pages: OrderedDict[str, Page] = OrderedDict()
         self._engine: Any = None
 
-    def page(self, picture: Picture) -> Page:
+    def page(self, picture: Image) -> Page:
         with self._lock:
             known = self._pages.get(picture.digest)
             if known is None:
@@ -97,11 +97,11 @@ class _Reader:
                 self._pages.popitem(last=False)
             return known
 
-    def _read(self, picture: Picture) -> Page:
+    def _read(self, picture: Image) -> Page:
         if not picture.data:
             raise InputError("it is at a URL, and nothing is fetched; hand over the file or its bytes")
         if self._engine is None:
-            with GATE.entered():  # its locks are the whole process's
+            with FORK_LOCK.entered():  # its locks are the whole process's
                 self._engine = _engine()
         pixels = _pixels(picture.data)
         height, width = pixels.shape[:2]
@@ -113,21 +113,21 @@ class _Reader:
             across, down = [float(x) / width for x, _ in quad], [float(y) / height for _, y in quad]
             box = tuple(min(1.0, max(0.0, share)) for share in (min(across), min(down), max(across), max(down)))
             if any(map(str.isalnum, text)):  # edges and boxes are now and then read as strokes
-                lines.append(Line(text.strip(), box, float(sure)))
+                lines.append(TextLine(text.strip(), box, float(sure)))
         return Page(tuple(in_reading_order(lines)))
 
 
 @cache
-def _reader() -> _Reader:
-    return _Reader()
+def _reader() -> _OcrReader:
+    return _OcrReader()
 
 
-def read(picture: Picture) -> Page:
+def read(picture: Image) -> Page:
     """The page on a picture. Blocks for about a second. Raises InputError, and MissingExtra without the extra."""
     return _reader().page(picture)
 
 
-async def page_of(picture: Picture) -> Page:
+async def page_of(picture: Image) -> Page:
     """`read`, off the event loop."""
     return await asyncio.wrap_future(_reader().threads.submit(read, picture))
 
@@ -147,10 +147,10 @@ def _pixels(data: bytes) -> Any:
     """The picture as people see it, as an array of blue, green, red. Raises InputError."""
     import numpy as np
 
-    return np.ascontiguousarray(np.asarray(as_seen(data))[:, :, ::-1])
+    return np.ascontiguousarray(np.asarray(upright_image(data))[:, :, ::-1])
 
 
-def as_seen(data: bytes) -> Any:
+def upright_image(data: bytes) -> Any:
     """The picture as people see it, as Pillow's image: turned as its EXIF data say, on white where it is transparent.
 
     Raises InputError for what cannot be decoded or is too large.

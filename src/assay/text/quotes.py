@@ -1,4 +1,4 @@
-"""Finding a judge's quote in the passage it was taken from.
+"""Judgement a judge's quote in the passage it was taken from.
 
 Judges copy almost verbatim: they straighten quotation marks, change case, join lines, or leave out the middle. So a
 quote is looked for as it stands first, and then with both sides normalised. The result points into the passage as it

@@ -74,7 +74,7 @@ def stated(text: str, alias: str) -> Span | None:
     if not wanted:
         return None
     said = _words(text)
-    return _neighbours(said, wanted) or _together(said, wanted)
+    return _neighbours(said, wanted) or _match_without_spaces(said, wanted)
 
 
 Word = tuple[str, int, int]  # in plain form, and where it stands
@@ -113,7 +113,7 @@ def _neighbours(said: list[Word], wanted: list[Word]) -> Span | None:
     return None
 
 
-def _together(said: list[Word], wanted: list[Word]) -> Span | None:
+def _match_without_spaces(said: list[Word], wanted: list[Word]) -> Span | None:
     """The same letters, wherever the spaces are, from the beginning of a word to the end of one."""
     whole, sought = "".join(word for word, _, _ in said), "".join(word for word, _, _ in wanted)
     if not any(map(str.isalpha, sought)):  # "19 67" is not 1967

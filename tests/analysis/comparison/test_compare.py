@@ -72,7 +72,7 @@ def test_slices_are_compared_by_themselves_and_corrected_together(tmp_path: Path
     assert (new.verdict, new.pairs, new.p) == ("cannot tell", 10, 1.0)
     assert found.metrics["faithfulness"].p == pytest.approx(2 * 2 * 0.5**10)
     assert old.moved == ()  # the rows that moved are named once, with the whole
-    first, last = found.told_slices()
+    first, last = found.slice_lines()
     assert first.startswith("topic old: faithfulness worse, by -1.000 (")
     assert last == "slices and metrics of which it cannot be told: 1"
     assert json.loads(json.dumps(found.to_dict()))["slices"]["topic"]["old"]["faithfulness"]["verdict"] == "worse"

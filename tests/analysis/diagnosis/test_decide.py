@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay.analysis.diagnosis import LABELS
 from assay.analysis.diagnosis.classify import decide
-from assay.analysis.diagnosis.facts import Facts, Seen
+from assay.analysis.diagnosis.facts import ClaimFacts, Facts
 from assay.records import Context
 
 YES, NO, NONE = "supported", "contradicted", "not_mentioned"
@@ -18,14 +18,14 @@ YES, NO, NONE = "supported", "contradicted", "not_mentioned"
 
 def said(
     passages: str | None, other: str | None = None, cells: tuple[str, ...] | None = None, blamed: bool = True
-) -> Seen:
-    return Seen("It rained.", "answer", passages, cells, other, blamed)
+) -> ClaimFacts:
+    return ClaimFacts("It rained.", "answer", passages, cells, other, blamed)
 
 
 def true(
     passages: str | None, other: str | None = None, cells: tuple[str, ...] | None = None, blamed: bool = True
-) -> Seen:
-    return Seen("It snowed.", "reference", passages, cells, other, blamed)
+) -> ClaimFacts:
+    return ClaimFacts("It snowed.", "reference", passages, cells, other, blamed)
 
 
 def facts(count: int = 2, unprompted: tuple[int, ...] = (), **more: Any) -> Facts:
@@ -142,7 +142,7 @@ def any_facts(draw: st.DrawFn) -> Facts:
 
     def claims(side: Any) -> Any:
         one = st.builds(
-            Seen, st.text(max_size=5), st.just(side), st.none() | LABEL, cells, st.none() | LABEL, st.booleans()
+            ClaimFacts, st.text(max_size=5), st.just(side), st.none() | LABEL, cells, st.none() | LABEL, st.booleans()
         )
         return st.none() | st.lists(one, min_size=1, max_size=3).map(tuple)
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.analysis.diagnosis.context_health import Health
+from assay.analysis.diagnosis.context_health import ContextHealth
 from assay.analysis.diagnosis.duplicates import likeness, near_duplicates, shingles
-from assay.analysis.diagnosis.facts import Facts, Seen
+from assay.analysis.diagnosis.facts import ClaimFacts, Facts
 from assay.records import Context
 
 TEXT = " ".join(f"word{n}" for n in range(60))
@@ -42,18 +42,18 @@ def test_equal_passages_with_a_word_in_them_are_always_found(texts: list[str]) -
     assert all(first < second for first, second in found)
 
 
-def seen(text: str, cells: tuple[str, ...]) -> Seen:
+def seen(text: str, cells: tuple[str, ...]) -> ClaimFacts:
     label = "supported" if "supported" in cells else "not_mentioned"
-    return Seen(text, "answer", label, cells)
+    return ClaimFacts(text, "answer", label, cells)
 
 
-def facts(texts: list[str], *claims: Seen) -> Facts:
+def facts(texts: list[str], *claims: ClaimFacts) -> Facts:
     return Facts(answer=claims or None, contexts=tuple(Context(text=text) for text in texts), abstained=False)
 
 
 def test_counts_of_passages() -> None:
     """Of 10 + 30 characters those of the second passage are used by no claim: 0.75."""
-    health = Health()
+    health = ContextHealth()
     health.add(1, facts(["a" * 10, "b" * 30], seen("It is.", ("supported", "contradicted"))))
     health.add(2, facts([TEXT, TEXT]))  # nothing was read of it
     health.add(3, facts([]))
@@ -64,6 +64,6 @@ def test_counts_of_passages() -> None:
 
 
 def test_what_is_not_known_is_no_number() -> None:
-    health = Health()
-    health.add(1, facts(["a", "b"], Seen("It is.", "answer", "supported")))  # by which passage was not read
+    health = ContextHealth()
+    health.add(1, facts(["a", "b"], ClaimFacts("It is.", "answer", "supported")))  # by which passage was not read
     assert (health.share_unused, health.used_known, health.compared) == (None, 0, 0)

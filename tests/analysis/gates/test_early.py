@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import assay
 from assay import ScriptedJudge, Store
-from assay.analysis.gates import Gate, Rule
+from assay.analysis.gates import Gate, GateRule
 from assay.analysis.gates.early_stopping import Early
 from assay.analysis.gates.evidence import of_level as at_the_end
 from assay.cli.main import app
@@ -21,7 +21,7 @@ from assay.data.shuffled import Shuffled
 from assay.errors import Cause, InputError
 from assay.evaluation.result import Result
 from assay.records import Sample, Score, ScoredSample, Unscored
-from assay.stats.power import World, rows_needed
+from assay.stats.power import Assumptions, rows_needed
 from tests.analysis.gates.conftest import Runs, quality
 
 
@@ -47,7 +47,7 @@ def test_a_run_that_is_worse_ends_before_all_rows_are_scored(runs: Runs, tmp_pat
     """Of 400 rows 40 % fall from 1 to 0."""
     before = runs("before", [1.0] * 400)
     early, result = scored(
-        Gate((Rule("quality", "max_drop", 0.02),)), [0.0, 1.0, 1.0, 0.0, 1.0] * 80, before, tmp_path / "store"
+        Gate((GateRule("quality", "max_drop", 0.02),)), [0.0, 1.0, 1.0, 0.0, 1.0] * 80, before, tmp_path / "store"
     )
     decision = early.decision(result)
     assert (decision.verdict, decision.exit_code) == ("FAIL", 5)
@@ -64,13 +64,15 @@ def test_a_run_that_is_worse_ends_before_all_rows_are_scored(runs: Runs, tmp_pat
 
 def test_one_that_is_shown_to_be_within_the_margin_passes_early(runs: Runs, tmp_path: Path) -> None:
     before = runs("before", [0.5] * 400)
-    early, result = scored(Gate((Rule("quality", "margin", 0.2),)), [0.5] * 400, before, tmp_path / "store")
+    early, result = scored(Gate((GateRule("quality", "margin", 0.2),)), [0.5] * 400, before, tmp_path / "store")
     assert (early.decision(result).verdict, early.rows < 200) == ("PASS", True)
 
 
 def test_undecided_runs_are_held_against_the_gate_with_the_half_that_is_left(runs: Runs, tmp_path: Path) -> None:
     before = runs("before", [1.0] * 20)
-    early, result = scored(Gate((Rule("quality", "max_drop", 0.02),)), [1.0] * 19 + [0.0], before, tmp_path / "store")
+    early, result = scored(
+        Gate((GateRule("quality", "max_drop", 0.02),)), [1.0] * 19 + [0.0], before, tmp_path / "store"
+    )
     decision = early.decision(result)
     assert (early.verdict, result.stopped, result.rows) == (None, None, 20)
     assert (decision.verdict, decision.confidence) == ("INCONCLUSIVE", 0.975)
@@ -78,7 +80,7 @@ def test_undecided_runs_are_held_against_the_gate_with_the_half_that_is_left(run
 
 def test_a_mean_of_these_rows_is_decided_once_no_row_can_change_it(runs: Runs, tmp_path: Path) -> None:
     """Of 10 rows at least 0.8: three at 0 leave 0.7 at most."""
-    early, result = scored(Gate((Rule("quality", "at_least", 0.8),)), [0.0] * 10, None, tmp_path / "store")
+    early, result = scored(Gate((GateRule("quality", "at_least", 0.8),)), [0.0] * 10, None, tmp_path / "store")
     assert (early.verdict, early.rows, early.decision(result).verdict) == ("FAIL", 3, "FAIL")
 
 
@@ -93,7 +95,7 @@ def fed(early: Early, scores: list[float | None]) -> None:
 
 def of_level(limit: float, count: int, **more: Any) -> Early:
     samples = [(number, Sample(id=f"r{number}")) for number in range(1, count + 1)]
-    return Early(Gate((Rule("quality", "at_least", limit, by="interval", **more),)), [quality], samples, "judge")
+    return Early(Gate((GateRule("quality", "at_least", limit, by="interval", **more),)), [quality], samples, "judge")
 
 
 def test_rows_without_a_value_count_against_passing_and_against_failing() -> None:
@@ -132,9 +134,9 @@ def test_looked_at_after_every_row_gates_fail_by_chance_at_most_5_percent(tmp_pa
 @pytest.mark.parametrize(("mean", "margin"), [(0.9, 0.05), (0.8, 0.1)])
 def test_where_the_drop_is_twice_the_margin_most_rows_are_spared(runs: Runs, mean: float, margin: float) -> None:
     """At a median of at most 40 % of the rows that a comparison of fixed size needs to see the margin."""
-    fixed = rows_needed(World(mean=mean), margin)
+    fixed = rows_needed(Assumptions(mean=mean), margin)
     assert fixed is not None
-    up, count = World(mean=mean).flips(margin)[0], 2 * fixed
+    up, count = Assumptions(mean=mean).flips(margin)[0], 2 * fixed
     rng, stops = np.random.default_rng(23), []
     first = (rng.random(count) < mean).astype(float)
     before = runs("before", first.tolist())
@@ -142,7 +144,7 @@ def test_where_the_drop_is_twice_the_margin_most_rows_are_spared(runs: Runs, mea
     for _ in range(100):
         luck = rng.random(count)
         falls, rises = luck < (up + 2 * margin) / mean, luck < up / (1 - mean)
-        early = Early(Gate((Rule("quality", "margin", margin),)), [quality], samples, before.judge, before)
+        early = Early(Gate((GateRule("quality", "margin", margin),)), [quality], samples, before.judge, before)
         fed(early, np.where(first == 1.0, 1.0 - falls, rises).tolist())
         stops.append(early.rows if early.verdict == "FAIL" else count)
     assert np.median(stops) <= 0.4 * fixed
@@ -150,13 +152,13 @@ def test_where_the_drop_is_twice_the_margin_most_rows_are_spared(runs: Runs, mea
 
 def test_what_cannot_be_looked_at_is_named(runs: Runs) -> None:
     before = runs("before", [1.0] * 3)
-    drop, level = Rule("quality", "max_drop", 0.1), Rule("quality", "at_least", 0.5)
+    drop, level = GateRule("quality", "max_drop", 0.1), GateRule("quality", "at_least", 0.5)
     rows = [(1, Sample(id="r0"))]
     for gate, judge, baseline, said in [
         (Gate((level,), cluster="doc"), "judge", None, "early: rows that hang together"),
         (Gate((drop,)), "judge", None, "gate quality: it holds a run against another"),
         (Gate((drop,)), "other", before, "early: the baseline 'before' is by .*, and this run by other"),
-        (Gate((Rule("harm", "at_most", 0.5),)), "judge", None, "gate harm: it is not among the metrics"),
+        (Gate((GateRule("harm", "at_most", 0.5),)), "judge", None, "gate harm: it is not among the metrics"),
     ]:
         with pytest.raises(InputError, match=said):
             Early(gate, [quality], rows, judge, baseline)

@@ -20,7 +20,7 @@ import pytest
 import assay
 from assay import ScriptedJudge, Store
 from assay.analysis.comparison.compare import compare
-from assay.analysis.gates import Gate, Rule, check
+from assay.analysis.gates import Gate, GateRule, check
 from assay.analysis.gates.early_stopping import Early
 from assay.errors import Cause, InputError, StoreError
 from assay.evaluation.result import Result
@@ -140,7 +140,7 @@ def test_lost_rows_and_an_early_end_are_both_said(assay_command: Run) -> None:
 def test_every_byte_of_a_wrong_row_may_be_damaged(runs: Runs, tmp_path: Path) -> None:
     """One bit of each byte in turn: the gate never passes, and fails only where the row can still be read."""
     runs("now", [1.0] * 5 + [0.0])
-    gate, folder = Gate((Rule("quality", "at_least", 0.9),)), tmp_path / "store"
+    gate, folder = Gate((GateRule("quality", "at_least", 0.9),)), tmp_path / "store"
     with Store(folder) as store:
         ((length,),) = store.query("SELECT LENGTH(body) FROM rows WHERE number = 6")
     for place in range(length):
@@ -153,7 +153,7 @@ def test_every_byte_of_a_wrong_row_may_be_damaged(runs: Runs, tmp_path: Path) ->
 
 def test_a_store_file_that_is_cut_never_passes(runs: Runs, tmp_path: Path) -> None:
     runs("now", [1.0] * 300 + [0.0] * 60)
-    gate, folder = Gate((Rule("quality", "at_least", 0.9),)), tmp_path / "store"
+    gate, folder = Gate((GateRule("quality", "at_least", 0.9),)), tmp_path / "store"
     change("PRAGMA wal_checkpoint(TRUNCATE)", folder=folder)
     whole = (folder / "assay.db").read_bytes()
     for cut in range(len(whole) - 1, 4096, -max(1, len(whole) // 40)):
@@ -268,7 +268,7 @@ def test_a_full_disk_is_inconclusive(tmp_path: Path, monkeypatch: pytest.MonkeyP
     rows = [{"question": f"Q{n}?", "answer": "It is.", "quality": 1.0} for n in range(10)]
     with pytest.raises(StoreError):
         assay.evaluate(rows, quality, ScriptedJudge(), store=tmp_path, run="now", concurrency=1, progress=False)
-    decision = check(Gate((Rule("quality", "at_least", 0.5),)), Result.load("now", tmp_path))
+    decision = check(Gate((GateRule("quality", "at_least", 0.5),)), Result.load("now", tmp_path))
     assert decision.verdict == "INCONCLUSIVE"
     assert decision.incomplete[0].startswith("the run did not finish: 3 of 10 rows (store ")
 
@@ -283,7 +283,7 @@ def test_a_run_that_its_caller_ends_is_inconclusive(tmp_path: Path) -> None:
         return "enough" if len(ended) == 4 else None
 
     result = assay.evaluate(rows, quality, ScriptedJudge(), store=tmp_path, concurrency=1, progress=False, until=until)
-    decision = check(Gate((Rule("quality", "at_least", 0.5),)), result)
+    decision = check(Gate((GateRule("quality", "at_least", 0.5),)), result)
     assert (decision.verdict, decision.exit_code) == ("INCONCLUSIVE", 6)
     assert decision.incomplete == ("the run did not finish: 4 of 10 rows (enough)",)
 
@@ -302,7 +302,7 @@ def test_a_baseline_that_is_incomplete_decides_no_rule_against_it(runs: Runs, tm
         "lost": "baseline before: 1 of 10 rows is missing from the store",
         "stopped": "baseline before: the run did not finish: 10 of 10 rows (interrupted)",
     }[damage]
-    gate = Gate((Rule("quality", "at_least", 0.5), Rule("quality", "max_drop", 0.5)))
+    gate = Gate((GateRule("quality", "at_least", 0.5), GateRule("quality", "max_drop", 0.5)))
     before, after = Result.load("before", folder), Result.load("after", folder)
     decision = check(gate, after, before)
     assert [one.verdict for one in decision.rulings] == ["PASS", "INCONCLUSIVE"]
@@ -318,14 +318,14 @@ def test_a_metric_that_a_killed_run_did_not_reach_is_explained(runs: Runs, tmp_p
     runs("now", [1.0] * 3)
     stop("not finished", tmp_path / "store")
     with pytest.raises(InputError, match=r"'other' is not in run 'now'.*the run did not finish: 3 of 3 rows"):
-        check(Gate((Rule("other", "at_least", 0.5),)), Result.load("now", tmp_path / "store"))
+        check(Gate((GateRule("other", "at_least", 0.5),)), Result.load("now", tmp_path / "store"))
 
 
 def test_lost_rows_are_missing_values_with_clusters_and_by_the_interval(runs: Runs, tmp_path: Path) -> None:
     """Ten rows of five documents, of which two are gone: 8 known values of 1, bounds 0.8 and 1."""
     runs("now", [1.0] * 10, document=[f"d{n // 2}" for n in range(10)])
     change("DELETE FROM rows WHERE number > 8", folder=tmp_path / "store")
-    gate = Gate((Rule("quality", "at_least", 0.5, by="interval"),), cluster="document")
+    gate = Gate((GateRule("quality", "at_least", 0.5, by="interval"),), cluster="document")
     (ruling,) = check(gate, Result.load("now", tmp_path / "store")).rulings
     assert (ruling.verdict, ruling.measured, ruling.rows) == ("INCONCLUSIVE", 8, 10)
     assert ruling.bounds == (0.8, 1.0)
@@ -383,5 +383,5 @@ def test_a_run_without_end_is_complete_and_may_be_pruned(tmp_path: Path, monkeyp
     live, once = Result.load("live", tmp_path), Result.load("once", tmp_path)
     assert (live.rows, live.incomplete) == (2, ())
     assert once.incomplete == ("2 of 4 rows are missing from the store",)
-    gate = Gate((Rule("quality", "at_least", 0.5),))
+    gate = Gate((GateRule("quality", "at_least", 0.5),))
     assert [check(gate, one).verdict for one in (live, once)] == ["PASS", "INCONCLUSIVE"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from assay.analysis.gates import Gate, Rule, Ruling, check
+from assay.analysis.gates import Gate, GateRule, Ruling, check
 from assay.analysis.gates.early_stopping import Early
 from assay.analysis.judges.alignment.alignment import align
 from assay.cli.main import app
@@ -19,7 +19,7 @@ from assay.errors import InputError
 from assay.evaluation.result import Result
 from assay.judges.calibrated import Calibration
 from assay.judges.thresholds import Threshold
-from assay.stats.shares import Told, true_share
+from assay.stats.shares import ConfusionCounts, true_share
 from tests.analysis.gates.conftest import Runs
 
 
@@ -35,7 +35,7 @@ def calibration(result: Result, metric: str = "quality", one: Threshold | None =
 
 
 def ruled(result: Result, held: Calibration | Path | None, limit: float = 0.5, **more: Any) -> Ruling:
-    (found,) = check(Gate((Rule("quality", "good_share", limit),), thresholds=held, **more), result).rulings
+    (found,) = check(Gate((GateRule("quality", "good_share", limit),), thresholds=held, **more), result).rulings
     return found
 
 
@@ -63,7 +63,7 @@ def test_few_labels_leave_the_gate_open_however_many_rows_there_are(runs: Runs) 
     many, few = (calibration(result, one=threshold(n=n)) for n in (998, 20))
     assert ruled(result, many, 0.67).verdict == "PASS"
     assert ruled(result, few, 0.67).verdict == "INCONCLUSIVE"
-    low, high = true_share(0.7, 399, Told(20, 20, 0.9, 0.9))[1:]
+    low, high = true_share(0.7, 399, ConfusionCounts(20, 20, 0.9, 0.9))[1:]
     assert ruled(result, few, 0.67).interval == pytest.approx((low, high), abs=1e-3)
 
 
@@ -72,11 +72,11 @@ def test_where_less_is_better_good_rows_lie_below(runs: Runs, both: tuple[Any, A
     harm = [0.7] * 10 + [0.1] * 90
     result = runs("now", harm, both[1], harm=harm)
     held = calibration(result, "harm")
-    (found,) = check(Gate((Rule("harm", "good_share", 0.8),), thresholds=held), result).rulings
+    (found,) = check(Gate((GateRule("harm", "good_share", 0.8),), thresholds=held), result).rulings
     assert (found.verdict, found.good, found.value) == ("PASS", 90, 1.0)
     worse = [0.7] * 60 + [0.1] * 40
     result = runs("worse", worse, both[1], harm=worse)
-    (found,) = check(Gate((Rule("harm", "good_share", 0.8),), thresholds=held), result).rulings
+    (found,) = check(Gate((GateRule("harm", "good_share", 0.8),), thresholds=held), result).rulings
     assert found.verdict == "FAIL"
     assert found.value == pytest.approx((0.4 - 0.1008) / 0.7984)
     assert found.decisive[0].value == 0.7
@@ -91,10 +91,10 @@ def test_rows_without_a_value_count_against_either_verdict(runs: Runs) -> None:
     # 80 and 95 of 100: (0.80 - 0.1008) / 0.7984 = 0.876, and more than 1
     assert found.bounds == (pytest.approx((0.8 - 0.1008) / 0.7984), 1.0)
     assert "were the 15 without a value known" in found.because
-    gate = Gate((Rule("quality", "good_share", 0.8, leave_out=("no_claims",)),), thresholds=held)
+    gate = Gate((GateRule("quality", "good_share", 0.8, leave_out=("no_claims",)),), thresholds=held)
     assert check(gate, result).verdict == "PASS"
     assert check(
-        Gate((Rule("quality", "good_share", 0.8),), thresholds=held), runs("none", ["no_claims"] * 3)
+        Gate((GateRule("quality", "good_share", 0.8),), thresholds=held), runs("none", ["no_claims"] * 3)
     ).verdict == ("INCONCLUSIVE")
 
 
@@ -144,9 +144,9 @@ def test_it_is_refused_without_a_calibration_and_for_another_judge_metric_or_ver
 @pytest.mark.parametrize("limit", [0.0, 1.0, 1.5, -0.1])
 def test_a_share_that_nothing_can_show_is_refused(limit: float) -> None:
     with pytest.raises(InputError, match="good_share: expected a share between 0 and 1"):
-        Rule("quality", "good_share", limit)
+        GateRule("quality", "good_share", limit)
     with pytest.raises(InputError, match="by: goes with at_least and at_most"):
-        Rule("quality", "good_share", 0.5, by="interval")
+        GateRule("quality", "good_share", 0.5, by="interval")
 
 
 def labelled(runs: Runs, n: int = 120, yes: float = 0.6) -> tuple[Result, list[dict[str, Any]]]:
@@ -217,7 +217,7 @@ def test_why_there_is_no_threshold_is_kept_beside_those_that_there_are(runs: Run
     more = [{"id": f"r{k}", "metric": "harm", "label": "yes"} for k in range(12)]
     made = align(result, [*labels, *more]).calibration()
     assert list(made.thresholds) == ["quality"]
-    gate = Gate((Rule("harm", "good_share", 0.5),), thresholds=made)
+    gate = Gate((GateRule("harm", "good_share", 0.5),), thresholds=made)
     with pytest.raises(InputError, match="harm has 12 labels of samples with a value, 12 of them yes; expected 30"):
         check(gate, result)
 
@@ -228,7 +228,7 @@ def test_a_configuration_names_the_file_which_may_come_later(tmp_path: Path) -> 
     found = configuration(file)
     assert found is not None
     assert found.gates is not None
-    assert found.gates.gate.rules == (Rule("faithfulness", "good_share", 0.9),)
+    assert found.gates.gate.rules == (GateRule("faithfulness", "good_share", 0.9),)
     assert found.gates.gate.thresholds == tmp_path / "c.json"
     file.write_text("[gates.faithfulness]\ngood_share = 0.9\n")
     with pytest.raises(InputError, match=r"\[gates.faithfulness\] good_share line 2: name what `assay align LABELS"):
@@ -269,7 +269,7 @@ def test_early_leaves_it_to_all_rows(runs: Runs, both: tuple[Any, Any]) -> None:
     """All 40 rows are good, and a mean of 0.1 is reached after a few; the share is asked of all of them."""
     result = runs("now", [1.0] * 40)
     held = calibration(result)
-    gate = Gate((Rule("quality", "good_share", 0.5), Rule("quality", "at_least", 0.1)), thresholds=held)
+    gate = Gate((GateRule("quality", "good_share", 0.5), GateRule("quality", "at_least", 0.1)), thresholds=held)
     rows = [(row.number, row.scored.sample) for row in result.numbered()]
     early = Early(gate, [both[0]], rows, result.judge)
     assert [early.take(row.number, row.scored) for row in result.numbered()] == [None] * 40
@@ -278,7 +278,9 @@ def test_early_leaves_it_to_all_rows(runs: Runs, both: tuple[Any, Any]) -> None:
 
 def test_a_run_that_another_rule_ended_does_not_say_what_the_share_is(runs: Runs, both: tuple[Any, Any]) -> None:
     result = runs("now", [0.0] * 40)
-    gate = Gate((Rule("quality", "good_share", 0.1), Rule("quality", "at_least", 0.9)), thresholds=calibration(result))
+    gate = Gate(
+        (GateRule("quality", "good_share", 0.1), GateRule("quality", "at_least", 0.9)), thresholds=calibration(result)
+    )
     early = Early(gate, [both[0]], [(row.number, row.scored.sample) for row in result.numbered()], result.judge)
     ended = [early.take(row.number, row.scored) for row in result.numbered()]
     # the mean can no longer be 0.9 once 5 of 40 are 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.analysis.gates.label_share import of_share
-from assay.analysis.judges.alignment.groups import Group, Pair
+from assay.analysis.judges.alignment.groups import Group, LabelPair
 from assay.analysis.judges.alignment.items import Item
 from assay.analysis.judges.alignment.labels import Label
 from assay.analysis.judges.alignment.thresholds import threshold_of
@@ -32,7 +32,7 @@ def drawn(kind: str, good: Any, rng: np.random.Generator) -> Any:
 
 def found_on(values: Any, good: Any) -> Threshold | str:
     pairs = tuple(
-        Pair(
+        LabelPair(
             Item(n, None, "sample", "m", value=float(value)),
             {"": Label(number=n, level="sample", value=float(one), said="")},
         )

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from assay.analysis.gates import Gate, Rule, Ruling, check
+from assay.analysis.gates import Gate, GateRule, Ruling, check
 from assay.analysis.gates.evidence import of_mean
 from assay.analysis.gates.tolerance import with_noise
 from assay.analysis.judges.noise import NoiseReport
@@ -36,7 +36,7 @@ def report(result: Result, *noises: Noise, judge: str | None = None) -> NoiseRep
     return NoiseReport(judge or result.judge, ("a", "b"), None, {noise.metric: noise for noise in noises})
 
 
-def one(rule: Rule, noise: NoiseReport | None, result: Result, baseline: Result | None = None) -> Ruling:
+def one(rule: GateRule, noise: NoiseReport | None, result: Result, baseline: Result | None = None) -> Ruling:
     (found,) = check(Gate((rule,), noise=noise), result, baseline).rulings
     return found
 
@@ -45,22 +45,22 @@ def test_a_mean_that_a_reading_anew_may_lift_to_its_limit_does_not_fail(runs: Ru
     """Mean 0.8 of 4 rows; 1.984 · sqrt(0.02 / 4) = 0.140."""
     result = runs("now", [1.0, 0.8, 0.8, 0.6])
     noise = report(result, wavering(0.02))
-    assert one(Rule("quality", "at_least", 0.9), None, result).verdict == "FAIL"
-    found = one(Rule("quality", "at_least", 0.9), noise, result)
+    assert one(GateRule("quality", "at_least", 0.9), None, result).verdict == "FAIL"
+    found = one(GateRule("quality", "at_least", 0.9), noise, result)
     assert (found.verdict, round(found.tolerance or 0.0, 3)) == ("INCONCLUSIVE", 0.140)
     assert found.because == "mean 0.800 on 4 rows; the judge alone may make 0.140 of it"
-    assert one(Rule("quality", "at_least", 0.95), noise, result).verdict == "FAIL"  # 0.15 below
-    assert one(Rule("quality", "at_least", 0.8), noise, result).verdict == "PASS"  # what is reached is reached
+    assert one(GateRule("quality", "at_least", 0.95), noise, result).verdict == "FAIL"  # 0.15 below
+    assert one(GateRule("quality", "at_least", 0.8), noise, result).verdict == "PASS"  # what is reached is reached
 
 
 def test_a_drop_that_the_judge_makes_is_none(runs: Runs) -> None:
     """0.1 on each of 200 rows; 1.984 · sqrt(2 · 0.3 / 200) = 0.109, and with 0.1 in its place 0.063."""
     before, now = runs("before", [0.9] * 200), runs("now", [0.8] * 200)
-    rule = Rule("quality", "max_drop", 0.02)
+    rule = GateRule("quality", "max_drop", 0.02)
     assert one(rule, None, now, before).verdict == "FAIL"
     assert one(rule, report(now, wavering(0.3)), now, before).verdict == "PASS"
     assert one(rule, report(now, wavering(0.1)), now, before).verdict == "FAIL"
-    margin = Rule("quality", "margin", 0.05)
+    margin = GateRule("quality", "margin", 0.05)
     assert one(margin, None, now, before).verdict == "FAIL"
     assert one(margin, report(now, wavering(0.3)), now, before).verdict == "INCONCLUSIVE"  # not shown to be within it
 
@@ -68,25 +68,25 @@ def test_a_drop_that_the_judge_makes_is_none(runs: Runs) -> None:
 def test_new_answers_differ_by_more_than_new_readings(runs: Runs) -> None:
     """Answers and readings: 50 degrees of freedom, t = 2.009; 2.009 · sqrt(2 · (0.1 + 0.2) / 200) = 0.110."""
     before, now = runs("before", [0.9] * 200), runs("now", [0.8] * 200)
-    found = one(Rule("quality", "max_drop", 0.02), report(now, wavering(0.1, generation=0.2)), now, before)
+    found = one(GateRule("quality", "max_drop", 0.02), report(now, wavering(0.1, generation=0.2)), now, before)
     assert (found.verdict, round(found.tolerance or 0.0, 3)) == ("PASS", 0.110)
-    level = one(Rule("quality", "at_least", 0.9), report(now, wavering(0.1, generation=0.2)), now)
+    level = one(GateRule("quality", "at_least", 0.9), report(now, wavering(0.1, generation=0.2)), now)
     assert round(level.tolerance or 0.0, 3) == 0.044  # these answers: 1.984 · sqrt(0.1 / 200)
 
 
 def test_an_interval_knows_the_noise_already_and_a_judge_that_never_wavers_changes_nothing(runs: Runs) -> None:
     result = runs("now", [1.0, 0.8, 0.8, 0.6])
-    rule = Rule("quality", "at_least", 0.9, by="interval")
+    rule = GateRule("quality", "at_least", 0.9, by="interval")
     assert one(rule, report(result, wavering(0.5)), result) == one(rule, None, result)
-    still = one(Rule("quality", "at_least", 0.9), report(result, wavering(0.0)), result)
+    still = one(GateRule("quality", "at_least", 0.9), report(result, wavering(0.0)), result)
     assert (still.verdict, still.tolerance, still.because) == ("FAIL", 0.0, "mean 0.800 on 4 rows")
 
 
 def test_noise_of_another_judge_or_metric(runs: Runs) -> None:
     result = runs("now", [0.8, 0.8])
     with pytest.raises(InputError, match="noise: it was measured with the judge other, and run 'now' is by"):
-        one(Rule("quality", "at_least", 0.9), report(result, wavering(0.1), judge="other"), result)
-    gate = Gate((Rule("quality", "at_least", 0.9),), noise=report(result, wavering(0.1, metric="harm")))
+        one(GateRule("quality", "at_least", 0.9), report(result, wavering(0.1), judge="other"), result)
+    gate = Gate((GateRule("quality", "at_least", 0.9),), noise=report(result, wavering(0.1, metric="harm")))
     decision = check(gate, result)
     assert decision.verdict == "FAIL"
     assert decision.notes == ("how far the judge wavers is not known of quality",)

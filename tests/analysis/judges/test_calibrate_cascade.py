@@ -193,12 +193,12 @@ def test_the_users_own_address_comes_before_that_of_the_plan(tmp_path: Path) -> 
     written(tmp_path, base_url=EVIL, embedding_model="e")
     plan = CascadePlan.load(tmp_path / "sent.json")
     given = {"api_key": "k", "base_url": "http://127.0.0.1:1/v1"}
-    assert plan.with_given("then", given) == {**given, "embedding_model": "e"}
+    assert plan.with_options("then", given) == {**given, "embedding_model": "e"}
     written(tmp_path, azure_endpoint=EVIL)
     plan = CascadePlan.load(tmp_path / "sent.json")
     with pytest.raises(InputError, match="would send your key to elsewhere"):  # both would be there
-        plan.with_given("then", given)
-    assert plan.with_given("then", {"api_key": "k", "base_url": EVIL}) == {"azure_endpoint": EVIL, "api_key": "k"}
+        plan.with_options("then", given)
+    assert plan.with_options("then", {"api_key": "k", "base_url": EVIL}) == {"azure_endpoint": EVIL, "api_key": "k"}
 
 
 def test_a_plan_holds_no_options_but_its_own(tmp_path: Path) -> None:
@@ -248,12 +248,12 @@ class Guess(ScriptedJudge):
         return [self._guessed(answer) for answer in await super().answer(inquiries)]
 
     def _guessed(self, answer: Answer) -> Answer:
-        verdicts = isinstance(answer.finding, tuple) and all(isinstance(one, Verdict) for one in answer.finding)
+        verdicts = isinstance(answer.judgement, tuple) and all(isinstance(one, Verdict) for one in answer.judgement)
         if not verdicts:
             return answer
-        said = [f"{self.fingerprint} {one.claim} {one.passage} {one.evidence}" for one in answer.finding]
-        found = [replace(v, probability=random.Random(s).random()) for v, s in zip(answer.finding, said, strict=True)]
-        return replace(answer, finding=tuple(found))
+        said = [f"{self.fingerprint} {one.claim} {one.passage} {one.evidence}" for one in answer.judgement]
+        found = [replace(v, probability=random.Random(s).random()) for v, s in zip(answer.judgement, said, strict=True)]
+        return replace(answer, judgement=tuple(found))
 
 
 def whole_rows(

@@ -1,4 +1,4 @@
-"""The same data read twice: no reading knows another's findings, and each keeps its own."""
+"""The same data read twice: no reading knows another's judgements, and each keeps its own."""
 
 from __future__ import annotations
 

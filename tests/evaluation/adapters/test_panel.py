@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.evaluation.adapters import Panel
+from assay.evaluation.adapters import MetricAdapter
 from assay.evaluation.adapters.shared_judge import _DESKS
 from assay.judges.base import BaseJudge
 from assay.judges.budget.budget import Budget
@@ -46,7 +46,7 @@ def sample(number: int) -> Sample:
 
 
 def test_a_score_comes_with_its_evidence() -> None:
-    (told,) = Panel("faithfulness", literal(name="openai/m")).score(SAMPLE, "run-1")
+    (told,) = MetricAdapter("faithfulness", literal(name="openai/m")).score(SAMPLE, "run-1")
     # "Cats purr when calm." stands in the passage, "They sing." does not: 1 of 2
     assert (told.name, told.value, told.cause) == ("faithfulness", 0.5, None)
     assert "not mentioned: They sing." in told.explanation
@@ -55,8 +55,8 @@ def test_a_score_comes_with_its_evidence() -> None:
 
 def test_panels_of_one_judge_read_each_text_once() -> None:
     judge = literal()
-    one, other = Panel("faithfulness", judge), Panel("hallucination", judge)
-    parts = Panel(["faithfulness", "hallucination", "context_utilization"], judge).each()
+    one, other = MetricAdapter("faithfulness", judge), MetricAdapter("hallucination", judge)
+    parts = MetricAdapter(["faithfulness", "hallucination", "context_utilization"], judge).each()
     for panel in (one, other, *parts):
         assert panel.score(SAMPLE)[0].value is not None
     assert judge.asked["claims"] == judge.asked["support"] == 1
@@ -64,7 +64,7 @@ def test_panels_of_one_judge_read_each_text_once() -> None:
 
 def test_sixteen_threads_share_what_is_found_and_mix_up_nothing() -> None:
     judge = literal()
-    panels = Panel(["faithfulness", "hallucination"], judge).each()
+    panels = MetricAdapter(["faithfulness", "hallucination"], judge).each()
     jobs = [(panel, number) for number in range(60) for panel in panels for _ in range(2)]
     with ThreadPoolExecutor(16) as pool:
         found = list(pool.map(lambda job: (job, job[0].score(sample(job[1]), str(job[1]))[0]), jobs))
@@ -75,7 +75,7 @@ def test_sixteen_threads_share_what_is_found_and_mix_up_nothing() -> None:
 
 
 async def test_many_at_once_in_a_running_loop() -> None:
-    panel = Panel("faithfulness", literal())
+    panel = MetricAdapter("faithfulness", literal())
     found = await asyncio.gather(*(panel.ascore(sample(number)) for number in range(50)))
     assert [one.value for (one,) in found] == [0.5] * 50
     assert panel.score(SAMPLE)[0].value == 0.5  # a sync caller in a thread with a loop
@@ -90,7 +90,7 @@ async def test_many_at_once_in_a_running_loop() -> None:
     ],
 )
 def test_what_is_missing_is_said(given: Sample, cause: str) -> None:
-    (told,) = Panel("faithfulness", literal()).score(given)
+    (told,) = MetricAdapter("faithfulness", literal()).score(given)
     assert (told.value, told.label, told.cause) == (None, "unscored", cause)
 
 
@@ -98,7 +98,7 @@ def test_a_sample_that_cannot_be_made_is_one_row_unscored() -> None:
     def broken() -> Sample:
         raise RuntimeError("no such run")
 
-    panel = Panel(["faithfulness", "hallucination"], literal())
+    panel = MetricAdapter(["faithfulness", "hallucination"], literal())
     assert [one.cause for one in panel.score(broken)] == ["bad_row", "bad_row"]
     assert "no such run" in panel.score(broken)[0].explanation
     assert panel.score(SAMPLE)[0].value == 0.5
@@ -116,7 +116,7 @@ def test_a_judge_that_raises_is_a_cause(error: BaseException) -> None:
             raise error
 
     for judge in (ScriptedJudge(support=rule), Raising()):
-        (told,) = Panel("faithfulness", judge).score(SAMPLE)
+        (told,) = MetricAdapter("faithfulness", judge).score(SAMPLE)
         assert told.cause == ("rate_limited" if isinstance(error, JudgeFailure) else "bug")
 
 
@@ -128,7 +128,7 @@ def test_the_next_evaluation_asks_again_what_failed_in_the_last(monkeypatch: pyt
         return failures[0] if failures else "supported"
 
     judge = ScriptedJudge(support=rule)
-    panels = Panel(["faithfulness", "hallucination"], judge).each()
+    panels = MetricAdapter(["faithfulness", "hallucination"], judge).each()
     assert [panel.score(SAMPLE)[0].cause for panel in panels] == ["no_model", "no_model"]
     assert judge.asked["support"] == 1  # within an evaluation a failure is shared as well
     failures.clear()
@@ -144,7 +144,7 @@ def test_a_judge_that_is_too_slow_is_a_cause_and_holds_up_nobody() -> None:
             await asyncio.sleep(3600)
             return []
 
-    (told,) = Panel("faithfulness", Slow(), deadline=0.1).score(SAMPLE)
+    (told,) = MetricAdapter("faithfulness", Slow(), deadline=0.1).score(SAMPLE)
     assert told.cause == "timeout"
 
 
@@ -159,24 +159,24 @@ def test_a_judge_that_holds_its_thread_is_left_behind(monkeypatch: pytest.Monkey
                 let_go.wait()
             return await super().answer(inquiries)
 
-    panel = Panel("faithfulness", Holding(support=lambda claim, passage: "supported"), deadline=0.1)
+    panel = MetricAdapter("faithfulness", Holding(support=lambda claim, passage: "supported"), deadline=0.1)
     assert panel.score(SAMPLE)[0].cause == "timeout"
-    slow = Panel("faithfulness", panel.judge, deadline=30)
+    slow = MetricAdapter("faithfulness", panel.judge, deadline=30)
     assert slow.score(sample(1))[0].value == 1.0  # on another thread
     let_go.set()
 
 
 def test_wrong_arguments_are_named_before_anything_is_asked() -> None:
     with pytest.raises(InputError, match="there is no metric 'faithfullness'; did you mean 'faithfulness'"):
-        Panel("faithfullness", literal())
+        MetricAdapter("faithfullness", literal())
     with pytest.raises(InputError, match="this judge can never score 'semantic_similarity'"):
-        Panel(["faithfulness", "semantic_similarity"], literal())
+        MetricAdapter(["faithfulness", "semantic_similarity"], literal())
     with pytest.raises(InputError, match="deadline"):
-        Panel("faithfulness", literal(), deadline=0)
+        MetricAdapter("faithfulness", literal(), deadline=0)
     with pytest.raises(InputError, match="judge: expected"):
-        Panel("faithfulness", "gpt-9")
+        MetricAdapter("faithfulness", "gpt-9")
     with pytest.raises(InputError, match="none is given"):
-        Panel([], literal())
+        MetricAdapter([], literal())
 
 
 def test_a_budget_holds_over_all_rows() -> None:
@@ -194,17 +194,17 @@ def test_a_budget_holds_over_all_rows() -> None:
             return await super().answer(inquiries)
 
     judge = Paid(support=lambda claim, passage: "supported")
-    panel = Panel("faithfulness", judge, budget=Budget(calls_per_day=4))
+    panel = MetricAdapter("faithfulness", judge, budget=Budget(calls_per_day=4))
     causes = [panel.score(sample(number))[0].cause for number in range(6)]
     assert causes.count("budget") >= 3
     assert len(asked) == 4
 
 
 def test_texts_can_be_kept_back_or_masked() -> None:
-    (told,) = Panel("faithfulness", literal(), texts=False).score(SAMPLE)
+    (told,) = MetricAdapter("faithfulness", literal(), texts=False).score(SAMPLE)
     assert "sing" not in told.explanation
     assert "sing" not in str(told.metadata)
-    (told,) = Panel("faithfulness", literal(), mask=lambda text: text.replace("sing", "***")).score(SAMPLE)
+    (told,) = MetricAdapter("faithfulness", literal(), mask=lambda text: text.replace("sing", "***")).score(SAMPLE)
     assert "***" in told.explanation
 
 
@@ -212,7 +212,7 @@ def test_a_mask_that_fails_lets_nothing_out_and_raises_nothing() -> None:
     def mask(text: str) -> str:
         raise KeyError(text)
 
-    (told,) = Panel("faithfulness", literal(), mask=mask).score(SAMPLE)
+    (told,) = MetricAdapter("faithfulness", literal(), mask=mask).score(SAMPLE)
     assert (told.value, told.cause) == (None, "bug")
     assert "KeyError" in told.explanation
     assert "purr" not in str(told)
@@ -229,7 +229,7 @@ def test_metrics_of_ones_own_are_scorers_too() -> None:
     def broken(sample: Sample) -> float:
         raise ZeroDivisionError
 
-    one, other = Panel([shouting, broken], literal()).score(Sample(answer="PURR"))
+    one, other = MetricAdapter([shouting, broken], literal()).score(Sample(answer="PURR"))
     assert (one.name, one.value) == ("shouting", 1.0)
     assert (other.value, other.cause) == (None, "bug")
 
@@ -240,46 +240,46 @@ def test_a_store_keeps_what_was_found(tmp_path: Any) -> None:
 
     first, second = (Durable(support=lambda claim, passage: "supported", name="same") for _ in range(2))
     for judge in (first, second):
-        assert Panel("faithfulness", judge, store=tmp_path / "kept").score(SAMPLE)[0].value == 1.0
+        assert MetricAdapter("faithfulness", judge, store=tmp_path / "kept").score(SAMPLE)[0].value == 1.0
     assert (first.asked["support"], second.asked["support"]) == (1, 0)
 
 
 def test_huge_texts_are_cut_in_the_explanation_and_nowhere_else() -> None:
     whole = " ".join(f"Fact {number} is so." for number in range(5_000))
     started = time.perf_counter()
-    (told,) = Panel("faithfulness", literal()).score(Sample(answer=whole, contexts=(Context(text=whole),)))
+    (told,) = MetricAdapter("faithfulness", literal()).score(Sample(answer=whole, contexts=(Context(text=whole),)))
     assert told.value == 1.0
     assert len(told.explanation) <= 4_000
     assert time.perf_counter() - started < 60
 
 
 def test_copies_are_the_panel_itself() -> None:
-    panel = Panel("faithfulness", literal())
+    panel = MetricAdapter("faithfulness", literal())
     assert copy.copy(panel) is panel
     assert copy.deepcopy([panel])[0] is panel
 
 
 def test_pickled_with_a_named_judge_it_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-a-test")
-    panel = Panel(["faithfulness", "hallucination"], "openai:m", deadline=9).each()[1]
+    panel = MetricAdapter(["faithfulness", "hallucination"], "openai:m", deadline=9).each()[1]
     again = pickle.loads(pickle.dumps(panel))
     assert (again.labels, again.deadline, again.judge.fingerprint) == (["hallucination"], 9, panel.judge.fingerprint)
 
 
 def test_a_judge_object_is_not_pickled() -> None:
     with pytest.raises(InputError, match="give the judge by its name"):
-        pickle.dumps(Panel("faithfulness", literal()))
+        pickle.dumps(MetricAdapter("faithfulness", literal()))
 
 
 def test_a_models_keys_are_not_pickled() -> None:
     langchain = pytest.importorskip("langchain_core.language_models")
     pytest.importorskip("assay_langchain")
     with pytest.raises(InputError, match="give the judge by its name"):
-        pickle.dumps(Panel("faithfulness", langchain.FakeListChatModel(responses=["{}"])))
+        pickle.dumps(MetricAdapter("faithfulness", langchain.FakeListChatModel(responses=["{}"])))
 
 
 def test_a_forked_child_goes_on() -> None:
-    panel = Panel("faithfulness", literal())
+    panel = MetricAdapter("faithfulness", literal())
     assert panel.score(SAMPLE)[0].value == 0.5
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe()
@@ -300,7 +300,7 @@ def test_a_forked_child_goes_on() -> None:
 def test_a_panel_that_is_let_go_takes_its_thread_with_it() -> None:
     gc.collect()
     before = {thread for thread in threading.enumerate() if thread.name == "assay-scorer"}
-    panel = Panel("faithfulness", literal())
+    panel = MetricAdapter("faithfulness", literal())
     panel.score(SAMPLE)
     (own,) = {thread for thread in threading.enumerate() if thread.name == "assay-scorer"} - before
     assert any(desk.judge is panel.judge for desk in _DESKS.values())

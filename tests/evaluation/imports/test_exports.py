@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from assay.analysis.comparison.compare import compare
 from assay.cli.main import app
 from assay.errors import InputError
-from assay.evaluation.external_runs import run_elsewhere
+from assay.evaluation.external_runs import load_external_run
 from assay.evaluation.result import Result
 from tests.evaluation.imports.test_files import HALF, RANGE, langfuse, phoenix
 
@@ -26,7 +26,7 @@ NO_NUMBER = "without a number"
 
 
 def opened(name: str, **scales: tuple[float, float]) -> Result:
-    return run_elsewhere(f"{name.partition('_')[0]}:{EXPORTS / name}", scales)
+    return load_external_run(f"{name.partition('_')[0]}:{EXPORTS / name}", scales)
 
 
 def values(run: Result, metric: str) -> list[float | None]:
@@ -41,7 +41,7 @@ def why(run: Result, metric: str) -> list[str]:
 def written(folder: Path, system: str, records: list[dict[str, Any]], **scales: tuple[float, float]) -> Result:
     path = folder / "export.jsonl"
     path.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-    return run_elsewhere(f"{system}:{path}", scales)
+    return load_external_run(f"{system}:{path}", scales)
 
 
 @pytest.mark.parametrize("form", ["json", "csv"])

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from assay.analysis.comparison.compare import compare
 from assay.errors import InputError
-from assay.evaluation.external_runs import FILES, run_elsewhere
+from assay.evaluation.external_runs import FILES, load_external_run
 from assay.evaluation.imports.scales import scale_of, stated
-from assay.evaluation.imports.scored_samples import given as number_of
+from assay.evaluation.imports.scored_samples import parse_value as number_of
 from assay.evaluation.result import Result
 
 N = 8
@@ -198,7 +198,7 @@ def held(folder: Path, system: str, text: str, name: str = "", **scales: tuple[f
     path = folder / (name or WRITTEN[system][1])
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
-    return run_elsewhere(f"{system}:{path}", scales or None)
+    return load_external_run(f"{system}:{path}", scales or None)
 
 
 def test_every_system_is_tried() -> None:
@@ -299,7 +299,7 @@ def test_what_is_no_result_file_is_refused(
 def test_a_file_that_is_not_there(system: str) -> None:
     for address in ("", "nowhere.json", "\0", "~nobody/x.json"):
         with pytest.raises(InputError):
-            run_elsewhere(f"{system}:{address}")
+            load_external_run(f"{system}:{address}")
 
 
 def test_a_row_that_cannot_be_read_is_named_and_the_others_count(tmp_path: Path) -> None:
@@ -313,7 +313,7 @@ def test_a_row_that_cannot_be_read_is_named_and_the_others_count(tmp_path: Path)
 def test_runs_of_trackers_take_no_scales(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.evaluation.external_runs.load", lambda kind, name, points: lambda address: ("code", []))
     with pytest.raises(InputError, match="scales are for result files"):
-        run_elsewhere("mlflow:1", {"tone": (0, 1)})
+        load_external_run("mlflow:1", {"tone": (0, 1)})
 
 
 @pytest.mark.parametrize(

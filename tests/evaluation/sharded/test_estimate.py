@@ -17,7 +17,16 @@ from hypothesis import strategies as st
 
 from assay import Prices, evaluate
 from assay.errors import InputError
-from assay.evaluation.sharded.estimate import ADDED, APART, CLIENT, READING, Estimate, duration, estimate, on_the_line
+from assay.evaluation.sharded.estimate import (
+    ADDED,
+    APART,
+    CLIENT,
+    READING,
+    CostEstimate,
+    duration,
+    estimate,
+    on_the_line,
+)
 from assay.judges.named import resolve_judge
 from tests._support.servers.openai_server import OpenAIServer
 from tests.evaluation.test_llm_evaluation import row
@@ -142,7 +151,7 @@ def test_numbers_that_cannot_be_meant_are_named(name: str, value: float) -> None
 
 def test_it_is_said_in_words() -> None:
     one = estimate(1_000_000, judge="openai:M", contexts=3, cores=8, prices=SMALL, calls_per_minute=5000)
-    assert isinstance(one, Estimate)
+    assert isinstance(one, CostEstimate)
     assert str(one).splitlines() == [
         "1,000,000 rows: 33.3 hours, which calls a minute decide",
         "  1.8 core hours",

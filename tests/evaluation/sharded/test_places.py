@@ -10,7 +10,7 @@ import pytest
 from assay.errors import InputError, MissingExtra, StoreError
 from assay.evaluation.sharded.manifest import Folder
 from assay.evaluation.sharded.shards import Files, Shard
-from assay.evaluation.sharded.storage import Disk, Objects, Place, found_at, place_of
+from assay.evaluation.sharded.storage import Disk, Objects, Place, expand_pattern, place_of
 from tests.evaluation.sharded.work import write
 
 fsspec = pytest.importorskip("fsspec")
@@ -90,10 +90,10 @@ def test_patterns_of_addresses(url: str) -> None:
     files = fsspec.filesystem("memory")
     for name in ("b", "a", "c.txt"):
         files.pipe_file(f"/bucket/{name}", b"x")
-    assert found_at("memory://bucket/[ab]") == ["memory:///bucket/a", "memory:///bucket/b"]
-    assert found_at("s3://bucket/plain") == ["s3://bucket/plain"]
+    assert expand_pattern("memory://bucket/[ab]") == ["memory:///bucket/a", "memory:///bucket/b"]
+    assert expand_pattern("s3://bucket/plain") == ["s3://bucket/plain"]
     with pytest.raises(InputError, match="no file fits"):
-        found_at("memory://bucket/*.parquet")
+        expand_pattern("memory://bucket/*.parquet")
 
 
 def test_addresses_that_nothing_serves_are_errors_by_name() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from assay.data import open_data
 from assay.errors import InputError
-from assay.evaluation.sharded.shards import Files, Reader
+from assay.evaluation.sharded.shards import Files, ShardReader
 from assay.evaluation.summary import Summary
 from assay.records import Score, Unscored
 from tests.evaluation.sharded.work import write
@@ -72,7 +72,7 @@ def test_the_rows_of_all_shards_are_those_of_the_file(
     path = tmp_path_factory.mktemp("shards") / "a.jsonl"
     path.write_text("\n".join(['{"question": "first", "answer": "a"}', *lines]) + "\n" * ended, "utf-8")
     files = Files.of(path, rows=rows)
-    reader = Reader(files)
+    reader = ShardReader(files)
     found = [row for shard in files.plan() for row in reader.rows(shard)]
     assert found == list(open_data(path))
 
@@ -98,7 +98,7 @@ def test_other_kinds_of_files_are_cut_by_rows(tmp_path: Path, kind: str) -> None
     files = Files.of(path, rows=3)
     shards = list(files.plan())
     assert [shard.rows for shard in shards] == [3, 3, 1]
-    reader = Reader(files)
+    reader = ShardReader(files)
     in_order = [row for shard in shards for row in reader.rows(shard)]
     assert in_order == list(open_data(path))
     assert reader.rows(shards[1]) == in_order[3:6]  # back again
@@ -110,7 +110,7 @@ def test_shards_of_a_parquet_file_are_read_in_any_order(count: int, group: int, 
     with tempfile.TemporaryDirectory() as folder:
         path = _table([{"id": f"q{n}", "question": f"What is {n}?"} for n in range(count)], Path(folder), group)
         files = Files.of(path, rows=size)
-        whole, reader = list(open_data(path)), Reader(files)
+        whole, reader = list(open_data(path)), ShardReader(files)
         for shard in data.draw(st.permutations(list(files.plan()))):
             assert reader.rows(shard) == whole[shard.first : shard.first + shard.rows]
 
@@ -123,9 +123,9 @@ def test_of_a_parquet_file_what_lies_groups_before_a_shard_is_not_read(tmp_path:
     held = bytearray(path.read_bytes())
     held[4:44] = b"x" * 40  # the first group's: none of its rows can be read
     path.write_bytes(held)
-    assert [row.id for _, row in Reader(files).rows(shards[5])] == ["q25", "q26", "q27", "q28", "q29"]
+    assert [row.id for _, row in ShardReader(files).rows(shards[5])] == ["q25", "q26", "q27", "q28", "q29"]
     with pytest.raises(InputError, match="was changed while it was read"):
-        Reader(files).rows(shards[1])
+        ShardReader(files).rows(shards[1])
 
 
 def _table(rows: list[dict[str, str]], folder: Path, group: int) -> Path:
@@ -141,7 +141,7 @@ def test_a_file_that_changed_after_it_was_planned_is_named(tmp_path: Path) -> No
     (shard,) = files.plan()
     path.write_text(path.read_text("utf-8").replace("thing 2?", "thing 3?"), "utf-8")
     with pytest.raises(InputError, match=r"a\.jsonl' was changed while it was read"):
-        Reader(files).rows(shard)
+        ShardReader(files).rows(shard)
 
 
 def test_what_is_no_file_is_refused() -> None:

@@ -15,7 +15,7 @@ import assay
 from assay import Budget, InputError, OpenAIJudge, Prices, evaluate
 from assay.cli.checks import examine
 from assay.errors import Cause, Detached, StoreError
-from assay.evaluation.adapters import Panel
+from assay.evaluation.adapters import MetricAdapter
 from assay.evaluation.result import Result
 from assay.evaluation.sharded.job import evaluate_in_processes
 from assay.inquiries import Similarity, Support
@@ -196,7 +196,7 @@ def test_readings_of_a_text_are_apart(tmp_path):
         assert sum(server.submitted.values()) == 2 * (FIRST + SECOND)
 
 
-def test_findings_are_those_of_the_same_model_asked_one_by_one(tmp_path):
+def test_judgements_are_those_of_the_same_model_asked_one_by_one(tmp_path):
     with BatchServer() as server:
         evaluate([row(1)], WRITTEN, judge_at(server), store=tmp_path)
         single = OpenAIJudge("fake", base_url=server.base_url)
@@ -265,7 +265,7 @@ def test_whoever_cannot_wait_for_a_day_refuses_such_a_judge(tmp_path: Path):
         "live scoring": lambda: LiveScorer("faithfulness", judge),
         "a worker": lambda: Worker(spool, "faithfulness", judge),
         "a guard": lambda: assay.guard("faithfulness", judge, **how),
-        "another tool's evaluation": lambda: Panel("faithfulness", judge),
+        "another tool's evaluation": lambda: MetricAdapter("faithfulness", judge),
     }
     for who, make in refusing.items():
         with pytest.raises(InputError, match=f"OpenAIBatchJudge answers in batches.* and {who} cannot wait"):

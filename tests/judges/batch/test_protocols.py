@@ -16,15 +16,15 @@ from assay.judges.batch.anthropic import MessageBatches, completion_of, params_o
 from assay.judges.batch.openai import FilesAndBatches
 from assay.judges.batch.protocol import BatchProtocol, collected, name_of
 from assay.judges.batch.savings import saved
-from assay.judges.batch.state import Batch, BatchState, Collected
-from assay.judges.batch.transport import Wire, part
+from assay.judges.batch.state import Batch, BatchState, CollectedReplies
+from assay.judges.batch.transport import BatchClient, part
 from assay.judges.budget.budget import Budget, Prices
 from assay.judges.http.client import Address
 from assay.judges.http.options import Settings
 from assay.judges.http.retries import Trouble
 from assay.records import Usage
 
-WIRE = Wire(Address.of("http://127.0.0.1:9/v1", "secret-key", {}), Settings())
+WIRE = BatchClient(Address.of("http://127.0.0.1:9/v1", "secret-key", {}), Settings())
 BATCH = Batch(1, "0123456789ab", "there model", "/chat/completions", "running", None, 3, 0.0)
 KEYS = [bytes([n]) * 16 for n in range(3)]
 BODY = {"choices": [{"message": {"content": "yes"}}], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}
@@ -39,7 +39,7 @@ def line(kind: str, key: bytes, **result: Any) -> bytes:
     return json.dumps({**name, "result": {"type": "succeeded", "message": MESSAGE, **result}}).encode()
 
 
-def read(kind: str, *lines: bytes) -> dict[bytes, Collected]:
+def read(kind: str, *lines: bytes) -> dict[bytes, CollectedReplies]:
     found = collected(PROTOCOLS[kind], WIRE, "model", BATCH, set(KEYS), [b"\n".join(lines)])
     assert len({one.key for one in found}) == len(found)
     return {one.key: one for one in found}
@@ -237,7 +237,7 @@ def test_a_batch_on_disk_from_intent_to_replies(tmp_path: Path):
     state.move(batch, "running", id="batch_1")
     assert state.ids() == {"batch_1"}
     usage = Usage(calls=1, prompt_tokens=5, completion_tokens=1, cached_tokens=0)
-    replies = [Collected(KEYS[0], {"body": BODY}, usage), Collected(KEYS[1], None)]
+    replies = [CollectedReplies(KEYS[0], {"body": BODY}, usage), CollectedReplies(KEYS[1], None)]
     assert sorted(state.collect(batch, replies, "completed", 2)) == [(KEYS[1], 7), (KEYS[2], 7)]
     assert state.known(KEYS[0]) == (True, {"body": BODY})
     assert state.known(KEYS[1]) == (False, None)

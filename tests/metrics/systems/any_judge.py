@@ -11,22 +11,22 @@ from assay.errors import JudgeFailure
 from assay.inquiries import (
     BackQuestions,
     Claims,
+    Classification,
     Entities,
+    Extraction,
     Inquiry,
     KeyQuestions,
-    Listing,
     Similarity,
-    Sorting,
     Support,
     Usefulness,
     UsefulSentences,
 )
-from assay.inquiries.back_questions import BackQuestionsFinding
+from assay.inquiries.back_questions import BackQuestionsJudgement
 from assay.judges.base import BaseJudge
 from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.records import Claim, Evidence, Span, Usage, Verdict
-from assay.testing import Obliging
+from assay.testing import FavourableJudge
 from assay.text import split_sentences
 
 
@@ -62,32 +62,32 @@ class AnyJudge(BaseJudge):
 
     async def _one(self, inquiry: Inquiry[Any]) -> Answer:
         if isinstance(inquiry, Claims):
-            return Answer(finding=tuple(Claim(text=s.of(inquiry.text), span=s) for s in _sentences(inquiry.text)))
+            return Answer(judgement=tuple(Claim(text=s.of(inquiry.text), span=s) for s in _sentences(inquiry.text)))
         if isinstance(inquiry, Similarity):
-            return Answer(finding=tuple(1.0 if other == inquiry.text else number(other) for other in inquiry.others))
+            return Answer(judgement=tuple(1.0 if other == inquiry.text else number(other) for other in inquiry.others))
         if isinstance(inquiry, BackQuestions):
-            return Answer(finding=BackQuestionsFinding(questions=("What?", "When?", "Who?"), noncommittal=False))
+            return Answer(judgement=BackQuestionsJudgement(questions=("What?", "When?", "Who?"), noncommittal=False))
         if isinstance(inquiry, KeyQuestions):
-            return Answer(finding=("Is it?", "Was it?"))
-        if isinstance(inquiry, Listing):
+            return Answer(judgement=("Is it?", "Was it?"))
+        if isinstance(inquiry, Extraction):
             texts = [text for _, text in inquiry.material]
-            return Answer(finding=tuple(dict.fromkeys(s.of(text) for text in texts for s in _sentences(text)))[:6])
+            return Answer(judgement=tuple(dict.fromkeys(s.of(text) for text in texts for s in _sentences(text)))[:6])
         if isinstance(inquiry, Entities):
             words = [(n, text.split(" ")[0]) for n, text in enumerate(inquiry.passages) if text.strip()]
             found = (Evidence(passage=n, span=Span(0, len(word)), text=word) for n, word in words if word)
-            return Answer(finding=tuple(found))
+            return Answer(judgement=tuple(found))
         if isinstance(inquiry, (Support, Usefulness, UsefulSentences)):
             (answer,) = await _BY_TEXTS.answer([inquiry])
             likely = {"supported": 0.9, "useful": 0.8}
-            verdicts = (replace(one, probability=likely.get(one.label, 0.1)) for one in answer.finding)
-            return replace(answer, finding=tuple(verdicts))
-        if isinstance(inquiry, Sorting):
+            verdicts = (replace(one, probability=likely.get(one.label, 0.1)) for one in answer.judgement)
+            return replace(answer, judgement=tuple(verdicts))
+        if isinstance(inquiry, Classification):
             labels = inquiry.labels()
-            return Answer(finding=tuple(Verdict(label=labels[number(item) < 0.4]) for item in inquiry.given))
+            return Answer(judgement=tuple(Verdict(label=labels[number(item) < 0.4]) for item in inquiry.given))
         questions = inquiry.questions()
         if questions:
-            return Answer(finding=inquiry.decided({one.name: _odds(one.labels, one) for one in questions}))
-        return (await Obliging().answer([inquiry]))[0]
+            return Answer(judgement=inquiry.decided({one.name: _odds(one.labels, one) for one in questions}))
+        return (await FavourableJudge().answer([inquiry]))[0]
 
 
 def _sentences(text: str) -> Sequence[Span]:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 from assay.errors import InputError
-from assay.inquiries import Inquiry, Rated
+from assay.inquiries import Inquiry, RatingResult
 from assay.judges.protocol import Answer
 from assay.metrics import METRICS, Metric, systems
 from assay.records import Context, Sample, Score, Turn, Verdict
@@ -47,13 +47,13 @@ class Reasoning(AnyJudge):
 
     async def _one(self, inquiry: Inquiry[Any]) -> Answer:
         answer = await super()._one(inquiry)
-        return replace(answer, finding=_reasoned(answer.finding))
+        return replace(answer, judgement=_reasoned(answer.judgement))
 
 
-def _reasoned(finding: Any) -> Any:
-    if isinstance(finding, (Rated, Verdict)):
-        return replace(finding, reason="because")
-    return tuple(map(_reasoned, finding)) if isinstance(finding, tuple) else finding
+def _reasoned(judgement: Any) -> Any:
+    if isinstance(judgement, (RatingResult, Verdict)):
+        return replace(judgement, reason="because")
+    return tuple(map(_reasoned, judgement)) if isinstance(judgement, tuple) else judgement
 
 
 def table(system: str) -> dict[str, Any]:

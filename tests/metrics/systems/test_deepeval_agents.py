@@ -13,9 +13,9 @@ from assay.errors import Cause, InputError
 from assay.inquiries import Usefulness
 from assay.inquiries.base import Inquiry
 from assay.inquiries.criterion import Criterion
-from assay.inquiries.listing import Listing
-from assay.inquiries.rating import Rated, Rating
-from assay.inquiries.sorting import Sorting
+from assay.inquiries.listing import Extraction
+from assay.inquiries.rating import Rating, RatingResult
+from assay.inquiries.sorting import Classification
 from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.deepeval import agent_ratings, exchange_ratings, loops, tool_correctness, turns
@@ -75,19 +75,21 @@ class Knowing(ScriptedJudge):
         for inquiry in inquiries:
             found = self.known(inquiry)
             answers += (
-                [Answer(finding=found, usage=Usage(calls=1))] if found is not None else await super().answer([inquiry])
+                [Answer(judgement=found, usage=Usage(calls=1))]
+                if found is not None
+                else await super().answer([inquiry])
             )
         return answers
 
     def known(self, inquiry: Inquiry[Any]) -> Any:
         if isinstance(inquiry, Rating):
             level = talks.level(RATINGS.get(inquiry.question, "g_eval"), texts_of(inquiry))
-            return Rated(level=level, expected=None if inquiry.question in RATINGS else 10 * level / talks.TOP)
+            return RatingResult(level=level, expected=None if inquiry.question in RATINGS else 10 * level / talks.TOP)
         if isinstance(inquiry, Criterion):
             return Verdict(label="yes" if talks.yes(CRITERIA[inquiry.question], texts_of(inquiry)) else "no")
-        if isinstance(inquiry, Listing):
+        if isinstance(inquiry, Extraction):
             return self.listed(inquiry)
-        if isinstance(inquiry, Sorting):
+        if isinstance(inquiry, Classification):
             return tuple(Verdict(label=self.sorted(inquiry.what, item)) for item in inquiry.given)
         if isinstance(inquiry, Usefulness) and inquiry.given:
             return tuple(
@@ -98,7 +100,7 @@ class Knowing(ScriptedJudge):
             )
         return None
 
-    def listed(self, inquiry: Listing) -> tuple[str, ...]:
+    def listed(self, inquiry: Extraction) -> tuple[str, ...]:
         if inquiry.what == "facts":
             return self.talk.facts(dict(inquiry.material)["MESSAGE"])
         if inquiry.what == "questions":

@@ -12,7 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Ask, Choosing, Chosen, Criterion, Listing, Rated, Rating, Sorting
+from assay.inquiries import (
+    ChoiceResult,
+    Classification,
+    Criterion,
+    Extraction,
+    MultipleChoice,
+    Question,
+    Rating,
+    RatingResult,
+)
 from assay.inquiries.base import Inquiry
 from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
@@ -73,13 +82,13 @@ class Knowing(ScriptedJudge):
         self.shown: list[str] = []
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        return [Answer(finding=self.known(inquiry), usage=Usage(calls=1)) for inquiry in inquiries]
+        return [Answer(judgement=self.known(inquiry), usage=Usage(calls=1)) for inquiry in inquiries]
 
     def known(self, inquiry: Any) -> Any:
         text = "\n".join(shown for _, shown in inquiry.material)
         self.shown.append(text)
         match inquiry:
-            case Listing():
+            case Extraction():
                 return ("a list",)
             case Criterion(question="Is there a source?"):
                 return Verdict(label="yes" if decisions.has_source(self.talk) else "no")
@@ -91,23 +100,23 @@ class Knowing(ScriptedJudge):
             case Rating(question=decisions.SCALE):
                 found = tuple(enumerate(decisions.odds(decisions.SCALE, decisions.LEVELS, text).values()))
                 level = max(found, key=lambda one: one[1])[0]
-                return Rated(level=level, expected=sum(number * odd for number, odd in found), odds=found)
+                return RatingResult(level=level, expected=sum(number * odd for number, odd in found), odds=found)
             case Rating():
                 return written(self.talk)
-            case Choosing():
+            case MultipleChoice():
                 odds = decisions.odds(inquiry.question, tuple(decisions.CREDITS), text)
-                return Chosen(option=max(odds, key=odds.__getitem__), odds=tuple(odds.items()))
-            case Ask(question="What is the tone?"):
+                return ChoiceResult(option=max(odds, key=odds.__getitem__), odds=tuple(odds.items()))
+            case Question(question="What is the tone?"):
                 return Verdict(label=decisions.tone(text))
-            case Ask():
+            case Question():
                 kind = "resolution" if decisions.RESOLUTIONS[0] in inquiry.labels() else "mood"
                 return Verdict(label=decisions.label(kind, inquiry.labels(), text))
-            case Sorting():
+            case Classification():
                 return tuple(Verdict(label=decisions.keeps(one.partition(": ")[2], text)) for one in inquiry.given)
         raise AssertionError(inquiry)
 
 
-def written(talk: talks.Talk) -> Rated:
+def written(talk: talks.Talk) -> RatingResult:
     """The level as an endpoint's reply is read, with the probabilities of tokens."""
     tokens = [(token, odd) for token, odd in decisions.tokens(talk) if token.isdecimal()]
     mass = sum(odd for _, odd in tokens)
@@ -148,11 +157,11 @@ def test_improbable_levels_count_in_ours_and_not_in_the_original() -> None:
     odds = ((8, 0.5), (9, 0.491), (0, 0.009))
     # (8 * 0.5 + 9 * 0.491) / 0.991; with the level 0 the mean is 8 * 0.5 + 9 * 0.491 = 8.419
     assert weighted_level(odds, 8) == pytest.approx(8.495459)
-    rated = Rated(level=8, expected=8.419, odds=odds)
+    rated = RatingResult(level=8, expected=8.419, odds=odds)
     assert level_of(rated, original=True) == pytest.approx(8.495459)
     assert level_of(rated, original=False) == 8.419
     assert weighted_level(((8, 0.005), (9, 0.004)), 8) == 8.0  # none is probable enough: the level as it is written
-    assert level_of(Rated(level=8), original=True) == 8.0
+    assert level_of(RatingResult(level=8), original=True) == 8.0
 
 
 SHARES = st.lists(st.floats(0.0, 1.0), min_size=2, max_size=11).map(
@@ -183,8 +192,8 @@ def test_a_rating_keeps_the_probabilities_of_its_levels() -> None:
     rated = rating.read({"label": "1", "reason": "", "probs": {"0": 0.25, "1": 0.75}, "mass": 0.8})
     assert (rated.expected, rated.odds) == (0.75, ((0, 0.2), (1, pytest.approx(0.6))))
     assert rating.decided({"rating": {"0": 0.3, "1": 0.7}}).odds == ((0, 0.3), (1, 0.7))
-    assert rating.check(Rated(level=1, odds=((2, 0.5),))) is not None
-    assert rating.check(Rated(level=1, odds=((1, 1.5),))) is not None
+    assert rating.check(RatingResult(level=1, odds=((2, 0.5),))) is not None
+    assert rating.check(RatingResult(level=1, odds=((1, 1.5),))) is not None
 
 
 def test_mean_credit() -> None:
@@ -196,17 +205,17 @@ def test_mean_credit() -> None:
 
 
 def test_a_choice_is_asked_as_ask_and_keeps_all_probabilities() -> None:
-    choosing = Choosing("What tone?", (("glad", "it is glad"), ("angry", "")), (("TEXT", "x"),))
-    asked = Ask("What tone?", (("TEXT", "x"),), labels={"glad": "it is glad", "angry": ""})
+    choosing = MultipleChoice("What tone?", (("glad", "it is glad"), ("angry", "")), (("TEXT", "x"),))
+    asked = Question("What tone?", (("TEXT", "x"),), labels={"glad": "it is glad", "angry": ""})
     assert choosing.prompt() == asked.prompt()
     found = choosing.read({"label": "Angry", "reason": "Loud.", "probs": {"glad": 0.1, "angry": 0.9}})
-    assert found == Chosen(option="angry", odds=(("glad", 0.1), ("angry", 0.9)), reason="Loud.")
+    assert found == ChoiceResult(option="angry", odds=(("glad", 0.1), ("angry", 0.9)), reason="Loud.")
     assert choosing.decided({"choosing": {"glad": 0.6, "angry": 0.4}}).option == "glad"
-    assert choosing.check(Chosen(option="sad")) is not None
-    assert choosing.check(Chosen(option="glad", odds=(("glad", 2.0),))) is not None
+    assert choosing.check(ChoiceResult(option="sad")) is not None
+    assert choosing.check(ChoiceResult(option="glad", odds=(("glad", 2.0),))) is not None
     assert choosing.check(found) is None
     with pytest.raises(InputError, match="labels"):
-        Choosing("What tone?", (("glad", ""),), ())
+        MultipleChoice("What tone?", (("glad", ""),), ())
 
 
 HELLO = Sample(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Rated, Rating
+from assay.inquiries import Rating, RatingResult
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.deepeval.answer_relevancy import AnswerRelevancy
 from assay.metrics.deepeval.arena_g_eval import ArenaGEval, seats
@@ -327,7 +327,7 @@ class Sure(ScriptedJudge):
 
     async def find(self, inquiry: Any) -> Any:
         if isinstance(inquiry, Rating):
-            return Rated(level=7, expected=6.5)
+            return RatingResult(level=7, expected=6.5)
         return await super().find(inquiry)
 
 

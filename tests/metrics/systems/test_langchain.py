@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Ask, Criterion, Distance, Inquiry, Rating
+from assay.inquiries import Criterion, Distance, Inquiry, Question, Rating
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.langchain.embedding_distance import EmbeddingDistance
 from assay.metrics.langchain.matching import ExactMatch
@@ -152,7 +152,7 @@ def test_what_is_judged_stands_in_no_question() -> None:
     judge = Listening(criterion=lambda *_: True, rating=lambda _: 1, ask=lambda _: "first")
     for name in ("qa", "labeled_criteria", "labeled_score_string", "labeled_pairwise_string", "trajectory"):
         assert score(named(f"langchain:{name}"), sample, judge).value is not None
-    assert {type(inquiry) for inquiry in seen} == {Criterion, Rating, Ask}
+    assert {type(inquiry) for inquiry in seen} == {Criterion, Rating, Question}
     for inquiry in seen:
         prompt = inquiry.prompt()
         assert prompt is not None

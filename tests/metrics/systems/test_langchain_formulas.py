@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
-from assay.inquiries import Ask, Distance, Rating
+from assay.inquiries import Distance, Question, Rating
 from assay.inquiries.base import Inquiry as AnyInquiry
 from assay.judges.base import BaseJudge
 from assay.judges.protocol import Answer
@@ -118,7 +118,7 @@ def test_orders_agree_only_on_the_same_answer() -> None:
 
 
 class ByMaterial(BaseJudge):
-    """Answers an `Ask` by its texts."""
+    """Answers an `Question` by its texts."""
 
     budgeted = True
 
@@ -134,10 +134,10 @@ class ByMaterial(BaseJudge):
         return [self._one(inquiry) for inquiry in inquiries]
 
     def _one(self, inquiry: AnyInquiry[Any]) -> Answer:
-        assert isinstance(inquiry, Ask)
+        assert isinstance(inquiry, Question)
         shown = dict(inquiry.material)
         self.seen.append(shown)
-        return Answer(finding=inquiry.scripted(lambda question: self.rule(shown)))
+        return Answer(judgement=inquiry.scripted(lambda question: self.rule(shown)))
 
 
 PAIR = Sample(question="q", answer="long answer", metadata={"prediction_b": "short"})
@@ -191,13 +191,13 @@ def test_distances_by_coordinates() -> None:
     assert made == pytest.approx({"manhattan": 1.2, "chebyshev": 0.8, "hamming": 0.5})
 
 
-@pytest.mark.parametrize("finding", [(-0.1,), (float("nan"),), (1.0, 2.0)])
-def test_a_distance_is_a_number_from_0_on(finding: tuple[float, ...]) -> None:
-    assert Distance("a", ("b",)).check(finding) is not None
+@pytest.mark.parametrize("judgement", [(-0.1,), (float("nan"),), (1.0, 2.0)])
+def test_a_distance_is_a_number_from_0_on(judgement: tuple[float, ...]) -> None:
+    assert Distance("a", ("b",)).check(judgement) is not None
     assert Distance("a", ("b",)).check((17.0,)) is None
 
 
-def test_cosine_and_euclidean_distance_are_one_finding() -> None:
+def test_cosine_and_euclidean_distance_are_one_judgement() -> None:
     judge = ScriptedJudge(similarity=lambda a, b: 0.5)
 
     async def both() -> list[float | None]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Ask
+from assay.inquiries import Question
 from assay.inquiries.base import Inquiry
 from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
@@ -106,10 +106,10 @@ class Comparing(ScriptedJudge):
         told = answers.told(self.case)
         made = []
         for inquiry in inquiries:
-            assert isinstance(inquiry, Ask)
+            assert isinstance(inquiry, Question)
             texts = dict(inquiry.material)
             vote = told["vote" if texts["FIRST ANSWER"] == self.case.answer else "flipped_vote"]
-            made.append(Answer(finding=Verdict(label=vote), usage=Usage(calls=1)))
+            made.append(Answer(judgement=Verdict(label=vote), usage=Usage(calls=1)))
         return made
 
 

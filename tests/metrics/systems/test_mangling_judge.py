@@ -1,6 +1,6 @@
-"""A judge whose findings are right but for what is mangled in them: no metric makes a number of it that is none.
+"""A judge whose judgements are right but for what is mangled in them: no metric makes a number of it that is none.
 
-Where a mangled finding is not refused it has to be usable: the value within its range, every part finite, the row
+Where a mangled judgement is not refused it has to be usable: the value within its range, every part finite, the row
 readable from the store and explained.
 """
 
@@ -53,9 +53,9 @@ class Mangling(AnyJudge):
 
     async def _one(self, inquiry: Inquiry[Any]) -> Answer:
         answer = await super()._one(inquiry)
-        finding = mangled(answer.finding, self.random)
-        self.changed += repr(finding) != repr(answer.finding)
-        return replace(answer, finding=finding)
+        judgement = mangled(answer.judgement, self.random)
+        self.changed += repr(judgement) != repr(answer.judgement)
+        return replace(answer, judgement=judgement)
 
 
 def fate(name: str, seed: str) -> str:
@@ -78,7 +78,7 @@ def fate(name: str, seed: str) -> str:
     "system",
     [pytest.param(one, marks=[] if one == "own" else [pytest.mark.long]) for one in ("own", *systems.SYSTEMS)],
 )
-def test_no_mangled_finding_becomes_a_number_that_is_none(system: str) -> None:
+def test_no_mangled_judgement_becomes_a_number_that_is_none(system: str) -> None:
     fates = [
         fate(name, f"{name} {seed}")
         for name in (METRICS if system == "own" else systems.names(system))

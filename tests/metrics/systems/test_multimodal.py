@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Claims, Criterion, Inquiry, Sorting, Support, Usefulness, UsefulSentences
-from assay.inquiries.rating import Rated, Rating
+from assay.inquiries import Claims, Classification, Criterion, Inquiry, Support, Usefulness, UsefulSentences
+from assay.inquiries.rating import Rating, RatingResult
 from assay.judges.base import BaseJudge
 from assay.judges.llm.openai import OpenAIJudge
 from assay.judges.protocol import Answer, Judge
@@ -54,9 +54,9 @@ class AlbumJudge(BaseJudge):
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         self.asked += inquiries
-        return [Answer(finding=self._finding(inquiry)) for inquiry in inquiries]
+        return [Answer(judgement=self._judgement(inquiry)) for inquiry in inquiries]
 
-    def _finding(self, inquiry: Inquiry[Any]) -> Any:
+    def _judgement(self, inquiry: Inquiry[Any]) -> Any:
         shown = [album.digest(picture.data) for _, picture in inquiry.images]
         if isinstance(inquiry, Criterion):
             says = album.faithful if inquiry.question == FAITHFUL else album.relevant
@@ -64,7 +64,7 @@ class AlbumJudge(BaseJudge):
         assert isinstance(inquiry, Rating)
         texts = dict(inquiry.material)
         around = texts.get("TEXT BEFORE", ""), texts.get("TEXT AFTER", "")
-        return Rated(level=album.level(self.what, shown[0], *around))
+        return RatingResult(level=album.level(self.what, shown[0], *around))
 
 
 def sample_of(shot: album.Shot, answer: str, question: str | None = None) -> Sample:
@@ -130,7 +130,7 @@ def test_every_rating_of_deepeval_is_ours(metric: str, size: int | None) -> None
 class TruthJudge(AlbumJudge):
     """Says what the album says of claims, sentences, passages and statements."""
 
-    def _finding(self, inquiry: Inquiry[Any]) -> Any:
+    def _judgement(self, inquiry: Inquiry[Any]) -> Any:
         shot = self.shot
         shown = [album.digest(picture.data) for _, picture in inquiry.images]
         if isinstance(inquiry, Claims):
@@ -157,7 +157,7 @@ class TruthJudge(AlbumJudge):
             return tuple(Verdict(label=_useful(shot, one), passage=n) for n, one in enumerate(names))
         if isinstance(inquiry, UsefulSentences):
             return tuple(Verdict(label=_useful(shot, one.text), passage=n) for n, one in enumerate(inquiry.sentences))
-        if isinstance(inquiry, Sorting):
+        if isinstance(inquiry, Classification):
             labels = {"yes": "relevant", "no": "irrelevant", "borderline": "borderline"}
             return tuple(Verdict(label=labels[album.relevance(shot, one)]) for one in inquiry.given)
         assert isinstance(inquiry, Criterion)

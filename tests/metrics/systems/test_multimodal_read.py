@@ -18,7 +18,7 @@ from assay.metrics.multimodal.base import View, with_places
 from assay.metrics.multimodal.faithfulness import Faithfulness
 from assay.metrics.systems import named
 from assay.records import Context, Sample, Score, Turn, Usage, Verdict
-from assay.text.ocr import Line, Page
+from assay.text.ocr import Page, TextLine
 from tests.metrics.systems.rich import BLUE, RED
 
 READ = "88 metres long"
@@ -32,7 +32,7 @@ SAMPLE = Sample(
 @pytest.fixture(autouse=True)
 def reader(monkeypatch: pytest.MonkeyPatch) -> None:
     async def page_of(picture: object) -> Page:
-        return Page((Line(READ, (0.0, 0.0, 140.0, 10.0), 1.0),))  # 14 letters, 10 wide each
+        return Page((TextLine(READ, (0.0, 0.0, 140.0, 10.0), 1.0),))  # 14 letters, 10 wide each
 
     monkeypatch.setattr("assay.metrics.multimodal.base.page_of", page_of)
     monkeypatch.setattr("assay.metrics.multimodal.base.available", lambda: True)
@@ -217,7 +217,7 @@ def test_pictures_come_after_the_sentences_in_their_order() -> None:
 
 def test_deepevals_faithfulness_needs_a_judge_that_tells_contradictions() -> None:
     class Never(ScriptedJudge):
-        tells_contradiction = False
+        detects_contradiction = False
 
     reason = named("multimodal:deepeval_faithfulness").cannot(Never(support={}))
     assert reason is not None

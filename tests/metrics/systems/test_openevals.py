@@ -72,7 +72,7 @@ class OfValues(BaseJudge):
             assert isinstance(inquiry, Criterion)
             shown = dict(inquiry.material)
             said = ways.right(shown["VALUE"], shown["REFERENCE"])
-            found.append(Answer(finding=inquiry.scripted(lambda question, vote, said=said: said)))
+            found.append(Answer(judgement=inquiry.scripted(lambda question, vote, said=said: said)))
         return found
 
 

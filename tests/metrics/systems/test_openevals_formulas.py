@@ -8,7 +8,7 @@ import pytest
 
 from assay.errors import Cause, InputError
 from assay.inquiries import Criterion
-from assay.inquiries.rating import Rated
+from assay.inquiries.rating import RatingResult
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.openevals.json_match import JsonMatch, aggregated, by_key
 from assay.metrics.openevals.llm_as_judge import LlmAsJudge, in_tenths
@@ -32,8 +32,8 @@ def test_yes_is_bad_where_the_prompt_is_about_a_fault() -> None:
 
 
 def test_tenths_are_the_mean_where_probabilities_are_known() -> None:
-    assert in_tenths(Rated(level=7)) == 0.7
-    assert in_tenths(Rated(level=7, expected=6.5)) == 0.65
+    assert in_tenths(RatingResult(level=7)) == 0.7
+    assert in_tenths(RatingResult(level=7, expected=6.5)) == 0.65
 
 
 def test_choices_are_the_range() -> None:

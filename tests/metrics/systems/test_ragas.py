@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import BackQuestions, BackQuestionsFinding, Inquiry, Listing, Support
+from assay.inquiries import BackQuestions, BackQuestionsJudgement, Extraction, Inquiry, Support
 from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.composite import harmonic_mean
@@ -58,7 +58,7 @@ OTHERWISE: dict[str, SystemMetric] = {
 LEVELS = {"simple_criteria": (0, 1, 2, 3, 4, 5), "instance_specific_rubrics": (0, 2, 4)}
 
 
-class World(ScriptedJudge):
+class Assumptions(ScriptedJudge):
     """Says of one case what the drivers said of it to ragas, for one metric."""
 
     def __init__(self, case: worlds.Case, metric: str) -> None:
@@ -81,14 +81,14 @@ class World(ScriptedJudge):
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         found = [self._vote(inquiry) for inquiry in inquiries]
         rest = iter(await super().answer([one for one, own in zip(inquiries, found, strict=True) if own is None]))
-        return [next(rest) if own is None else Answer(finding=own) for own in found]
+        return [next(rest) if own is None else Answer(judgement=own) for own in found]
 
     def _vote(self, inquiry: Inquiry[Any]) -> Any:
-        """The finding where it depends on the number of the vote, or has probabilities; None elsewhere."""
+        """The judgement where it depends on the number of the vote, or has probabilities; None elsewhere."""
         if isinstance(inquiry, BackQuestions):
             question, flagged = world.back_question(self._case, inquiry.vote)
-            return BackQuestionsFinding(questions=(question,), noncommittal=flagged)
-        if isinstance(inquiry, Listing):
+            return BackQuestionsJudgement(questions=(question,), noncommittal=flagged)
+        if isinstance(inquiry, Extraction):
             return tuple(world.extraction(self._case, inquiry.vote or 1))
         if isinstance(inquiry, Support) and self._metric == "faithfulness_with_hhem":
             contexts = "\n".join(inquiry.passages)
@@ -128,7 +128,7 @@ def test_every_number_of_ragas_is_ours(driver: str, metric: str) -> None:
     ours = replace(OTHERWISE[metric] if metric in OTHERWISE else known.make(), profile="original")
     assert len(VALUES[driver, metric]) >= 40
     for case, expected in VALUES[driver, metric].items():
-        score = asyncio.run(ours.score(sample(CASES[case]), World(CASES[case], name)))
+        score = asyncio.run(ours.score(sample(CASES[case]), Assumptions(CASES[case], name)))
         agrees(score, expected)
 
 
@@ -140,6 +140,6 @@ def test_the_ragas_score_of_the_means_of_a_run_is_the_harmonic_mean() -> None:
 @pytest.mark.parametrize("metric", entries("ragas"))
 def test_no_metric_gives_a_number_by_convention_without_the_original_profile(metric: str) -> None:
     for case in CASES.values():
-        score = asyncio.run(entries("ragas")[metric].make().score(sample(case), World(case, metric)))
+        score = asyncio.run(entries("ragas")[metric].make().score(sample(case), Assumptions(case, metric)))
         assert score.convention is None
         assert score.unscored is None or score.unscored.cause is not Cause.BUG, score

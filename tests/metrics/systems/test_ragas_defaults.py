@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause
-from assay.inquiries import KeyQuestions, Sorting
+from assay.inquiries import Classification, KeyQuestions
 from assay.metrics.ragas.answer_correctness import AnswerCorrectness
 from assay.metrics.ragas.criteria import AspectCritic, SimpleCriteria
 from assay.metrics.ragas.custom import NumericMetric
@@ -132,7 +132,7 @@ def test_topics_of_the_scope_are_numbered_from_1() -> None:
     rules: dict[str, Any] = {"listing": lambda what, texts: ["a"], "sorting": _sorted("answered", "in_scope")}
     metric = named("ragas:topic_adherence")
     found = asked(metric, replace(TALK, metadata={"reference_topics": ["places", "people"]}), **rules)
-    (scope,) = [one for one in found if isinstance(one, Sorting) and one.what == "scope"]
+    (scope,) = [one for one in found if isinstance(one, Classification) and one.what == "scope"]
     assert scope.material == (("TOPICS T1", "places"), ("TOPICS T2", "people"))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from assay.inquiries import Listing, Similarity
+from assay.inquiries import Extraction, Similarity
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.ragas.answer_correctness import AnswerCorrectness
 from assay.metrics.ragas.context_relevancy import ContextRelevancy
@@ -50,17 +50,17 @@ def test_answer_correctness_shows_both_readings_and_sentences_without_a_claim() 
 
 
 def test_context_relevancy_asks_for_similarities_only_where_several_extractions_are_compared_by_them() -> None:
-    assert ContextRelevancy().asks == ContextRelevancy(strictness=3).asks == (Listing, Similarity)
-    assert ContextRelevancy(strictness=1).asks == (Listing,)
-    assert ContextRelevancy(agreement="jaccard").asks == ContextRelevancy(1, "jaccard").asks == (Listing,)
+    assert ContextRelevancy().asks == ContextRelevancy(strictness=3).asks == (Extraction, Similarity)
+    assert ContextRelevancy(strictness=1).asks == (Extraction,)
+    assert ContextRelevancy(agreement="jaccard").asks == ContextRelevancy(1, "jaccard").asks == (Extraction,)
 
 
 def test_context_relevancy_shows_the_judge_the_question_and_numbered_passages() -> None:
-    asked: list[Listing] = []
+    asked: list[Extraction] = []
 
     class Keeping(ScriptedJudge):
         async def answer(self, inquiries):  # type: ignore[no-untyped-def]
-            asked.extend(one for one in inquiries if isinstance(one, Listing))
+            asked.extend(one for one in inquiries if isinstance(one, Extraction))
             return await super().answer(inquiries)
 
     import asyncio

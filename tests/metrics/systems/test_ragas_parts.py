@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.errors import InputError
-from assay.inquiries import BackQuestions, Claims, Inquiry, Listing, Sorting
+from assay.inquiries import BackQuestions, Claims, Classification, Extraction, Inquiry
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.ragas import topic_adherence
 from assay.metrics.ragas.answer_correctness import AnswerCorrectness
@@ -92,7 +92,7 @@ def test_the_part_without_a_weight_is_0() -> None:
 
 def test_a_ranking_has_as_many_places_as_there_are_contexts() -> None:
     (ranking,) = asked(RankingMetric("order", "By {question}."), sorting=lambda what, item, texts: "rank_1")
-    assert isinstance(ranking, Sorting)
+    assert isinstance(ranking, Classification)
     assert ranking.labels() == ("rank_1", "rank_2")
 
 
@@ -121,10 +121,10 @@ def test_factual_correctness_shares_claims_that_are_fine_and_complete_and_asks_f
         (FactualCorrectness(atomicity="low"), "low", "high"),
         (FactualCorrectness(coverage="low"), "high", "low"),
     ):
-        tasks = {one.task for one in asked(metric, **rules) if isinstance(one, Listing)}
+        tasks = {one.task for one in asked(metric, **rules) if isinstance(one, Extraction)}
         assert len(tasks) == 1
         assert ATOMICITY[atomicity] in tasks.pop()
-        assert COVERAGE[coverage] in next(one.task for one in asked(metric, **rules) if isinstance(one, Listing))
+        assert COVERAGE[coverage] in next(one.task for one in asked(metric, **rules) if isinstance(one, Extraction))
     found = score(FactualCorrectness(atomicity="low"), **rules)
     (verdict,) = found.verdicts["answer/reference"]
     assert verdict.claim is not None

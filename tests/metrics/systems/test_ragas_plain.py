@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 from dataclasses import replace
 from typing import Any
 
@@ -212,11 +213,19 @@ def tables(response: str, reference: str) -> tuple[data_compy_score.Table, data_
     return a, b
 
 
-def test_lines_may_end_as_they_like_and_an_endless_cell_is_no_table() -> None:
+def test_lines_may_end_as_they_like() -> None:
     for end in ("\r", "\n", "\r\n"):
         a, b = tables(f"id,n{end}1,x{end}", "id,n\n1,x\n")
         assert a == b
-    assert data_compy_score.read_table("a,b\n" + '"' + "x" * 200_000) is None  # a quotation mark that is never closed
+
+
+@pytest.mark.parametrize("limit", [131_072, 2**31 - 1])  # Python's default, and what reading a CSV file leaves behind
+def test_a_quotation_mark_that_is_never_closed_is_no_table_whatever_the_process_allows(limit: int) -> None:
+    before = csv.field_size_limit(limit)
+    try:
+        assert data_compy_score.read_table("a,b\n" + '"' + "x" * 200_000) is None
+    finally:
+        csv.field_size_limit(before)
 
 
 def test_tables_by_hand() -> None:

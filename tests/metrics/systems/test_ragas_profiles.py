@@ -8,7 +8,7 @@ from typing import Any
 
 import assay
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Claims, Criterion, Listing, Support
+from assay.inquiries import Claims, Criterion, Extraction, Support
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.ragas.answer_correctness import AnswerCorrectness
 from assay.metrics.ragas.aspect_critique import AspectCritique
@@ -64,7 +64,7 @@ def test_factual_correctness_has_no_value_where_nothing_is_counted() -> None:
 def test_factual_correctness_asks_for_claims_of_its_own_where_they_are_to_be_coarser() -> None:
     fine, coarse = FactualCorrectness(), FactualCorrectness(atomicity="low")
     assert fine.asks == FactualCorrectness(atomicity="high", coverage="high").asks == (Claims, Support)
-    assert coarse.asks == FactualCorrectness(coverage="low").asks == (Listing, Support)
+    assert coarse.asks == FactualCorrectness(coverage="low").asks == (Extraction, Support)
     listed = {FULL.answer: ["a", "b"], FULL.reference: ["c"]}
     found = score(coarse, listing=lambda what, texts: listed[texts[0]], support={("a", FULL.reference): "supported"})
     assert found.parts["fp"] == found.parts["fn"] == 1

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Criterion, Rated, Rating, Sorting
+from assay.inquiries import Classification, Criterion, Rating, RatingResult
 from assay.inquiries.base import Inquiry
 from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
@@ -43,15 +43,15 @@ class PassageJudge(ScriptedJudge):
     """Rates each passage by itself."""
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        return [Answer(finding=_rated(inquiry)) if isinstance(inquiry, Rating) else None for inquiry in inquiries]  # type: ignore[misc]
+        return [Answer(judgement=_rated(inquiry)) if isinstance(inquiry, Rating) else None for inquiry in inquiries]  # type: ignore[misc]
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> None:
         return None
 
 
-def _rated(inquiry: Rating) -> Rated:
+def _rated(inquiry: Rating) -> RatingResult:
     texts = dict(inquiry.material)
-    return Rated(level=world.level("context_relevance", texts["QUESTION"], texts["PASSAGE"]))
+    return RatingResult(level=world.level("context_relevance", texts["QUESTION"], texts["PASSAGE"]))
 
 
 def metric_of(name: str) -> Metric:
@@ -493,5 +493,5 @@ def test_whether_the_contexts_hold_the_answer_is_asked_once_where_a_sentence_abs
     sample = Sample(question="Why?", answer="I do not know.", contexts=(Context(text="It is so."),))
     name = "trulens:groundedness_consider_answerability"
     asked = inquiries(name, sample, sorting=lambda *_: "abstention", criterion=lambda question, vote: True)
-    assert [(type(one), getattr(one, "vote", None)) for one in asked] == [(Sorting, 0), (Criterion, 0)]
+    assert [(type(one), getattr(one, "vote", None)) for one in asked] == [(Classification, 0), (Criterion, 0)]
     assert len(inquiries(name, sample, sorting=lambda *_: "3")) == 1

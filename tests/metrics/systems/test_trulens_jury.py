@@ -183,7 +183,7 @@ def test_a_majority_needs_0_and_1() -> None:
 def test_a_vote_is_the_judge_in_all_else() -> None:
     judge = ScriptedJudge(rating=lambda question: 1, name="mine")
     vote = jury.Voting(judge, 7)
-    assert (vote.fingerprint, vote.tells_contradiction, vote.cannot(Rating)) == ("mine", True, None)
+    assert (vote.fingerprint, vote.detects_contradiction, vote.cannot(Rating)) == ("mine", True, None)
     assert replace(Rating("Well?", ((0, "no"), (1, "yes")), ()), vote=7).vote == 7
 
 

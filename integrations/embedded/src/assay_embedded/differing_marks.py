@@ -53,7 +53,7 @@ _IDENTIFIER = re.compile(r"(?P<figures>\d+(?:[-/.:]\d+){2,})|[A-Za-z0-9](?:[A-Za
 _ENOUGH = 12  # letters and digits in one piece that are no word with a number
 
 
-def told_apart(claim: str, passage: str, *, english: bool = True) -> tuple[str, str]:
+def mark_differences(claim: str, passage: str, *, english: bool = True) -> tuple[str, str]:
     """Both as they are read; without `english` no mark is told by its English name, and those are left as they are.
 
     Emoji that only the claim has are left out, but where the passage has others: they adorn, and state nothing.
@@ -78,7 +78,7 @@ def only_in_claim(claim: str, passage: str) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _Marks:
     """What of one kind is in a claim and in a passage, and what of it is to be told wherever it stands."""
 
     in_claim: Collection[_Found]
@@ -97,19 +97,19 @@ class _Seen:
         return "".join((*parts, text[at:]))
 
 
-def _seen(pair: _Pair, find: Callable[[str], Iterator[_Found]], which: _Which) -> _Seen:
+def _marks_of(pair: _Pair, find: Callable[[str], Iterator[_Found]], which: _Which) -> _Marks:
     """What `find` finds in both; `which` of it is to be told, by what each of them has."""
     in_claim, in_passage = (sorted(find(text)) for text in pair)
     own, others = ({what for *_, what in found} for found in (in_claim, in_passage))
-    return _Seen(in_claim, in_passage, which(own, others))
+    return _Marks(in_claim, in_passage, which(own, others))
 
 
 # -- dates and identifiers ---------------------------------------------------------------------------------------------
 
 
-def _dates(pair: _Pair) -> _Seen:
+def _dates(pair: _Pair) -> _Marks:
     """Dates in figures (2024-01-03) that only one of them has, in words."""
-    return _seen(pair, _dates_in, set.symmetric_difference)
+    return _marks_of(pair, _dates_in, set.symmetric_difference)
 
 
 def _dates_in(text: str) -> Iterator[_Found]:
@@ -121,14 +121,14 @@ def _without_day(date: str) -> str:
     return spoken(date).partition(", ")[2] or date
 
 
-def _identifiers(pair: _Pair) -> _Seen:
+def _identifiers(pair: _Pair) -> _Marks:
     """Identifiers that only one of them has, where the other has one like it."""
 
     def which(own: set[str], others: set[str]) -> set[str]:
         shapes = {*map(_shape, own - others)} & {*map(_shape, others - own)}
         return {one for one in own ^ others if _shape(one) in shapes}
 
-    return _seen(pair, _identifiers_in, which)
+    return _marks_of(pair, _identifiers_in, which)
 
 
 def _identifiers_in(text: str) -> Iterator[_Found]:
@@ -158,7 +158,7 @@ def _with_code(identifier: str) -> str:
 # -- marks -------------------------------------------------------------------------------------------------------------
 
 
-def _marks(pair: _Pair) -> _Seen:
+def _marks(pair: _Pair) -> _Marks:
     """Marks that only one of them has, and those that are always told."""
     words = " ".join(pair).casefold()
 
@@ -166,7 +166,7 @@ def _marks(pair: _Pair) -> _Seen:
         tell = own ^ others if own - others else set()
         return _ALWAYS | tell - {mark for mark in _UNITS if NAMES[mark] not in words}
 
-    return _seen(pair, _marks_in, which)
+    return _marks_of(pair, _marks_in, which)
 
 
 def _marks_in(text: str) -> Iterator[_Found]:

@@ -26,7 +26,7 @@ from assay_embedded.english import (
     STARTERS,
     STOP,
 )
-from assay_embedded.records import Piece, pieces
+from assay_embedded.records import RecordPart, pieces
 from assay_embedded.sentences import OPENING, sentences
 
 FEATURES: Mapping[str, str] = MappingProxyType(
@@ -62,7 +62,7 @@ GoesOn = Callable[[str, str], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class TextFeatures:
     """One claim against one passage. `values` are in the order of FEATURES; `sentence` is (0, 0) when none fits.
 
     missing  offsets in the claim of runs of words and numbers that are nowhere in the passage
@@ -131,7 +131,7 @@ class Passage:
 
     text: str
     goes_on: GoesOn | None = None  # where sentences break otherwise than in English
-    pieces: list[Piece] = field(init=False)  # what is read, and where it stands
+    pieces: list[RecordPart] = field(init=False)  # what is read, and where it stands
     tokens: list[list[str]] = field(init=False)
     length: int = field(init=False)
     _where: dict[str, list[int]] = field(init=False)  # stem -> sentences that have it
@@ -159,7 +159,7 @@ class Passage:
         self._pairs = set(pairwise(flat))
         self._triples = set(zip(flat, flat[1:], flat[2:], strict=False))
 
-    def compare(self, claim: str) -> Comparison:
+    def compare(self, claim: str) -> TextFeatures:
         """Every feature of a claim against this passage, and the words that explain them."""
         tokens = words(claim)
         content = {stem(word) for word in tokens if word not in STOP}
@@ -200,7 +200,7 @@ class Passage:
             math.log1p(len(tokens)),
             math.log1p(self.length),
         )
-        return Comparison(
+        return TextFeatures(
             values=values,
             sentence=self.pieces[best[0]].span if best else (0, 0),
             missing=self._missing(claim),
@@ -303,13 +303,13 @@ def _inside(claim: Sequence[str], sentence: Sequence[str]) -> bool:
     return any(sentence[i] == claim[0] and sentence[i : i + size] == claim for i in range(len(sentence) - size + 1))
 
 
-def _joined(text: str, found: Iterable[Piece], goes_on: GoesOn) -> Iterator[Piece]:
+def _joined(text: str, found: Iterable[RecordPart], goes_on: GoesOn) -> Iterator[RecordPart]:
     """The pieces, those of prose on one line joined where the second goes on with the first."""
-    open_piece: Piece | None = None
+    open_piece: RecordPart | None = None
     for piece in found:
         if open_piece is not None and _on_one_line(text, open_piece, piece) and goes_on(open_piece.text, piece.text):
             start, end = open_piece.span[0], piece.span[1]
-            open_piece = Piece(start, end, text[start:end])
+            open_piece = RecordPart(start, end, text[start:end])
             continue
         if open_piece is not None:
             yield open_piece
@@ -318,7 +318,7 @@ def _joined(text: str, found: Iterable[Piece], goes_on: GoesOn) -> Iterator[Piec
         yield open_piece
 
 
-def _on_one_line(text: str, first: Piece, second: Piece) -> bool:
+def _on_one_line(text: str, first: RecordPart, second: RecordPart) -> bool:
     """Whether both stand as they are on one line of the text, and are short enough to be one."""
     (start, middle), (after, end) = first.span, second.span
     as_it_is = text[start:middle] == first.text and text[after:end] == second.text

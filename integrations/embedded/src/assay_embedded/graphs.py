@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay._util.forks import GATE, own_lock
+from assay._util.forks import FORK_LOCK, own_lock
 from assay._util.threads import at_the_end
 from assay_embedded.files import Packed
 
@@ -28,7 +28,7 @@ class Ending(Exception):
     """The process ends: nothing more is read. A thread that is in native code then would bring it down."""
 
 
-class Graph:
+class OnnxGraph:
     """One model: unpacked and opened when something is first read with it, since each takes tens of megabytes."""
 
     __slots__ = ("_packed", "_session")
@@ -100,7 +100,7 @@ def arrays(**rows: Sequence[int]) -> dict[str, NDArray[np.int64]]:
 @contextlib.contextmanager
 def native() -> Iterator[None]:
     """Around native code. Raises Ending where the process ends."""
-    with GATE.entered():
+    with FORK_LOCK.entered():
         if _ending:
             raise Ending("the process ends")
         yield
@@ -113,7 +113,7 @@ _ending = False
 def _end() -> None:
     global _ending
     _ending = True
-    GATE.empty(STOPPING)
+    FORK_LOCK.empty(STOPPING)
 
 
 at_the_end(_end)

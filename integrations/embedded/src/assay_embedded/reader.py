@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from assay_embedded.differing_marks import only_in_claim, told_apart
+from assay_embedded.differing_marks import mark_differences, only_in_claim
 from assay_embedded.excerpt import excerpt
-from assay_embedded.features import Comparison, GoesOn, Passage
+from assay_embedded.features import GoesOn, Passage, TextFeatures
 from assay_embedded.graphs import each
-from assay_embedded.support import Calibration, Logits, Regression, SupportReading, combined, judged
+from assay_embedded.support import Logits, ProbabilityMap, Regression, SupportReading, combined, judged
 from assay_embedded.windows import Window, length, windows_of
 
 EXCERPT = 90  # words of a passage that a claim or a question is read with
@@ -31,7 +31,7 @@ class Reader:
 
     tokens: Callable[[str], Sequence[int]]
     one: Callable[[Window], Logits]
-    calibration: Calibration
+    calibration: ProbabilityMap
     regression: Regression | None = None
     goes_on: GoesOn | None = None
 
@@ -55,16 +55,18 @@ class Reader:
         """What `support` turns into probabilities: the model's logits; None where a text is empty."""
         return self._logits(self._looks(pairs), pairs, threads)
 
-    def _looks(self, pairs: Sequence[_Pair]) -> dict[_Pair, _Look]:
+    def _looks(self, pairs: Sequence[_Pair]) -> dict[_Pair, _PairInput]:
         passages = {text: Passage(text, self.goes_on) for text, _ in pairs}
         return {(text, claim): self._look(passages[text], claim) for text, claim in dict.fromkeys(pairs)}
 
-    def _look(self, passage: Passage, claim: str) -> _Look:
+    def _look(self, passage: Passage, claim: str) -> _PairInput:
         pieces = excerpt(passage, claim, EXCERPT)
         read = passage.read(pieces)
-        return _Look(passage, pieces, (claim, read), told_apart(claim, read, english=self.regression is not None))
+        return _PairInput(
+            passage, pieces, (claim, read), mark_differences(claim, read, english=self.regression is not None)
+        )
 
-    def _logits(self, looks: Mapping[_Pair, _Look], pairs: Sequence[_Pair], threads: int) -> list[Logits | None]:
+    def _logits(self, looks: Mapping[_Pair, _PairInput], pairs: Sequence[_Pair], threads: int) -> list[Logits | None]:
         windows = [list(windows_of(*map(self.tokens, look.told))) for look in looks.values()]
         jobs = [window for group in windows for window in group]
         logits = iter(each(self.one, jobs, length, threads))
@@ -76,7 +78,7 @@ class Reader:
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _PairInput:
     """A claim and what is read of a passage for it: `pieces`, by number; both as they stand, and as they are told."""
 
     passage: Passage
@@ -88,7 +90,7 @@ class _Look:
     def spans(self) -> list[tuple[int, int]]:
         return [self.passage.pieces[i].span for i in self.pieces]
 
-    def words(self) -> Comparison:
+    def words(self) -> TextFeatures:
         """What the claim shares with all of the passage, and what the telling changes in that."""
         claim, _ = self.standing
         shared = self.passage.compare(claim)

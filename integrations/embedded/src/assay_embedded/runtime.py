@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 from assay_embedded.excerpt import excerpt
 from assay_embedded.features import Passage
 from assay_embedded.files import FILES, fingerprint, verified
-from assay_embedded.graphs import Graph, arrays, each
+from assay_embedded.graphs import OnnxGraph, arrays, each
 from assay_embedded.model import Opened, checked_threads
 from assay_embedded.reader import EXCERPT, Reader
-from assay_embedded.support import Calibration, Logits, Regression, SupportReading, sigmoid
+from assay_embedded.support import Logits, ProbabilityMap, Regression, SupportReading, sigmoid
 from assay_embedded.tokens import Tokens
 from assay_embedded.windows import CLS, EMBEDDER_WINDOW, SEP, Window, even, length, pair_feed, windows_of
 
@@ -37,12 +37,12 @@ class _Loaded:
     """The files; shared by every Models of a process."""
 
     tokens: Tokens
-    embedder: Graph
-    trunk: Graph  # the layers that reading for relevance and for support share
-    relevance: Graph
-    support: Graph
+    embedder: OnnxGraph
+    trunk: OnnxGraph  # the layers that reading for relevance and for support share
+    relevance: OnnxGraph
+    support: OnnxGraph
     regression: Regression
-    calibration: Calibration
+    calibration: ProbabilityMap
     usefulness: tuple[float, float]
     directness: tuple[float, float]
     card: Mapping[str, Any]
@@ -156,7 +156,7 @@ class Models:
         yes, against, silent = self._read(self._loaded.support, window).reshape(-1).tolist()
         return yes, against, silent
 
-    def _read(self, head: Graph, window: Window) -> NDArray[np.float32]:
+    def _read(self, head: OnnxGraph, window: Window) -> NDArray[np.float32]:
         feed = arrays(**pair_feed(window, CLS, SEP))
         hidden = self._loaded.trunk.run(feed)
         return head.run({"hidden": hidden, "attention_mask": feed["attention_mask"]})
@@ -180,12 +180,12 @@ def _open(directory: Path) -> _Loaded:
     numbers = json.loads(content.whole["support.json"])
     return _Loaded(
         tokens=Tokens(content.whole["tokenizer.json"]),
-        embedder=Graph(content.packed["embedder.onnx"]),
-        trunk=Graph(content.packed["trunk.onnx"]),
-        relevance=Graph(content.packed["relevance.onnx"]),
-        support=Graph(content.packed["support.onnx"]),
+        embedder=OnnxGraph(content.packed["embedder.onnx"]),
+        trunk=OnnxGraph(content.packed["trunk.onnx"]),
+        relevance=OnnxGraph(content.packed["relevance.onnx"]),
+        support=OnnxGraph(content.packed["support.onnx"]),
         regression=Regression.of(numbers),
-        calibration=Calibration.of(numbers["support"]),
+        calibration=ProbabilityMap.of(numbers["support"]),
         usefulness=_line(numbers["usefulness"]),
         directness=_line(numbers["directness"]),
         card=json.loads(content.whole["card.json"]),

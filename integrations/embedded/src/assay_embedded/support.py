@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay_embedded.errors import FileCorrupt
-from assay_embedded.features import FEATURES, Comparison
+from assay_embedded.features import FEATURES, TextFeatures
 
 Logits = tuple[float, float, float]  # supported, contradicted, not mentioned
 NOWHERE = (0, 0)
@@ -63,7 +63,7 @@ class Regression:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class ProbabilityMap:
     """Turns logits into probabilities, as fitted by training/calibrate_support.py on documents kept out of training."""
 
     reader: float
@@ -73,7 +73,7 @@ class Calibration:
     against_shift: float
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Calibration:
+    def of(cls, data: Mapping[str, Any]) -> ProbabilityMap:
         return cls(*(float(data[name]) for name in ("reader", "words", "shift", "against", "against_shift")))
 
     def probabilities(self, logits: Logits, words: float) -> tuple[float, float]:
@@ -101,9 +101,9 @@ def combined(parts: Sequence[Sequence[Logits]]) -> Logits | None:
 
 def judged(
     logits: Logits | None,
-    words: Comparison,
+    words: TextFeatures,
     regression: Regression | None,
-    calibration: Calibration,
+    calibration: ProbabilityMap,
     read: Sequence[tuple[int, int]] = (),
 ) -> SupportReading:
     """The reading; probability 0 where there was nothing to read. `read`: the sentences with which the claim was.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import cast
 
 from assay.capture.record_context import add_recorder
-from assay.capture.tree import Found
+from assay.capture.tree import Document
 from assay_langchain.environment import going_on
 from assay_langchain.handler import AssayCallbackHandler
 from assay_langchain.switches import BLOCK, INSTALLED
@@ -45,7 +45,7 @@ def uninstall() -> AssayCallbackHandler | None:
     return cast("AssayCallbackHandler | None", before)
 
 
-def _record(documents: tuple[Found, ...]) -> bool:
+def _record(documents: tuple[Document, ...]) -> bool:
     """`assay.record_context` inside a chain: LangChain keeps in a context variable which run is going on."""
     manager = going_on().get("callbacks")
     run_id = getattr(manager, "parent_run_id", None)

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay._util.install_hints import install_extra
 from assay.errors import MissingExtra
 from assay.judges.base import JudgeSpec
@@ -35,7 +35,7 @@ class _OneMetric:
         self._metric, self._scorer = one_metric(metric, judge)
 
     def __repr__(self) -> str:
-        return shown(self, self._metric.label, self._scorer.judge)
+        return call_repr(self, self._metric.label, self._scorer.judge)
 
     @property
     def evaluation_name(self) -> str:

@@ -20,7 +20,7 @@ _NAMES = {"self", "serialized", "prompts", "kwargs", "managers", "non_inline_tas
 _WITHIN = 8  # frames above our hook in which that method is looked for: it is the third in today's releases
 
 
-def tell_the_others() -> None:
+def notify_other_handlers() -> None:
     """In our hook, called by that method: have it tell the handlers that it leaves out. Nothing where it is not found.
 
     A release that leaves none out has begun their calls by now, or has not yet been through all prompts.

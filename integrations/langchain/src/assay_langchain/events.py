@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Any, cast
 
 from assay.capture.messages import artifacts_in, pictures_in, search_results_in, text_of
-from assay.capture.serialised import together
-from assay.capture.snapshots import found_of
+from assay.capture.serialised import merge_updates
+from assay.capture.snapshots import document_of
 
 #: Types of what `plain` gives as it is: not asking it is quicker. It adds those that it has met.
 AS_THEY_ARE: set[type] = {type(None), str, dict}
@@ -25,7 +25,7 @@ def plain(value: Any) -> Any:
         return value
     if type(value) is list:
         if value and all(_is_command(item) for item in value):
-            return together([item.update for item in value])
+            return merge_updates([item.update for item in value])
         return value
     if _is_command(value):
         return plain(value.update)
@@ -82,7 +82,7 @@ def text_written(response: Any) -> str | None:
 def documents_of_tool(output: Any) -> list[Any] | None:
     """The documents that a tool returned or attached: itself, as its message's artifact, or in the update it makes."""
     found = _documents_of_tool(output)
-    return found and [item if hasattr(item, "page_content") else found_of(item) for item in found]
+    return found and [item if hasattr(item, "page_content") else document_of(item) for item in found]
 
 
 def _documents_of_tool(output: Any) -> list[Any] | None:

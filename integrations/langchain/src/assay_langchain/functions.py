@@ -9,7 +9,7 @@ from assay._util.sync import run_sync
 from assay.errors import InputError
 from assay.evaluation.score_sample import score_sample
 from assay.judges.base import JudgeSpec
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.named import resolve_judge
 from assay.metrics.base import Metric
 from assay.records import Sample, Score, ScoredSample
@@ -30,7 +30,7 @@ class Scorer:
 
     async def ascore(self, sample: Sample) -> ScoredSample:
         """The sample with its scores."""
-        return await score_sample(sample, self.metrics, FindingCache(self.judge))
+        return await score_sample(sample, self.metrics, JudgementCache(self.judge))
 
     def score(self, sample: Sample) -> ScoredSample:
         """The same from sync code, whether or not a loop is running."""

@@ -15,13 +15,13 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay.capture import Rules
 from assay.capture.assemble import answer_of, question_of
 from assay.data.rows import passages
 from assay.errors import InputError
 from assay.live import Health
-from assay.live.disabled import Nowhere
+from assay.live.disabled import DisabledIntake
 from assay.live.guards import Guard
 from assay.live.protocol import Submission
 from assay.records import Sample
@@ -50,7 +50,7 @@ class GuardRunnable(Runnable[Any, Any]):
         self.name = "AssayGuard"
 
     def __repr__(self) -> str:
-        return shown(self, self._guard)
+        return call_repr(self, self._guard)
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         return self._call_with_config(self._checked, input, config)
@@ -95,7 +95,7 @@ class GuardedChain(Runnable[Any, Any]):
         self.name = f"guarded:{chain.get_name()}"
 
     def __repr__(self) -> str:
-        return shown(self, self._chain, self._guard)
+        return call_repr(self, self._chain, self._guard)
 
     @property
     def InputType(self) -> Any:
@@ -192,7 +192,7 @@ def _key_of_answer(output: Mapping[Any, Any], answer: str | None) -> Any:
     return texts[0] if len(texts) == 1 == len(output) else None
 
 
-class _Caught(Nowhere):
+class _Caught(DisabledIntake):
     """The intake of one call: it keeps what it is handed, for the guard to ask for."""
 
     def __init__(self) -> None:

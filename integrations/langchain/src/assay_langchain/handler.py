@@ -23,7 +23,7 @@ from assay.live.handlers.base import Attached, open_capture
 from assay.live.handlers.captured import REMEMBERED, Remembered
 from assay.live.protocol import Intake, LiveOptions
 from assay.records import ScoredSample
-from assay_langchain.completions import tell_the_others
+from assay_langchain.completions import notify_other_handlers
 from assay_langchain.events import documents_of_tool, text_written
 from assay_langchain.health import HandlerHealth
 from assay_langchain.listener import Listener
@@ -215,7 +215,7 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
     ) -> None:
         self.listener.start(run_id, parent_run_id, "llm", name, prompts, tags, metadata)
         with self.listener.counting("llm start"):
-            tell_the_others()
+            notify_other_handlers()
 
     # -- ends -------------------------------------------------------------------------------------------------------
 

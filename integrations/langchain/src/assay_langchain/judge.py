@@ -14,7 +14,7 @@ from langsmith.run_helpers import tracing_context
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.http.options import EndpointOptions
 from assay.judges.http.replies import usage_of
-from assay.judges.llm.framework import Ask, FrameworkJudge
+from assay.judges.llm.framework import FrameworkJudge, ModelCall
 from assay.judges.llm.judge import Reply
 from assay.judges.llm.model_settings import plain
 from assay.judges.prompt_rendering import Mask
@@ -31,7 +31,7 @@ class LangChainJudge(FrameworkJudge):
     model      a chat model, or one with `.bind(...)` around it. A copy of it is asked, whose own retries are off where
                they can be (see `model_settings.without_retries`): attempts are made, and counted, here
     callbacks  handlers that are to hear of the judge's calls. Without them nobody does: no installed handler, tracer
-               or callback of the model, nor LangSmith. LangChain's caches are not used; findings are kept by us
+               or callback of the model, nor LangSmith. LangChain's caches are not used; judgements are kept by us
     vision     whether it may be shown pictures. None: as its profile says; where that says nothing, models over an
                `openai` client may, since such an endpoint refuses what it cannot read. Where it may not, or refuses
                them, what has pictures is *unscored: needs_vision*
@@ -69,7 +69,7 @@ class LangChainJudge(FrameworkJudge):
         self._bound = dict(bound)
         self._callbacks = list(callbacks)
 
-    def call(self, ask: Ask) -> Reply:
+    def call(self, ask: ModelCall) -> Reply:
         """See `FrameworkJudge.call`."""
         given = dict(self._bound)
         if ask.schema is not None:
@@ -128,6 +128,6 @@ def _unbound(model: Any) -> tuple[BaseChatModel, Mapping[str, Any]]:
     if isinstance(inner, BaseChatModel):
         return inner, bound
     raise InputError(
-        f"judge: expected a chat model, got {type(inner).__name__}; a judge is one model, because findings are kept "
+        f"judge: expected a chat model, got {type(inner).__name__}; a judge is one model, because judgements are kept "
         "under its name: no chain, no fallbacks, no completion model"
     )

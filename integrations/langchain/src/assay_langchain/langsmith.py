@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay._util.install_hints import install_extra
 from assay.errors import MissingExtra
 from assay.judges.base import JudgeSpec
@@ -35,7 +35,7 @@ class AssayRunEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
         self._scorer = Scorer(metrics, judge)
 
     def __repr__(self) -> str:
-        return shown(self, self.feedback_keys, self._scorer.judge)
+        return call_repr(self, self.feedback_keys, self._scorer.judge)
 
     @property
     def feedback_keys(self) -> list[str]:

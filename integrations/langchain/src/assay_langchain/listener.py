@@ -13,14 +13,14 @@ from typing import Any, cast
 from uuid import UUID
 
 from assay._util.normalise import leaving_out
-from assay.capture import Found, Kind, Rules, Run, sample_of
-from assay.capture.assemble import tells_history
+from assay.capture import Document, Kind, Rules, Run, sample_of
+from assay.capture.assemble import has_history
 from assay.capture.conversations import NAMES, Conversations
 from assay.capture.dedup import handed_to
-from assay.capture.history import known_in_short, still_known
-from assay.capture.journal import Heard, Journal
+from assay.capture.history import has_summary, trim_history
+from assay.capture.journal import Journal, TraceNotes
 from assay.capture.messages import prompt_of
-from assay.capture.missing_answer import tell_of_unanswered
+from assay.capture.missing_answer import log_missing_answer
 from assay.judges.protocol import JUDGING
 from assay.live.handlers.captured import Captured, Remembered
 from assay.live.intake import is_off
@@ -134,7 +134,7 @@ class Listener:
             self._count(error, where)
             return None
 
-    def _ended(self, heard: Heard) -> None:
+    def _ended(self, heard: TraceNotes) -> None:
         if self._include is not None and not self._include(heard.trace().root):
             self.left_out["excluded"] += 1
             return
@@ -148,7 +148,7 @@ class Listener:
         self._remembered.add(captured)
         self._scorer.submit(captured)
 
-    def _sample(self, heard: Heard) -> Sample | None:
+    def _sample(self, heard: TraceNotes) -> Sample | None:
         """On the intake's thread."""
         try:
             if heard.adopted:  # the parent was heard of after all: this is a part of its trace
@@ -161,13 +161,13 @@ class Listener:
                 self._count(error, "metadata")
             if sample is None:
                 self.left_out["no_answer"] += 1
-                tell_of_unanswered(trace, self._rules)
+                log_missing_answer(trace, self._rules)
                 return None
             root = trace.root
             joined = self._conversations.complete(sample, again=root.inputs is None)
-            if sample.history or not tells_history(root) or known_in_short(root, joined.history):
+            if sample.history or not has_history(root) or has_summary(root, joined.history):
                 return joined
-            return still_known(joined, trace)
+            return trim_history(joined, trace)
         except BaseException as error:
             self._count(error, "sample")
             return None
@@ -175,7 +175,7 @@ class Listener:
     # -- what others know of it --------------------------------------------------------------------------------------
 
     def _surroundings(
-        self, run_id: UUID, parent: UUID | None, kind: Kind, above: Heard | None
+        self, run_id: UUID, parent: UUID | None, kind: Kind, above: TraceNotes | None
     ) -> tuple[UUID | None, Mapping[str, str] | None]:
         """The parent and the ids of a run that starts. What cannot be learned of others loses nothing but itself."""
         known: Mapping[str, str] | None = None
@@ -183,14 +183,14 @@ class Listener:
             if parent is None:  # LangChain starts the fallbacks of a chain without one
                 around = run_around()
                 if around is not None and self.knows(around):
-                    parent, above = around, self._journal.heard_of(around)
+                    parent, above = around, self._journal.notes_of(around)
             if above is None:
                 known = ids.ids_at_start(run_id, parent)
                 return parent, known
             if kind == "retriever":
                 known = ids.span_ids(run_id)
             if len(above.known) == 1:
-                self._look_around(above)
+                self._inspect_root(above)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -200,7 +200,7 @@ class Listener:
     def _hears(self, run: Hashable) -> bool:
         return self._handed.hears(run, self._journal)
 
-    def _look_around(self, root: Heard) -> None:
+    def _inspect_root(self, root: TraceNotes) -> None:
         """When its first child starts, the config of a root and the handlers beside ours can be seen."""
         named = conversation()
         if named and not any(name in root.metadata for name in NAMES):
@@ -221,7 +221,7 @@ class Listener:
             self._count(error, "surroundings")
             return None
 
-    def _identify(self, root: Heard) -> None:
+    def _identify(self, root: TraceNotes) -> None:
         """What other systems call a root that has just ended, where they did not know it at its start."""
         try:
             if ids.followed():
@@ -235,7 +235,7 @@ class Listener:
 
     # -- documents of which the application tells by itself ---------------------------------------------------------
 
-    def record(self, run_id: UUID, documents: tuple[Found, ...]) -> bool:
+    def record(self, run_id: UUID, documents: tuple[Document, ...]) -> bool:
         """Documents that were found inside the run `run_id`. Applications call `assay.record_context` instead."""
         try:
             return self._journal.add_documents(run_id, documents)

@@ -45,7 +45,7 @@ _PREFERRED = {1.0: "A", 0.0: "B"}
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class EvaluatorKind:
     """One of LangChain's types of evaluators.
 
     make    the metric
@@ -58,8 +58,8 @@ class Kind:
     values: Mapping[float, str]
 
 
-def _kind(make: Callable[..., SystemMetric], called: str | Callable[[Any], str], values: Any = None) -> Kind:
-    return Kind(make, called if callable(called) else lambda metric: called, values or {})
+def _kind(make: Callable[..., SystemMetric], called: str | Callable[[Any], str], values: Any = None) -> EvaluatorKind:
+    return EvaluatorKind(make, called if callable(called) else lambda metric: called, values or {})
 
 
 def _criteria(metric: Any) -> str:
@@ -74,7 +74,7 @@ def _embedded(prefix: str, metric: Any) -> str:
     return f"{prefix}{metric.distance_metric or embedding_distance.DEFAULT}_distance"
 
 
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, EvaluatorKind] = {
     "qa": _kind(QA, "correctness", _GRADES),
     "cot_qa": _kind(CotQA, "COT Contextual Accuracy", _GRADES),
     "context_qa": _kind(ContextQA, "Contextual Accuracy", _GRADES),
@@ -105,10 +105,10 @@ _INSTEAD = {
 }
 
 
-class _Named:
+class _EvaluatorName:
     """What LangChain calls an evaluator, and the words that it gives with its scores."""
 
-    _kind: Kind
+    _kind: EvaluatorKind
     _metric: Any
 
     @property
@@ -121,7 +121,7 @@ class _Named:
         return self._kind.values.get(score)
 
 
-class _Loaded(_Named, AssayStringEvaluator):
+class _Loaded(_EvaluatorName, AssayStringEvaluator):
     """A string evaluator as LangChain has it. What `context_qa` calls its reference is the context."""
 
     @property
@@ -139,11 +139,11 @@ class _Loaded(_Named, AssayStringEvaluator):
         return _with(sample, reference=as_text(reference))
 
 
-class _LoadedPair(_Named, AssayPairwiseStringEvaluator):
+class _LoadedPair(_EvaluatorName, AssayPairwiseStringEvaluator):
     """A pairwise evaluator as LangChain has it."""
 
 
-class _LoadedTrajectory(_Named, AssayTrajectoryEvaluator):
+class _LoadedTrajectory(_EvaluatorName, AssayTrajectoryEvaluator):
     """A trajectory evaluator as LangChain has it."""
 
 

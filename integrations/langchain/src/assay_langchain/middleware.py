@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, Unpack
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay.errors import InputError, MissingExtra
 from assay.judges.base import JudgeSpec
 from assay.live.protocol import LiveOptions
@@ -79,7 +79,7 @@ class AssayMiddleware(AgentMiddleware):
         self.handler = handler
 
     def __repr__(self) -> str:
-        return shown(self, self.handler)
+        return call_repr(self, self.handler)
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Begin a trace, where nobody hears this agent yet."""

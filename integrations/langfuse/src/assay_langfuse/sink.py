@@ -9,12 +9,12 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Unpack
 
-from assay._util.call_repr import host_of, shown
+from assay._util.call_repr import call_repr, host_of
 from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
-from assay.sinks.remote import Busy, KeyRefused, Refused, RemoteOptions, RemoteSink, Unreachable
+from assay.sinks.remote import Busy, KeyRefused, Refused, RemoteOptions, RemoteSink, SinkUnreachable
 
 if TYPE_CHECKING:
     from langfuse import Langfuse
@@ -87,7 +87,7 @@ class LangfuseSink(RemoteSink):
         self._made = PerProcess(lambda: _api(public_key or "", secret_key or "", base_url or CLOUD))
 
     def __repr__(self) -> str:
-        return shown(self, base_url=self._host)
+        return call_repr(self, base_url=self._host)
 
     def greet(self) -> None:
         """Ask which projects the keys belong to."""
@@ -184,7 +184,7 @@ def _answers() -> Iterator[None]:
             raise KeyRefused(f"Langfuse refuses the keys: HTTP {status}") from None
         raise Refused(f"Langfuse refuses it: HTTP {status}") from None
     except httpx.HTTPError as error:
-        raise Unreachable(f"Langfuse cannot be reached: {type(error).__name__}") from None
+        raise SinkUnreachable(f"Langfuse cannot be reached: {type(error).__name__}") from None
 
 
 def _after(headers: dict[str, str] | None) -> float | None:

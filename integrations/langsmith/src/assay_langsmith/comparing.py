@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from langsmith.evaluation.evaluator import ComparisonEvaluationResult, EvaluationResult, EvaluationResults
 
 from assay.errors import InputError
-from assay.evaluation.adapters import Panel, PanelOptions
+from assay.evaluation.adapters import MetricAdapter, PanelOptions
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.metrics.names import MetricSpec
@@ -23,7 +23,7 @@ EQUAL = 1e-9
 
 
 def pairwise_evaluator(
-    metric: str | Metric | Panel, judge: JudgeSpec = None, **options: Unpack[PanelOptions]
+    metric: str | Metric | MetricAdapter, judge: JudgeSpec = None, **options: Unpack[PanelOptions]
 ) -> Callable[[Sequence[Any], Any], ComparisonEvaluationResult]:
     """An evaluator that prefers the run which scores better by one metric.
 
@@ -33,7 +33,7 @@ def pairwise_evaluator(
     their order plays no part. Where one of them has no score, none is preferred: all have None, and the comment says
     why. Contexts that stand in the runs below alone, those of retrievers, need `load_nested=True` there.
     """
-    panel = metric if isinstance(metric, Panel) else Panel(metric, judge, **options)
+    panel = metric if isinstance(metric, MetricAdapter) else MetricAdapter(metric, judge, **options)
     if len(panel.metrics) != 1:
         raise InputError(f"pairwise_evaluator: expected one metric, got {', '.join(panel.labels)}")
     (measure,) = panel.metrics
@@ -60,7 +60,7 @@ def preferences(values: Mapping[Any, float | None], direction: Direction) -> dic
 
 
 def summary_evaluator(
-    metrics: MetricSpec | Panel, judge: JudgeSpec = None, **options: Unpack[PanelOptions]
+    metrics: MetricSpec | MetricAdapter, judge: JudgeSpec = None, **options: Unpack[PanelOptions]
 ) -> Callable[[Sequence[Any], Sequence[Any]], EvaluationResults]:
     """An evaluator of a whole experiment: the mean of each metric over the rows that have a score, and over how many.
 
@@ -73,7 +73,7 @@ def summary_evaluator(
     The result is called after the metric, with "_mean" behind. Without a scored row it has no score. With the same
     judge object as the evaluators of rows (or the embedded one), what was read for them is not asked again.
     """
-    panel = metrics if isinstance(metrics, Panel) else Panel(metrics, judge, **options)
+    panel = metrics if isinstance(metrics, MetricAdapter) else MetricAdapter(metrics, judge, **options)
 
     def summarise(runs: Sequence[Any], examples: Sequence[Any]) -> EvaluationResults:
         rows = [_of_run(panel, run, example) for run, example in zip(runs, examples, strict=True)]
@@ -83,7 +83,7 @@ def summary_evaluator(
     return summarise
 
 
-def _of_run(panel: Panel, run: Any, example: Any) -> list[Annotation]:
+def _of_run(panel: MetricAdapter, run: Any, example: Any) -> list[Annotation]:
     return panel.score(lambda: sample_of_run(run, example), str(run.id))
 
 

@@ -8,10 +8,10 @@ from typing import Any, Unpack
 
 from langsmith.evaluation.evaluator import EvaluationResult, EvaluationResults, RunEvaluator
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay.capture import samples_of, traces_of
 from assay.errors import InputError
-from assay.evaluation.adapters import Panel, PanelOptions, sample_of_values
+from assay.evaluation.adapters import MetricAdapter, PanelOptions, sample_of_values
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.metrics.names import MetricSpec
@@ -31,7 +31,7 @@ class AssayEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
 
     metrics  names or metrics
     judge    a judge, its name, or None for the embedded one
-    options  of `assay.evaluation.adapters.Panel`: store, budget, deadline, mask, texts
+    options  of `assay.evaluation.adapters.MetricAdapter`: store, budget, deadline, mask, texts
 
     A result has the metric as key, the score, the evidence as comment, and judge, version, range and evidence as
     metadata. Where there is no measurement it has no score, but the value "unscored: " and the cause. Question, answer
@@ -39,11 +39,13 @@ class AssayEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
     what is not there is read from the runs below (contexts: from the retrievers). Nothing is raised for a run.
     """
 
-    def __init__(self, metrics: MetricSpec | Panel, judge: JudgeSpec = None, **options: Unpack[PanelOptions]) -> None:
-        self._panel = metrics if isinstance(metrics, Panel) else Panel(metrics, judge, **options)
+    def __init__(
+        self, metrics: MetricSpec | MetricAdapter, judge: JudgeSpec = None, **options: Unpack[PanelOptions]
+    ) -> None:
+        self._panel = metrics if isinstance(metrics, MetricAdapter) else MetricAdapter(metrics, judge, **options)
 
     def __repr__(self) -> str:
-        return shown(self, self._panel)
+        return call_repr(self, self._panel)
 
     @property
     def feedback_keys(self) -> list[str]:
@@ -76,10 +78,12 @@ def sample_of_run(run: Any, example: Any = None) -> Sample:
     Raises InputError for contexts that hold something else than passages.
     """
     inputs = getattr(run, "inputs", None) or getattr(example, "inputs", None)
-    return sample_of_values(inputs, getattr(run, "outputs", None), getattr(example, "outputs", None), known=_known(run))
+    return sample_of_values(
+        inputs, getattr(run, "outputs", None), getattr(example, "outputs", None), known=_sample_of_run(run)
+    )
 
 
-def _known(run: Any) -> Sample:
+def _sample_of_run(run: Any) -> Sample:
     """What the runs below tell, where they tell of one exchange; at the least, which run it is."""
     ids = {} if _id(run) is None else {"langsmith_run_id": str(run.id)}
     try:

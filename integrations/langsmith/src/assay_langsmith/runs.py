@@ -9,7 +9,7 @@ from typing import Any
 from assay._util.timestamps import seconds_at
 from assay.capture.messages import artifacts_in
 from assay.capture.serialised import (
-    given_in,
+    document_texts,
     messages_in,
     passages_in,
     passed_on,
@@ -17,8 +17,8 @@ from assay.capture.serialised import (
     text_written,
     texts_sent,
 )
-from assay.capture.snapshots import found_of
-from assay.capture.tree import Found, Kind, Run
+from assay.capture.snapshots import document_of
+from assay.capture.tree import Document, Kind, Run
 from assay.data.exports import json_of
 from assay.errors import InputError
 
@@ -86,7 +86,7 @@ def run_of(record: Mapping[str, Any]) -> Run:
     feedback = json_of(record.get("feedback_stats"))
     if isinstance(feedback, Mapping) and feedback:
         run.metadata = {**run.metadata, "feedback_stats": dict(feedback)}
-    _tell(run, plain(json_of(record.get("inputs"))), plain(json_of(record.get("outputs"))))
+    _add_content(run, plain(json_of(record.get("inputs"))), plain(json_of(record.get("outputs"))))
     return run
 
 
@@ -101,7 +101,7 @@ def runs_of(records: Iterable[Mapping[str, Any]]) -> list[Run]:
     return list(found.values())
 
 
-def _tell(run: Run, inputs: Any, outputs: Any) -> None:
+def _add_content(run: Run, inputs: Any, outputs: Any) -> None:
     """What the inputs and outputs of a run of this kind say."""
     run.inputs, run.outputs = inputs or None, outputs or None
     if run.kind == "llm":
@@ -113,11 +113,11 @@ def _tell(run: Run, inputs: Any, outputs: Any) -> None:
     elif run.kind == "tool":
         run.documents = _documents_of_tool(outputs)
     else:
-        run.given = given_in(inputs)
+        run.given = document_texts(inputs)
         run.documents = passed_on(outputs, run.given) if run.kind == "chain" else None
 
 
-def _documents_of_tool(outputs: Any) -> tuple[Found, ...] | None:
+def _documents_of_tool(outputs: Any) -> tuple[Document, ...] | None:
     """The documents that a tool returned or attached: itself, as its message's artifact, or in the state it updates."""
     output = outputs["output"] if isinstance(outputs, Mapping) and set(outputs) == {"output"} else outputs
     messages = output.get("messages") if isinstance(output, Mapping) else None
@@ -127,7 +127,7 @@ def _documents_of_tool(outputs: Any) -> tuple[Found, ...] | None:
             return tuple(attached)
     artifact = output.get("artifact") if isinstance(output, Mapping) else None
     found = artifacts_in(output if artifact is None else artifact)
-    return None if found is None else tuple(map(found_of, found))
+    return None if found is None else tuple(map(document_of, found))
 
 
 def _id(record: Mapping[str, Any]) -> str:

@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import urlsplit
 
-from assay._util.call_repr import host_of, shown
+from assay._util.call_repr import call_repr, host_of
 from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import Annotation
 from assay.sinks.clients import PerProcess
-from assay.sinks.remote import Busy, KeyRefused, NotThere, Refused, RemoteOptions, RemoteSink, Unreachable
+from assay.sinks.remote import Busy, KeyRefused, NotThere, Refused, RemoteOptions, RemoteSink, SinkUnreachable
 
 if TYPE_CHECKING:
     from langsmith import Client
@@ -72,7 +72,7 @@ class LangSmithSink(RemoteSink):
         self._located: tuple[str, dict[str, Any]] | None = None
 
     def __repr__(self) -> str:
-        return shown(self, api_url=self._host)
+        return call_repr(self, api_url=self._host)
 
     def greet(self) -> None:
         """List one project, which needs the key."""
@@ -151,14 +151,14 @@ def _client(api_url: str | None, api_key: str | None) -> Client:
     """A client of our own. Raises InputError where the service of LangChain is meant and there is no key."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a missing key, which we say ourselves
-        client = _made(api_url, api_key)
+        client = _new_client(api_url, api_key)
     if not client.api_key and (urlsplit(client.api_url).hostname or "").endswith("langchain.com"):
         client.session.close()
         raise InputError("LangSmithSink: no key: set LANGSMITH_API_KEY, or pass api_key=")
     return client
 
 
-def _made(api_url: str | None, api_key: str | None) -> Client:
+def _new_client(api_url: str | None, api_key: str | None) -> Client:
     from langsmith import Client
     from urllib3.util.retry import Retry
 
@@ -186,7 +186,7 @@ def _answers() -> Iterator[None]:
     except utils.LangSmithRateLimitError:
         raise Busy("LangSmith limits the rate (HTTP 429)") from None
     except (utils.LangSmithConnectionError, requests.RequestException) as error:
-        raise Unreachable(f"LangSmith cannot be reached: {type(error).__name__}") from None
+        raise SinkUnreachable(f"LangSmith cannot be reached: {type(error).__name__}") from None
     except (utils.LangSmithAPIError, utils.LangSmithRequestTimeout) as error:
         raise Busy(f"LangSmith fails: {type(error).__name__}") from None
     except (utils.LangSmithError, ValueError) as error:

@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any
 
 from assay._util.normalise import leaving_out
-from assay.capture import Found, Rules, Run, RunCollector, Trace
+from assay.capture import Document, Rules, Run, RunCollector, Trace
 from assay.capture.conversations import Conversations
 from assay.capture.dedup import handed_to
-from assay.capture.history import still_known
-from assay.capture.missing_answer import tell_of_unanswered
+from assay.capture.history import trim_history
+from assay.capture.missing_answer import log_missing_answer
 from assay.live.handlers.captured import Captured, Remembered
 from assay.live.protocol import Intake
 from assay.records import Sample
@@ -126,7 +126,7 @@ class Answers:
         if stream is not None and stream.model is model:
             self._end(root, model.outputs, error=error)
 
-    def _listen(self, root: Run, response: Any, documents: Sequence[Found] | None, name: str, read: Any) -> None:
+    def _listen(self, root: Run, response: Any, documents: Sequence[Document] | None, name: str, read: Any) -> None:
         """Put our ear on the stream that `response` holds under `name`."""
         source = getattr(response, name)
         stream = self._stream(root)
@@ -157,7 +157,7 @@ class Answers:
         outputs: Any,
         *,
         error: BaseException | None = None,
-        documents: Sequence[Found] | None = None,
+        documents: Sequence[Document] | None = None,
         ids: Mapping[str, str] | None = None,
     ) -> None:
         self.streams.pop(str(root.id), None)
@@ -181,10 +181,10 @@ class Answers:
                 self._faults.failed(error, "metadata", None)
             if sample is None:
                 self.left_out["no_answer"] += 1
-                tell_of_unanswered(trace, self._rules)
+                log_missing_answer(trace, self._rules)
                 return None
             joined = self._conversations.complete(sample)
-            return still_known(joined, trace) if by_memory and not sample.history else joined
+            return trim_history(joined, trace) if by_memory and not sample.history else joined
         return None
 
     def sweep(self) -> None:

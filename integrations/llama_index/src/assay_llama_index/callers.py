@@ -22,15 +22,15 @@ DEPTH = 40  # calls that are looked at
 
 def is_evaluated() -> bool:
     """Whether an evaluator of LlamaIndex asks."""
-    return _asked_by_library("engine")
+    return _is_library_call("engine")
 
 
 def is_of_the_application(kind: Kind) -> bool:
     """Whether a call of this kind, which no known span surrounds, is one of the application's."""
-    return not _asked_by_library(kind)
+    return not _is_library_call(kind)
 
 
-def _asked_by_library(kind: Kind) -> bool:
+def _is_library_call(kind: Kind) -> bool:
     above = sys._getframe(3).f_back
     synthesis = kind == "synthesizer"
     for _ in range(DEPTH):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.capture import Found, Rules, Run, RunCollector
+from assay.capture import Document, Rules, Run, RunCollector
 from assay.judges.protocol import JUDGING
 from assay.live.handlers.captured import Remembered
 from assay.live.protocol import Intake
@@ -21,7 +21,7 @@ from assay_llama_index.event_payloads import Notes, noted, notes_of
 from assay_llama_index.faults import Faults
 from assay_llama_index.ids import root_ids, span_ids
 from assay_llama_index.kinds import UUID_LENGTH, Kind, has_base, kind_of, name_of, run_kind
-from assay_llama_index.records import copies_of, found_of, is_stream, items_of, plain
+from assay_llama_index.records import copies_of, document_of, is_stream, items_of, plain
 from assay_llama_index.samples import metadata_of
 from assay_llama_index.streams import READING
 
@@ -51,7 +51,7 @@ class Capture:
         remembered: Remembered | None = None,
     ) -> None:
         self.rules = rules or Rules()
-        self.collector = RunCollector(max_traces=max_open, ttl=ttl, keep=self.rules.runs, copy=found_of)
+        self.collector = RunCollector(max_traces=max_open, ttl=ttl, keep=self.rules.runs, copy=document_of)
         self.faults = Faults(intake, self._forget)
         self.answers = Answers(self.collector, intake, self.rules, self.faults, remembered or Remembered(0))
         self.seen = 0
@@ -120,14 +120,14 @@ class Capture:
         self.collector.start(span_id, None, run_kind(kind), name, inputs, metadata=metadata, ids=ids)
         root = self.collector.run_of(span_id)
         if kind == "synthesizer" and root is not None:  # its caller has searched, and hands over what was found
-            nodes = requests.nodes_given(arguments)
-            root.documents = None if nodes is None else tuple(map(found_of, nodes))
+            nodes = requests.input_nodes(arguments)
+            root.documents = None if nodes is None else tuple(map(document_of, nodes))
 
     def _go_on(
         self, span_id: str, kind: Kind, name: str, arguments: Mapping[str, Any], instance: Any, above: Run
     ) -> None:
         aside = kind in _MAYBE_ASIDE and _is_aside(kind, instance, above)
-        asked = requests.asked_of(kind, arguments) if kind in ("retriever", "tool") else None
+        asked = requests.request_of(kind, arguments) if kind in ("retriever", "tool") else None
         if kind == "retriever" and not (aside or above.below_retriever or above.kind == "retriever"):
             _note_search(above.trace.root, asked)
         if kind == "tool":
@@ -139,7 +139,7 @@ class Capture:
             name,
             self._inputs(kind, arguments, instance) if name in self._named else asked,
             prompt=requests.prompt_of(arguments) if kind == "llm" else None,
-            given=requests.texts_given(kind, arguments) if kind in _GIVEN else None,
+            given=requests.node_texts(kind, arguments) if kind in _GIVEN else None,
             ids=self.faults.ids(span_ids, span_id) if kind == "retriever" else None,
         )
         run = self.collector.run_of(span_id) if aside or kind in ("synthesizer", "workflow") else None
@@ -150,7 +150,7 @@ class Capture:
         elif kind == "workflow":
             run.metadata = noted(Notes(False, tool_retrievers.of(instance)))
         elif run.given:
-            _tell_of_what_was_read(run)
+            _note_nodes_read(run)
 
     @staticmethod
     def _inputs(kind: Kind, arguments: Mapping[str, Any], instance: Any) -> Any:
@@ -186,7 +186,7 @@ class Capture:
 
     def _over(self, run: Run, kind: Kind, result: Any) -> None:
         """A step below the root returned."""
-        documents: Sequence[Found] | None = None
+        documents: Sequence[Document] | None = None
         if kind in ("retriever", "reranker"):
             documents = None if run.below_retriever else _delivered(run, result)
         elif run.kind != "other" and kind != "synthesizer":  # a synthesizer's sources are the nodes it was given
@@ -235,7 +235,7 @@ class Capture:
         if run is not None and run.kind == "llm" and error is not None:
             self.answers.wrote_all(run, error)
 
-    def record(self, span_id: str, documents: tuple[Found, ...]) -> bool:
+    def record(self, span_id: str, documents: tuple[Document, ...]) -> bool:
         """Documents that were found inside the span `span_id`. Applications call `assay.record_context` instead."""
         with self.faults.hook("record_context", None):
             run = self._run_at(span_id)
@@ -272,21 +272,21 @@ def _is_aside(kind: Kind, instance: Any, above: Run) -> bool:
     return kind == "engine" and is_evaluated()
 
 
-def _delivered(run: Run, result: Any) -> list[Found] | None:
+def _delivered(run: Run, result: Any) -> list[Document] | None:
     """The documents of a retriever or a post-processor; None where they are not known, or descriptions of tools."""
     nodes = () if result is None else items_of(result)
     if nodes is None:
         run.unread = True
         return None
     if run.kind == "reranker":
-        _tell_of_what_was_read(run)
+        _note_nodes_read(run)
     if tool_retrievers.are_tools(nodes):
         run.below_retriever = True
         return None
     return copies_of(nodes)
 
 
-def _tell_of_what_was_read(run: Run) -> None:
+def _note_nodes_read(run: Run) -> None:
     """A step has nodes in a list: what came as an iterator before it, beside it, has been read and is known now."""
     for other in run.trace.runs.values():
         if other.unread and other.parent == run.parent:

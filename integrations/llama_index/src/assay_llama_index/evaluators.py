@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay._util.sync import run_sync
 from assay.errors import InputError
 from assay.evaluation.display.explanation import score_in_words
@@ -59,7 +59,7 @@ class AssayEvaluator(BaseEvaluator):
         self.deadline = deadline
 
     def __repr__(self) -> str:
-        return shown(self, self.metric.label, self.judge, threshold=self.threshold)
+        return call_repr(self, self.metric.label, self.judge, threshold=self.threshold)
 
     async def aevaluate(
         self,
@@ -139,7 +139,7 @@ class AssayEvaluator(BaseEvaluator):
             return None
         return value <= self.threshold if self.metric.direction == "lower" else value >= self.threshold
 
-    # the prompts belong to the judge, and are part of its findings' identity
+    # the prompts belong to the judge, and are part of its judgements' identity
     def _get_prompts(self) -> dict[str, Any]:
         return {}
 
@@ -162,7 +162,7 @@ def evaluators(
 ) -> dict[str, BaseEvaluator]:
     """One evaluator per metric, by name, as `BatchEvalRunner` wants them.
 
-    They share one judge, and so its findings: within an event loop, what two metrics ask alike is answered once.
+    They share one judge, and so its judgements: within an event loop, what two metrics ask alike is answered once.
     """
     shared = resolve_judge(judge)
     return {metric.label: AssayEvaluator(metric, shared, deadline=deadline) for metric in resolve(metrics)}

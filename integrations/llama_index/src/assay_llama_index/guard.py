@@ -12,7 +12,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import PrivateAttr
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay._util.sync import run_sync
 from assay.errors import InputError
 from assay.judges.base import JudgeSpec
@@ -33,7 +33,7 @@ class GuardedQueryEngine(BaseQueryEngine):
         super().__init__(getattr(engine, "callback_manager", None))
 
     def __repr__(self) -> str:
-        return shown(self, self._engine, self._guard)
+        return call_repr(self, self._engine, self._guard)
 
     def _query(self, query_bundle: QueryBundle) -> Any:
         response = self._engine.query(query_bundle)
@@ -157,7 +157,7 @@ class AssayNodeGuard(BaseNodePostprocessor):
         judged = _with_text(nodes)
         if not judged:
             return nodes
-        return self._kept(nodes, judged, self._guard.check(_found(nodes, judged, query_bundle)))
+        return self._kept(nodes, judged, self._guard.check(_sample_of_nodes(nodes, judged, query_bundle)))
 
     async def _apostprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
@@ -165,7 +165,7 @@ class AssayNodeGuard(BaseNodePostprocessor):
         judged = _with_text(nodes)
         if not judged:
             return nodes
-        return self._kept(nodes, judged, await self._guard.acheck(_found(nodes, judged, query_bundle)))
+        return self._kept(nodes, judged, await self._guard.acheck(_sample_of_nodes(nodes, judged, query_bundle)))
 
     def _kept(self, nodes: list[NodeWithScore], judged: Sequence[int], decision: GuardDecision) -> list[NodeWithScore]:
         if decision.outcome == "passed" and decision.scored is not None:
@@ -185,7 +185,7 @@ def _with_text(nodes: Sequence[NodeWithScore]) -> list[int]:
     return [place for place, node in enumerate(nodes) if node.node.get_content().strip()]
 
 
-def _found(nodes: Sequence[NodeWithScore], judged: Iterable[int], query: QueryBundle | None) -> Sample:
+def _sample_of_nodes(nodes: Sequence[NodeWithScore], judged: Iterable[int], query: QueryBundle | None) -> Sample:
     return Sample(
         question=None if query is None else query.query_str,
         contexts=tuple(context_of(nodes[place]) for place in judged),

@@ -12,7 +12,7 @@ from typing import Any
 from llama_index_instrumentation import get_dispatcher
 
 from assay.capture.ids import current_ids, otel_ids
-from assay_llama_index.kinds import once_for_each
+from assay_llama_index.kinds import cache_by_class
 
 _ROOT = get_dispatcher()
 _NEIGHBOURS = ("openinference.instrumentation.llama_index", "mlflow.llama_index.tracer")
@@ -45,7 +45,7 @@ def root_ids(span_id: str, known: Mapping[str, str]) -> dict[str, str]:
     return found | span_ids(span_id)
 
 
-@once_for_each
+@cache_by_class
 def _is_neighbour(handler: type) -> bool:
     return handler.__module__.startswith(_NEIGHBOURS)
 

@@ -12,7 +12,7 @@ from llama_index.core.callbacks.base_handler import BaseCallbackHandler
 
 from assay.errors import InputError
 from assay.judges.http.options import EndpointOptions
-from assay.judges.llm.framework import Ask, FrameworkJudge
+from assay.judges.llm.framework import FrameworkJudge, ModelCall
 from assay.judges.llm.judge import Reply
 from assay.judges.prompt_rendering import Mask
 from assay_llama_index import model_settings
@@ -66,7 +66,7 @@ class LlamaIndexJudge(FrameworkJudge):
             callbacks = getattr(llm.callback_manager, "handlers", None) or ()
         self._callbacks = list(callbacks)
 
-    def call(self, ask: Ask) -> Reply:
+    def call(self, ask: ModelCall) -> Reply:
         """See `FrameworkJudge.call`."""
         # a manager keeps what is going on in one stack, and calls run side by side: each has a copy with its own
         change: dict[str, Any] = {"callback_manager": CallbackManager(self._callbacks)}

@@ -63,12 +63,12 @@ def name_of(span_id: str) -> str:
 CallableT = TypeVar("CallableT", bound=Callable[..., Any])
 
 
-def once_for_each(function: CallableT) -> CallableT:
+def cache_by_class(function: CallableT) -> CallableT:
     """A function that says something of a class, asked once for each: hooks ask the same of few, over and over."""
     return cast(CallableT, lru_cache(maxsize=4096)(function))
 
 
-@once_for_each
+@cache_by_class
 def kind_of(cls: type, name: str) -> Kind:
     """What the span of this name means, of a method of an object of this class."""
     method = name.rpartition(".")[2]
@@ -91,6 +91,6 @@ def derives(cls: type, *names: str) -> bool:
     return not _bases(cls).isdisjoint(names)
 
 
-@once_for_each
+@cache_by_class
 def _bases(cls: type) -> frozenset[str]:
     return frozenset(base.__name__ for base in cls.__mro__ if base.__module__.startswith(_PACKAGES))

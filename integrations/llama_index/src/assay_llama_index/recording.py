@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llama_index_instrumentation.span import active_span_id
 
-from assay.capture import Found
+from assay.capture import Document
 from assay.capture.record_context import add_recorder
 from assay_llama_index.capture import Capture
 from assay_llama_index.streams import READING
@@ -25,7 +25,7 @@ def detach(capture: Capture) -> None:
     _attached = tuple(other for other in _attached if other is not capture)
 
 
-def record(documents: tuple[Found, ...]) -> bool:
+def record(documents: tuple[Document, ...]) -> bool:
     """Hand the documents to all captures that know the span that is going on. False: none does."""
     going_on = [span_id for span_id in (active_span_id.get(), READING.get()) if span_id is not None]
     taken = [any(capture.record(span_id, documents) for span_id in going_on) for capture in _attached]

@@ -10,11 +10,11 @@ from dataclasses import replace
 from operator import is_
 from typing import Any
 
-from assay.capture import Found
+from assay.capture import Document
 from assay.capture.contexts import context_of as passage_of
 from assay.capture.passage_images import IMAGE
 from assay.records import Context
-from assay_llama_index.kinds import derives, has_base, once_for_each
+from assay_llama_index.kinds import cache_by_class, derives, has_base
 
 _SCHEMA = "llama_index.core.schema"
 _PLAIN = frozenset({str, int, float, bool})
@@ -81,19 +81,19 @@ def _content_and_id(node: Any) -> tuple[str, str, bool]:
     return str(node.get_content()), node.node_id, False
 
 
-@once_for_each
+@cache_by_class
 def _is_plain_text(kind: type) -> bool:
     """Whether this is LlamaIndex' own class of nodes that hold text and nothing else."""
     return kind.__name__ == "TextNode" and kind.__module__ == _SCHEMA
 
 
-@once_for_each
+@cache_by_class
 def _is_scored(kind: type) -> bool:
     """Whether this is LlamaIndex' own class of nodes with scores."""
     return kind.__name__ == "NodeWithScore" and kind.__module__ == _SCHEMA
 
 
-def copies_of(nodes: Iterable[Any]) -> list[Found]:
+def copies_of(nodes: Iterable[Any]) -> list[Document]:
     """`found_of` each of the nodes. Of plain text nodes that is done in place, and so in `are_copies` and `texts_in`.
 
     A call a node, of code that is in no cache by the time a hook is called, takes longer than all the rest.
@@ -111,19 +111,19 @@ def copies_of(nodes: Iterable[Any]) -> list[Found]:
                 metadata = known.copy()
                 if scored and node.score is not None:
                     metadata["score"] = float(node.score)
-                copies.append(_new(Found, (inner.text, inner.id_, metadata, None)))
+                copies.append(_new(Document, (inner.text, inner.id_, metadata, None)))
                 continue
-        copies.append(found_of(node))
+        copies.append(document_of(node))
     return copies
 
 
-def found_of(node: Any) -> Found:
+def document_of(node: Any) -> Document:
     """One node, with or without its retrieval score, copied. The text is that of the node, without its metadata.
 
     An image is named as the application did, and nothing of it is decoded. One that has no text is called
     `[image: PATH]`, by its path, its address or the id of its node, until it is a context.
     """
-    if type(node) is Found:
+    if type(node) is Document:
         return node
     inner = getattr(node, "node", node)
     score = getattr(node, "score", None)
@@ -139,10 +139,10 @@ def found_of(node: Any) -> Found:
     image = None if plain_text else image_of(inner)
     if image is not None and not text.strip():
         text = f"{IMAGE}{id if isinstance(image, tuple) else image}]"
-    return Found(text, id, metadata, image)
+    return Document(text, id, metadata, image)
 
 
-def is_copy(found: Found, node: Any) -> bool:
+def is_copy(found: Document, node: Any) -> bool:
     """Whether `found` is a copy of this node as it is now; False where that takes as long to see as to copy it."""
     inner = getattr(node, "node", node)
     text, id, _ = _content_and_id(inner)
@@ -154,7 +154,7 @@ def is_copy(found: Found, node: Any) -> bool:
     return all(map(is_, map(metadata.get, known), known.values()))
 
 
-def are_copies(copies: Sequence[Found], nodes: Sequence[Any]) -> bool:
+def are_copies(copies: Sequence[Document], nodes: Sequence[Any]) -> bool:
     """Whether these are copies of these nodes, in this order, as they are now: see `is_copy`."""
     if len(copies) != len(nodes):
         return False
@@ -197,7 +197,7 @@ def text_in(node: Any) -> str:
     """The text of the context that a node becomes."""
     inner = getattr(node, "node", node)
     text = content_of(inner)
-    return text if text and not text.isspace() else found_of(node).text
+    return text if text and not text.isspace() else document_of(node).text
 
 
 def image_of(node: Any) -> str | tuple[str, str | bytes] | None:
@@ -216,7 +216,7 @@ def image_of(node: Any) -> str | tuple[str, str | bytes] | None:
 
 def context_of(node: Any) -> Context:
     """One node as a context."""
-    context = passage_of(found_of(node))
+    context = passage_of(document_of(node))
     metadata = dict(context.metadata)
     score = metadata.pop("score", None) if getattr(node, "score", None) is not None else None
     return replace(context, score=score, metadata=metadata)
@@ -251,14 +251,14 @@ def is_stream(value: Any) -> bool:
     return hasattr(type(value), "__next__") or hasattr(type(value), "__anext__")
 
 
-@once_for_each
+@cache_by_class
 def streams(cls: type) -> bool:
     """Whether objects of this class may be an answer that is not complete: see `is_stream`, `is_query_stream` …"""
     names = ("StreamingResponse", "AsyncStreamingResponse", "StreamingAgentChatResponse")
     return derives(cls, *names) or hasattr(cls, "__next__") or hasattr(cls, "__anext__")
 
 
-@once_for_each
+@cache_by_class
 def is_plain_answer(cls: type) -> bool:
     """Whether this is LlamaIndex' own class of responses that hold a text and the nodes that it was written from."""
     return cls.__name__ == "Response" and cls.__module__ == "llama_index.core.base.response.schema"

@@ -38,7 +38,7 @@ def workflow_inputs(arguments: Mapping[str, Any], key: str | None = None) -> Inp
     key  the name of the question, where the application has told it
     """
     given = _start_of(arguments)
-    inputs = {name: _said(value) for name, value in given.items() if name != "memory"}
+    inputs = {name: _plain(value) for name, value in given.items() if name != "memory"}
     asked = next((given[name] for name in ((key,) if key else _ASKED) if given.get(name) is not None), None)
     history = inputs.get("chat_history")
     if asked is not None:
@@ -85,7 +85,7 @@ def values_of(event: Any) -> dict[str, Any]:
     return declared | dict(event.items())
 
 
-def texts_given(kind: Kind, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
+def node_texts(kind: Kind, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
     """The texts of the nodes that a post-processor, a synthesizer or a step of a workflow is handed."""
     if kind in ("reranker", "synthesizer"):
         nodes: Sequence[Any] = items_of(arguments.get("nodes")) or ()
@@ -96,7 +96,7 @@ def texts_given(kind: Kind, arguments: Mapping[str, Any]) -> tuple[str, ...] | N
     return tuple(texts_in(nodes)) or None
 
 
-def nodes_given(arguments: Mapping[str, Any]) -> list[Any] | None:
+def input_nodes(arguments: Mapping[str, Any]) -> list[Any] | None:
     """The nodes that a synthesizer is handed, but for those that hold an intermediate answer. None: an iterator."""
     nodes = items_of(arguments.get("nodes"))
     return None if nodes is None else [node for node in nodes if not is_intermediate_answer(node)]
@@ -138,7 +138,7 @@ def query_of(arguments: Mapping[str, Any]) -> str | None:
     return text_of(arguments.get("str_or_query_bundle", arguments.get("query")))
 
 
-def asked_of(kind: Kind, arguments: Mapping[str, Any]) -> Any:
+def request_of(kind: Kind, arguments: Mapping[str, Any]) -> Any:
     """What a retriever or a tool is asked: the query, or the arguments of the call; None for other calls."""
     if kind == "retriever":
         return query_of(arguments)
@@ -160,7 +160,7 @@ def _start_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return {**given, **values_of(event)} if has_base(event, "Event") else given
 
 
-def _said(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)) and value and all(hasattr(item, "role") for item in value):
         return messages_of(value)
     return text_of(value) if hasattr(value, "query_str") or hasattr(value, "blocks") else plain(value)

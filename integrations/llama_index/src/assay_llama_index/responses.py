@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.capture import Found
+from assay.capture import Document
 from assay_llama_index.kinds import has_base
 from assay_llama_index.records import (
     answer_of,
@@ -30,8 +30,8 @@ def result_of(value: Any) -> Any:
 
 
 def documents_of(
-    result: Any, given: Sequence[str] | None = None, known: Sequence[Found] = ()
-) -> Sequence[Found] | None:
+    result: Any, given: Sequence[str] | None = None, known: Sequence[Document] = ()
+) -> Sequence[Document] | None:
     """The nodes that a step delivered, copied. None: it delivered none, or no others than those it was given.
 
     They are the sources of a response, the nodes in a list, in a tool's output or in the event of a workflow's step.

@@ -9,7 +9,7 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from assay.capture import Found, Run
+from assay.capture import Document, Run
 from assay_llama_index.records import answer_text
 
 G = TypeVar("G")
@@ -33,7 +33,7 @@ class Stream:
     """
 
     pieces: list[Any] = field(default_factory=list)
-    documents: Sequence[Found] | None = None
+    documents: Sequence[Document] | None = None
     returned: bool = False
     heard: bool = False
     ended: bool = False

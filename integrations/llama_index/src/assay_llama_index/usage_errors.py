@@ -33,7 +33,7 @@ def refuse_handler(owner: str, name: str) -> None:
         raise NoHandler(f"{owner} is no callback handler, and hears nothing from a CallbackManager; {_RIGHT}")
     if name in _OF_DISPATCHERS:
         message = f"{owner} is no handler of a dispatcher; {_RIGHT}"
-        _say_once(f"assay: {message}")  # a dispatcher swallows whatever its handlers raise
+        _warn_once(f"assay: {message}")  # a dispatcher swallows whatever its handlers raise
         raise NoHandler(message)
 
 
@@ -57,14 +57,14 @@ class InstrumentationOfAnotherProcess:
 
 def of_another_process() -> InstrumentationOfAnotherProcess:
     """Stands for an instrumentation that was pickled; says so once."""
-    _say_once(
+    _warn_once(
         "assay: an AssayInstrumentation was sent here by pickle, and captures nothing; make one where the work is "
         "done, for example AssayInstrumentation(...).attach() at the start of each worker"
     )
     return InstrumentationOfAnotherProcess()
 
 
-def _say_once(message: str) -> None:
+def _warn_once(message: str) -> None:
     if message not in _said:
         _said.add(message)
         log.warning("%s", message)

@@ -10,7 +10,7 @@ from typing import Any
 from assay.errors import Cause, InputError
 from assay.evaluation.imports.trace_scores import flat
 from assay.records import Sample, Score, ScoredSample, Unscored
-from assay_mlflow.source import PAGE, client_of, told
+from assay_mlflow.source import PAGE, as_store_error, client_of
 
 _WORDS = {"yes": 1.0, "no": 0.0}
 
@@ -27,7 +27,7 @@ def open_run(address: str) -> tuple[str, Iterator[ScoredSample]]:
     if not address.strip():
         raise InputError("mlflow: expected the id of a run, as mlflow:RUN")
     client = client_of(None)
-    found = told(lambda: client.get_run(address))
+    found = as_store_error(lambda: client.get_run(address))
     rows, judges = [], set()
     for trace in _traces(client, found.info.experiment_id, address):
         kept = [one for one in trace.info.assessments if _counts(one, address)]
@@ -51,7 +51,7 @@ def _traces(client: Any, experiment: str, run: str) -> Iterator[Any]:
             max_results=PAGE,
             page_token=token,
         )
-        page = told(asked)
+        page = as_store_error(asked)
         yield from page
         token = page.token
         if not token:

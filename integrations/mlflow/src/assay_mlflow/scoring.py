@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 from assay.errors import InputError, MissingExtra
-from assay.evaluation.adapters import Panel, PanelOptions, sample_of_values
+from assay.evaluation.adapters import MetricAdapter, PanelOptions, sample_of_values
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.metrics.names import MetricSpec
@@ -37,7 +37,7 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
     metrics  names or metrics. Several give several feedbacks
     judge    a judge, its name, or None for the embedded one
     name     what MLflow calls the scorer; default: the labels of the metrics
-    options  of `assay.evaluation.adapters.Panel`: store, budget, deadline, mask, texts
+    options  of `assay.evaluation.adapters.MetricAdapter`: store, budget, deadline, mask, texts
 
     A feedback has the metric as name, the score as value, the evidence as rationale, the judge as source. Where there
     is no measurement it has no value, but an error with the cause as code. Question, answer, contexts and reference are
@@ -48,11 +48,11 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
     It works in this process: MLflow cannot register it on a server (`register` says what can take its place).
     """
 
-    _panel: Panel = PrivateAttr()
+    _panel: MetricAdapter = PrivateAttr()
 
     def __init__(
         self,
-        metrics: MetricSpec | Panel,
+        metrics: MetricSpec | MetricAdapter,
         judge: JudgeSpec = None,
         *,
         name: str | None = None,
@@ -60,7 +60,7 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
         aggregations: list[Any] | None = None,
         **options: Unpack[PanelOptions],
     ) -> None:
-        panel = metrics if isinstance(metrics, Panel) else Panel(metrics, judge, **options)
+        panel = metrics if isinstance(metrics, MetricAdapter) else MetricAdapter(metrics, judge, **options)
         more = {"timeout": panel.deadline + _WAIT} if "timeout" in type(self).model_fields else {}
         super().__init__(
             name=name or ", ".join(panel.labels), description=description, aggregations=aggregations, **more
@@ -90,8 +90,8 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
 
 
 def scorers(*metrics: str | Metric, judge: JudgeSpec = None, **options: Unpack[PanelOptions]) -> list[Scorer]:
-    """One scorer per metric, which share the judge and its findings: `scorers=scorers("faithfulness", ...)`."""
-    return [AssayScorer(panel) for panel in Panel(metrics, judge, **options).each()]
+    """One scorer per metric, which share the judge and its judgements: `scorers=scorers("faithfulness", ...)`."""
+    return [AssayScorer(panel) for panel in MetricAdapter(metrics, judge, **options).each()]
 
 
 def sample_of_row(
@@ -101,11 +101,11 @@ def sample_of_row(
 
     Raises InputError for contexts that hold something else than passages.
     """
-    known = None if trace is None else _known(trace, outputs)
+    known = None if trace is None else _sample_of_trace(trace, outputs)
     return sample_of_values(inputs, outputs, expectations, strict=True, known=known)
 
 
-def _known(trace: Trace, outputs: Any) -> Sample | None:
+def _sample_of_trace(trace: Trace, outputs: Any) -> Sample | None:
     """What the trace tells: its only exchange, or of several the one that ends with these outputs."""
     found = [] if getattr(trace, "data", None) is None else list(exchanges(trace))
     if len(found) > 1:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from assay._util.call_repr import host_of, shown
+from assay._util.call_repr import call_repr, host_of
 from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import Annotation
@@ -63,7 +63,7 @@ class MlflowSink(RemoteSink):
         self._made: tuple[int, Assessments] | None = None
 
     def __repr__(self) -> str:
-        return shown(self, tracking_uri=None if self._uri is None else host_of(self._uri))
+        return call_repr(self, tracking_uri=None if self._uri is None else host_of(self._uri))
 
     def greet(self) -> None:
         """Ask for a trace that nobody has, which needs the credentials."""

@@ -107,17 +107,19 @@ def client_of(uri: str | None) -> MlflowClient:
     quiet_mlflow()
     from mlflow import MlflowClient
 
-    client = told(lambda: MlflowClient(uri))
+    client = as_store_error(lambda: MlflowClient(uri))
     if is_server(client.tracking_uri):  # MLflow's client would try for minutes to reach it
-        told(lambda: OnServer(client.tracking_uri).call("GET", "/api/2.0/mlflow/experiments/search?max_results=1"))
+        as_store_error(
+            lambda: OnServer(client.tracking_uri).call("GET", "/api/2.0/mlflow/experiments/search?max_results=1")
+        )
     return client
 
 
 def _experiment_id(client: MlflowClient, experiment: str) -> str:
-    found = told(lambda: client.get_experiment_by_name(experiment))
+    found = as_store_error(lambda: client.get_experiment_by_name(experiment))
     if found is not None:
         return str(found.experiment_id)
-    known = told(lambda: client.search_experiments(max_results=50))
+    known = as_store_error(lambda: client.search_experiments(max_results=50))
     for other in known:
         if other.experiment_id == experiment:
             return experiment
@@ -139,7 +141,7 @@ def _traces(client: MlflowClient, experiment_id: str, first: float | None, last:
     }
     token: str | None = None
     while True:
-        page = told(functools.partial(client.search_traces, **asked, page_token=token))
+        page = as_store_error(functools.partial(client.search_traces, **asked, page_token=token))
         yield from page
         token = page.token
         if not token:
@@ -183,7 +185,7 @@ def span_data(span: Any) -> SpanData:
     )
 
 
-def told(action: Callable[[], T]) -> T:
+def as_store_error(action: Callable[[], T]) -> T:
     """The result; what goes wrong is told as a StoreError."""
     try:
         return action()

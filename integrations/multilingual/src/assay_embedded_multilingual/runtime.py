@@ -15,10 +15,10 @@ from typing import Any
 
 from assay_embedded import SupportReading
 from assay_embedded import files as packed
-from assay_embedded.graphs import Graph, arrays
+from assay_embedded.graphs import OnnxGraph, arrays
 from assay_embedded.model import Opened, checked_threads
 from assay_embedded.reader import Reader
-from assay_embedded.support import Calibration, Logits
+from assay_embedded.support import Logits, ProbabilityMap
 from assay_embedded.tokens import Tokens
 from assay_embedded.windows import Window, pair_feed
 
@@ -36,8 +36,8 @@ BEGIN, END = 0, 2  # the marks before the first text and after each
 class _Loaded:
     tokens: Tokens
     vectors: Vectors
-    graph: Graph
-    calibration: Calibration
+    graph: OnnxGraph
+    calibration: ProbabilityMap
     card: Mapping[str, Any]
     fingerprint: str
 
@@ -101,8 +101,8 @@ def _open(directory: Path) -> _Loaded:
     return _Loaded(
         tokens=Tokens(content.packed["tokenizer.json"].unpacked()),
         vectors=Vectors(content.mapped["pieces.q4"]),
-        graph=Graph(content.packed["reader.onnx"]),
-        calibration=Calibration.of(json.loads(content.whole["support.json"])),
+        graph=OnnxGraph(content.packed["reader.onnx"]),
+        calibration=ProbabilityMap.of(json.loads(content.whole["support.json"])),
         card=json.loads(content.whole["card.json"]),
         fingerprint=packed.fingerprint(content.manifest, DISTRIBUTION),
     )

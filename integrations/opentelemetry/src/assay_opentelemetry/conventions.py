@@ -60,7 +60,7 @@ def evaluation_attributes(annotation: Annotation, response_id: str | None) -> di
     return {name: value for name, value in found.items() if value is not None}
 
 
-def evaluation_told(name: str, attributes: Mapping[str, Any]) -> dict[str, Any] | None:
+def evaluation_of_event(name: str, attributes: Mapping[str, Any]) -> dict[str, Any] | None:
     """What an event tells of an evaluation, ours or another's: its name, value, label, explanation, error.
 
     None for other events and for those without a name. Values that are written as texts are read; no NaN, no infinity.

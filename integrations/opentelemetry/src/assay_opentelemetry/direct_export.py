@@ -42,7 +42,7 @@ class DirectExport:
             timeout=timeout,  # type: ignore[arg-type,unused-ignore]  # older exporters declare whole seconds
             session=self._session,
         )
-        self._kept = _Kept()
+        self._kept = _MemoryExporter()
         resource = Resource.create({"service.name": os.environ.get("OTEL_SERVICE_NAME", "assay")})
         provider = LoggerProvider(resource=resource, shutdown_on_exit=False)
         kept: Any = self._kept  # by its methods an exporter: its base class has another name in older SDKs
@@ -83,7 +83,7 @@ class _Session(requests.Session):
         return self.last
 
 
-class _Kept:
+class _MemoryExporter:
     """An exporter that keeps what the SDK has made of the records, in the form that other exporters take."""
 
     def __init__(self) -> None:

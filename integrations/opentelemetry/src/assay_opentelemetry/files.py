@@ -58,7 +58,7 @@ def _json(path: Path) -> Iterator[Item]:
             for number, line in enumerate(chain(head, file), 1):
                 yield from _line(line, number)
         except _DAMAGED as error:
-            yield _bad(number, f"after line {number} the gzip file is damaged, and what follows is lost: {error}")
+            yield _row_error(number, f"after line {number} the gzip file is damaged, and what follows is lost: {error}")
 
 
 def _is_json(line: bytes) -> bool:
@@ -89,10 +89,10 @@ def _line(line: bytes, number: int) -> Iterator[Item]:
     try:
         document = json.loads(line)
     except (ValueError, RecursionError) as error:
-        yield _bad(number, f"line {number} is no JSON: {error}")
+        yield _row_error(number, f"line {number} is no JSON: {error}")
         return
     for item in _spans(document):
-        yield _bad(number, f"line {number}: {item}") if isinstance(item, InputError) else item
+        yield _row_error(number, f"line {number}: {item}") if isinstance(item, InputError) else item
 
 
 def _whole(file: BinaryIO, head: bytes) -> Iterator[Item]:
@@ -105,10 +105,10 @@ def _whole(file: BinaryIO, head: bytes) -> Iterator[Item]:
         try:
             document, position = decoder.raw_decode(text, position)
         except (ValueError, RecursionError) as error:
-            yield _bad(number, f"document {number} is no JSON, and what follows is lost: {error}")
+            yield _row_error(number, f"document {number} is no JSON, and what follows is lost: {error}")
             return
         for item in _spans(document):
-            yield _bad(number, f"document {number}: {item}") if isinstance(item, InputError) else item
+            yield _row_error(number, f"document {number}: {item}") if isinstance(item, InputError) else item
 
 
 def _blank_until(text: str, position: int) -> int:
@@ -151,12 +151,12 @@ def _parquet(path: Path) -> Iterator[Item]:
                     try:
                         yield span_of(row)
                     except InputError as error:
-                        yield _bad(number, f"row {number}: {error}")
+                        yield _row_error(number, f"row {number}: {error}")
     except (pyarrow.ArrowException, OSError) as error:
         if number == 0:
             raise InputError(f"{path.name!r} is no sound Parquet file: {error}") from None
-        yield _bad(number, f"after row {number} the Parquet file is damaged, and what follows is lost: {error}")
+        yield _row_error(number, f"after row {number} the Parquet file is damaged, and what follows is lost: {error}")
 
 
-def _bad(number: int, message: str) -> RowError:
+def _row_error(number: int, message: str) -> RowError:
     return RowError(number=number, id=None, message=message)

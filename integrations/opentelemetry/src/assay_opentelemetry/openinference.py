@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from assay.capture.messages import prompt_of, text_of
-from assay.capture.tree import Found, Kind
+from assay.capture.tree import Document, Kind
 from assay_opentelemetry.attributes import Attributes, from_json, lookup
 from assay_opentelemetry.placeholders import is_agent, is_object, is_step, is_workflow, recognised, workflow_result
 from assay_opentelemetry.reading import Reading, reading
@@ -48,7 +48,7 @@ def read(attributes: Attributes, span: SpanData) -> Reading | None:
         if isinstance(made.inputs, Mapping) and isinstance(made.inputs.get("query_str"), str):
             made.inputs = made.inputs["query_str"]  # a query of LlamaIndex with all its fields
         found = _documents(attributes, "retrieval.documents")
-        made.documents = _together(found, made.documents)
+        made.documents = _merge_ids(found, made.documents)
     elif kind == "reranker":
         given = _documents(attributes, "reranker.input_documents")
         made.given = {"": tuple(item.text for item in given)} if given else made.given
@@ -119,12 +119,12 @@ def _message(item: Any) -> dict[str, Any]:
     return {"role": lookup(item, "message.role") or "user", "content": content}
 
 
-def _documents(attributes: Attributes, name: str) -> tuple[Found, ...]:
+def _documents(attributes: Attributes, name: str) -> tuple[Document, ...]:
     found = (_document(item) for item in attributes.items(name))
     return tuple(item for item in found if item is not None)
 
 
-def _document(item: Any) -> Found | None:
+def _document(item: Any) -> Document | None:
     text = lookup(item, "document.content")
     if not isinstance(text, str) or text == _REDACTED:
         return None
@@ -134,17 +134,17 @@ def _document(item: Any) -> Found | None:
     score = lookup(item, "document.score")
     if score is not None:
         metadata.setdefault("score", score)
-    return Found(text, None if id is None else str(id), metadata)
+    return Document(text, None if id is None else str(id), metadata)
 
 
-def _together(listed: tuple[Found, ...], returned: tuple[Found, ...] | None) -> tuple[Found, ...] | None:
+def _merge_ids(listed: tuple[Document, ...], returned: tuple[Document, ...] | None) -> tuple[Document, ...] | None:
     """The documents as the attributes list them, with the ids that only the output of the step has."""
     if not listed:
         return returned
     if returned is None or [item.text for item in returned] != [item.text for item in listed]:
         return listed
     return tuple(
-        Found(one.text, one.id or other.id, one.metadata or other.metadata)
+        Document(one.text, one.id or other.id, one.metadata or other.metadata)
         for one, other in zip(listed, returned, strict=True)
     )
 

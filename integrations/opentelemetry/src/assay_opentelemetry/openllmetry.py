@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.capture.tree import Found, Kind
+from assay.capture.tree import Document, Kind
 from assay_opentelemetry.attributes import Attributes, from_json, loaded
 from assay_opentelemetry.reading import Reading, reading
 
@@ -17,7 +17,7 @@ _KINDS: dict[str, Kind] = {"workflow": "chain", "task": "chain", "agent": "agent
 
 def read(attributes: Attributes, span: SpanData) -> Reading | None:
     """The reading of a span with `traceloop.span.kind`, or of a query to a vector store; None for any other."""
-    found = _found(span)
+    found = _documents(span)
     if found is not None:
         return Reading(kind="retriever", documents=found)
     kind = _KINDS.get(attributes.text("traceloop.span.kind") or "")
@@ -48,7 +48,7 @@ def _unwrapped(value: Any, name: str) -> Any:
     return value
 
 
-def _found(span: SpanData) -> tuple[Found, ...] | None:
+def _documents(span: SpanData) -> tuple[Document, ...] | None:
     """What a vector store returned: an event for each passage."""
     found = []
     for event in span.events:
@@ -61,5 +61,5 @@ def _found(span: SpanData) -> tuple[Found, ...] | None:
                 score = event.attributes.get("db.query.result.score")
                 if score is not None:
                     metadata.setdefault("score", score)
-                found.append(Found(text, None if id is None else str(id), metadata))
+                found.append(Document(text, None if id is None else str(id), metadata))
     return tuple(found) or None

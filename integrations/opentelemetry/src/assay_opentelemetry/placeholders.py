@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.capture.tree import Found
+from assay.capture.tree import Document
 from assay.records.field_names import QUESTION_NAMES
 
 _NODE = re.compile(r"<NodeWithScore\(node=\w+\(id_=(?P<id>.*?)\), score=(?P<score>[^()]*)\)>", re.DOTALL)
@@ -142,7 +142,7 @@ def nodes_in(value: Any) -> list[NodeId] | None:
     return None
 
 
-def resolved(nodes: Iterable[NodeId], known: Mapping[str, Found]) -> tuple[Found, ...] | None:
+def resolved(nodes: Iterable[NodeId], known: Mapping[str, Document]) -> tuple[Document, ...] | None:
     """The documents that nodes stand for, with their own scores; None where a node was written out nowhere."""
     found = []
     for node in nodes:
@@ -150,5 +150,5 @@ def resolved(nodes: Iterable[NodeId], known: Mapping[str, Found]) -> tuple[Found
         if document is None:
             return None
         score = {} if node.score is None else {"score": node.score}
-        found.append(Found(document.text, document.id, {**document.metadata, **score}))
+        found.append(Document(document.text, document.id, {**document.metadata, **score}))
     return tuple(found)

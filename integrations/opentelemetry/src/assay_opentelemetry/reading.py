@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.capture.messages import artifacts_in
 from assay.capture.serialised import (
-    given_in,
+    document_texts,
     messages_in,
     passages_in,
     passed_on,
@@ -16,8 +16,8 @@ from assay.capture.serialised import (
     text_written,
     texts_sent,
 )
-from assay.capture.snapshots import found_of
-from assay.capture.tree import Found, Kind
+from assay.capture.snapshots import document_of
+from assay.capture.tree import Document, Kind
 
 
 @dataclass(slots=True)
@@ -31,7 +31,7 @@ class Reading:
     inputs: Any = None
     outputs: Any = None
     prompt: tuple[str, ...] | None = None
-    documents: tuple[Found, ...] | None = None
+    documents: tuple[Document, ...] | None = None
     given: Mapping[str, Sequence[str]] | None = None
     tags: tuple[str, ...] = ()
     metadata: dict[str, Any] = field(default_factory=dict)
@@ -62,17 +62,17 @@ def reading(kind: Kind, inputs: Any, outputs: Any) -> Reading:
     elif kind == "retriever":
         made.documents = passages_in(outputs)
     elif kind == "reranker":
-        made.given = given_in(inputs)
+        made.given = document_texts(inputs)
         made.documents = passages_in(outputs)
     elif kind == "tool":
         made.documents = documents_of_tool(outputs)
     else:
-        made.given = given_in(inputs)
+        made.given = document_texts(inputs)
         made.documents = passed_on(outputs, made.given) if kind in ("chain", "agent") else None
     return made
 
 
-def documents_of_tool(output: Any) -> tuple[Found, ...] | None:
+def documents_of_tool(output: Any) -> tuple[Document, ...] | None:
     """The documents that a tool returned or attached: itself, as its message's artifact, or in the state it updates."""
     if isinstance(output, Mapping):
         messages = output.get("messages")
@@ -85,4 +85,4 @@ def documents_of_tool(output: Any) -> tuple[Found, ...] | None:
                 output = output[name]
                 break
     found = artifacts_in(output)
-    return None if found is None else tuple(map(found_of, found))
+    return None if found is None else tuple(map(document_of, found))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from assay import __version__
-from assay._util.call_repr import host_of, shown
+from assay._util.call_repr import call_repr, host_of
 from assay.errors import InputError
 from assay.records import Sample
 from assay.sinks.annotations import Annotation
@@ -85,7 +85,7 @@ class OpenTelemetrySink(RemoteSink):
             self._direct = PerProcess(make)
 
     def __repr__(self) -> str:
-        return shown(self, logger_provider=self._provider, endpoint=self._host)
+        return call_repr(self, logger_provider=self._provider, endpoint=self._host)
 
     def target_of(self, sample: Sample) -> str | None:
         """The span as "TRACE/SPAN"; else the response id; else the trace id."""

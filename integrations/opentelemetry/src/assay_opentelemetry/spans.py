@@ -9,7 +9,7 @@ from __future__ import annotations
 from assay.capture.tree import Kind, Run
 from assay_opentelemetry import conventions, gen_ai, langfuse_spans, mlflow_spans, openinference, openllmetry
 from assay_opentelemetry.attributes import Attributes, flatten
-from assay_opentelemetry.conventions import evaluation_told
+from assay_opentelemetry.conventions import evaluation_of_event
 from assay_opentelemetry.reading import Reading
 from assay_opentelemetry.span_data import SpanData
 
@@ -71,7 +71,7 @@ def reading_of(span: SpanData) -> Reading:
     reading = Reading()
     for read in _READERS:
         reading.add(read(attributes, span))
-    told = [one for event in span.events if (one := evaluation_told(event.name, event.attributes)) is not None]
+    told = [one for event in span.events if (one := evaluation_of_event(event.name, event.attributes)) is not None]
     if told:
         reading.metadata["evaluations"] = told
     return reading

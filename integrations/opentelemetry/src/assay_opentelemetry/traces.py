@@ -10,7 +10,7 @@ from assay.capture.assemble import answer_of, exchanges, sample_of
 from assay.capture.collector import PASSES_ON
 from assay.capture.messages import last_question
 from assay.capture.rules import Rules
-from assay.capture.tree import Found, Run, Trace, traces_of
+from assay.capture.tree import Document, Run, Trace, traces_of
 from assay.records import Sample
 from assay_opentelemetry.placeholders import is_stream, nodes_in, resolved
 from assay_opentelemetry.span_data import SpanData
@@ -32,7 +32,7 @@ def trace_samples(spans: Iterable[SpanData], rules: Rules | None = None) -> Trac
     server), for each outermost step that is. Guardrails and evaluations are left out with all that is below them.
     Where the root was never sent, or was not yet, its parts are no samples: they are counted as unfinished.
     """
-    whole = _each_once(spans)
+    whole = _unique_spans(spans)
     local = {span.span_id for span in whole if span.parent_remote is False}
     runs = _runs(whole)
     _resolve_nodes(runs)
@@ -43,8 +43,8 @@ def trace_samples(spans: Iterable[SpanData], rules: Rules | None = None) -> Trac
         if trace.root.parent is not None and (rooted or trace.root.ids["otel_span_id"] in local):
             made.unfinished += 1
             continue
-        _tell_agents(trace)
-        _tell_server(trace)
+        _add_agent_content(trace)
+        _add_server_exchange(trace)
         for exchange in exchanges(trace):
             _end_stream(exchange)
             if exchange.root.kind in PASSES_ON:  # a state with all of its keys: what the steps below it did counts
@@ -55,7 +55,7 @@ def trace_samples(spans: Iterable[SpanData], rules: Rules | None = None) -> Trac
     return made
 
 
-def _each_once(spans: Iterable[SpanData]) -> list[SpanData]:
+def _unique_spans(spans: Iterable[SpanData]) -> list[SpanData]:
     """Every span once, in order of start, with the events of the log records that belong to it."""
     by_id: dict[str, SpanData] = {}
     events: dict[str, dict[str, SpanData]] = {}
@@ -64,7 +64,7 @@ def _each_once(spans: Iterable[SpanData]) -> list[SpanData]:
             events.setdefault(span.span_id, {})[repr(span.events)] = span
             continue
         known = by_id.get(span.span_id)
-        if known is None or _told(span) > _told(known):
+        if known is None or _completeness(span) > _completeness(known):
             by_id[span.span_id] = span
     for id, parts in events.items():
         if id in by_id:
@@ -74,7 +74,7 @@ def _each_once(spans: Iterable[SpanData]) -> list[SpanData]:
     return sorted(by_id.values(), key=lambda span: (span.started, -(span.ended or span.started), span.span_id))
 
 
-def _told(span: SpanData) -> tuple[bool, float, int, str]:
+def _completeness(span: SpanData) -> tuple[bool, float, int, str]:
     """Of two records of one span, the one that says more counts."""
     return span.ended is not None, span.ended or 0.0, len(span.attributes) + len(span.events), repr(span)
 
@@ -107,7 +107,7 @@ def _below(id: str | None, judging: set[str], parents: Mapping[str, str | None])
 def _resolve_nodes(runs: Iterable[Run]) -> None:
     """Give steps that name nodes by their ids the documents, as other steps of the trace have written them out."""
     runs = list(runs)
-    known: dict[str, Found] = {}
+    known: dict[str, Document] = {}
     for run in runs:
         for found in run.documents or ():
             if found.id is not None:
@@ -126,7 +126,7 @@ def _resolve_nodes(runs: Iterable[Run]) -> None:
             run.given = {"": tuple(found.text for found in handed)}
 
 
-def _tell_agents(trace: Trace) -> None:
+def _add_agent_content(trace: Trace) -> None:
     """An agent whose own span has no content was asked what its first model call was and said what its last did."""
     children = trace.children()
     for run in trace.runs.values():
@@ -150,7 +150,7 @@ def _inside(run: Run, children: Mapping[Hashable, list[Run]]) -> list[Run]:
     return sorted(found, key=lambda run: run.started)
 
 
-def _tell_server(trace: Trace) -> None:
+def _add_server_exchange(trace: Trace) -> None:
     """Retrieval and a model call side by side below a web server's span, with no chain around them: one exchange."""
     children = trace.children()
     for run in list(trace.runs.values()):
@@ -159,7 +159,7 @@ def _tell_server(trace: Trace) -> None:
         if "retriever" in kinds and "llm" in kinds and not {"chain", "agent"} & set(kinds):
             calls = [step for step in steps if step.kind == "llm"]
             run.kind = "chain"
-            run.inputs = _asked(next(step for step in steps if step.kind == "retriever"), calls[-1])
+            run.inputs = _query_of(next(step for step in steps if step.kind == "retriever"), calls[-1])
             run.outputs = calls[-1].outputs
             return
 
@@ -171,7 +171,7 @@ def _outermost(run: Run, children: Mapping[Hashable, list[Run]]) -> list[Run]:
     return found
 
 
-def _asked(retriever: Run, call: Run) -> object:
+def _query_of(retriever: Run, call: Run) -> object:
     """The query, where the model was sent it within a longer text; else what the model was sent."""
     query, sent = retriever.inputs, call.inputs
     last = last_question(sent) if isinstance(sent, list) else sent

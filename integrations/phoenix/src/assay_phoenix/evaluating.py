@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay.errors import InputError, MissingExtra
-from assay.evaluation.adapters import Panel, PanelOptions, sample_of_columns
+from assay.evaluation.adapters import MetricAdapter, PanelOptions, sample_of_columns
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.sinks.annotations import Annotation
@@ -42,7 +42,7 @@ class AssayEvaluator(Evaluator):  # type: ignore[misc, unused-ignore]
     metric   a metric or its name; for several, which then share what the judge found, see `evaluators`
     judge    a judge, its name, or None for the embedded one
     name     what the evaluator and its scores are called; default: the metric's label
-    options  of `assay.evaluation.adapters.Panel`: store, budget, deadline, mask, texts
+    options  of `assay.evaluation.adapters.MetricAdapter`: store, budget, deadline, mask, texts
 
     A score has the value, the evidence as explanation, judge, version, range and evidence as metadata. Where there is
     no measurement it has no value, but the label "unscored" and the reason. Columns and dicts are read under any
@@ -52,13 +52,13 @@ class AssayEvaluator(Evaluator):  # type: ignore[misc, unused-ignore]
 
     def __init__(
         self,
-        metric: Metric | str | Panel,
+        metric: Metric | str | MetricAdapter,
         judge: JudgeSpec = None,
         *,
         name: str | None = None,
         **options: Unpack[PanelOptions],
     ) -> None:
-        panel = metric if isinstance(metric, Panel) else Panel(metric, judge, **options)
+        panel = metric if isinstance(metric, MetricAdapter) else MetricAdapter(metric, judge, **options)
         if len(panel.metrics) != 1:
             raise InputError(
                 f"metric: expected one, got {len(panel.metrics)}: experiments keep the first score alone; "
@@ -74,7 +74,7 @@ class AssayEvaluator(Evaluator):  # type: ignore[misc, unused-ignore]
         self._panel = panel
 
     def __repr__(self) -> str:
-        return shown(self, self._panel)
+        return call_repr(self, self._panel)
 
     def evaluate(self, eval_input: Mapping[str, Any], input_mapping: Any = None) -> list[Score]:
         """The score of one row, in a list."""
@@ -112,5 +112,5 @@ class AssayEvaluator(Evaluator):  # type: ignore[misc, unused-ignore]
 def evaluators(
     *metrics: str | Metric, judge: JudgeSpec = None, **options: Unpack[PanelOptions]
 ) -> list[AssayEvaluator]:
-    """One evaluator per metric, which share judge and findings: `evaluators=evaluators("faithfulness", ...)`."""
-    return [AssayEvaluator(panel) for panel in Panel(metrics, judge, **options).each()]
+    """One evaluator per metric, which share judge and judgements: `evaluators=evaluators("faithfulness", ...)`."""
+    return [AssayEvaluator(panel) for panel in MetricAdapter(metrics, judge, **options).each()]

@@ -107,7 +107,7 @@ class _Reader:
         self._project_id = ""
 
     def samples(self, window: _Window, settle: float, rules: Rules | None) -> Iterator[Sample]:
-        self._project_id = self._found_project()
+        self._project_id = self._find_project_id()
         self._path = f"v1/projects/{self._project_id}"
         wanted = (trace for trace in self._pages("traces", {**window.params, "order": "asc", "limit": PAGE}))
         ended = (trace["trace_id"] for trace in wanted if _seconds(trace["end_time"]) in window)
@@ -116,7 +116,7 @@ class _Reader:
                 if _finished(spans, settle):
                     yield from self._exchanges(spans, rules)
 
-    def _found_project(self) -> str:
+    def _find_project_id(self) -> str:
         projects: dict[str, str] = self._tried(self._server.projects)
         if self._project in projects:
             return projects[self._project]

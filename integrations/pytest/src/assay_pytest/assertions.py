@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 
 from assay._util.sync import run_sync
-from assay.analysis.gates.rules import Rule, check_limit
+from assay.analysis.gates.rules import GateRule, check_limit
 from assay.data import RowError, open_data
 from assay.data.columns import ColumnMap
 from assay.errors import InputError
@@ -122,7 +122,7 @@ def _chosen(metrics: MetricSpec | None, wanted: Mapping[str, float]) -> tuple[Me
     chosen = {**known, **{name: resolve(name)[0] for name in wanted if name not in known}}
     for name, limit in wanted.items():
         metric = chosen[name]
-        rule = Rule(name, "at_least" if metric.direction == "higher" else "at_most", limit)
+        rule = GateRule(name, "at_least" if metric.direction == "higher" else "at_most", limit)
         check_limit(rule, metric.low, metric.high, metric.direction)
     return tuple(chosen.values())
 

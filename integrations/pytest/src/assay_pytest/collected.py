@@ -14,7 +14,7 @@ from assay.evaluation.completeness import NOT_FINISHED
 from assay.evaluation.result import Result
 from assay.evaluation.run_names import new_name
 from assay.judges.base import BaseJudge
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.records import ScoredSample
 from assay.store.store import Store
 from assay.store.tables import is_there
@@ -23,11 +23,11 @@ from assay_pytest.reporting import write
 
 #: Under this name a report tells the controlling process that its test was scored, and into which run.
 PROPERTY = "assay_run"
-_KEY: pytest.StashKey[Collected] = pytest.StashKey()
+_KEY: pytest.StashKey[SessionScores] = pytest.StashKey()
 _seen: set[str] = set()
 
 
-class Collected:
+class SessionScores:
     """The run of this session, as one process sees it.
 
     session  what tells this session's run from an older one of the same name
@@ -48,9 +48,9 @@ class Collected:
             self._store = Store(self.folder)
         return self._store
 
-    def asking(self, judge: BaseJudge) -> FindingCache:
+    def asking(self, judge: BaseJudge) -> JudgementCache:
         """The judge, with what the store knows in front of it."""
-        return FindingCache(judge, self.store.findings(self.run))
+        return JudgementCache(judge, self.store.judgements(self.run))
 
     def begin(self, judge: BaseJudge) -> None:
         """Make the run, or find that another worker of this session has. Raises InputError for an older one's name."""
@@ -104,21 +104,21 @@ class Collected:
                 terminal.write_line(text)
 
 
-def of(config: pytest.Config) -> Collected | None:
+def of(config: pytest.Config) -> SessionScores | None:
     """What was scored in this session, as far as this process knows; None where nothing was."""
     known = config.stash.get(_KEY, None)
     if known is None and _seen:
-        run, session = _named(config)
+        run, session = _run_name(config)
         if run in _seen:
-            known = config.stash[_KEY] = Collected(config, run, session)
+            known = config.stash[_KEY] = SessionScores(config, run, session)
     return known
 
 
-def collected_in(config: pytest.Config, judge: BaseJudge) -> Collected:
+def collected_in(config: pytest.Config, judge: BaseJudge) -> SessionScores:
     """The run of this session, begun."""
     found = config.stash.get(_KEY, None)
     if found is None:
-        found = config.stash[_KEY] = Collected(config, *_named(config))
+        found = config.stash[_KEY] = SessionScores(config, *_run_name(config))
     found.begin(judge)
     return found
 
@@ -130,7 +130,7 @@ def note(properties: Iterable[tuple[str, object]]) -> None:
 
 def expected(config: pytest.Config) -> None:
     """Something may have been scored, though no report says so: its worker went down. Look into the store."""
-    run, _ = _named(config)
+    run, _ = _run_name(config)
     folder = store_of(config)
     if is_there(folder) and Store(folder).has_run(run):
         _seen.add(run)
@@ -139,7 +139,7 @@ def expected(config: pytest.Config) -> None:
 _NAMED = pytest.StashKey[tuple[str, str]]()
 
 
-def _named(config: pytest.Config) -> tuple[str, str]:
+def _run_name(config: pytest.Config) -> tuple[str, str]:
     """The run's name and the session's mark: what the controlling process said, or for the first time here."""
     workers = config.pluginmanager.get_plugin("assay-workers")
     if workers is not None:

@@ -37,12 +37,12 @@ def parametrize(metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
         raise pytest.UsageError(f"{metafunc.definition.nodeid}: assay_data: {error}") from None
     manager = metafunc.config.pluginmanager
     if not manager.hasplugin("assay-bad-rows"):
-        manager.register(BadRows(), "assay-bad-rows")
+        manager.register(UnreadableRows(), "assay-bad-rows")
     made = [pytest.param(found, id=_id(number, found), marks=_marks(number, found)) for number, found in rows]
     metafunc.parametrize(argument, made)
 
 
-class BadRows:
+class UnreadableRows:
     """Fails the tests whose row could not be read."""
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:

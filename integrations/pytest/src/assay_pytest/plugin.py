@@ -13,7 +13,7 @@ import pytest
 if TYPE_CHECKING:
     from assay.judges import BaseJudge
     from assay_pytest.assertions import AssertScores
-    from assay_pytest.collected import Collected
+    from assay_pytest.collected import SessionScores
 
 MARKS = (
     "assay: costs judging, and is skipped unless pytest is called with --assay",
@@ -88,7 +88,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         collected.show(terminalreporter)
 
 
-def _collected(config: pytest.Config) -> Collected | None:
+def _collected(config: pytest.Config) -> SessionScores | None:
     """What was scored in this session; None where nothing was, and nothing of it was imported."""
     import sys
 

@@ -12,11 +12,11 @@ import ray
 from assay.evaluation.sharded.scoring import Recipe, ShardScorer
 from assay.evaluation.sharded.storage import is_address
 from assay.evaluation.sharded.workers import Task, words_of
-from assay.judges.budget.ledger import Advance, Limit, Refusal, Spend
+from assay.judges.budget.ledger import Advance, BudgetRefusal, Limit, Spend
 from assay.judges.budget.sqlite_ledger import FileLedger
 
 
-class Desk:
+class JobActor:
     """An actor on the machine of the driver. Keeps budgets, and which row each worker began last.
 
     What was spent is in files, so that a desk that died goes on where it was.
@@ -41,15 +41,17 @@ class Desk:
         return getattr(self._ledgers[spending], name)(*arguments)
 
 
-class DeskAuthority:
+class ActorAuthority:
     """The `Authority` that workers have: each call is one of the desk's."""
 
     def __init__(self, desk: Any, spending: Path) -> None:
         self._desk, self._spending = desk, spending
 
-    def advance(self, spend: Spend, limits: Sequence[Limit], most: int = 1, lasts: float = 0.0) -> Advance | Refusal:
+    def advance(
+        self, spend: Spend, limits: Sequence[Limit], most: int = 1, lasts: float = 0.0
+    ) -> Advance | BudgetRefusal:
         """See `Authority.advance`."""
-        found: Advance | Refusal = self._ask("advance", spend, tuple(limits), most, lasts)
+        found: Advance | BudgetRefusal = self._ask("advance", spend, tuple(limits), most, lasts)
         return found
 
     def settle(self, advance: Advance, used: Spend) -> float:
@@ -69,7 +71,7 @@ class DeskAuthority:
         return ray.get(self._desk.budget.remote(self._spending, name, *arguments))
 
 
-class Scorer:
+class ScoringActor:
     """An actor that scores shards, one after the other, with one judge."""
 
     def __init__(self, number: int, desk: Any) -> None:

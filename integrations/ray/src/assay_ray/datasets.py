@@ -23,7 +23,7 @@ from assay.data.files import rows_of_lines
 from assay.data.sources import HEAD, Source, listed
 from assay.errors import InputError
 from assay.evaluation.sharded.shards import ROWS, Shard, cut, size_after
-from assay.evaluation.sharded.storage import found_at, is_address
+from assay.evaluation.sharded.storage import expand_pattern, is_address
 from assay.records import Sample
 
 PATH = "path"  # what Ray calls the column that says where a row is from
@@ -66,10 +66,10 @@ class HandedRows:
         assert isinstance(shard, HandedShard)
         data, items = self.data(), ray.get(shard.handed)
         read = (data.sample(item, number) for number, item in enumerate(items, shard.first + 1))
-        return list(enumerate((_named(shard.path, row) for row in read), shard.first + 1))
+        return list(enumerate((_with_file(shard.path, row) for row in read), shard.first + 1))
 
 
-def _named(path: str, row: Sample | RowError) -> Sample | RowError:
+def _with_file(path: str, row: Sample | RowError) -> Sample | RowError:
     if not path:
         return row
     if isinstance(row, RowError):
@@ -106,7 +106,7 @@ class DatasetRows:
             return cls(data, (), False, rows, column_map, language)
         import ray.data  # here, since workers go without: it takes half a second, and pandas along
 
-        paths = tuple(path for one in _listed(data) for path in found_at(str(one)))
+        paths = tuple(path for one in _listed(data) for path in expand_pattern(str(one)))
         kinds = {format or PurePosixPath(path.removesuffix(".gz")).suffix.lower()[1:] for path in paths}
         if kinds == {"parquet"}:
             read = partial(ray.data.read_parquet, list(paths), include_paths=True, partitioning=None)
@@ -117,7 +117,7 @@ class DatasetRows:
                 f"data: expected addresses that all end in .parquet, or all in .jsonl, got {', '.join(sorted(kinds))}; "
                 "give a ray.data.Dataset of what Ray reads"
             )
-        with _told():
+        with _as_input_error():
             return cls(read(), paths, kinds != {"parquet"}, rows, column_map, language)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -161,7 +161,7 @@ class DatasetRows:
         if self.lines:
             first = (item for _, item in islice(self._items(), HEAD))
             return tuple(dict.fromkeys(name for item in first if isinstance(item, dict) for name in item))
-        with _told(), _in_order(self.dataset):
+        with _as_input_error(), _in_order(self.dataset):
             schema = self.dataset.schema()
         if schema is None:
             raise self._no_rows()
@@ -178,7 +178,7 @@ class DatasetRows:
         return _rows_of_texts(self._read()) if self.lines else self._read()
 
     def _read(self) -> Iterator[tuple[str, object]]:
-        with _told(), _in_order(self.dataset):
+        with _as_input_error(), _in_order(self.dataset):
             for batch in self.dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
                 paths = batch.column(PATH).to_pylist() if self.paths else [""] * batch.num_rows
                 kept = batch.select([name for name in batch.column_names if not self._is_extra(name)])
@@ -205,7 +205,7 @@ def _in_order(dataset: Any) -> Iterator[None]:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _as_input_error() -> Iterator[None]:
     try:
         yield
     except (RayError, OSError, ValueError) as error:

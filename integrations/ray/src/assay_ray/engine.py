@@ -17,11 +17,11 @@ from assay.errors import InputError
 from assay.evaluation.sharded.engines import authority_of
 from assay.evaluation.sharded.shards import Cut, Files
 from assay.judges.budget.budget import Budget
-from assay.judges.budget.shared import Purse
+from assay.judges.budget.shared import SharedAllowance
 from assay.judges.budget.sqlite_ledger import FileLedger
-from assay_ray.actors import Desk, DeskAuthority
-from assay_ray.crew import Crew
+from assay_ray.actors import ActorAuthority, JobActor
 from assay_ray.datasets import DatasetRows, is_read_by_ray
+from assay_ray.workers import ActorPool
 
 
 class Ray:
@@ -46,8 +46,8 @@ class Ray:
         _connect()
         return DatasetRows.of(data, **how) if is_read_by_ray(data) else Files.of(data, **how)
 
-    def crew(self, data: Cut) -> Crew:
-        """See `Engine.crew`. Where Ray reads the data, a core is left to its readers."""
+    def workers(self, data: Cut) -> ActorPool:
+        """See `Engine.workers`. Where Ray reads the data, a core is left to its readers."""
         cores = float(ray.cluster_resources().get("CPU", 0.0))
         each = self._cpus
         if isinstance(data, DatasetRows):
@@ -56,14 +56,14 @@ class Ray:
             each = part_of(room / workers, each)
         else:
             workers = sum(1 for _ in islice(data.plan(), self._workers or max(1, int(cores / each))))
-        self._desk = _desk_here()
-        return Crew(workers, each, max(1, int(self._cpus)), self._desk)
+        self._desk = _start_actor()
+        return ActorPool(workers, each, max(1, int(self._cpus)), self._desk)
 
     def shared(self, budget: Budget, spending: Path) -> Budget:
         """See `Engine.shared`: the desk gives pieces to the workers."""
         authority_of(budget, spending)  # here, where an error can be told
         path = budget.ledger.path if isinstance(budget.ledger, FileLedger) else spending
-        return budget.on(Purse(DeskAuthority(self._desk, path.resolve())))
+        return budget.on(SharedAllowance(ActorAuthority(self._desk, path.resolve())))
 
 
 def part_of(room: float, wanted: float) -> float:
@@ -86,8 +86,8 @@ def _connect() -> None:
     logging.getLogger("ray.data").setLevel(logging.WARNING)
 
 
-def _desk_here() -> Any:
+def _start_actor() -> Any:
     """An actor on this machine, which sees its files. Ray starts it again should it die."""
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     options = {"num_cpus": 0, "max_restarts": -1, "max_task_retries": -1, "scheduling_strategy": here}
-    return ray.remote(Desk).options(**options).remote()
+    return ray.remote(JobActor).options(**options).remote()

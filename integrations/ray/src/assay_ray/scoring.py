@@ -32,7 +32,7 @@ def score(
              cluster, on another one, or with `assay score --jobs`. None: one in the store's folder
 
     The rest is that of `assay.evaluation.sharded.job.evaluate_in_shards`. Ray is started on this machine unless
-    `ray.init` was called or RAY_ADDRESS names a cluster. Findings are kept by workers that see the store's folder;
+    `ray.init` was called or RAY_ADDRESS names a cluster. Judgements are kept by workers that see the store's folder;
     on other machines they are not kept. A budget is kept by one actor on the machine of the driver, which gives
     pieces of it to workers.
     Raises InputError, JudgeFailure and StoreError as `assay.evaluate` does, and EvaluationInterrupted at Ctrl-C.

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from assay._util.terminal import counted
-from assay.analysis.comparison.metric_diff import Compared, Pairs
+from assay._util.terminal import pluralize
+from assay.analysis.comparison.metric_diff import MetricDiff, Pairs
 from assay.analysis.comparison.pairing import PairedRow, shared_metrics, shared_rows
 from assay.errors import InputError, printable
 from assay.evaluation.result import Result
@@ -43,16 +43,16 @@ class Comparison:
     pairs: int
     only_first: int
     only_second: int
-    metrics: Mapping[str, Compared] = field(default_factory=dict)
+    metrics: Mapping[str, MetricDiff] = field(default_factory=dict)
     confidence: float = CONFIDENCE
     notes: tuple[str, ...] = ()
-    slices: Mapping[str, Mapping[str, Mapping[str, Compared]]] = field(default_factory=dict)
+    slices: Mapping[str, Mapping[str, Mapping[str, MetricDiff]]] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        lines = [self.headline, *(str(one) for one in self.metrics.values()), *self.told_slices(), *self.notes]
+        lines = [self.headline, *(str(one) for one in self.metrics.values()), *self.slice_lines(), *self.notes]
         return printable("\n".join(lines))
 
-    def told_slices(self) -> list[str]:
+    def slice_lines(self) -> list[str]:
         """A line for each slice and metric that is better or worse, and how many cannot be told."""
         lines, open_ = [], 0
         for column, values in self.slices.items():
@@ -64,7 +64,7 @@ class Comparison:
                     by = one.difference.estimate
                     ends = f"{by.mean:+.3f} ({by.low:+.3f} to {by.high:+.3f})"
                     lines.append(
-                        f"{column} {value}: {one.metric} {one.verdict}, by {ends}, on {counted(one.pairs, 'row')}"
+                        f"{column} {value}: {one.metric} {one.verdict}, by {ends}, on {pluralize(one.pairs, 'row')}"
                     )
         return [*lines, f"slices and metrics of which it cannot be told: {open_}"] if self.slices else []
 
@@ -131,7 +131,7 @@ def compare(
         for number, (pairs, one, p) in enumerate(zip(found, compared, _corrected(compared), strict=True))
     )
     final = {group: {name: next(judged) for name in names} for group in groups}
-    slices: dict[str, dict[str, dict[str, Compared]]] = {column: {} for column in columns}
+    slices: dict[str, dict[str, dict[str, MetricDiff]]] = {column: {} for column in columns}
     for column, value in list(groups)[1:]:
         slices[column][value] = final[column, value]
     return Comparison(
@@ -167,7 +167,7 @@ def _check_judges(first: Result, second: Result, any_judge: bool) -> None:
         )
 
 
-def _corrected(compared: Sequence[Compared]) -> list[float | None]:
+def _corrected(compared: Sequence[MetricDiff]) -> list[float | None]:
     """The p-values, corrected for those metrics that could have shown anything: of the others no row moved, and a test
     that cannot reject needs no correction (Tarone, Biometrics 46, 1990).
     """

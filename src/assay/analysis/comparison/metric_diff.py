@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from assay._util.terminal import counted
+from assay._util.terminal import pluralize
 from assay.analysis.comparison.pairing import PairedRow
 from assay.errors import printable
 from assay.evaluation.result import Result
@@ -45,7 +45,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class MetricDiff:
     """One metric in both runs.
 
     difference  None where no row has a value in both
@@ -72,7 +72,9 @@ class Compared:
         if self.difference is None:
             return printable(f"{self.metric}: no row has a value in both runs")
         found, by = self.difference, self.difference.estimate
-        rows = f"{self.pairs} of {self.pairs + self.unmeasured} rows" if self.unmeasured else counted(self.pairs, "row")
+        rows = (
+            f"{self.pairs} of {self.pairs + self.unmeasured} rows" if self.unmeasured else pluralize(self.pairs, "row")
+        )
         lines = [
             f"{self.metric}: {self.verdict}",
             f"  {found.first:.3f} -> {found.second:.3f}, by {by.mean:+.3f} ({by.low:+.3f} to {by.high:+.3f}), "
@@ -107,12 +109,12 @@ class Pairs:
 
     def compared(
         self, by_cluster: bool, confidence: float, method: Method = "sign-flip", offset: Estimate | None = None
-    ) -> Compared:
+    ) -> MetricDiff:
         """The difference, before any correction."""
         direction: Direction = self._rows[0][2].direction if self._rows else "higher"
         unmeasured = len(self._rows) - len(self._valued)
         if not self._valued:
-            return Compared(self.metric, direction, 0, unmeasured)
+            return MetricDiff(self.metric, direction, 0, unmeasured)
         both = [(a, b) for _, _, a, b in self._rows]  # ranges may differ where a run of another tool found them out
         low, high = min(min(a.low, b.low) for a, b in both), max(max(a.high, b.high) for a, b in both)
         found = difference(
@@ -128,7 +130,7 @@ class Pairs:
         if offset is not None and found is not None:
             found = without_offset(found, offset, high - low)
             least, most = least - offset.mean, most - offset.mean
-        return Compared(
+        return MetricDiff(
             self.metric, direction, len(self._valued), unmeasured, found, bounds=(least, most), offset=offset
         )
 
@@ -143,7 +145,7 @@ class Pairs:
         return least / len(self._rows), most / len(self._rows)
 
     @staticmethod
-    def judged(one: Compared, p: float | None, confidence: float, moved: tuple[Moved, ...]) -> Compared:
+    def judged(one: MetricDiff, p: float | None, confidence: float, moved: tuple[Moved, ...]) -> MetricDiff:
         """With the corrected p, the verdict, and the rows that moved."""
         verdict: Verdict = "cannot tell"
         if one.difference is not None and p is not None and p < 1.0 - confidence:

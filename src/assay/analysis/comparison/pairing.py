@@ -38,7 +38,7 @@ Rows = dict[Key, PairedRow]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class RowPair:
     """A row that is in both runs, with its scores, without their evidence. Rows count from 1 in each run.
 
     cluster  its value in the column that says what hangs together; None where it has none, or nothing was asked
@@ -54,14 +54,14 @@ class Pair:
 
 def pairs_of(
     first: Result, second: Result, metrics: str | Sequence[str] | None = None, *, cluster: str | None = None
-) -> tuple[list[Pair], int]:
+) -> tuple[list[RowPair], int]:
     """The rows of both runs, in the order of the first, and how many rows the first run has alone.
 
     Arguments and errors are those of `compare`, but for those of judges.
     """
     rows, other, shared = shared_rows(first, second, shared_metrics(first, second, metrics), cluster)
     both = ((rows[key], other[key]) for key in shared)
-    pairs = [Pair(a.name, a.number, b.number, a.scores, b.scores, a.cluster) for a, b in both]
+    pairs = [RowPair(a.name, a.number, b.number, a.scores, b.scores, a.cluster) for a, b in both]
     return pairs, len(rows) - len(pairs)
 
 
@@ -136,7 +136,7 @@ def keys_of(samples: Iterable[Sample]) -> Iterator[Key]:
     """What is the same of each row in every run; of several with one name the second is another one."""
     seen: Counter[str] = Counter()
     for sample in samples:
-        name = _asked(sample)
+        name = _question_key(sample)
         seen[name] += 1
         yield name, seen[name]
 
@@ -146,7 +146,7 @@ def scores_by_key(result: Result, metrics: Iterable[str]) -> dict[Key, Mapping[s
     return {key: row.scores for key, row in _rows(result, metrics, None).items()}
 
 
-def _asked(sample: Sample) -> str:
+def _question_key(sample: Sample) -> str:
     if sample.id is not None:
         return f"id {sample.id}"
     return "asked " + json.dumps(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from assay._util.terminal import counted
+from assay._util.terminal import pluralize
 from assay.errors import printable
 from assay.evaluation.completeness import rows_in_words
 
 if TYPE_CHECKING:
     from assay.analysis.comparison.compare import Comparison
-    from assay.analysis.comparison.metric_diff import Compared, Moved
+    from assay.analysis.comparison.metric_diff import MetricDiff, Moved
     from assay.evaluation.result import Result
 
 Word = Literal["better", "worse", "mixed", "cannot tell", "no baseline"]
@@ -37,24 +37,24 @@ def sentence_of(result: Result, comparison: Comparison | None) -> str:
     return printable(f"{result.run} by itself, {rows}{found}; better or worse is said of a run with a baseline")
 
 
-def could_have_shown(comparison: Comparison | None) -> str | None:
+def detectable_difference(comparison: Comparison | None) -> str | None:
     """What difference would have shown where none can be told; None where every metric has its verdict."""
     if comparison is None:
         return None
-    said = [_shown(one) for one in comparison.metrics.values() if one.verdict == "cannot tell"]
+    said = [_detectable_text(one) for one in comparison.metrics.values() if one.verdict == "cannot tell"]
     more = f"; and {len(said) - NAMED} more below" if len(said) > NAMED else ""
     return printable(f"What would have shown: {'; '.join(said[:NAMED])}{more}.") if said else None
 
 
-def _shown(one: Compared) -> str:
+def _detectable_text(one: MetricDiff) -> str:
     if one.difference is None:
         return f"nothing on {one.metric}, which has no row with a value in both runs"
     if one.difference.detectable is None:
-        return f"nothing on {one.metric} with {counted(one.pairs, 'row')}"
-    return f"{one.difference.detectable:.2f} on {one.metric} with {counted(one.pairs, 'row')}"
+        return f"nothing on {one.metric} with {pluralize(one.pairs, 'row')}"
+    return f"{one.difference.detectable:.2f} on {one.metric} with {pluralize(one.pairs, 'row')}"
 
 
-def regressions(comparison: Comparison | None) -> list[tuple[Compared, Moved]]:
+def regressions(comparison: Comparison | None) -> list[tuple[MetricDiff, Moved]]:
     """The rows that moved for the worse, metric by metric, those that moved most first; of metrics that are worse the
     rows stand before those of others.
     """
@@ -64,6 +64,6 @@ def regressions(comparison: Comparison | None) -> list[tuple[Compared, Moved]]:
     return sorted(found, key=lambda pair: (pair[0].verdict != "worse", -abs(pair[1].second - pair[1].first)))
 
 
-def fell(one: Compared, moved: Moved) -> bool:
+def fell(one: MetricDiff, moved: Moved) -> bool:
     """Whether the row moved for the worse."""
     return (moved.second < moved.first) == (one.direction == "higher")

@@ -3,7 +3,7 @@
     from assay.analysis.diagnosis import find_causes
     print(find_causes(Result.load("last")))
 
-Everything is worked out from findings that a run has already; what is missing is said to be missing, or read when
+Everything is worked out from judgements that a run has already; what is missing is said to be missing, or read when
 asked.
 """
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from assay._util.sync import run_sync
 from assay.analysis.diagnosis.answerability import Answerability
-from assay.analysis.diagnosis.classify import TOP, Decision, decide
-from assay.analysis.diagnosis.context_health import Health
+from assay.analysis.diagnosis.classify import TOP, CauseDecision, decide
+from assay.analysis.diagnosis.context_health import ContextHealth
 from assay.analysis.diagnosis.facts import UNSURE, Facts, facts_of
 from assay.analysis.diagnosis.failed_rows import failed_by, is_measured, thresholds_for
 from assay.analysis.diagnosis.missing_inquiries import AT_ONCE, Unasked, inquiries_for, read
@@ -18,7 +18,7 @@ from assay.errors import InputError
 from assay.evaluation.result import Result
 from assay.judges import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, check_budget, spending
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.named import resolve_judge
 from assay.records import Sample, Score, Usage
 from assay.store.store import Row
@@ -56,7 +56,7 @@ def find_causes(
     resolved = _judge_of(result, judge, read)
     if resolved is not None:
         check_budget(budget, resolved)
-    unsure = (result.judge or "").startswith(UNSURE) or (resolved is not None and not resolved.tells_contradiction)
+    unsure = (result.judge or "").startswith(UNSURE) or (resolved is not None and not resolved.detects_contradiction)
     work = _Work(result, limits, answerable, top, unsure)
     if resolved is None:
         for row in result.numbered():
@@ -91,7 +91,7 @@ class _Work:
     rows: int = 0
     unmeasured: int = 0
     answered: Answerability = field(default_factory=Answerability)
-    health: Health = field(default_factory=Health)
+    health: ContextHealth = field(default_factory=ContextHealth)
     usage: Usage = field(default_factory=Usage)
     asked: int = 0
 
@@ -117,7 +117,7 @@ class _Work:
         self.answered.add(row.number, facts)
         self.health.add(row.number, facts)
 
-    def end(self, row: Row, facts: Facts, decision: Decision, told: str | None = None) -> None:
+    def end(self, row: Row, facts: Facts, decision: CauseDecision, told: str | None = None) -> None:
         """A failed row's cause; `told` is what a judge said in place of what had to be read."""
         reads = inquiries_for(decision.read, facts)
         because = decision.because
@@ -145,9 +145,9 @@ class _Work:
 
 async def _with_judge(work: _Work, judge: BaseJudge, ask: bool, budget: Budget | None) -> Causes:
     """The same with what the store has of the judge and, where it may be asked, with what it says."""
-    findings = work.result.store.findings(work.result.run)
-    stored = FindingCache(Unasked(judge), findings)
-    asked = FindingCache(judge, findings)
+    judgements = work.result.store.judgements(work.result.run)
+    stored = JudgementCache(Unasked(judge), judgements)
+    asked = JudgementCache(judge, judgements)
     slots = asyncio.Semaphore(AT_ONCE)
 
     async def one(row: Row) -> None:
@@ -176,7 +176,7 @@ def _pages(result: Result) -> Iterator[list[Row]]:
     yield page
 
 
-async def _read_row(work: _Work, row: Row, stored: FindingCache, asked: FindingCache | None) -> None:
+async def _read_row(work: _Work, row: Row, stored: JudgementCache, asked: JudgementCache | None) -> None:
     failed = work.failed(row)
     sample, scores = row.scored.sample, dict(row.scored.scores)
     facts = work.facts(sample, scores, failed)

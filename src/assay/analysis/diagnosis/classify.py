@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from assay.analysis.diagnosis.facts import Facts, Seen, Side
+from assay.analysis.diagnosis.facts import ClaimFacts, Facts, Side
 from assay.analysis.diagnosis.records import LABELS, Label
 
 #: A passage that stands after this rank is one that a generator may well overlook.
@@ -31,7 +31,7 @@ _IN_WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class CauseDecision:
     """A label and what shows it; with the label "not read" what would have to be `read`."""
 
     label: Label
@@ -39,13 +39,13 @@ class Decision:
     read: tuple[str, ...] = ()
 
 
-_Cause = Callable[[Seen, Facts, int], Decision]
+_Cause = Callable[[ClaimFacts, Facts, int], CauseDecision]
 
 
-def decide(facts: Facts, top: int = TOP) -> Decision:
+def decide(facts: Facts, top: int = TOP) -> CauseDecision:
     """The one cause of a failed row."""
     if not facts.kept:
-        return Decision("unexplained", "the run keeps no texts of it (`--lean`), so that nothing can be read")
+        return CauseDecision("unexplained", "the run keeps no texts of it (`--lean`), so that nothing can be read")
     early = _without_claims(facts)
     if early is not None:
         return early
@@ -59,38 +59,42 @@ def decide(facts: Facts, top: int = TOP) -> Decision:
         blamed = [one for one in facts.claims(side) if one.blamed]
         if blamed:
             return _most_frequent([cause_of(one, facts, top) for one in blamed], len(facts.claims(side)))
-    return _by_usefulness(facts) or Decision(
+    return _by_usefulness(facts) or CauseDecision(
         "unexplained", f"every claim that was read is supported, and still {_names(facts)} failed"
     )
 
 
-def _without_claims(facts: Facts) -> Decision | None:
+def _without_claims(facts: Facts) -> CauseDecision | None:
     """What is decided before any claim is looked at: refusals, questions without an answer, empty retrievals."""
     if facts.answerable is False:
         if facts.abstained:
             said = f"the question cannot be answered, and the answer says so; {_names(facts)} counts that as bad"
-            return Decision("unexplained", said)
+            return CauseDecision("unexplained", said)
         if facts.abstained is False:
-            return Decision("unanswerable and answered", _first_claim(facts))
-        return _not_read(ANSWER) if facts.contexts else Decision("unexplained", "whether it is an answer is not known")
+            return CauseDecision("unanswerable and answered", _first_claim(facts))
+        return (
+            _not_read(ANSWER)
+            if facts.contexts
+            else CauseDecision("unexplained", "whether it is an answer is not known")
+        )
     if facts.contexts is not None and not facts.elsewhere and not any(one.text.strip() for one in facts.contexts):
         if any(one.image for one in facts.contexts):
-            return Decision("unexplained", "the passages are pictures, which were not read")
-        return Decision("not retrieved", "nothing was retrieved")
+            return CauseDecision("unexplained", "the passages are pictures, which were not read")
+        return CauseDecision("not retrieved", "nothing was retrieved")
     if facts.abstained and not facts.has_reference:
         if facts.useful is not None and not any(facts.useful):
-            return Decision("not retrieved", "the answer is a refusal, and none of the passages is useful")
+            return CauseDecision("not retrieved", "the answer is a refusal, and none of the passages is useful")
         if facts.answerable:
-            return Decision("answerable and refused", "the answer is a refusal, and the question can be answered")
+            return CauseDecision("answerable and refused", "the answer is a refusal, and the question can be answered")
         said = "the answer is a refusal; without a reference nobody knows whether the passages hold the answer"
-        return Decision("unexplained", said)
+        return CauseDecision("unexplained", said)
     return None
 
 
 def _without_contradiction(facts: Facts) -> Facts:
     """With "not mentioned" in the place of "contradicted" by passages, where the judge does not tell the two apart."""
 
-    def softened(one: Seen) -> Seen:
+    def softened(one: ClaimFacts) -> ClaimFacts:
         cells = None if one.cells is None else tuple("not_mentioned" if c == "contradicted" else c for c in one.cells)
         if one.passages != "contradicted":
             return replace(one, cells=cells)
@@ -109,13 +113,13 @@ def _all_blamed(facts: Facts) -> Facts:
     if facts.useful is not None:
         return facts
     sides = {
-        side: None if seen is None else tuple(replace(one, blamed=_is_bad(one)) for one in seen)
+        side: None if seen is None else tuple(replace(one, blamed=_is_problem(one)) for one in seen)
         for side, seen in (("answer", facts.answer), ("reference", facts.reference))
     }
     return replace(facts, answer=sides["answer"], reference=sides["reference"])
 
 
-def _is_bad(one: Seen) -> bool:
+def _is_problem(one: ClaimFacts) -> bool:
     """Whether it is something to blame: not supported by what it was read against."""
     return any(label is not None and label != "supported" for label in (one.passages, one.other))
 
@@ -145,7 +149,7 @@ def _unread(facts: Facts) -> tuple[str, ...]:
     return _unread_cells(facts, blamed)
 
 
-def _unread_cells(facts: Facts, blamed: dict[str, list[Seen]]) -> tuple[str, ...]:
+def _unread_cells(facts: Facts, blamed: dict[str, list[ClaimFacts]]) -> tuple[str, ...]:
     """The same of what single passages say, which matters only where there are several."""
     if facts.elsewhere or len(facts.contexts or ()) < 2:
         return ()
@@ -158,33 +162,33 @@ def _unread_cells(facts: Facts, blamed: dict[str, list[Seen]]) -> tuple[str, ...
     return ()
 
 
-def _lacking(one: Seen, facts: Facts, top: int) -> Decision:
+def _lacking(one: ClaimFacts, facts: Facts, top: int) -> CauseDecision:
     """Why a claim of the reference is not in the passages, or not in the answer."""
     claim = _quoted(one)
     if facts.contexts is None:
-        return Decision("unexplained", f"the answer lacks {claim}, and what was retrieved is not known")
+        return CauseDecision("unexplained", f"the answer lacks {claim}, and what was retrieved is not known")
     if one.passages == "contradicted":
-        said = f"{_say('contradict', one.places('contradicted'))} the reference's {claim}; none supports it"
-        return Decision("wrong or incomplete reference", said)
+        said = f"{_passages_text('contradict', one.places('contradicted'))} the reference's {claim}; none supports it"
+        return CauseDecision("wrong or incomplete reference", said)
     if one.passages != "supported":
-        return Decision("not retrieved", f"none of {len(facts.contexts)} passages has the reference's {claim}")
+        return CauseDecision("not retrieved", f"none of {len(facts.contexts)} passages has the reference's {claim}")
     places = one.places("supported")
-    has = f"{_say('have', places, 'the passages together')} {claim}"
+    has = f"{_passages_text('have', places, 'the passages together')} {claim}"
     if places and facts.unprompted.issuperset(places):
-        return Decision("dropped before the prompt", f"{has}, and did not stand in the prompt")
+        return CauseDecision("dropped before the prompt", f"{has}, and did not stand in the prompt")
     if facts.abstained:
-        return Decision("answerable and refused", f"{has}, and the answer is a refusal")
+        return CauseDecision("answerable and refused", f"{has}, and the answer is a refusal")
     against = _contradicting(one, facts)
     if against:
-        said = f"{has}, {_say('say', against)} otherwise, and the answer does not give it"
-        return Decision("contradicted by another passage", said)
+        said = f"{has}, {_passages_text('say', against)} otherwise, and the answer does not give it"
+        return CauseDecision("contradicted by another passage", said)
     if places and places[0] > top:
         said = f"{claim} stands first in passage {places[0]} of {len(facts.contexts)}, and the answer does not give it"
-        return Decision("ranked too low", said)
-    return Decision("ignored by the generator", f"{has}, and the answer does not give it")
+        return CauseDecision("ranked too low", said)
+    return CauseDecision("ignored by the generator", f"{has}, and the answer does not give it")
 
 
-def _contradicting(one: Seen, facts: Facts) -> tuple[int, ...]:
+def _contradicting(one: ClaimFacts, facts: Facts) -> tuple[int, ...]:
     """The passages that say otherwise: of a claim of the reference, or by what the answer took from them against it."""
     found = set(one.places("contradicted"))
     for said in facts.claims("answer"):
@@ -193,59 +197,61 @@ def _contradicting(one: Seen, facts: Facts) -> tuple[int, ...]:
     return tuple(sorted(found - set(one.places("supported")) - facts.unprompted))
 
 
-def _added(one: Seen, facts: Facts, top: int) -> Decision:
+def _added(one: ClaimFacts, facts: Facts, top: int) -> CauseDecision:
     """Why the answer makes a claim that the passages, or the reference, do not support."""
     claim = _quoted(one)
     if facts.contexts is None and not facts.elsewhere:
-        return Decision("unexplained", f"the answer says {claim}, and what was retrieved is not known")
+        return CauseDecision("unexplained", f"the answer says {claim}, and what was retrieved is not known")
     if one.passages == "supported":
         places = one.places("supported")
-        supports = f"{_say('support', places)} the answer's {claim}"
+        supports = f"{_passages_text('support', places)} the answer's {claim}"
         verb = "contradicts it" if one.other == "contradicted" else "does not have it"
-        return Decision("wrong or incomplete reference", f"{supports}; the reference {verb}")
+        return CauseDecision("wrong or incomplete reference", f"{supports}; the reference {verb}")
     if one.other == "supported":
         said = f"the answer's {claim} is right by the reference, and none of the passages has it"
-        return Decision("not retrieved", said)
+        return CauseDecision("not retrieved", said)
     if one.passages == "contradicted":
         places, with_it = one.places("contradicted"), one.places("supported")
         if one.cells is not None and not places:
             return _alone(claim, with_it)
-        against = _say("contradict", places)
+        against = _passages_text("contradict", places)
         if with_it:
-            said = f"{_say('support', with_it)} the answer's {claim}, and {against} it"
-            return Decision("contradicted by another passage", said)
-        return Decision("ignored by the generator", f"the answer says {claim}, which {against}")
+            said = f"{_passages_text('support', with_it)} the answer's {claim}, and {against} it"
+            return CauseDecision("contradicted by another passage", said)
+        return CauseDecision("ignored by the generator", f"the answer says {claim}, which {against}")
     verb = "supports" if facts.unsure else "mentions"
     doubt = "; the judge takes it for contradicted, which it is often wrong about" if one.doubtful else ""
-    return Decision("unsupported addition", f"the answer says {claim}, which no passage {verb}{doubt}")
+    return CauseDecision("unsupported addition", f"the answer says {claim}, which no passage {verb}{doubt}")
 
 
-def _alone(claim: str, with_it: tuple[int, ...]) -> Decision:
+def _alone(claim: str, with_it: tuple[int, ...]) -> CauseDecision:
     """Where the passages read together are said to contradict a claim, and no passage alone does."""
     if with_it:
-        said = f"{_say('support', with_it)} the answer's {claim}, and no passage alone contradicts it"
-        return Decision("unexplained", f"{said}: only all of them together were read so")
-    return Decision("unsupported addition", f"the answer says {claim}, which no passage alone supports or contradicts")
+        said = f"{_passages_text('support', with_it)} the answer's {claim}, and no passage alone contradicts it"
+        return CauseDecision("unexplained", f"{said}: only all of them together were read so")
+    return CauseDecision(
+        "unsupported addition", f"the answer says {claim}, which no passage alone supports or contradicts"
+    )
 
 
-def _by_usefulness(facts: Facts) -> Decision | None:
+def _by_usefulness(facts: Facts) -> CauseDecision | None:
     """Why a metric of the ranking failed; None where none did."""
     useful = facts.useful
     if useful is None:
         return None
     if not any(useful):
-        return Decision("not retrieved", f"none of {len(useful)} passages is useful for the question")
+        return CauseDecision("not retrieved", f"none of {len(useful)} passages is useful for the question")
     first = useful.index(False) if False in useful else len(useful)
     behind = [n for n, good in enumerate(useful, 1) if good and n > first + 1]
     if behind:
-        return Decision(
+        return CauseDecision(
             "ranked too low", f"passage {behind[0]} is useful, and stands behind passage {first + 1}, which is not"
         )
     said = f"the useful passages stand first; {useful.count(False)} of {len(useful)} are of no use"
-    return Decision("unexplained", said)
+    return CauseDecision("unexplained", said)
 
 
-def _most_frequent(found: Sequence[Decision], claims: int) -> Decision:
+def _most_frequent(found: Sequence[CauseDecision], claims: int) -> CauseDecision:
     """The decision for most of the blamed claims; of equally many the one that comes first in a pipeline.
 
     It says how many it stands for, of how many `claims` the text has: one that lacks in nine is not nine in nine.
@@ -259,8 +265,8 @@ def _most_frequent(found: Sequence[Decision], claims: int) -> Decision:
     return replace(first, because=f"{first.because} ({alike} of {claims} claims)")
 
 
-def _not_read(*missing: str) -> Decision:
-    return Decision("not read", f"to be read: {'; '.join(_IN_WORDS[name] for name in missing)}", missing)
+def _not_read(*missing: str) -> CauseDecision:
+    return CauseDecision("not read", f"to be read: {'; '.join(_IN_WORDS[name] for name in missing)}", missing)
 
 
 def _first_claim(facts: Facts) -> str:
@@ -269,7 +275,7 @@ def _first_claim(facts: Facts) -> str:
     return f"{said}: {_quoted(claims[0])}" if claims else said
 
 
-def _quoted(one: Seen) -> str:
+def _quoted(one: ClaimFacts) -> str:
     flat = " ".join(one.text[: 4 * _LONGEST].split())
     return f"“{flat if len(flat) <= _LONGEST else flat[: _LONGEST - 1] + '…'}”"
 
@@ -285,7 +291,7 @@ def _passages(numbers: Sequence[int]) -> str:
     return f"passages {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 
-def _say(verb: str, numbers: Sequence[int], otherwise: str = "the passages") -> str:
+def _passages_text(verb: str, numbers: Sequence[int], otherwise: str = "the passages") -> str:
     """Which passages do something, in their number: "passage 2 has", "passages 1 and 3 contradict"."""
     if len(numbers) == 1:
         return f"{_passages(numbers)} {'has' if verb == 'have' else verb + 's'}"

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assay.analysis.diagnosis.duplicates import near_duplicates
-from assay.analysis.diagnosis.facts import Facts, Seen
+from assay.analysis.diagnosis.facts import ClaimFacts, Facts
 
 SHOWN = 20  # examples kept of each kind
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class PassagePair:
     """Two passages of a row, by their numbers from 1, and the claim that one supports and the other contradicts."""
 
     row: int
@@ -22,7 +22,7 @@ class Pair:
 
 
 @dataclass(slots=True)
-class Health:
+class ContextHealth:
     """Counts over the rows whose passages are known.
 
     rows, passages           rows with at least one passage, and all their passages
@@ -42,8 +42,8 @@ class Health:
     unused: int = 0
     characters: int = 0
     used_known: int = 0
-    repeated: list[Pair] = field(default_factory=list)
-    against: list[Pair] = field(default_factory=list)
+    repeated: list[PassagePair] = field(default_factory=list)
+    against: list[PassagePair] = field(default_factory=list)
 
     def add(self, number: int, facts: Facts) -> None:
         """Count one row."""
@@ -55,7 +55,7 @@ class Health:
         same = near_duplicates(texts)
         self.duplicates += len(same)
         self.repeating += bool(same)
-        _keep(self.repeated, [Pair(number, m + 1, n + 1) for m, n in same])
+        _keep(self.repeated, [PassagePair(number, m + 1, n + 1) for m, n in same])
         self._compare(number, facts, len(texts))
         self._use(facts, texts)
 
@@ -109,11 +109,11 @@ class Health:
         return {**counts, "share_unused": self.share_unused, **shown}
 
 
-def _contradiction(number: int, one: Seen) -> Pair | None:
+def _contradiction(number: int, one: ClaimFacts) -> PassagePair | None:
     """The first passage that supports a claim, and the first that contradicts it; None where not both are there."""
     supporting, contradicting = one.places("supported"), one.places("contradicted")
-    return Pair(number, supporting[0], contradicting[0], one.text) if supporting and contradicting else None
+    return PassagePair(number, supporting[0], contradicting[0], one.text) if supporting and contradicting else None
 
 
-def _keep(kept: list[Pair], pairs: list[Pair]) -> None:
+def _keep(kept: list[PassagePair], pairs: list[PassagePair]) -> None:
     kept.extend(pairs[: max(0, SHOWN - len(kept))])

@@ -28,7 +28,7 @@ _YES = frozenset({"yes", "true", "1", "answerable", "y"})
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ClaimFacts:
     """One claim, and what was read of it.
 
     passages  what all passages together say of it; None: not read
@@ -67,8 +67,8 @@ class Facts:
     unsure             whether the judge does not tell what a passage contradicts from what it does not mention
     """
 
-    answer: tuple[Seen, ...] | None = None
-    reference: tuple[Seen, ...] | None = None
+    answer: tuple[ClaimFacts, ...] | None = None
+    reference: tuple[ClaimFacts, ...] | None = None
     contexts: tuple[Context, ...] | None = None
     elsewhere: bool = False
     useful: tuple[bool, ...] | None = None
@@ -85,7 +85,7 @@ class Facts:
         """The numbers of the passages, from 1, that are known not to have stood in the prompt."""
         return frozenset(n for n, one in enumerate(self.contexts or (), 1) if one.in_prompt is False)
 
-    def claims(self, side: Side) -> tuple[Seen, ...]:
+    def claims(self, side: Side) -> tuple[ClaimFacts, ...]:
         """The claims of one side; () where they were not read."""
         return (self.answer if side == "answer" else self.reference) or ()
 
@@ -123,7 +123,7 @@ def is_answerable(sample: Sample, column: str = "answerable") -> bool | None:
 
     A reference that is a refusal says that it cannot.
     """
-    said = _told(sample.metadata.get(column))
+    said = _yes_no(sample.metadata.get(column))
     if said is not None:
         return said
     reference = (sample.reference or "").strip()
@@ -154,23 +154,23 @@ def abstains(sample: Sample, scores: Iterable[Score]) -> bool | None:
     return not sentence_claims(answer, language, sample.question)
 
 
-def _told(value: Any) -> bool | None:
+def _yes_no(value: Any) -> bool | None:
     if isinstance(value, bool) or value is None:
         return value
     word = re.sub(r"\.0\Z", "", str(value)[:40].strip().lower())
     return True if word in _YES else False if word in _NO else None
 
 
-def _of_side(seen: Sequence[Seen], side: Side) -> tuple[Seen, ...] | None:
+def _of_side(seen: Sequence[ClaimFacts], side: Side) -> tuple[ClaimFacts, ...] | None:
     return tuple(one for one in seen if one.side == side) or None
 
 
-def _claims(scores: Mapping[str, Score], failed: Mapping[str, float], passages: int, short: bool) -> list[Seen]:
+def _claims(scores: Mapping[str, Score], failed: Mapping[str, float], passages: int, short: bool) -> list[ClaimFacts]:
     """Every claim once, with all that was read of it.
 
     Where the reference is a few words, whether the answer gives them is one verdict for all that it claims.
     """
-    found: dict[tuple[str, str], Seen] = {}
+    found: dict[tuple[str, str], ClaimFacts] = {}
     given: str | None = None
     for name, score in sorted(scores.items()):  # the order of metrics decides nothing
         for key in (*CONTEXTS, *OTHERS):
@@ -180,7 +180,7 @@ def _claims(scores: Mapping[str, Score], failed: Mapping[str, float], passages: 
                 if short and key == "reference/answer":
                     given = verdict.label
                 side: Side = "answer" if key.startswith("answer") else "reference"
-                one = found.setdefault((side, _key(verdict.claim)), Seen(verdict.claim.text, side))
+                one = found.setdefault((side, _key(verdict.claim)), ClaimFacts(verdict.claim.text, side))
                 one = _with(one, verdict, key, passages)
                 blamed = name in failed and verdict.label != "supported"
                 found[side, _key(verdict.claim)] = replace(one, blamed=one.blamed or blamed)
@@ -198,7 +198,7 @@ def _key(claim: Claim) -> str:
     return f"{claim.span.start} {claim.span.end} {claim.text}"
 
 
-def _with(one: Seen, verdict: Verdict, key: str, passages: int) -> Seen:
+def _with(one: ClaimFacts, verdict: Verdict, key: str, passages: int) -> ClaimFacts:
     """The claim with one more verdict; the first of a kind stays, and cells are taken from whoever has them."""
     if key in OTHERS:
         return one if one.other is not None else replace(one, other=verdict.label)

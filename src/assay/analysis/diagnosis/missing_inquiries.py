@@ -95,8 +95,8 @@ class Unasked(BaseJudge):
         return self._judge.address
 
     @property
-    def tells_contradiction(self) -> bool:
-        return self._judge.tells_contradiction
+    def detects_contradiction(self) -> bool:
+        return self._judge.detects_contradiction
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         return self._judge.cannot(inquiry, language)

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from assay._util.terminal import counted
+from assay._util.terminal import pluralize
 from assay.analysis.diagnosis.answerability import KINDS, REPLIES, Answerability
-from assay.analysis.diagnosis.context_health import Health
+from assay.analysis.diagnosis.context_health import ContextHealth
 from assay.errors import printable
 from assay.records import Usage
 
@@ -82,7 +82,7 @@ class Causes:
     unmeasured: int = 0
     thresholds: Mapping[str, float] = field(default_factory=dict)
     answered: Answerability = field(default_factory=Answerability)
-    health: Health = field(default_factory=Health)
+    health: ContextHealth = field(default_factory=ContextHealth)
     usage: Usage = field(default_factory=Usage)
     asked: int = 0
 
@@ -128,7 +128,7 @@ class Causes:
     def told(self, examples: int = 2, columns: int = 80) -> str:
         """All of it in words, with so many examples of each label, in lines of at most so many characters."""
 
-        return told(self, examples, columns)
+        return causes_text(self, examples, columns)
 
     def __str__(self) -> str:
         return self.told()
@@ -137,7 +137,7 @@ class Causes:
 _LONGEST = 300  # characters of an example
 
 
-def told(causes: Causes, examples: int = 2, columns: int = 80) -> str:
+def causes_text(causes: Causes, examples: int = 2, columns: int = 80) -> str:
     """The causes as lines of at most `columns` characters (at least 40), with so many examples of each label."""
     columns = max(40, columns)
     lines = [*_failures(causes, examples), *_answered(causes.answered), *_health(causes.health)]
@@ -151,25 +151,26 @@ def _wrapped(line: str, columns: int) -> list[str]:
 
 def _failures(causes: Causes, examples: int) -> Iterator[str]:
     limits = ", ".join(f"{name} {limit:g}" for name, limit in causes.thresholds.items())
-    yield f"{causes.failed} of {counted(causes.rows, 'row')} of {causes.run} failed (thresholds: {limits})."
+    yield f"{causes.failed} of {pluralize(causes.rows, 'row')} of {causes.run} failed (thresholds: {limits})."
     if causes.unmeasured:
-        yield f"{counted(causes.unmeasured, 'row')} without a value of any of these: whether they failed is not known."
+        rows = pluralize(causes.unmeasured, "row")
+        yield f"{rows} without a value of any of these: whether they failed is not known."
     for label, count in causes.counts.items():
         yield ""
-        yield f"{causes.shares[label]:4.0%}  {label} ({counted(count, 'row')})"
+        yield f"{causes.shares[label]:4.0%}  {label} ({pluralize(count, 'row')})"
         shown = [cause for cause in causes.per_row.values() if cause.label == label][:examples]
         yield from (f"      {_example(cause)}" for cause in shown)
     if causes.reads:
         yield ""
         yield (
-            f"What is not read takes {counted(causes.reads, 'inquiry')} or more: `assay causes "
+            f"What is not read takes {pluralize(causes.reads, 'inquiry')} or more: `assay causes "
             f"{causes.run} --read` asks the run's judge, for these rows alone."
         )
     if causes.asked:
         yield ""
         yield (
-            f"Read for this: {counted(causes.asked, 'inquiry')} at most, "
-            f"{counted(causes.usage.calls, 'call')} of the judge."
+            f"Read for this: {pluralize(causes.asked, 'inquiry')} at most, "
+            f"{pluralize(causes.usage.calls, 'call')} of the judge."
         )
 
 
@@ -190,22 +191,22 @@ def _answered(table: Answerability) -> Iterator[str]:
             yield f"{kind:<31}" + "".join(f"{counts[reply]:>10}" for reply in REPLIES)
 
 
-def _health(health: Health) -> Iterator[str]:
+def _health(health: ContextHealth) -> Iterator[str]:
     if not health.rows:
         return
     yield ""
-    yield f"Passages: {health.passages} in {counted(health.rows, 'row')}."
+    yield f"Passages: {health.passages} in {pluralize(health.rows, 'row')}."
     said = f"{health.duplicates} say nearly what an earlier one of their row says"
     first = [f"row {one.row}: {one.first} and {one.second}" for one in health.repeated[:2]]
-    yield f"  {said}" + (f", in {counted(health.repeating, 'row')} ({'; '.join(first)})." if first else ".")
+    yield f"  {said}" + (f", in {pluralize(health.repeating, 'row')} ({'; '.join(first)})." if first else ".")
     if health.compared:
         pairs = [f"row {one.row}: {one.first} and {one.second}" for one in health.against[:2]]
         yield (
-            f"  They contradict each other in {health.contradicting} of {counted(health.compared, 'row')} in which "
+            f"  They contradict each other in {health.contradicting} of {pluralize(health.compared, 'row')} in which "
             f"what single passages say was read" + (f" ({'; '.join(pairs)})." if pairs else ".")
         )
     if health.share_unused is not None:
         yield (
             f"  {health.share_unused:.0%} of their text is in passages that no claim of the answer rests on "
-            f"(known of {counted(health.used_known, 'row')})."
+            f"(known of {pluralize(health.used_known, 'row')})."
         )

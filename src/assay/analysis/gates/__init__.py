@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay.analysis.gates.checking import check as check
-    from assay.analysis.gates.decision import Decision as Decision
+    from assay.analysis.gates.decision import DecidingRow as DecidingRow
+    from assay.analysis.gates.decision import GateDecision as GateDecision
     from assay.analysis.gates.decision import Ruling as Ruling
-    from assay.analysis.gates.decision import Witness as Witness
     from assay.analysis.gates.rules import Gate as Gate
-    from assay.analysis.gates.rules import Rule as Rule
+    from assay.analysis.gates.rules import GateRule as GateRule
 
 _HOMES = {
     "check": "checking",
-    "Decision": "decision",
+    "GateDecision": "decision",
     "Gate": "rules",
-    "Rule": "rules",
+    "GateRule": "rules",
     "Ruling": "decision",
-    "Witness": "decision",
+    "DecidingRow": "decision",
 }
 
-__all__ = ["Decision", "Gate", "Rule", "Ruling", "Witness", "check"]
+__all__ = ["DecidingRow", "Gate", "GateDecision", "GateRule", "Ruling", "check"]
 
 if not TYPE_CHECKING:  # type checkers would take any name at all for one of these
 

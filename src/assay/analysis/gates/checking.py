@@ -6,14 +6,14 @@ import difflib
 from collections.abc import Mapping, Sequence
 
 from assay.analysis.comparison.compare import Comparison, compare
-from assay.analysis.comparison.pairing import Pair, pairs_of
+from assay.analysis.comparison.pairing import RowPair, pairs_of
 from assay.analysis.gates.deciding_rows import WITNESSES, witnesses_of
-from assay.analysis.gates.decision import Decision, Ruling, Verdict
-from assay.analysis.gates.evidence import Shown, of_change, of_level, of_mean
+from assay.analysis.gates.decision import GateDecision, Ruling, Verdict
+from assay.analysis.gates.evidence import LimitEvidence, of_change, of_level, of_mean
 from assay.analysis.gates.label_share import of_share, thresholds_for
 from assay.analysis.gates.messages import because_of
-from assay.analysis.gates.row_selection import Rows, pairs_for, rows_of, scores_of
-from assay.analysis.gates.rules import Gate, Rule, check_limit
+from assay.analysis.gates.row_selection import SelectedRows, pairs_for, rows_of, scores_of
+from assay.analysis.gates.rules import Gate, GateRule, check_limit
 from assay.analysis.gates.tolerance import check_noise, tolerance_of, with_noise
 from assay.errors import InputError
 from assay.evaluation.result import Result
@@ -21,7 +21,7 @@ from assay.judges.thresholds import Threshold
 from assay.stats import holm
 
 
-def check(gate: Gate, result: Result, baseline: Result | None = None, *, witnesses: int = WITNESSES) -> Decision:
+def check(gate: Gate, result: Result, baseline: Result | None = None, *, witnesses: int = WITNESSES) -> GateDecision:
     """Whether the run keeps the rules of the gate, and which rows decided it.
 
     FAIL where it is shown that a rule is broken, PASS where it is kept; INCONCLUSIVE where neither is so, where rows
@@ -41,7 +41,7 @@ def check(gate: Gate, result: Result, baseline: Result | None = None, *, witness
     if result.incomplete and not result.rows:
         return _without_rows(gate, result, baseline)
     thresholds = thresholds_for(gate, result)
-    pairs: list[Pair] = []
+    pairs: list[RowPair] = []
     only_before, comparison = 0, None
     if baseline is not None and gate.relative:
         names = list(dict.fromkeys(rule.metric for rule in gate.rules if rule.relative))
@@ -54,7 +54,7 @@ def check(gate: Gate, result: Result, baseline: Result | None = None, *, witness
     ]
     if gate.cluster is not None and not any(one.cluster for rows in found for one in rows.ones):
         raise InputError(f"cluster: no row has the column {gate.cluster!r}")
-    shown = [_shown(rule, rows, gate, thresholds) for rule, rows in zip(gate.rules, found, strict=True)]
+    shown = [_evidence(rule, rows, gate, thresholds) for rule, rows in zip(gate.rules, found, strict=True)]
     before = incomplete_baseline(baseline) if comparison is not None else ()
     rulings = tuple(
         _ruling(
@@ -65,15 +65,15 @@ def check(gate: Gate, result: Result, baseline: Result | None = None, *, witness
     )  # fmt: skip
     notes += () if comparison is None else comparison.notes
     against = None if comparison is None else comparison.first
-    return Decision(result.run, against, gate.confidence, rulings, notes, (*result.incomplete, *before))
+    return GateDecision(result.run, against, gate.confidence, rulings, notes, (*result.incomplete, *before))
 
 
-def _without_rows(gate: Gate, result: Result, baseline: Result | None) -> Decision:
+def _without_rows(gate: Gate, result: Result, baseline: Result | None) -> GateDecision:
     """The decision on an incomplete run of which no row can be read."""
     because = "; ".join([*result.incomplete, "no row can be read"])
     rulings = tuple(Ruling(rule, "INCONCLUSIVE", because, rows=result.lost) for rule in gate.rules)
     against = baseline.run if baseline is not None and gate.relative else None
-    return Decision(result.run, against, gate.confidence, rulings, incomplete=result.incomplete)
+    return GateDecision(result.run, against, gate.confidence, rulings, incomplete=result.incomplete)
 
 
 def incomplete_baseline(baseline: Result | None) -> tuple[str, ...]:
@@ -81,7 +81,7 @@ def incomplete_baseline(baseline: Result | None) -> tuple[str, ...]:
     return () if baseline is None else tuple(f"baseline {baseline.run}: {reason}" for reason in baseline.incomplete)
 
 
-def _check(rule: Rule, result: Result, baseline: Result | None) -> None:
+def _check(rule: GateRule, result: Result, baseline: Result | None) -> None:
     for run in (result, baseline) if rule.relative and baseline is not None else (result,):
         if rule.metric not in run.metrics:
             near = difflib.get_close_matches(rule.metric, run.metrics, n=1)
@@ -99,7 +99,9 @@ def _check(rule: Rule, result: Result, baseline: Result | None) -> None:
         raise InputError(f"gate: {result.run!r} is its own baseline; name two runs")
 
 
-def _shown(rule: Rule, rows: Rows, gate: Gate, thresholds: Mapping[str, Threshold]) -> Shown | None:
+def _evidence(
+    rule: GateRule, rows: SelectedRows, gate: Gate, thresholds: Mapping[str, Threshold]
+) -> LimitEvidence | None:
     """The numbers of a rule; None where no row has a value."""
     low, high = rows.ends
     alpha = 1.0 - gate.confidence
@@ -130,7 +132,7 @@ def _shown(rule: Rule, rows: Rows, gate: Gate, thresholds: Mapping[str, Threshol
     return of_level(known, len(now) - len(known), low, high, limit, clusters=clusters, alone=alone, alpha=alpha)
 
 
-def _corrected(shown: Sequence[Shown | None]) -> list[float | None]:
+def _corrected(shown: Sequence[LimitEvidence | None]) -> list[float | None]:
     """The p-values of all rules that test, corrected for their number."""
     raw = [None if one is None else one.p for one in shown]
     corrected = iter(holm([p for p in raw if p is not None]))
@@ -138,9 +140,9 @@ def _corrected(shown: Sequence[Shown | None]) -> list[float | None]:
 
 
 def _ruling(
-    rule: Rule,
-    rows: Rows,
-    shown: Shown | None,
+    rule: GateRule,
+    rows: SelectedRows,
+    shown: LimitEvidence | None,
     p: float | None,
     gate: Gate,
     only_before: int,

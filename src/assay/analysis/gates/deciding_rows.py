@@ -5,8 +5,8 @@ from __future__ import annotations
 import heapq
 
 from assay.analysis.comparison.compare import Comparison
-from assay.analysis.gates.decision import Ruling, Witness
-from assay.analysis.gates.row_selection import One, Rows
+from assay.analysis.gates.decision import DecidingRow, Ruling
+from assay.analysis.gates.row_selection import One, SelectedRows
 from assay.evaluation.result import Result
 from assay.records import Score
 from assay.records.phrases import label_in_words, shortened, subject_of, units_of
@@ -19,8 +19,8 @@ _LONGEST = 160  # characters of a claim or message
 
 
 def witnesses_of(
-    ruling: Ruling, rows: Rows, result: Result, comparison: Comparison | None, most: int
-) -> tuple[Witness, ...]:
+    ruling: Ruling, rows: SelectedRows, result: Result, comparison: Comparison | None, most: int
+) -> tuple[DecidingRow, ...]:
     """The rows that decided it, at most so many; none where it passed."""
     if ruling.verdict == "PASS":
         return ()
@@ -31,25 +31,27 @@ def witnesses_of(
     return (*gaps, *worse)[:most]
 
 
-def _moved(ruling: Ruling, comparison: Comparison | None) -> tuple[Witness, ...]:
+def _moved(ruling: Ruling, comparison: Comparison | None) -> tuple[DecidingRow, ...]:
     """Rows that moved for the worse, with what flipped."""
     if comparison is None:
         return ()
     found = comparison.metrics[ruling.rule.metric]
     return tuple(
-        Witness(one.name, one.second_row, one.second, one.first,
+        DecidingRow(one.name, one.second_row, one.second, one.first,
                 tuple(shortened(str(flip), _LONGEST) for flip in one.flips[:_CLAIMS]))
         for one in found.moved
         if (one.second < one.first) == (found.direction == "higher")
     )  # fmt: skip
 
 
-def _worst(ruling: Ruling, rows: Rows, result: Result, most: int) -> tuple[Witness, ...]:
+def _worst(ruling: Ruling, rows: SelectedRows, result: Result, most: int) -> tuple[DecidingRow, ...]:
     """The rows with the worst values, short of those that are as good as can be, with what cost them."""
     top = rows.ends[1]
     valued = [(rows.better(one.value), one.row, one) for one in rows.ones if one.value is not None]
     worst = [one for value, _, one in heapq.nsmallest(most, valued, key=lambda item: item[:2]) if value < top]
-    return tuple(Witness(one.name, one.row, one.value, None, _costs(result, one, ruling.rule.metric)) for one in worst)
+    return tuple(
+        DecidingRow(one.name, one.row, one.value, None, _costs(result, one, ruling.rule.metric)) for one in worst
+    )
 
 
 def _costs(result: Result, one: One, metric: str) -> tuple[str, ...]:
@@ -67,14 +69,14 @@ def _costs(result: Result, one: One, metric: str) -> tuple[str, ...]:
     return tuple(said[:_CLAIMS])
 
 
-def _without_value(rows: Rows, relative: bool) -> tuple[Witness, ...]:
+def _without_value(rows: SelectedRows, relative: bool) -> tuple[DecidingRow, ...]:
     """Rows without a value, now or before, and why."""
     found = []
     for one in rows.ones:
         if one.value is None:
-            found.append(Witness(one.name, one.row, None, one.value_before, (_reason(one.now),)))
+            found.append(DecidingRow(one.name, one.row, None, one.value_before, (_reason(one.now),)))
         elif relative and one.value_before is None:
-            found.append(Witness(one.name, one.row, one.value, None, (f"in the baseline {_reason(one.before)}",)))
+            found.append(DecidingRow(one.name, one.row, one.value, None, (f"in the baseline {_reason(one.before)}",)))
     return tuple(found)
 
 

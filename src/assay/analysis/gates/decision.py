@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from assay.analysis.gates.rules import Rule
+from assay.analysis.gates.rules import GateRule
 from assay.errors import printable
 from assay.judges.thresholds import Threshold
 
@@ -18,7 +18,7 @@ EXITS: dict[Verdict, int] = {"PASS": 0, "FAIL": 5, "INCONCLUSIVE": 6}
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
+class DecidingRow:
     """A row that decided a rule. Rows count from 1.
 
     value, before   the score, and that in the baseline; None where there is none
@@ -62,7 +62,7 @@ class Ruling:
     decisive   the rows that decided it, the worst first
     """
 
-    rule: Rule
+    rule: GateRule
     verdict: Verdict
     because: str
     value: float | None = None
@@ -73,7 +73,7 @@ class Ruling:
     measured: int = 0
     left_out: int = 0
     only_before: int = 0
-    decisive: tuple[Witness, ...] = ()
+    decisive: tuple[DecidingRow, ...] = ()
     tolerance: float | None = None
     threshold: Threshold | None = None
     good: int | None = None
@@ -84,7 +84,7 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class GateDecision:
     """All rulings of a gate on a run: it fails where one fails, else it is inconclusive where one is.
 
     incomplete  why the run, or the baseline that it is held against, is incomplete, in words; empty where both are

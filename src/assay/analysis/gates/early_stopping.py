@@ -14,12 +14,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from assay._util.terminal import counted
+from assay._util.terminal import pluralize
 from assay.analysis.comparison.pairing import Key, keys_of, scores_by_key
 from assay.analysis.gates.checking import check, incomplete_baseline
-from assay.analysis.gates.decision import Decision, Ruling, Verdict
-from assay.analysis.gates.row_selection import One, is_meant
-from assay.analysis.gates.rules import Gate, Rule
+from assay.analysis.gates.decision import GateDecision, Ruling, Verdict
+from assay.analysis.gates.row_selection import One, is_selected
+from assay.analysis.gates.rules import Gate, GateRule
 from assay.analysis.gates.tolerance import check_noise, tolerance_of, with_noise
 from assay.data import RowError
 from assay.errors import InputError
@@ -55,7 +55,7 @@ class _Ends:
 class _Looked:
     """One rule and its bets; None where it can only be decided on all rows."""
 
-    rule: Rule
+    rule: GateRule
     ends: _Ends
     rows: int
     keeps: Sequential | None = None
@@ -112,7 +112,7 @@ class _Looked:
             interval = None if interval is None else (-interval[1], -interval[0])
         if self.rule.kind == "good_share" and found is not None:
             return replace(found, verdict="INCONCLUSIVE", because=f"{found.because}; not decided when the run ended")
-        shown = "no row has a value" if mean is None else f"{mean:+.3f} on {counted(self.ends.known, 'row')}"
+        shown = "no row has a value" if mean is None else f"{mean:+.3f} on {pluralize(self.ends.known, 'row')}"
         if interval is not None:
             shown += f" ({interval[0]:+.3f} to {interval[1]:+.3f}, looked at after each)"
         return Ruling(
@@ -183,7 +183,7 @@ class Early:
             if rule.relative and before is None:
                 continue
             one = One(name, number, scored.scores.get(rule.metric), None if before is None else before.get(rule.metric))
-            if is_meant(rule, one):
+            if is_selected(rule, one):
                 looked.take(one, self.gate)
         if any(looked.verdict == "FAIL" for looked in self._rules):
             self.verdict = "FAIL"
@@ -194,7 +194,7 @@ class Early:
             self.verdict = "PASS"
         return None if self.verdict is None else f"the gate was decided after {self.rows} of {len(self._keys)} rows"
 
-    def decision(self, result: Result) -> Decision:
+    def decision(self, result: Result) -> GateDecision:
         """What the gate says of the run: decided early, or by all rows. Raises InputError as `check` does."""
         if self.verdict is None:
             return check(self.gate_at_the_end, result, self.baseline)
@@ -205,10 +205,10 @@ class Early:
         said = f"Decided after {self.rows} of {len(self._keys)} rows, in an order by chance: {left} were spared."
         rulings = tuple(looked.ruling(found.get(looked.rule)) for looked in self._rules)
         against = None if self.baseline is None else self.baseline.run
-        return Decision(result.run, against, self.gate.confidence, rulings, (said, *notes))
+        return GateDecision(result.run, against, self.gate.confidence, rulings, (said, *notes))
 
 
-def _looked(rule: Rule, metrics: Mapping[str, Metric], rows: int, gate: Gate, tests: int) -> _Looked:
+def _looked(rule: GateRule, metrics: Mapping[str, Metric], rows: int, gate: Gate, tests: int) -> _Looked:
     metric = metrics.get(rule.metric)
     if metric is None:
         raise InputError(f"gate {rule.metric}: it is not among the metrics that are measured, {', '.join(metrics)}")
@@ -230,7 +230,7 @@ def _looked(rule: Rule, metrics: Mapping[str, Metric], rows: int, gate: Gate, te
     return looked
 
 
-def _limit(rule: Rule, ends: _Ends) -> float:
+def _limit(rule: GateRule, ends: _Ends) -> float:
     return rule.limit * ends.sign
 
 

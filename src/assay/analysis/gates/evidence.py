@@ -26,7 +26,7 @@ Clusters = Sequence[Hashable] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class LimitEvidence:
     """What values show of a limit.
 
     value     the mean of those that are known
@@ -52,12 +52,14 @@ class Shown:
 
 def of_mean(
     known: Sequence[float], missing: int, low: float, high: float, limit: float, tolerance: float = 0.0
-) -> Shown:
+) -> LimitEvidence:
     """Whether the mean of these very values, at least one, reaches the limit, or misses it by more than `tolerance`."""
     rows, total = len(known) + missing, math.fsum(known)
     worst, best = _filled(total, missing, low, rows), _filled(total, missing, high, rows)
     slack = ROUNDING * _width(low, high)
-    return Shown(fmean(known), None, (worst, best), worst >= limit - slack, None, best < limit - tolerance - slack)
+    return LimitEvidence(
+        fmean(known), None, (worst, best), worst >= limit - slack, None, best < limit - tolerance - slack
+    )
 
 
 def of_level(
@@ -70,7 +72,7 @@ def of_level(
     clusters: Clusters,
     alone: Clusters,
     alpha: float,
-) -> Shown:
+) -> LimitEvidence:
     """Whether the mean of many such values reaches the limit.
 
     `clusters` are those of the known values, `alone` those of the missing ones; both None where all are independent.
@@ -91,7 +93,7 @@ def of_level(
 
     p = smallest(lambda level: ends(high, level)[1] < limit) if plain.bounds[1] < limit else 1.0
     interval = None if found.error is None else (found.low, found.high)
-    return Shown(plain.value, interval, plain.bounds, ends(low, alpha)[0] >= limit, p, p < alpha)
+    return LimitEvidence(plain.value, interval, plain.bounds, ends(low, alpha)[0] >= limit, p, p < alpha)
 
 
 def of_change(
@@ -104,7 +106,7 @@ def of_change(
     *,
     clusters: Clusters,
     alpha: float,
-) -> Shown:
+) -> LimitEvidence:
     """Whether the second values are worse than the first by `drop` at most, row by row, or shown to be so by `margin`.
 
     At least one pair is known. With a margin the limit holds where the interval lies above it; without one where the
@@ -131,7 +133,7 @@ def of_change(
     most = _change(best, low, high, clusters, alpha)
     test = _change([(a, b + drop) for a, b in best], low, high + drop, clusters, alpha)
     p = 1.0 if test is None else test[2]
-    return Shown(change.mean, interval, bounds, holds, p, most is not None and most[1] < -drop)
+    return LimitEvidence(change.mean, interval, bounds, holds, p, most is not None and most[1] < -drop)
 
 
 def _change(

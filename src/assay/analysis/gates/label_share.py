@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.analysis.gates.evidence import Clusters, Shown, smallest
+from assay.analysis.gates.evidence import Clusters, LimitEvidence, smallest
 from assay.analysis.gates.rules import Gate
 from assay.errors import InputError
 from assay.evaluation.result import Result
@@ -20,7 +20,7 @@ from assay.judges.thresholds import Threshold
 from assay.records import Direction
 from assay.stats import estimate
 from assay.stats.arrays import effective
-from assay.stats.shares import Told, true_share
+from assay.stats.shares import ConfusionCounts, true_share
 
 
 def thresholds_for(gate: Gate, result: Result) -> dict[str, Threshold]:
@@ -29,7 +29,7 @@ def thresholds_for(gate: Gate, result: Result) -> dict[str, Threshold]:
     Raises InputError where the gate names no calibration or one that cannot be read, for one of another judge, and for
     metrics of which it has no threshold, or one of other parameters.
     """
-    found = held_thresholds(gate, result.judge)
+    found = thresholds_of_judge(gate, result.judge)
     for name, one in found.items():
         now = result.parameters.get(name)
         if one.metric is not None and now is not None and one.metric != now:
@@ -40,7 +40,7 @@ def thresholds_for(gate: Gate, result: Result) -> dict[str, Threshold]:
     return found
 
 
-def held_thresholds(gate: Gate, judge: str) -> dict[str, Threshold]:
+def thresholds_of_judge(gate: Gate, judge: str) -> dict[str, Threshold]:
     """The same as far as it is known before anything is scored: by the fingerprint of the judge."""
     wanted = [rule.metric for rule in gate.rules if rule.kind == "good_share"]
     if not wanted:
@@ -61,7 +61,7 @@ def held_thresholds(gate: Gate, judge: str) -> dict[str, Threshold]:
             known = f"it has {', '.join(held.thresholds)}" if held.thresholds else "it has none"
             why = held.without.get(metric, f"no labels of samples were about it; {known}")
             raise InputError(f"gate {metric}: good_share: there is no threshold in the calibration: {why}")
-        if _told(held.thresholds[metric], "higher").tells <= 0.0:
+        if _confusion_counts(held.thresholds[metric], "higher").tells <= 0.0:
             raise InputError(f"gate {metric}: good_share: by its threshold nothing is told apart")
     return {metric: held.thresholds[metric] for metric in wanted}
 
@@ -79,12 +79,12 @@ def of_share(
     *,
     clusters: Clusters,
     alpha: float,
-) -> Shown:
+) -> LimitEvidence:
     """Whether people would call at least a share `limit` of many such rows good; `values` as they were scored.
 
     At least one value is known. Missing ones are good or not, whichever speaks against the verdict.
     """
-    told = _told(threshold, direction)
+    told = _confusion_counts(threshold, direction)
     rows = [None if one is None else _goodness(one, threshold, direction) for one in values]
 
     def ends(fill: float | None, level: float) -> tuple[float, float, float]:
@@ -92,18 +92,18 @@ def of_share(
         kept = [(fill if one is None else one, n) for n, one in enumerate(rows) if one is not None or fill is not None]
         passes = [one for one, _ in kept if one is not None]
         names = None if clusters is None else [clusters[n] for _, n in kept]
-        said, n = _said(passes, names)
+        said, n = _positive_share(passes, names)
         return true_share(said, n, told, 1.0 - level)
 
     share, low, high = ends(None, alpha)
     worst, best = ends(0.0, alpha), ends(1.0, alpha)
     p = smallest(lambda level: ends(1.0, level)[2] < limit) if best[0] < limit else 1.0
     good = sum(one is not None and is_good(one, threshold.value, direction) for one in values)
-    return Shown(share, (low, high), (worst[0], best[0]), worst[1] >= limit, p, p < alpha, threshold, good)
+    return LimitEvidence(share, (low, high), (worst[0], best[0]), worst[1] >= limit, p, p < alpha, threshold, good)
 
 
-def _told(threshold: Threshold, direction: Direction) -> Told:
-    told = Told(threshold.yes, threshold.no, threshold.found, threshold.left)
+def _confusion_counts(threshold: Threshold, direction: Direction) -> ConfusionCounts:
+    told = ConfusionCounts(threshold.yes, threshold.no, threshold.found, threshold.left)
     return told if direction == "higher" else told.turned
 
 
@@ -112,7 +112,7 @@ def _goodness(value: float, threshold: Threshold, direction: Direction) -> float
     return reached if direction == "higher" else 1.0 - reached
 
 
-def _said(passes: Sequence[float], names: Clusters) -> tuple[float, float]:
+def _positive_share(passes: Sequence[float], names: Clusters) -> tuple[float, float]:
     """The share that is said to be good, and how many independent rows would say as much."""
     found = estimate(passes, clusters=names)
     assert found is not None  # there is a row

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 
-from assay.analysis.gates.decision import Decision, Ruling, Witness
+from assay.analysis.gates.decision import DecidingRow, GateDecision, Ruling
 from assay.errors import printable
 
 _MARKS = {"PASS": "✅", "FAIL": "❌", "INCONCLUSIVE": "❔"}
 _TICKS = re.compile(r"`+")
 
 
-def as_markdown(decision: Decision) -> str:
+def as_markdown(decision: GateDecision) -> str:
     """The verdict, a table of the rules, and the rows that decided those that do not pass."""
     against = "" if decision.baseline is None else f" against {code(decision.baseline)}"
     lines = [
@@ -40,7 +40,7 @@ def _decisive(ruling: Ruling) -> list[str]:
     return ["", f"Rows that decided {code(str(ruling.rule))}:", "", *map(_row, ruling.decisive)]
 
 
-def _row(one: Witness) -> str:
+def _row(one: DecidingRow) -> str:
     now = "no value" if one.value is None else f"{one.value:.2f}"
     was = "" if one.before is None else f"{one.before:.2f} → "
     return "\n".join([f"- {code(one.name)} (row {one.row}): {was}{now}", *(f"  - {code(why)}" for why in one.because)])

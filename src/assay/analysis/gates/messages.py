@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assay._util.terminal import counted
-from assay.analysis.gates.decision import Ruling, Witness
+from assay._util.terminal import pluralize
+from assay.analysis.gates.decision import DecidingRow, Ruling
 from assay.judges.thresholds import Threshold
 
 
-def because_of(ruling: Ruling, short: bool, decisive: Sequence[Witness], incomplete: Sequence[str] = ()) -> Ruling:
+def because_of(ruling: Ruling, short: bool, decisive: Sequence[DecidingRow], incomplete: Sequence[str] = ()) -> Ruling:
     """The ruling with its sentence, and the rows that decided it.
 
     Args:
@@ -21,30 +21,30 @@ def because_of(ruling: Ruling, short: bool, decisive: Sequence[Witness], incompl
         incomplete: Why the runs are incomplete, which alone decides then.
     """
     why = [] if incomplete else _why(ruling, short)
-    return replace(ruling, because="; ".join([*incomplete, *_found(ruling), *why]), decisive=tuple(decisive))
+    return replace(ruling, because="; ".join([*incomplete, *_measured_parts(ruling), *why]), decisive=tuple(decisive))
 
 
-def _found(ruling: Ruling) -> list[str]:
+def _measured_parts(ruling: Ruling) -> list[str]:
     """What was measured, on how many rows."""
     if ruling.value is None:
         return [f"no row of {ruling.rows} has a value" + (" in both runs" if ruling.rule.relative else "")]
     relative = ruling.rule.relative
-    shown = f"{ruling.value:+.3f}" if relative else f"{_what(ruling)} {ruling.value:.3f}"
+    shown = f"{ruling.value:+.3f}" if relative else f"{_quantity(ruling)} {ruling.value:.3f}"
     if ruling.interval is not None:
         low, high = ruling.interval
         shown += f" ({low:+.3f} to {high:+.3f})" if relative else f" ({low:.3f} to {high:.3f})"
-    of = f"{ruling.measured} of {ruling.rows} rows" if ruling.measured < ruling.rows else counted(ruling.rows, "row")
+    of = f"{ruling.measured} of {ruling.rows} rows" if ruling.measured < ruling.rows else pluralize(ruling.rows, "row")
     said = [f"{shown} on {of}"]
     if ruling.left_out:
         said[0] += f", {ruling.left_out} left out"
     if ruling.threshold is not None:
         said.append(_by_labels(ruling, ruling.threshold))
     if ruling.only_before:
-        said.append(f"{counted(ruling.only_before, 'row')} of the baseline are not in this run")
+        said.append(f"{pluralize(ruling.only_before, 'row')} of the baseline are not in this run")
     return said
 
 
-def _what(ruling: Ruling) -> str:
+def _quantity(ruling: Ruling) -> str:
     return "mean" if ruling.threshold is None else "share that people would call good"
 
 

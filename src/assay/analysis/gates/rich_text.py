@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.analysis.gates.decision import Decision, Verdict
+from assay.analysis.gates.decision import GateDecision, Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 _STYLE: dict[Verdict, str] = {"PASS": "green", "FAIL": "bold red", "INCONCLUSIVE": "yellow"}
 
 
-def as_rich(decision: Decision) -> RenderableType:
+def as_rich(decision: GateDecision) -> RenderableType:
     """The verdict, each rule with what was found, and the rows that decided it, with the claims below them."""
     from rich.console import Group
     from rich.padding import Padding
 
-    from assay._util.rich_text import SeenText as Text
+    from assay._util.rich_text import SafeText as Text
 
     lines: list[RenderableType] = [Text(decision.headline, style=_STYLE[decision.verdict])]
     for one in decision.rulings:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from assay.analysis.comparison.pairing import Pair
-from assay.analysis.gates.rules import Rule
+from assay.analysis.comparison.pairing import RowPair
+from assay.analysis.gates.rules import GateRule
 from assay.errors import SETTLED
 from assay.evaluation.groups import value_in
 from assay.evaluation.result import Result
@@ -33,7 +33,7 @@ class One:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class SelectedRows:
     """The rows of a rule. `left_out` counts those that are none of it, `lost` those of the run that cannot be read."""
 
     ones: Sequence[One]
@@ -47,7 +47,7 @@ class Rows:
         """The value on a scale where more is better."""
         return value if self.direction == "higher" else -value
 
-    def complete(self, rule: Rule) -> list[One]:
+    def complete(self, rule: GateRule) -> list[One]:
         """Those with every value that the rule needs."""
         return [
             one for one in self.ones if one.value is not None and (not rule.relative or one.value_before is not None)
@@ -59,13 +59,13 @@ class Rows:
         return (self.low, self.high) if self.direction == "higher" else (-self.high, -self.low)
 
 
-def rows_of(rule: Rule, result: Result, rows: Sequence[One]) -> Rows:
+def rows_of(rule: GateRule, result: Result, rows: Sequence[One]) -> SelectedRows:
     """The rows of a rule about a run by itself."""
-    kept = [one for one in rows if is_meant(rule, one)]
-    return replace(_made(rule, result, kept, len(rows) - len(kept)), lost=result.lost)
+    kept = [one for one in rows if is_selected(rule, one)]
+    return replace(_rows_of(rule, result, kept, len(rows) - len(kept)), lost=result.lost)
 
 
-def pairs_for(rule: Rule, result: Result, pairs: Sequence[Pair]) -> Rows:
+def pairs_for(rule: GateRule, result: Result, pairs: Sequence[RowPair]) -> SelectedRows:
     """The rows of a rule against a baseline.
 
     Rows that have nothing to measure in both runs, for the same reason that lies in the sample, are left out: what was
@@ -75,11 +75,11 @@ def pairs_for(rule: Rule, result: Result, pairs: Sequence[Pair]) -> Rows:
     ones = [
         One(pair.name, pair.second_row, pair.second.get(metric), pair.first.get(metric), pair.cluster) for pair in pairs
     ]
-    kept = [one for one in ones if is_meant(rule, one)]
-    return _made(rule, result, kept, len(ones) - len(kept))
+    kept = [one for one in ones if is_selected(rule, one)]
+    return _rows_of(rule, result, kept, len(ones) - len(kept))
 
 
-def is_meant(rule: Rule, one: One) -> bool:
+def is_selected(rule: GateRule, one: One) -> bool:
     """Whether a row is one of the rule's."""
     if not rule.relative:
         return _why(one.now) not in rule.leave_out
@@ -101,12 +101,12 @@ def scores_of(result: Result, metrics: Iterable[str], cluster: str | None) -> di
     return found
 
 
-def _made(rule: Rule, result: Result, kept: list[One], left_out: int) -> Rows:
+def _rows_of(rule: GateRule, result: Result, kept: list[One], left_out: int) -> SelectedRows:
     scores = [score for one in kept for score in (one.now, one.before) if score is not None]
     summary = result.metrics[rule.metric]
     low = min((score.low for score in scores), default=summary.low)
     high = max((score.high for score in scores), default=summary.high)
-    return Rows(kept, left_out, low, high, scores[0].direction if scores else summary.direction)
+    return SelectedRows(kept, left_out, low, high, scores[0].direction if scores else summary.direction)
 
 
 def _bare(score: Score) -> Score:

@@ -35,7 +35,7 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class GateRule:
     """One thing that is asked of one metric. The limit is on the scale of the scores; good_share is a share of rows.
 
     by         "mean": of these rows. "interval": of many such rows; cannot tell where the interval holds the limit.
@@ -114,7 +114,7 @@ class Gate:
     Raises InputError for a gate without rules, two rules of one kind for one metric, and a confidence outside (0.5, 1).
     """
 
-    rules: tuple[Rule, ...]
+    rules: tuple[GateRule, ...]
     confidence: float = CONFIDENCE
     cluster: str | None = None
     any_judge: bool = False
@@ -143,7 +143,7 @@ class Gate:
         return tuple(dict.fromkeys(rule.metric for rule in self.rules))
 
 
-def limits_of(kind: Kind, given: Sequence[str], option: str) -> tuple[Rule, ...]:
+def limits_of(kind: Kind, given: Sequence[str], option: str) -> tuple[GateRule, ...]:
     """Rules from METRIC=LIMIT, as they are written on a command line. Raises InputError naming the option."""
     rules = []
     for written in given:
@@ -154,11 +154,11 @@ def limits_of(kind: Kind, given: Sequence[str], option: str) -> tuple[Rule, ...]
             value = math.nan
         if not (metric.strip() and sign) or not math.isfinite(value):
             raise InputError(f"{option}: expected METRIC=NUMBER, as faithfulness=0.8, got {written!r}")
-        rules.append(Rule(metric.strip(), kind, value))
+        rules.append(GateRule(metric.strip(), kind, value))
     return tuple(rules)
 
 
-def check_limit(rule: Rule, low: float, high: float, direction: str) -> None:
+def check_limit(rule: GateRule, low: float, high: float, direction: str) -> None:
     """Raises InputError for a limit that scores of this range cannot break, and one to the wrong side."""
     wrong = {"at_least": "lower", "at_most": "higher"}.get(rule.kind)
     if wrong == direction:

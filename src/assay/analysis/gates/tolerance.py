@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from assay.analysis.gates.rules import Gate, Rule
+from assay.analysis.gates.rules import Gate, GateRule
 from assay.analysis.judges.noise import NoiseReport
 from assay.errors import InputError
 from assay.evaluation.result import Result
@@ -23,14 +23,14 @@ def with_noise(gate: Gate) -> Gate:
     return replace(gate, noise=NoiseReport.load(gate.noise))
 
 
-def _known(gate: Gate) -> NoiseReport | None:
+def _given_noise(gate: Gate) -> NoiseReport | None:
     noise = with_noise(gate).noise
     return noise if isinstance(noise, NoiseReport) else None
 
 
-def tolerance_of(rule: Rule, gate: Gate, rows: int) -> float | None:
+def tolerance_of(rule: GateRule, gate: Gate, rows: int) -> float | None:
     """What chance makes of a rule on so many rows, on the scale of the scores; None where no noise is known of it."""
-    known = _known(gate)
+    known = _given_noise(gate)
     noise = None if known is None else known.metrics.get(rule.metric)
     if noise is None or rows < 1 or rule.by == "interval" or rule.kind == "good_share":
         return None
@@ -46,7 +46,7 @@ def check_noise(gate: Gate, result: Result) -> tuple[str, ...]:
 
     Raises InputError where it was measured with another judge than the run's.
     """
-    known = _known(gate)
+    known = _given_noise(gate)
     if known is None:
         return ()
     if known.judge != result.judge:

@@ -19,14 +19,14 @@ from assay.errors import InputError, JudgeFailure
 from assay.evaluation.evaluate import DEFAULT_METRICS, IN_FLIGHT, aevaluate
 from assay.inquiries import Inquiry
 from assay.judges import BaseJudge, Judge, JudgeSpec
-from assay.judges.asking import together
+from assay.judges.asking import gather_all
 from assay.judges.budget.budget import Budget, Prices
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.cascade.agreement import Point, choose_band, clusters
 from assay.judges.cascade.items import affirms, in_doubt, kind_of, route
 from assay.judges.cascade.plan import BandPlan, CascadePlan, Saving, open_options
 from assay.judges.named import resolve_judge
-from assay.judges.protocol import METER, Answer, Around, FindingStore, Meter
+from assay.judges.protocol import METER, Answer, Around, JudgementStore, Meter
 from assay.metrics import Metric
 from assay.metrics.names import MetricSpec, resolve
 from assay.records import Sample, Score, Usage
@@ -63,7 +63,7 @@ async def acalibrate(
     metrics        None: those of the usual ones that ask for verdicts and that the data allows
     first_options, then_options    options of judges that are given by name (base_url, api_key, ...)
     prices         dollars per million tokens of `then`, to tell what is saved
-    store          folder that keeps the findings of both judges: calibrating again costs nothing
+    store          folder that keeps the judgements of both judges: calibrating again costs nothing
     seed           decides which rows order the bands and which test them
 
     The rows must be like those that the cascade will score; fewer than some 50 show nothing. All verdicts on a row are
@@ -112,7 +112,7 @@ calibrate = facade("calibrate", acalibrate)
 
 
 @dataclass(slots=True)
-class _Asked:
+class _SecondAnswers:
     """What was asked together of the second judge: each verdict's kind and first probability, and the cost."""
 
     verdicts: list[tuple[str, float | None]] = field(default_factory=list)
@@ -126,16 +126,16 @@ class _Both(BaseJudge):
     compared  for each kind: the key of the inquiry, the first judge's probability, whether the two agree
     """
 
-    durable = False  # the findings go into the store under the names of the two
+    durable = False  # the judgements go into the store under the names of the two
 
-    def __init__(self, first: BaseJudge, then: BaseJudge, store: FindingStore | None) -> None:
+    def __init__(self, first: BaseJudge, then: BaseJudge, store: JudgementStore | None) -> None:
         self._first, self._then = first, then
-        self._first_cache, self._then_cache = FindingCache(first, store), FindingCache(then, store)
+        self._first_cache, self._then_cache = JudgementCache(first, store), JudgementCache(then, store)
         self.budgeted = first.budgeted and then.budgeted
         self.sees = then.sees  # as the cascade will
         self.rows: dict[str, set[str]] = {}
         self.compared: dict[str, list[tuple[str, float | None, bool]]] = {}
-        self.asked: list[_Asked] = []
+        self.asked: list[_SecondAnswers] = []
         self.failures = 0
         self.trouble: str | None = None
 
@@ -153,8 +153,8 @@ class _Both(BaseJudge):
         return f"calibration/{self._first.fingerprint}/{self._then.fingerprint}"
 
     @property
-    def tells_contradiction(self) -> bool:
-        return self._then.tells_contradiction
+    def detects_contradiction(self) -> bool:
+        return self._then.detects_contradiction
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         if not inquiry.divisible and self._first.cannot(inquiry, language) is None:
@@ -169,13 +169,13 @@ class _Both(BaseJudge):
         await self._then.release()
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        asked = _Asked()
-        answers: list[Answer] = await together([self._one(inquiry, asked) for inquiry in inquiries])
+        asked = _SecondAnswers()
+        answers: list[Answer] = await gather_all([self._one(inquiry, asked) for inquiry in inquiries])
         if asked.verdicts:
             self.asked.append(asked)
         return answers
 
-    async def _one(self, inquiry: Inquiry[Any], asked: _Asked) -> Answer:
+    async def _one(self, inquiry: Inquiry[Any], asked: _SecondAnswers) -> Answer:
         to = route(inquiry, self._first, self._then)
         if to == "first":
             return await _answer(self._first_cache, inquiry)
@@ -188,10 +188,10 @@ class _Both(BaseJudge):
             self.failures, self.trouble = self.failures + 1, failure.message
             return Answer(failure=failure, usage=usage)
         asked.usage += theirs.usage
-        self._compare(inquiry, ours.finding, theirs.finding, asked)
+        self._compare(inquiry, ours.judgement, theirs.judgement, asked)
         return replace(theirs, usage=usage)
 
-    def _compare(self, inquiry: Inquiry[Any], ours: Any, theirs: Any, asked: _Asked) -> None:
+    def _compare(self, inquiry: Inquiry[Any], ours: Any, theirs: Any, asked: _SecondAnswers) -> None:
         key = inquiry.key(_ROWS)
         for mine, other in zip(inquiry.verdicts(ours), inquiry.verdicts(theirs), strict=True):
             said = (key, mine.probability, affirms(inquiry, mine) == affirms(inquiry, other))
@@ -199,12 +199,12 @@ class _Both(BaseJudge):
             asked.verdicts.append((kind_of(inquiry), mine.probability))
 
 
-async def _answer(cache: FindingCache, inquiry: Inquiry[Any]) -> Answer:
-    """The finding or the failure, and what it cost now: nothing where it was at hand."""
+async def _answer(cache: JudgementCache, inquiry: Inquiry[Any]) -> Answer:
+    """The judgement or the failure, and what it cost now: nothing where it was at hand."""
     meter = Meter()
     token = METER.set(meter)
     try:
-        return Answer(finding=await cache.find(inquiry), usage=meter.usage)
+        return Answer(judgement=await cache.find(inquiry), usage=meter.usage)
     except JudgeFailure as failure:
         return Answer(failure=failure, usage=meter.usage)
     finally:
@@ -251,12 +251,12 @@ def _chosen(metrics: MetricSpec | None, columns: frozenset[str]) -> Sequence[Met
     return chosen
 
 
-def _saving(asked: Sequence[_Asked], bands: Mapping[str, BandPlan], prices: Prices | None) -> Saving:
+def _saving(asked: Sequence[_SecondAnswers], bands: Mapping[str, BandPlan], prices: Prices | None) -> Saving:
     alone, cascade = Usage(), Usage()
     calls = 0
     for one in asked:
         doubtful = sum(in_doubt(probability, bands[kind].band) for kind, probability in one.verdicts)
-        # nothing was spent where the findings were at hand: then what they cost is unknown
+        # nothing was spent where the judgements were at hand: then what they cost is unknown
         usage = one.usage if one.usage.calls else Usage(prompt_tokens=None, completion_tokens=None, cached_tokens=None)
         alone += usage
         if doubtful:

@@ -25,8 +25,8 @@ from assay.inquiries import Fused, Inquiry
 from assay.inquiries.fused import Member
 from assay.judges import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, check_budget, spending
-from assay.judges.cache import FindingCache
-from assay.judges.fusing import keep
+from assay.judges.cache import JudgementCache
+from assay.judges.fusing import store_check
 from assay.judges.named import resolve_judge
 from assay.judges.protocol import GROUPS, METER, Group, Meter
 from assay.metrics.joint_inquiries import OF_THE_REPLY, members_of
@@ -108,10 +108,10 @@ async def afuse_check(
     margin  points, of 100, above 0: by how much verdicts asked together may differ from those asked one by one, beyond
             what two readings of these differ by
 
-    The other arguments are those of `assay.evaluate`. Findings are kept, and a rerun asks for what is missing. Rows in
-    which nothing belongs together are counted and asked about nothing. Raises InputError for a judge that does not
-    write or answers in batches, for a margin that is none, and where no row has anything that belongs together;
-    JudgeFailure where the endpoint refuses the key or does not know the model.
+    The other arguments are those of `assay.evaluate`. Judgements are kept, and a rerun asks for what is missing.
+    Rows in which nothing belongs together are counted and asked about nothing. Raises InputError for a judge that
+    does not write or answers in batches, for a margin that is none, and where no row has anything that belongs
+    together; JudgeFailure where the endpoint refuses the key or does not know the model.
     """
     if not 0.0 < margin < 100.0:  # nor is NaN
         raise InputError(f"margin: expected points between 0 and 100, got {margin}")
@@ -124,7 +124,7 @@ async def afuse_check(
     check_budget(budget, asked)
     source = open_data(data, column_map=column_map, limit=limit, language=language)
     kept = store if isinstance(store, Store) else Store(store) if store is not None else Store.temporary()
-    check = _Check(asked, kept)
+    check = _GroupCheck(asked, kept)
     with spending(budget):
         try:
             await check.run(source, concurrency)
@@ -133,19 +133,19 @@ async def afuse_check(
     report = check.report(margin)
     for group, found in report.groups.items():
         if found.parts:
-            keep(asked, kept, group, {**asdict(found), "margin": margin, "rows": report.rows})
+            store_check(asked, kept, group, {**asdict(found), "margin": margin, "rows": report.rows})
     return report
 
 
 fuse_check = facade("fuse_check", afuse_check)
 
 
-class _Check:
+class _GroupCheck:
     """One check under way: the labels of every verdict in three readings, by group and member."""
 
     def __init__(self, judge: BaseJudge, store: Store) -> None:
         self.judge = judge
-        self.first, self.again = (FindingCache(judge.kept_in(store), store, reading) for reading in (1, 2))
+        self.first, self.again = (JudgementCache(judge.with_store(store), store, reading) for reading in (1, 2))
         self.seen: dict[Group, dict[str, list[tuple[str, str, str, int]]]] = {group: {} for group in GROUPS}
         self.affirmative: dict[str, str] = {}
         self.requests: Counter[Group] = Counter()

@@ -4,8 +4,8 @@
     print(found)
     found.save("noise.json")
 
-What an earlier reading found is not known to the next, in memory or in the store; each keeps its own findings, so that
-measuring again asks nothing.
+What an earlier reading found is not known to the next, in memory or in the store; each keeps its own judgements, so
+that measuring again asks nothing.
 """
 
 from __future__ import annotations

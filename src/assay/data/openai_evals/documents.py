@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assay.data.files import from_path, numbered_rows
 from assay.data.safe_open import DAMAGED, first_lines, whole_of
-from assay.data.sources import Bad
+from assay.data.sources import UnreadableRow
 from assay.errors import InputError
 
 _LINES = (".jsonl", ".ndjson")
@@ -51,14 +51,14 @@ def documents(path: Path, root: Path) -> Iterator[tuple[str, object]]:
     try:
         if kind in _TABLES:
             for number, row in enumerate(from_path(path).open(), 1):
-                yield (name, row) if isinstance(row, Bad) else (f"{name}, row {number}", row)
+                yield (name, row) if isinstance(row, UnreadableRow) else (f"{name}, row {number}", row)
         elif _by_line(path):
             for number, row in numbered_rows(path):
-                yield (name, row) if isinstance(row, Bad) else (f"{name}, line {number}", row)
+                yield (name, row) if isinstance(row, UnreadableRow) else (f"{name}, line {number}", row)
         else:
             yield from _whole(path, name)
     except InputError as error:
-        yield name, Bad(str(error).removeprefix(f"{path.name!r}: ").removeprefix(f"{path.name!r} "))
+        yield name, UnreadableRow(str(error).removeprefix(f"{path.name!r}: ").removeprefix(f"{path.name!r} "))
 
 
 def _kind(path: Path) -> str | None:
@@ -100,15 +100,15 @@ def _whole(path: Path, name: str) -> Iterator[tuple[str, object]]:
         except json.JSONDecodeError as error:
             cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
             told = "; the file ends before it does" if cut else ""
-            yield f"{name}, line {error.lineno}", Bad(f"is no JSON: {error.msg.removesuffix(' at')}{told}")
+            yield f"{name}, line {error.lineno}", UnreadableRow(f"is no JSON: {error.msg.removesuffix(' at')}{told}")
             return
         except (ValueError, RecursionError) as error:
-            yield place, Bad(f"cannot be read as JSON: {error}")
+            yield place, UnreadableRow(f"cannot be read as JSON: {error}")
             return
         yield place, value
         at = _after_blanks(text, at)
     if not text.strip():
-        yield name, Bad("is empty")
+        yield name, UnreadableRow("is empty")
 
 
 def _after_blanks(text: str, at: int) -> int:

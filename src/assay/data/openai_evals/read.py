@@ -16,7 +16,7 @@ from assay.data.exports import json_of
 from assay.data.openai_evals.documents import documents, files_of
 from assay.data.openai_evals.sample import NAME, Exported, looked_up, sample_of
 from assay.data.rows import RowError
-from assay.data.sources import HEAD, Bad
+from assay.data.sources import HEAD, UnreadableRow
 from assay.errors import InputError
 from assay.records import Sample, fingerprint
 from assay.records.field_names import ACCEPTED, describe, field_of
@@ -29,7 +29,7 @@ _NO_ROWS = frozenset({"data_source_config", "testing_criteria", "data_source", "
 _LISTS = frozenset({"data", "output_items", "items", "rows", "runs", "evals", "pages"})
 _OPEN_SOURCE = "is a log of the open-source `evals` package; its records are not read, only those of the hosted evals"
 
-Placed = tuple[str, Exported | Bad]
+Placed = tuple[str, Exported | UnreadableRow]
 
 
 def open_source(
@@ -48,7 +48,7 @@ def open_source(
     if limit is not None and limit < 1:
         raise InputError(f"limit: expected at least 1, found {limit}")
     root = Path(address).expanduser()
-    records = _once(_records(files_of(root), root if root.is_dir() else root.parent))
+    records = _unique_items(_records(files_of(root), root if root.is_dir() else root.parent))
     found = _samples(_checked(records, column_map or {}, limit), column_map or {})
     return found if limit is None else _first(found, limit)
 
@@ -70,7 +70,7 @@ def _checked(records: Iterator[Placed], columns: Mapping[str, str], limit: int |
 
 def _samples(records: Iterable[Placed], columns: Mapping[str, str]) -> Iterator[Sample | RowError]:
     for number, (place, found) in enumerate(records, 1):
-        if isinstance(found, Bad):
+        if isinstance(found, UnreadableRow):
             yield RowError(number=number, id=None, message=f"{place}: {found.message}")
             continue
         try:
@@ -88,11 +88,11 @@ def _first(items: Iterator[Sample | RowError], limit: int) -> Iterator[Sample | 
             return
 
 
-def _once(records: Iterable[Placed]) -> Iterator[Placed]:
+def _unique_items(records: Iterable[Placed]) -> Iterator[Placed]:
     """Each output item once: pages overlap, and a folder may hold the same run twice."""
     seen: dict[str, str] = {}
     for place, found in records:
-        if isinstance(found, Bad) or found.id is None:
+        if isinstance(found, UnreadableRow) or found.id is None:
             yield place, found
             continue
         mark = fingerprint([found.item, found.sample, found.rest.get("results")])[:16]
@@ -100,7 +100,10 @@ def _once(records: Iterable[Placed]) -> Iterator[Placed]:
             seen[found.id] = mark
             yield place, found
         elif seen[found.id] != mark:
-            yield place, Bad(f"output item {found.id!r} came before with other content, and that one is taken")
+            yield (
+                place,
+                UnreadableRow(f"output item {found.id!r} came before with other content, and that one is taken"),
+            )
 
 
 def _records(files: tuple[Path, ...], root: Path) -> Iterator[Placed]:
@@ -109,21 +112,21 @@ def _records(files: tuple[Path, ...], root: Path) -> Iterator[Placed]:
     inside: dict[Path, bool] = {}
     for path in files:
         for place, value in documents(path, root):
-            for where, found in _found(value, place):
+            for where, found in _find_records(value, place):
                 if isinstance(found, _Run):
                     inside[path] = True
                     continue
                 if isinstance(found, Exported) and found.run:
                     itemised.add(found.run)
                 yield where, found
-                if isinstance(found, Bad) and found.message == _OPEN_SOURCE:
+                if isinstance(found, UnreadableRow) and found.message == _OPEN_SOURCE:
                     break
             else:
                 continue
             break
     for path in inside:
         for place, value in documents(path, root):
-            for where, found in _found(value, place):
+            for where, found in _find_records(value, place):
                 if isinstance(found, _Run) and found.id not in itemised:
                     yield from found.rows(where)
 
@@ -141,25 +144,25 @@ class _Run:
     def rows(self, place: str) -> Iterator[Placed]:
         for number, row in enumerate(self._content, 1):
             where = f"{place}, data_source.source.content[{number}]"
-            for at, found in _found(row, where):
+            for at, found in _find_records(row, where):
                 if isinstance(found, Exported):
                     found.rest.setdefault("run_id", self.id)
                 if not isinstance(found, _Run):
                     yield at, found
 
 
-def _found(value: object, place: str, depth: int = 0) -> Iterator[tuple[str, Exported | Bad | _Run]]:
+def _find_records(value: object, place: str, depth: int = 0) -> Iterator[tuple[str, Exported | UnreadableRow | _Run]]:
     """The records in a value: itself, or those in the lists and objects that it holds."""
     value = json_of(value) if depth else value  # `to_json()` of an item is a text, and texts get into lists
-    if isinstance(value, Bad):
+    if isinstance(value, UnreadableRow):
         yield place, value
     elif isinstance(value, list) and depth < _DEPTH:
         for number, item in enumerate(value, 1):
-            yield from _found(item, f"{place}, item {number}", depth + 1)
+            yield from _find_records(item, f"{place}, item {number}", depth + 1)
     elif not isinstance(value, Mapping):
-        yield place, Bad(f"expected an output item, found {describe(value)}")
+        yield place, UnreadableRow(f"expected an output item, found {describe(value)}")
     elif _is_open_source(value):
-        yield place, Bad(_OPEN_SOURCE)
+        yield place, UnreadableRow(_OPEN_SOURCE)
     else:
         record = Exported.of(value)
         if record is not None:
@@ -168,7 +171,7 @@ def _found(value: object, place: str, depth: int = 0) -> Iterator[tuple[str, Exp
             yield from _within(value, place, depth)
 
 
-def _within(value: Mapping[str, Any], place: str, depth: int) -> Iterator[tuple[str, Exported | Bad | _Run]]:
+def _within(value: Mapping[str, Any], place: str, depth: int) -> Iterator[tuple[str, Exported | UnreadableRow | _Run]]:
     """The records in an object that is none: a page, a run, an eval, or what a script put together."""
     described = value.get("object") in ("eval", "eval.run", "list") or not _NO_ROWS.isdisjoint(value)
     if value.get("object") == "eval.run" or "data_source" in value:
@@ -176,17 +179,17 @@ def _within(value: Mapping[str, Any], place: str, depth: int) -> Iterator[tuple[
     for name, inner in value.items():
         if name in _NO_ROWS or depth >= _DEPTH or not isinstance(inner, (list, Mapping)):
             continue
-        found = _found(inner, f"{place}, {name}", depth + 1)
+        found = _find_records(inner, f"{place}, {name}", depth + 1)
         if name in _LISTS and isinstance(inner, list):
             described = True
             yield from found
             continue
         inside = list(found)
-        if any(not isinstance(one, Bad) for _, one in inside):
+        if any(not isinstance(one, UnreadableRow) for _, one in inside):
             described = True
             yield from inside
     if not described:
-        yield place, Bad(_no_record(value))
+        yield place, UnreadableRow(_no_record(value))
 
 
 def _no_record(value: Mapping[str, Any]) -> str:

@@ -95,7 +95,7 @@ def sample_of(record: Exported, columns: Mapping[str, str], number: int) -> Samp
     error = record.sample.get("error")
     failed = isinstance(error, Mapping) and any(error.get(key) for key in ("code", "message"))
     given = json_object(json_of(row.pop("metadata", None))) if "metadata" not in chosen else {}
-    row["openai_evals metadata"] = {**given, "openai_evals": _kept(record)}
+    row["openai_evals metadata"] = {**given, "openai_evals": _metadata(record)}
     chosen["metadata"] = "openai_evals metadata"
     if failed and "status" not in chosen:
         row["openai_evals status"], chosen["status"] = "failed", "openai_evals status"
@@ -124,7 +124,7 @@ def _read_answer(record: Exported, row: dict[str, Any], chosen: dict[str, str]) 
         if _are_messages(found := json_of(row.get(chosen["answer"]))):
             row["the answer"], chosen["answer"] = last_answer(found), "the answer"
         return
-    sampled, text = _said(record.sample)
+    sampled, text = _sampled_text(record.sample)
     if sampled:
         row["the answer"], chosen["answer"] = text, "the answer"
         return
@@ -134,7 +134,7 @@ def _read_answer(record: Exported, row: dict[str, Any], chosen: dict[str, str]) 
     chosen.update(own)
 
 
-def _said(sample: Mapping[str, Any]) -> tuple[bool, str | None]:
+def _sampled_text(sample: Mapping[str, Any]) -> tuple[bool, str | None]:
     """Whether something was sampled, and its text: None where the model called tools, or failed."""
     text = sample.get("output_text")
     if isinstance(text, str) and text:
@@ -166,7 +166,7 @@ def _read_identity(record: Exported, row: dict[str, Any], chosen: dict[str, str]
         chosen["ids"] = "the ids"
 
 
-def _kept(record: Exported) -> dict[str, Any]:
+def _metadata(record: Exported) -> dict[str, Any]:
     """What the graders said, and under what circumstances the answer came about."""
     results = json_of(record.rest.get("results"))
     graded = [json_object({key: one[key] for key in _OF_RESULT if one.get(key) is not None})

@@ -9,14 +9,14 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, Self, TypedDict
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay._util.loop_threads import LoopThread
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.evaluation.adapters.shared_judge import shared_desk, shared_judge
+from assay.evaluation.adapters.shared_judge import get_shared_judge, shared_judge
 from assay.evaluation.score_sample import score_sample, unscored_sample
-from assay.judges.base import JudgeSpec, check_at_once
+from assay.judges.base import JudgeSpec, check_immediate
 from assay.judges.budget.budget import Budget, check_budget
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.metrics.base import Metric
 from assay.metrics.names import MetricSpec, resolve
 from assay.records import Sample, ScoredSample
@@ -30,7 +30,7 @@ LATE = 5.0  # seconds after a deadline at which a judge that holds its thread is
 
 
 class PanelOptions(TypedDict, total=False):
-    """What every tool's scorers take besides metrics and judge; see `Panel`."""
+    """What every tool's scorers take besides metrics and judge; see `MetricAdapter`."""
 
     store: Store | str | Path | None
     budget: Budget | None
@@ -39,13 +39,13 @@ class PanelOptions(TypedDict, total=False):
     texts: bool
 
 
-class Panel:
+class MetricAdapter:
     """Some metrics and the judge they share.
 
     metrics   names or metrics
     judge     a judge, its name, or None for the embedded one. Panels that are given the same judge object, and all
-              that are given the embedded one, share its findings: each text is read once
-    store     folder that keeps findings, so that a rerun asks only for what is missing; None: they are kept in memory
+              that are given the embedded one, share its judgements: each text is read once
+    store     folder that keeps judgements, so that a rerun asks only for what is missing; None: they are kept in memory
     budget    what the judge may be asked for at most
     deadline  seconds for one sample; what is not measured by then is unscored (timeout)
     mask      applied to every text before it goes into an explanation or its evidence
@@ -73,17 +73,17 @@ class Panel:
         self._options = {"store": store, "budget": budget, "deadline": deadline, "mask": mask, "texts": texts}
         self.metrics = resolve(metrics)
         self.judge = shared_judge(judge)
-        check_at_once(self.judge, "another tool's evaluation")
+        check_immediate(self.judge, "another tool's evaluation")
         check_budget(budget, self.judge)
         for metric in self.metrics:
             reason = metric.cannot(self.judge)
             if reason is not None:
                 raise InputError(f"metrics: this judge can never score {metric.label!r}: {reason.message}")
         self.deadline, self._mask, self._texts = deadline, mask, texts
-        self._desk = shared_desk(self.judge, store, budget)
+        self._desk = get_shared_judge(self.judge, store, budget)
 
     def __repr__(self) -> str:
-        return shown(self, self.labels, self.judge)
+        return call_repr(self, self.labels, self.judge)
 
     @property
     def labels(self) -> list[str]:
@@ -91,7 +91,7 @@ class Panel:
         return [metric.label for metric in self.metrics]
 
     def each(self) -> list[Self]:
-        """One panel per metric: they share judge and findings."""
+        """One panel per metric: they share judge and judgements."""
         return [self._of(metric) for metric in self.metrics]
 
     def _of(self, metric: Metric) -> Self:
@@ -141,7 +141,7 @@ class Panel:
             return unscored_sample(Sample(), self.metrics, Cause.BAD_ROW, well_formed(said))
 
     def _begin(self, sample: Sample) -> tuple[Future[ScoredSample], LoopThread | None]:
-        async def scored(cache: FindingCache) -> ScoredSample:
+        async def scored(cache: JudgementCache) -> ScoredSample:
             return await score_sample(sample, self.metrics, cache, deadline=self.deadline)
 
         try:
@@ -174,7 +174,7 @@ class Panel:
             bare = Sample(id=scored.sample.id, ids=scored.sample.ids)
             return annotations_of(unscored_sample(bare, self.metrics, Cause.BUG, message), target=target)
 
-    # -- copies: evaluations copy what they are given; the judge and its findings stay one -----------------------
+    # -- copies: evaluations copy what they are given; the judge and its judgements stay one -----------------------
 
     def __copy__(self) -> Self:
         return self
@@ -189,8 +189,8 @@ class Panel:
             raise InputError("a judge object cannot be pickled, because it holds keys: give the judge by its name")
         if isinstance(kept, Store):
             raise InputError("a store object cannot be pickled: give the store by its folder")
-        return _made, (type(self), metrics, judge, self._options)
+        return _new_adapter, (type(self), metrics, judge, self._options)
 
 
-def _made(kind: type[Panel], metrics: Any, judge: Any, options: dict[str, Any]) -> Panel:
+def _new_adapter(kind: type[MetricAdapter], metrics: Any, judge: Any, options: dict[str, Any]) -> MetricAdapter:
     return kind(metrics, judge, **options)

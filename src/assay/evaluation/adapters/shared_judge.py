@@ -16,9 +16,9 @@ from assay._util.loop_threads import STUCK_AFTER, LoopThread, Service
 from assay.errors import SETTLED
 from assay.judges.base import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, spending
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.named import resolve_judge
-from assay.judges.protocol import FindingStore
+from assay.judges.protocol import JudgementStore
 from assay.records import ScoredSample
 from assay.store.store import Store
 from assay.store.tables import file_of, is_database, url_of
@@ -26,18 +26,18 @@ from assay.store.tables import file_of, is_database, url_of
 QUIET = 5.0  # seconds without work after which failures of the judge are forgotten
 END_GRACE = 1.0  # seconds that a thread which is told to end has for what is in hand
 
-Job: TypeAlias = Callable[[FindingCache], Coroutine[Any, Any, ScoredSample]]
+Job: TypeAlias = Callable[[JudgementCache], Coroutine[Any, Any, ScoredSample]]
 
 log = logging.getLogger("assay.evaluation")
 
 
-class Desk:
+class SharedJudge:
     """Scores on a thread of its own, where one cache serves whoever asks: what is asked twice is read once."""
 
-    def __init__(self, judge: BaseJudge, findings: FindingStore | None, budget: Budget | None) -> None:
+    def __init__(self, judge: BaseJudge, judgements: JudgementStore | None, budget: Budget | None) -> None:
         self.judge = judge
         self.budget = budget
-        self._findings = findings
+        self._judgements = judgements
         self._set_up()
         renewed(self)
 
@@ -45,7 +45,7 @@ class Desk:
         judge = self.judge
         self._lock = threading.RLock()
         self._service = Service(lambda: LoopThread("assay-scorer", _logged, judge.release))
-        self._cache: tuple[LoopThread, FindingCache] | None = None
+        self._cache: tuple[LoopThread, JudgementCache] | None = None
         self._busy, self._ended, self._failed = 0, 0.0, False
         # a desk that is let go takes its thread with it
         weakref.finalize(self, self._service.retire, END_GRACE).atexit = False
@@ -55,7 +55,7 @@ class Desk:
         with self._lock:
             thread = self._service.start()
             if self._cache is None or self._cache[0] is not thread or self._over():
-                self._cache, self._failed = (thread, FindingCache(self.judge, self._findings)), False
+                self._cache, self._failed = (thread, JudgementCache(self.judge, self._judgements)), False
             cache = self._cache[1]
             work = thread.soon(lambda: self._within(job, cache))
             self._busy += 1
@@ -71,7 +71,7 @@ class Desk:
         with self._lock:
             self._busy, self._ended, self._failed = self._busy - 1, time.monotonic(), self._failed or failed
 
-    async def _within(self, job: Job, cache: FindingCache) -> ScoredSample:
+    async def _within(self, job: Job, cache: JudgementCache) -> ScoredSample:
         with spending(self.budget):
             return await job(cache)
 
@@ -92,7 +92,7 @@ def _logged(error: BaseException) -> None:
 
 
 _LOCK = threading.RLock()
-_DESKS: weakref.WeakValueDictionary[tuple[int, str, int], Desk] = weakref.WeakValueDictionary()
+_DESKS: weakref.WeakValueDictionary[tuple[int, str, int], SharedJudge] = weakref.WeakValueDictionary()
 _EMBEDDED: list[BaseJudge] = []  # its models are the process's, and so is what it found
 
 
@@ -110,7 +110,7 @@ def _place_of(store: str | Path) -> str:
     return url_of(store) if is_database(store) else str(file_of(Path(store)).absolute())
 
 
-def shared_desk(judge: BaseJudge, store: Store | str | Path | None, budget: Budget | None) -> Desk:
+def get_shared_judge(judge: BaseJudge, store: Store | str | Path | None, budget: Budget | None) -> SharedJudge:
     """The desk of this judge, store and budget: there is one, as long as a panel has it."""
     where = "" if store is None else _place_of(store.address if isinstance(store, Store) else store)
     key = (id(judge), where, id(budget))
@@ -118,5 +118,7 @@ def shared_desk(judge: BaseJudge, store: Store | str | Path | None, budget: Budg
         desk = _DESKS.get(key)
         if desk is None:
             kept = store if isinstance(store, Store) or store is None else Store(store)
-            desk = _DESKS[key] = Desk(judge, kept, budget)  # which holds judge and budget: their ids stay their own
+            desk = _DESKS[key] = SharedJudge(
+                judge, kept, budget
+            )  # which holds judge and budget: their ids stay their own
         return desk

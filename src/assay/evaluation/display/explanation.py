@@ -20,7 +20,7 @@ from assay.store.store import Row
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from assay._util.rich_text import SeenText
+    from assay._util.rich_text import SafeText
 
 __all__ = ["Explanation", "headline", "score_in_words", "units_of", "verdict_in_words"]
 
@@ -53,9 +53,9 @@ class Explanation:
 
     def text(self, columns: int | None = None) -> str:
         """The explanation as plain text of at most so many columns; None: those of the terminal."""
-        from assay._util.rich_text import drawn
+        from assay._util.rich_text import render_text
 
-        return drawn(self.rich(), width() if columns is None else columns)
+        return render_text(self.rich(), width() if columns is None else columns)
 
     def __repr__(self) -> str:
         return f"<Explanation of row {self.row.number}: {', '.join(self._scores())}>"
@@ -92,7 +92,7 @@ class Explanation:
 def _score(score: Score, sample: Sample, short: bool = False) -> list[RenderableType]:
     from rich.padding import Padding
 
-    from assay._util.rich_text import SeenText as Text
+    from assay._util.rich_text import SafeText as Text
 
     blocks: list[RenderableType] = [Text(""), Text(headline(score), style="bold")]
     for reading, verdicts in score.verdicts.items():
@@ -123,7 +123,7 @@ def _score(score: Score, sample: Sample, short: bool = False) -> list[Renderable
     return blocks
 
 
-def _with_subject(line: SeenText, verdict: Verdict, units: Sequence[str]) -> SeenText:
+def _with_subject(line: SafeText, verdict: Verdict, units: Sequence[str]) -> SafeText:
     """What was judged behind its label; the parts by which a claim is not supported are underlined."""
     text, done = _subject(verdict, units), 0
     for part in verdict.unsupported:
@@ -147,6 +147,6 @@ def _more(verdicts: Sequence[Verdict], shown: Sequence[Verdict]) -> str:
 
 
 def _labelled(name: str, text: str | None) -> RenderableType:
-    from assay._util.rich_text import SeenText as Text
+    from assay._util.rich_text import SafeText as Text
 
     return Text(f"{name}: ", style="bold").append(text if text is not None else "–", style="not bold")

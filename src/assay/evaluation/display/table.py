@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from assay._util.terminal import counted, width
+from assay._util.terminal import pluralize, width
 from assay.evaluation.completeness import rows_in_words
 from assay.evaluation.summary import Summary
 
@@ -77,12 +77,12 @@ def footer(result: RunTotals) -> str:
         if usage.prompt_tokens is None or usage.completion_tokens is None
         else f"{usage.prompt_tokens + usage.completion_tokens} tokens"
     )
-    cost = f"{counted(usage.calls, 'call')}, {tokens}" if usage.calls else "no LLM calls"
+    cost = f"{pluralize(usage.calls, 'call')}, {tokens}" if usage.calls else "no LLM calls"
     rows = rows_in_words(result.rows, result.lost)
     said = f" ({result.note})" if result.note else ""
     lines = [
         f"run {result.run}{said}: {rows} in {result.seconds:.1f} s by {result.judge}; {cost}, "
-        f"{counted(result.reused, 'finding')} reused"
+        f"{pluralize(result.reused, 'judgement')} reused"
     ]
     lines += [f"INCOMPLETE: {reason}" for reason in result.incomplete]
     if result.cluster is not None:
@@ -98,7 +98,7 @@ def as_rich(result: RunTotals) -> RenderableType:
     """The table as a rich renderable."""
     from rich.console import Group
 
-    from assay._util.rich_text import SeenText as Text
+    from assay._util.rich_text import SafeText as Text
 
     alarm = bool(result.incomplete) or any(found.undelivered for found in result.deliveries.values())
     return Group(table_of(result.metrics), Text(footer(result), style="red" if alarm else "dim"))
@@ -118,7 +118,7 @@ def table_of(metrics: Mapping[str, Summary]) -> RenderableType:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from assay._util.rich_text import SeenText as Text
+    from assay._util.rich_text import SafeText as Text
 
     lines = [cells(summary) for summary in metrics.values()]
     gaps = any(summary.scored < summary.total for summary in metrics.values())
@@ -152,7 +152,7 @@ def groups_table(groups: Mapping[str, Mapping[str, Summary]], column: str) -> Re
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from assay._util.rich_text import SeenText as Text
+    from assay._util.rich_text import SafeText as Text
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column(Text(column), overflow="fold", min_width=min(12, len(column)))
@@ -170,6 +170,6 @@ def groups_table(groups: Mapping[str, Mapping[str, Summary]], column: str) -> Re
 
 def as_text(result: RunTotals, columns: int | None = None) -> str:
     """The table as plain text, as wide as the terminal where nothing is said."""
-    from assay._util.rich_text import drawn
+    from assay._util.rich_text import render_text
 
-    return drawn(as_rich(result), width() if columns is None else columns)
+    return render_text(as_rich(result), width() if columns is None else columns)

@@ -16,7 +16,7 @@ from assay.data.exports import json_of, read_records
 from assay.data.rows import RowError
 from assay.errors import InputError
 from assay.evaluation.imports.scales import Stated, scale_of
-from assay.evaluation.imports.scored_samples import Given, Graded, Run, given, run_of
+from assay.evaluation.imports.scored_samples import Graded, ImportedRun, ImportedValue, parse_value, run_of
 from assay.records.field_names import field_of
 
 Row = Mapping[str, Any]
@@ -24,14 +24,14 @@ _FEEDBACK = "feedback."
 _CALLS = "_calls"
 
 
-def open_ragas(address: str, *, scales: Stated | None = None) -> Run:
+def open_ragas(address: str, *, scales: Stated | None = None) -> ImportedRun:
     """The scores in a file of ragas: its own metrics by their names, others whose scale is stated."""
     rows = _records("ragas", address)
     columns = _columns(rows, lambda name: field_of(name) is None and not _is_number_of_rows(name))
     return run_of("ragas", address, [_graded(row, row, columns) for row in rows], scales)
 
 
-def open_trulens(address: str, *, scales: Stated | None = None) -> Run:
+def open_trulens(address: str, *, scales: Stated | None = None) -> ImportedRun:
     """The feedback in a table of TruLens' records: columns that have another one with their calls, or a known name."""
     rows = _records("trulens", address)
     names = {name for row in rows for name in row}
@@ -46,12 +46,14 @@ def open_trulens(address: str, *, scales: Stated | None = None) -> Run:
     )
 
 
-def open_langsmith(address: str, *, scales: Stated | None = None) -> Run:
+def open_langsmith(address: str, *, scales: Stated | None = None) -> ImportedRun:
     """The feedback in a table of an experiment of LangSmith; rows are the same where their examples are."""
     rows = _records("langsmith", address)
     columns = _columns(rows, lambda name: name.startswith(_FEEDBACK))
     graded = [
-        Graded(_example(row), {name.removeprefix(_FEEDBACK): given(row.get(name)) for name in columns if name in row})
+        Graded(
+            _example(row), {name.removeprefix(_FEEDBACK): parse_value(row.get(name)) for name in columns if name in row}
+        )
         for row in rows
     ]
     return run_of("langsmith", address, graded, scales)
@@ -89,7 +91,7 @@ def _columns(rows: list[Row], wanted: Callable[[str], bool]) -> list[str]:
     names = [name for name in dict.fromkeys(name for row in rows for name in row) if isinstance(name, str)]
     found = []
     for name in filter(wanted, names):
-        values = [given(row.get(name)).value for row in rows]
+        values = [parse_value(row.get(name)).value for row in rows]
         numbers = sum(not isinstance(value, str) for value in values)
         texts = sum(isinstance(value, str) and value.endswith("is no number") for value in values)
         if numbers > texts:
@@ -98,7 +100,7 @@ def _columns(rows: list[Row], wanted: Callable[[str], bool]) -> list[str]:
 
 
 def _graded(row: Row, sample: Row, columns: list[str]) -> Graded:
-    scores: dict[str, Given] = {name: given(row.get(name)) for name in columns}
+    scores: dict[str, ImportedValue] = {name: parse_value(row.get(name)) for name in columns}
     return Graded({name: value for name, value in sample.items() if name not in columns}, scores)
 
 

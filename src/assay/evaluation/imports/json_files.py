@@ -11,7 +11,7 @@ from assay.data import RowError, open_data
 from assay.data.files import json_of_file
 from assay.errors import InputError
 from assay.evaluation.imports.scales import Stated
-from assay.evaluation.imports.scored_samples import Given, Graded, Run, given, run_of
+from assay.evaluation.imports.scored_samples import Graded, ImportedRun, ImportedValue, parse_value, run_of
 from assay.records import Direction, Sample
 
 #: Where `assay.data.openai_evals.read` keeps what the graders said.
@@ -28,7 +28,7 @@ _CASE = {
 }
 
 
-def open_deepeval(address: str, *, scales: Stated | None = None) -> Run:
+def open_deepeval(address: str, *, scales: Stated | None = None) -> ImportedRun:
     """The scores in a test run that DeepEval saved (`DEEPEVAL_RESULTS_FOLDER`, `.deepeval/.latest_test_run.json`)."""
     cases = _object("deepeval", address).get("testCases")
     if not isinstance(cases, list):
@@ -38,16 +38,16 @@ def open_deepeval(address: str, *, scales: Stated | None = None) -> Run:
 
 def _case(case: Any, address: str, number: int) -> Graded:
     case = _mapping(case, address, number)
-    found: dict[str, Given] = {}
+    found: dict[str, ImportedValue] = {}
     for one in case.get("metricsData") or ():
         if not isinstance(one, Mapping) or not isinstance(one.get("name"), str):
             continue
         judge = one.get("evaluationModel")
         judge = judge if isinstance(judge, str) else None
         if one.get("error"):
-            found[one["name"]] = Given(f"the metric failed: {str(one['error'])[:200]}", judge)
+            found[one["name"]] = ImportedValue(f"the metric failed: {str(one['error'])[:200]}", judge)
         else:
-            found[one["name"]] = given(one.get("score"), judge, _good_end(one))
+            found[one["name"]] = parse_value(one.get("score"), judge, _good_end(one))
     return Graded({name: case[key] for key, name in _CASE.items() if case.get(key) is not None}, found)
 
 
@@ -61,7 +61,7 @@ def _good_end(one: Mapping[str, Any]) -> Direction | None:
     return "higher" if (score > threshold) is success else "lower"
 
 
-def open_ragchecker(address: str, *, scales: Stated | None = None) -> Run:
+def open_ragchecker(address: str, *, scales: Stated | None = None) -> ImportedRun:
     """The metrics of each result in a file that RAGChecker wrote; the means beside them are not read."""
     results = _object("ragchecker", address).get("results")
     if not isinstance(results, list):
@@ -79,13 +79,15 @@ def open_ragchecker(address: str, *, scales: Stated | None = None) -> Run:
                     "reference": result.get("gt_answer"),
                     "contexts": result.get("retrieved_context"),
                 },
-                {str(name): given(value) for name, value in metrics.items()} if isinstance(metrics, Mapping) else {},
+                {str(name): parse_value(value) for name, value in metrics.items()}
+                if isinstance(metrics, Mapping)
+                else {},
             )
         )
     return run_of("ragchecker", address, rows, scales)
 
 
-def open_llamaindex(address: str, *, scales: Stated | None = None) -> Run:
+def open_llamaindex(address: str, *, scales: Stated | None = None) -> ImportedRun:
     """What `BatchEvalRunner` gives, saved as JSON: a list of evaluation results for each evaluator's name.
 
     Results of several evaluators are of one row where query and response are the same.
@@ -103,25 +105,25 @@ def open_llamaindex(address: str, *, scales: Stated | None = None) -> Run:
                 field: result.get(key)
                 for field, key in (("question", "query"), ("contexts", "contexts"), ("answer", "response"))
             }
-            found = given(result.get("score"))
+            found = parse_value(result.get("score"))
             if result.get("invalid_result"):
-                found = Given(f"the result is invalid: {result.get('invalid_reason') or 'no reason given'}")
+                found = ImportedValue(f"the result is invalid: {result.get('invalid_reason') or 'no reason given'}")
             kept = rows.setdefault((*asked, seen[asked]), Graded(sample, {}))
             rows[(*asked, seen[asked])] = Graded(kept.row, {**kept.given, str(name): found})
     return run_of("llamaindex", address, list(rows.values()), scales)
 
 
-def open_bedrock(address: str, *, scales: Stated | None = None) -> Run:
+def open_bedrock(address: str, *, scales: Stated | None = None) -> ImportedRun:
     """The results that an evaluation job of Amazon Bedrock wrote (`assay.data.bedrock.read` reads the rows)."""
     rows = []
     for sample in _samples("bedrock", address):
         found = sample.metadata.get("bedrock_scores")
-        scores = {name: given(value) for name, value in found.items()} if isinstance(found, Mapping) else {}
+        scores = {name: parse_value(value) for name, value in found.items()} if isinstance(found, Mapping) else {}
         rows.append(Graded(sample, scores))
     return run_of("bedrock", address, rows, scales)
 
 
-def open_openai_evals(address: str, *, scales: Stated | None = None) -> Run:
+def open_openai_evals(address: str, *, scales: Stated | None = None) -> ImportedRun:
     """What graders of OpenAI's hosted evals found: whether they passed, or their score where its scale is stated.
 
     Their scores are on whatever scale a grader was given. Rows are the same by the data source's item.
@@ -131,17 +133,17 @@ def open_openai_evals(address: str, *, scales: Stated | None = None) -> Run:
     for sample in _samples("openai-evals", f"openai-evals:{address}"):
         about = sample.metadata.get(NAMED)
         results = about.get("results") if isinstance(about, Mapping) else None
-        found: dict[str, Given] = {}
+        found: dict[str, ImportedValue] = {}
         for one in results if isinstance(results, list) else ():
             if isinstance(one, Mapping) and isinstance(one.get("name"), str):
                 key = "score" if one["name"] in scales else "passed"
-                found[one["name"]] = given(one.get(key))
-        rows.append(Graded(_by_what_is_asked(sample), found))
+                found[one["name"]] = parse_value(one.get(key))
+        rows.append(Graded(_without_id(sample), found))
     passing = {name: (0.0, 1.0) for row in rows for name in row.given if name not in scales}
     return run_of("openai-evals", address, rows, {**passing, **scales})
 
 
-def _by_what_is_asked(sample: Sample) -> Sample:
+def _without_id(sample: Sample) -> Sample:
     """Without its id, which is that of the output item: no two runs share one."""
     about = sample.metadata.get(NAMED)
     item = about.get("datasource_item_id") if isinstance(about, Mapping) else None

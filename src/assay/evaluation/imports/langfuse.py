@@ -12,20 +12,20 @@ from typing import Any
 
 from assay.data.exports import json_of
 from assay.evaluation.imports.scales import Stated
-from assay.evaluation.imports.scored_samples import Given, Run
-from assay.evaluation.imports.trace_scores import PEOPLE, Record, Rows, absent, key_of, records_of, result
+from assay.evaluation.imports.scored_samples import ImportedRun, ImportedValue
+from assay.evaluation.imports.trace_scores import PEOPLE, Record, TraceRows, absent, key_of, records_of, result
 
 #: What is a text to read, or an answer put right, and measures nothing.
 _TEXTS = ("TEXT", "CORRECTION")
 
 
-def open_langfuse(address: str, *, scales: Stated | None = None) -> Run:
+def open_langfuse(address: str, *, scales: Stated | None = None) -> ImportedRun:
     """The scores in a file of Langfuse; a row is a trace, with the scores of its observations.
 
     Rows are the same where input and expected output are, without input by the item of the data set, else by the trace.
     Of several scores of one name on a row it is the mean; a category leaves the row without a value.
     """
-    rows, scores, items = Rows("langfuse", address), list[tuple[Record, str | None]](), dict[str, str]()
+    rows, scores, items = TraceRows("langfuse", address), list[tuple[Record, str | None]](), dict[str, str]()
     others = list[Record]()
     for record in records_of("langfuse", address):
         if _is_score(record):
@@ -48,7 +48,7 @@ def open_langfuse(address: str, *, scales: Stated | None = None) -> Run:
 
 
 def _of_trace(
-    record: Record, rows: Rows, items: Mapping[str, str], traces: dict[str, str]
+    record: Record, rows: TraceRows, items: Mapping[str, str], traces: dict[str, str]
 ) -> Iterator[tuple[Record, str | None]]:
     """Takes in a trace, an observation or an item, and gives the scores that stand in it, with their trace."""
     within = json_of(record.get("scores"))
@@ -67,7 +67,7 @@ def _of_trace(
     yield from ((one, trace) for one in within if isinstance(one, Mapping)) if isinstance(within, list) else ()
 
 
-def _of_score(score: Record, trace: str | None, rows: Rows, traces: Mapping[str, str]) -> None:
+def _of_score(score: Record, trace: str | None, rows: TraceRows, traces: Mapping[str, str]) -> None:
     kind = str(_get(score, "data_type") or "").upper()
     name, trace = score.get("name"), trace or _trace_of(score, traces)
     if not isinstance(name, str) or not name:
@@ -80,7 +80,7 @@ def _of_score(score: Record, trace: str | None, rows: Rows, traces: Mapping[str,
         rows.score(trace, name, _value(score, kind), score.get("metadata"))
 
 
-def _value(score: Record, kind: str) -> Given:
+def _value(score: Record, kind: str) -> ImportedValue:
     value, word = score.get("value"), _get(score, "string_value")
     judge = PEOPLE if str(score.get("source")).upper() == "ANNOTATION" else None
     if kind == "CATEGORICAL":  # the number beside it is 0 wherever no configuration says another

@@ -12,21 +12,21 @@ from typing import Any
 
 from assay.data.exports import json_of
 from assay.evaluation.imports.scales import Stated
-from assay.evaluation.imports.scored_samples import Run
-from assay.evaluation.imports.trace_scores import PEOPLE, Record, Rows, absent, key_of, records_of, result
+from assay.evaluation.imports.scored_samples import ImportedRun
+from assay.evaluation.imports.trace_scores import PEOPLE, Record, TraceRows, absent, key_of, records_of, result
 
 _COLUMN = "annotation_"
 _SCORE = "_score"
 _TASK = "the task failed: "
 
 
-def open_phoenix(address: str, *, scales: Stated | None = None) -> Run:
+def open_phoenix(address: str, *, scales: Stated | None = None) -> ImportedRun:
     """The annotations in a file of Phoenix. Rows are runs of examples, else traces, else what the annotations name.
 
     Rows are the same where input and reference are, without input by id. Of several annotations of one name on a row
     it is the mean; a label alone, an evaluator that failed and a task that failed leave the row without a value.
     """
-    rows, spans, notes = Rows("phoenix", address), dict[str, str](), list[Record]()
+    rows, spans, notes = TraceRows("phoenix", address), dict[str, str](), list[Record]()
     for number, record in enumerate(records_of("phoenix", address), 1):
         if key_of(record.get("example_id")) is not None:
             _of_experiment(record, rows, number)
@@ -39,7 +39,7 @@ def open_phoenix(address: str, *, scales: Stated | None = None) -> Run:
     return rows.run(scales)
 
 
-def _of_experiment(record: Record, rows: Rows, number: int) -> None:
+def _of_experiment(record: Record, rows: TraceRows, number: int) -> None:
     key = f"run {number}"  # of an example there may be several, also of other experiments
     name = key_of(record["example_id"])
     rows.seen(key, record.get("input"), record.get("output"), record.get("reference_output"), name)
@@ -63,14 +63,14 @@ def _in_columns(record: Record) -> list[Record]:
     return [one for one in found if not all(absent(one[part]) for part in ("score", "label", "error"))]
 
 
-def _of_span(record: Record, span: str, rows: Rows, spans: dict[str, str]) -> None:
+def _of_span(record: Record, span: str, rows: TraceRows, spans: dict[str, str]) -> None:
     trace = key_of(_at(record, "context", "trace_id")) or span
     spans[span] = trace
     if absent(record.get("parent_id")):
         rows.seen(trace, _at(record, "attributes", "input.value"), _at(record, "attributes", "output.value"))
 
 
-def _of_annotation(record: Record, rows: Rows, spans: Mapping[str, str]) -> None:
+def _of_annotation(record: Record, rows: TraceRows, spans: Mapping[str, str]) -> None:
     span, trace = key_of(record.get("span_id")), key_of(record.get("trace_id"))
     if not absent(record.get("document_position")):
         rows.lost("annotations of single documents")
@@ -81,7 +81,7 @@ def _of_annotation(record: Record, rows: Rows, spans: Mapping[str, str]) -> None
         _scored(record, scored, spans.get(span, span) if span is not None else str(trace), rows)
 
 
-def _scored(record: Record, found: Record, key: str, rows: Rows) -> None:
+def _scored(record: Record, found: Record, key: str, rows: TraceRows) -> None:
     name = record.get("annotation_name") or record.get("name")
     if not isinstance(name, str) or not name:
         rows.lost("annotations without a name")

@@ -66,7 +66,7 @@ def scale_of(system: str, column: str, given: Stated) -> Scale | None:
 
     Raises InputError for a stated scale without two ends.
     """
-    known = _known(system, column)
+    known = _lookup(system, column)
     named = next((name for name in (column, known.name if known else None) if name in given), None)
     if named is None:
         return known
@@ -77,7 +77,7 @@ def scale_of(system: str, column: str, given: Stated) -> Scale | None:
     return Scale(known.name if known else column, min(worst, best), max(worst, best), direction)
 
 
-def _known(system: str, column: str) -> Scale | None:
+def _lookup(system: str, column: str) -> Scale | None:
     from assay.metrics.systems import SYSTEMS, entry_of
 
     if system not in SYSTEMS:

@@ -19,7 +19,7 @@ _NAMED = 3  # rows that are named of those that are left out
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ImportedValue:
     """What a system found of one row by one metric: a number, or a sentence on why there is none.
 
     direction  where the system's own verdict shows it
@@ -35,10 +35,10 @@ class Graded:
     """A row of somebody's file, or the sample in it, and what stands there of each metric."""
 
     row: Mapping[str, Any] | Sample
-    given: Mapping[str, Given] = field(default_factory=dict)
+    given: Mapping[str, ImportedValue] = field(default_factory=dict)
 
 
-class Run(NamedTuple):
+class ImportedRun(NamedTuple):
     """What `assay.evaluation.external_runs` makes a result of."""
 
     judge: str
@@ -46,23 +46,23 @@ class Run(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def given(value: object, judge: str | None = None, direction: Direction | None = None) -> Given:
+def parse_value(value: object, judge: str | None = None, direction: Direction | None = None) -> ImportedValue:
     """A number as files have it: also as a text, as true or false, as yes or no."""
     if missing(value) or value == "":
-        return Given("there is no value of it", judge, direction)
+        return ImportedValue("there is no value of it", judge, direction)
     word = value.strip().casefold() if isinstance(value, str) else value
     if isinstance(word, str) and word in _WORDS:
-        return Given(_WORDS[word], judge, direction)
+        return ImportedValue(_WORDS[word], judge, direction)
     try:
         number = float(word)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        return Given(f"{str(value)[:80]!r} is no number", judge, direction)
+        return ImportedValue(f"{str(value)[:80]!r} is no number", judge, direction)
     if math.isnan(number):
-        return Given("there is no value of it", judge, direction)
-    return Given(number if math.isfinite(number) else f"{number} is no finite number", judge, direction)
+        return ImportedValue("there is no value of it", judge, direction)
+    return ImportedValue(number if math.isfinite(number) else f"{number} is no finite number", judge, direction)
 
 
-def run_of(system: str, file: str, rows: Sequence[Graded], scales: Stated | None) -> Run:
+def run_of(system: str, file: str, rows: Sequence[Graded], scales: Stated | None) -> ImportedRun:
     """The rows as a run. Metrics whose scale nobody has said are left out, and a note names them.
 
     Raises InputError where there is no row, none of the metrics has a scale, a stated one is of no metric of the
@@ -73,7 +73,7 @@ def run_of(system: str, file: str, rows: Sequence[Graded], scales: Stated | None
     rows = [_printable(row) for row in rows]
     columns = list(dict.fromkeys(name for row in rows for name in row.given))
     found = {name: _scale(system, name, rows, scales or {}) for name in columns}
-    known = _apart({name: scale for name, scale in found.items() if scale is not None})
+    known = _unique_names({name: scale for name, scale in found.items() if scale is not None})
     unknown = [name for name in columns if name not in known]
     strange = [name for name in scales or () if name not in columns and all(name != one.name for one in known.values())]
     if strange:
@@ -95,7 +95,7 @@ def run_of(system: str, file: str, rows: Sequence[Graded], scales: Stated | None
         notes.append(f"{file}: left out, since they cannot be read: {'; '.join(left[:_NAMED])}{more}.")
     if not scored:
         raise InputError(f"{file}: no row can be read: {left[0]}")
-    return Run(f"{system}: {', '.join(sorted(judges)) or 'not said'}", scored, tuple(notes))
+    return ImportedRun(f"{system}: {', '.join(sorted(judges)) or 'not said'}", scored, tuple(notes))
 
 
 def _printable(row: Graded) -> Graded:
@@ -125,7 +125,7 @@ def _scale(system: str, name: str, rows: Sequence[Graded], scales: Stated) -> Sc
     return Scale(name, scale.low, scale.high, direction)  # that version's metric is another one than the one we list
 
 
-def _apart(scales: Mapping[str, Scale]) -> dict[str, Scale]:
+def _unique_names(scales: Mapping[str, Scale]) -> dict[str, Scale]:
     """Each under a name of its own: of two columns with the same metric the second keeps the file's name."""
     found: dict[str, Scale] = {}
     taken: set[str] = set()
@@ -160,7 +160,7 @@ def _samples(rows: Sequence[Graded]) -> Iterator[Sample | RowError]:
     return (sample for _, sample in open_data([graded.row for graded in rows]))
 
 
-def _score(where: str, one: Given | None, system: str, column: str, scale: Scale) -> Score:
+def _score(where: str, one: ImportedValue | None, system: str, column: str, scale: Scale) -> Score:
     if one is None or isinstance(one.value, str):
         message = f"{system}: {'the row has none' if one is None else one.value}"
         gap = Unscored(cause=Cause.NOT_APPLICABLE, message=message)

@@ -14,7 +14,7 @@ from assay.data.exports import json_of, read_records
 from assay.data.rows import RowError
 from assay.errors import InputError
 from assay.evaluation.imports.scales import Stated
-from assay.evaluation.imports.scored_samples import Given, Graded, Run, given, run_of
+from assay.evaluation.imports.scored_samples import Graded, ImportedRun, ImportedValue, parse_value, run_of
 from assay.records import Sample
 
 Record = Mapping[str, Any]
@@ -32,10 +32,10 @@ class _Row:
     answer: str | None = None
     reference: str | None = None
     failed: str | None = None
-    scores: dict[str, list[Given]] = field(default_factory=dict)
+    scores: dict[str, list[ImportedValue]] = field(default_factory=dict)
 
 
-class Rows:
+class TraceRows:
     """Rows by whatever tells them apart in their store, with the scores that were found for each."""
 
     def __init__(self, system: str, address: str) -> None:
@@ -58,7 +58,7 @@ class Rows:
         """What was to be scored is not there: whatever evaluators made of that is no score."""
         self._rows.setdefault(key, _Row()).failed = why
 
-    def score(self, key: str, name: str, value: Given, metadata: Any = None) -> None:
+    def score(self, key: str, name: str, value: ImportedValue, metadata: Any = None) -> None:
         """One more score of this name; `metadata` has its range where assay wrote it."""
         name = well_formed(name)
         self._rows.setdefault(key, _Row()).scores.setdefault(name, []).append(value)
@@ -70,7 +70,7 @@ class Rows:
         """A score that is of no row, which a note counts."""
         self._lost[what] = self._lost.get(what, 0) + 1
 
-    def run(self, scales: Stated | None) -> Run:
+    def run(self, scales: Stated | None) -> ImportedRun:
         """All rows as a run. Raises InputError as `run_of` does."""
         known = {name: next(iter(ends)) for name, ends in self._ranges.items() if len(ends) == 1}
         names = {name for row in self._rows.values() for name in row.scores}
@@ -83,30 +83,30 @@ class Rows:
         named = well_formed(row.name or key) if row.question is None else None
         about = Sample(id=named, question=row.question, answer=row.answer, reference=row.reference)
         if row.failed is not None:
-            return Graded(about, dict.fromkeys(names, Given(row.failed)))
-        return Graded(about, {name: _together(values) for name, values in row.scores.items()})
+            return Graded(about, dict.fromkeys(names, ImportedValue(row.failed)))
+        return Graded(about, {name: _mean_value(values) for name, values in row.scores.items()})
 
 
-def _together(values: list[Given]) -> Given:
+def _mean_value(values: list[ImportedValue]) -> ImportedValue:
     """Of several scores of one name on a row the mean of those that have a number."""
     numbers = [one for one in values if not isinstance(one.value, str)]
     if not numbers:
         return values[0]
     judges = sorted({one.judge for one in numbers if one.judge})
     mean = math.fsum(float(one.value) / len(numbers) for one in numbers)
-    return Given(mean, ", ".join(judges) or None)
+    return ImportedValue(mean, ", ".join(judges) or None)
 
 
-def result(score: Any, label: Any, error: Any = None, judge: str | None = None) -> Given:
+def result(score: Any, label: Any, error: Any = None, judge: str | None = None) -> ImportedValue:
     """A number, or why there is none: an error, or that a label stands alone. Yes and true are 1, no and false 0."""
     if not absent(score):
-        return given(score, judge)
+        return parse_value(score, judge)
     if not absent(error):
-        return Given(f"the evaluator failed: {str(error)[:200]}", judge)
+        return ImportedValue(f"the evaluator failed: {str(error)[:200]}", judge)
     if absent(label):
-        return Given("there is no value of it", judge)
-    found = given(str(label), judge) if str(label).strip().casefold() in ("true", "false", "yes", "no") else None
-    return found or Given(f"the label {str(label)[:80]!r} stands alone, without a number", judge)
+        return ImportedValue("there is no value of it", judge)
+    found = parse_value(str(label), judge) if str(label).strip().casefold() in ("true", "false", "yes", "no") else None
+    return found or ImportedValue(f"the label {str(label)[:80]!r} stands alone, without a number", judge)
 
 
 def records_of(system: str, address: str) -> Iterator[Record]:

@@ -12,8 +12,8 @@ from typing import Any
 from assay.errors import InputError
 from assay.evaluation.progress import progress_for
 from assay.evaluation.result import Result
-from assay.evaluation.sharded.engines import Hand, Team
-from assay.evaluation.sharded.manifest import Folder, Plan
+from assay.evaluation.sharded.engines import WorkerHandle, WorkerPool
+from assay.evaluation.sharded.manifest import Folder, ShardPlan
 from assay.evaluation.sharded.scoring import Recipe
 from assay.evaluation.sharded.workers import Task, error_of
 from assay.evaluation.summary import Summary
@@ -41,12 +41,12 @@ class Merged:
 
 
 class Driver:
-    """Hands shards to a crew until all are done or set aside."""
+    """Hands shards to a pool until all are done or set aside."""
 
-    def __init__(self, recipe: Recipe, crew: Team, merged: Merged, progress: bool | None) -> None:
-        self._recipe, self._crew, self._merged, self._progress = recipe, crew, merged, progress
+    def __init__(self, recipe: Recipe, pool: WorkerPool, merged: Merged, progress: bool | None) -> None:
+        self._recipe, self._pool, self._merged, self._progress = recipe, pool, merged, progress
         self._folder = Folder(recipe.out)
-        self.plan = Plan(self._folder)
+        self.plan = ShardPlan(self._folder)
         self._again: deque[Task] = deque()
         self._ahead: list[tuple[int, int, Task]] = []  # a heap: what is to be given first, in the order of the plan
         self._read = 0  # shards put into it
@@ -56,18 +56,18 @@ class Driver:
 
     def run(self) -> None:
         """Raises what ended the job: JudgeFailure, InputError, StoreError, KeyboardInterrupt."""
-        crew, todo = self._crew, self._todo()
+        pool, todo = self._pool, self._todo()
         first = next(todo, None)
         if first is None:
             return
         self._again.append(first)
-        crew.begin(self._recipe)
+        pool.begin(self._recipe)
         with progress_for(self._progress, lambda: None) as bar:
             while self._feed(todo):
-                for worker, what, told in crew.heard():
+                for worker, what, told in pool.heard():
                     self._take(worker, what, told)
                 bar.update(self._merged.result)
-        crew.end()
+        pool.end()
 
     def _todo(self) -> Iterator[Task]:
         """The shards that are not done, as tasks; what is done already is merged on the way."""
@@ -83,12 +83,12 @@ class Driver:
 
     def _feed(self, todo: Iterator[Task]) -> bool:
         """Give every idle worker a task; whether any is at work."""
-        for worker in self._crew.idle():
+        for worker in self._pool.idle():
             task = self._next(todo)
             if task is None:
                 break
             worker.give(task)
-        return any(worker.task is not None for worker in self._crew.workers)
+        return any(worker.task is not None for worker in self._pool.workers)
 
     def _next(self, todo: Iterator[Task]) -> Task | None:
         """The largest shard of those that come next: small ones are left for the end, when nobody shall wait long.
@@ -105,7 +105,7 @@ class Driver:
                 break
         return heappop(self._ahead)[2] if self._ahead else None
 
-    def _take(self, worker: Hand, what: str, told: Any) -> None:
+    def _take(self, worker: WorkerHandle, what: str, told: Any) -> None:
         task = worker.task
         assert task is not None  # only those at work are heard
         if what == "failed":
@@ -117,19 +117,19 @@ class Driver:
             self._unborn = 0
         elif what == "lost":
             self._again.append(task)
-            self._crew.replace(worker)
+            self._pool.replace(worker)
         elif what == "died":
             if worker.ready:
                 self._died(task, worker.row)
             else:
                 self._never_began(task)
-            self._crew.replace(worker)
+            self._pool.replace(worker)
 
     def _never_began(self, task: Task) -> None:
         """Raises InputError where no process begins."""
         self._unborn += 1
-        if self._unborn > DEATHS * len(self._crew.workers):
-            raise InputError(self._crew.unborn)
+        if self._unborn > DEATHS * len(self._pool.workers):
+            raise InputError(self._pool.unborn)
         self._again.append(task)
 
     def _died(self, task: Task, row: int | None) -> None:

@@ -18,16 +18,16 @@ from assay._util.plugins import load
 from assay.errors import InputError
 from assay.evaluation.sharded.scoring import Recipe
 from assay.evaluation.sharded.shards import Cut, Files
-from assay.evaluation.sharded.workers import Crew, Task
+from assay.evaluation.sharded.workers import ProcessPool, Task
 from assay.judges.budget.budget import Budget
 from assay.judges.budget.ledger import MemoryLedger
-from assay.judges.budget.shared import Purse
+from assay.judges.budget.shared import SharedAllowance
 from assay.judges.budget.sqlite_ledger import FileLedger
 
 GROUP = "assay.engines"
 
 
-class Hand(Protocol):
+class WorkerHandle(Protocol):
     """One worker as the driver sees it.
 
     task   what it works on; None: it is idle
@@ -43,18 +43,18 @@ class Hand(Protocol):
         """Set it to work. That it has died shows when it is heard."""
 
 
-class Team(Protocol):
+class WorkerPool(Protocol):
     """The workers of a job. `unborn`: what to tell a user of whom none begins."""
 
     unborn: str
 
     @property
-    def workers(self) -> Sequence[Hand]: ...
+    def workers(self) -> Sequence[WorkerHandle]: ...
 
     def begin(self, recipe: Recipe) -> None:
         """Tell all what to do. Raises InputError for what cannot be sent."""
 
-    def idle(self) -> Sequence[Hand]: ...
+    def idle(self) -> Sequence[WorkerHandle]: ...
 
     def heard(self) -> Iterator[tuple[Any, str, Any]]:
         """Wait until some worker says something, and what they say: `ready`; `row`, with its number; `done`, with the
@@ -80,7 +80,7 @@ class Engine(Protocol):
         how  column_map, format, language and rows (of a shard at most)
         """
 
-    def crew(self, data: Cut) -> AbstractContextManager[Team]:
+    def workers(self, data: Cut) -> AbstractContextManager[WorkerPool]:
         """Workers for this data, which are gone at the end of the block."""
 
     def shared(self, budget: Budget, spending: Path) -> Budget:
@@ -102,13 +102,13 @@ class Processes:
         """See `Engine.cut`: files."""
         return Files.of(data, **how)
 
-    def crew(self, data: Cut) -> Crew:
-        """See `Engine.crew`. They start while the rest is looked at."""
-        return Crew(sum(1 for _ in islice(data.plan(), self.jobs)))
+    def workers(self, data: Cut) -> ProcessPool:
+        """See `Engine.workers`. They start while the rest is looked at."""
+        return ProcessPool(sum(1 for _ in islice(data.plan(), self.jobs)))
 
     def shared(self, budget: Budget, spending: Path) -> Budget:
         """See `Engine.shared`: a file, each process with a piece of it."""
-        return budget.on(Purse(authority_of(budget, spending)))
+        return budget.on(SharedAllowance(authority_of(budget, spending)))
 
 
 def authority_of(budget: Budget, spending: Path) -> FileLedger:
@@ -121,7 +121,7 @@ def may_be_shared(budget: Budget) -> bool:
     return isinstance(budget.ledger, (MemoryLedger, FileLedger))
 
 
-def engine_named(name: str, jobs: int | None) -> Engine:
+def engine_by_name(name: str, jobs: int | None) -> Engine:
     """The engine of that name with so many workers. Raises InputError for an unknown one, MissingExtra for a missing
     package.
     """

@@ -34,7 +34,7 @@ BATCH = 0.5  # of the usual price
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class CostEstimate:
     """What so many rows take.
 
     hours    on these cores, and at this endpoint
@@ -79,7 +79,7 @@ def estimate(
     calls_per_minute: float | None = None,
     tokens_per_minute: float | None = None,
     like: Result | None = None,
-) -> Estimate:
+) -> CostEstimate:
     """What scoring so many rows takes on so many cores, of one machine or of several.
 
     judge     "embedded": faithfulness and context_utilization. Any other name is an LLM judge's, with the default
@@ -102,7 +102,7 @@ def estimate(
     lean = rows * LEAN / 1e9
     if judge == "embedded":
         cpu = rows * (on_the_line(READING, contexts) + ADDED)
-        return Estimate(rows, cpu / cores / APART / 3600, "cores", cpu / 3600, 0, 0, 0, 0.0, lean)
+        return CostEstimate(rows, cpu / cores / APART / 3600, "cores", cpu / 3600, 0, 0, 0, 0.0, lean)
     calls, prompt, completion = _like(like) if like is not None else _measured(contexts)
     cpu = rows * (CLIENT * calls / CALLS + ADDED)
     seconds = {
@@ -115,7 +115,7 @@ def estimate(
     total = math.ceil(rows * prompt), math.ceil(rows * completion)
     dollars = None if prices is None else (BATCH if batches else 1.0) * prices.of(*total) / NANO
     asked = math.ceil(rows * calls), *total
-    return Estimate(rows, seconds[bound] / 3600, bound, cpu / 3600, *asked, dollars, lean, batches)
+    return CostEstimate(rows, seconds[bound] / 3600, bound, cpu / 3600, *asked, dollars, lean, batches)
 
 
 def on_the_line(points: Mapping[int, float], at: float) -> float:

@@ -20,7 +20,7 @@ from assay.evaluation.run_names import start_run
 from assay.evaluation.sharded.driver import DEATHS, Driver, Merged
 from assay.evaluation.sharded.engines import Engine, Processes, may_be_shared
 from assay.evaluation.sharded.manifest import Folder
-from assay.evaluation.sharded.scoring import JudgeMaker, Recipe, made
+from assay.evaluation.sharded.scoring import JudgeMaker, Recipe, make_judge
 from assay.evaluation.sharded.shards import ROWS, Shard
 from assay.evaluation.summary import Summary
 from assay.judges.budget.budget import Budget, check_budget
@@ -91,7 +91,7 @@ def evaluate_in_shards(
     engine      where the workers run: `Processes(8)`. What one has begun another goes on with
     out         folder of the job, in which a rerun goes on, or an address in an object store, `s3://BUCKET/PREFIX`;
                 None: a folder in the store's, by data, metrics and judge
-    lean        keep of each row id, values and causes: no texts, no evidence, and no findings
+    lean        keep of each row id, values and causes: no texts, no evidence, and no judgements
     shard_rows  rows of a shard at most
     concurrency  samples in flight in each worker
 
@@ -105,9 +105,9 @@ def evaluate_in_shards(
         if value is not None and value < 1:
             raise InputError(f"{name}: expected at least 1, got {value}")
     cut = engine.cut(data, column_map=column_map, format=format, language=language, rows=shard_rows)
-    with engine.crew(cut) as crew:
+    with engine.workers(cut) as pool:
         source = cut.data()
-        resolved = made(judge, 1)
+        resolved = make_judge(judge, 1)
         if resolved.rows_in_flight is not None:
             raise InputError(
                 f"{engine.argument}: {type(resolved).__name__} answers in batches, which one process sends and fetches "
@@ -143,7 +143,7 @@ def evaluate_in_shards(
             run=result.run, concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial,
             lean=lean, budget=budget, stop_after=stop_after,
         )  # fmt: skip
-        return _driven(Driver(recipe, crew, Merged(result), progress), recipe, result)
+        return _driven(Driver(recipe, pool, Merged(result), progress), recipe, result)
 
 
 def _spending(folder: Folder, own: Path) -> Path:

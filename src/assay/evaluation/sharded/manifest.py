@@ -122,7 +122,7 @@ def _lines(items: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     return (to_json(item) + "\n" for item in items)
 
 
-class Plan:
+class ShardPlan:
     """The shards of a job as they were cut, so that data is read once for it. In a file that ends with its process."""
 
     def __init__(self, folder: Folder) -> None:

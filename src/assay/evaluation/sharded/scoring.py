@@ -14,15 +14,15 @@ from typing import Any, TypeAlias, cast
 
 from assay.data import RowError
 from assay.errors import SETTLED, Cause, JudgeFailure
-from assay.evaluation.run import Watch
+from assay.evaluation.run import JudgeMonitor
 from assay.evaluation.score_sample import score_sample, storable, unscored_sample
 from assay.evaluation.sharded.manifest import Folder
 from assay.evaluation.sharded.shards import Cut, Shard
 from assay.evaluation.summary import Summary
 from assay.judges import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, spending
-from assay.judges.budget.shared import Purse
-from assay.judges.cache import FindingCache
+from assay.judges.budget.shared import SharedAllowance
+from assay.judges.cache import JudgementCache
 from assay.judges.named import resolve_judge
 from assay.metrics import Metric
 from assay.records import Sample, Score, ScoredSample
@@ -36,7 +36,7 @@ JudgeMaker: TypeAlias = "JudgeSpec | Callable[[], BaseJudge]"
 class Recipe:
     """What is done with each shard. Can be pickled where the judge and the metrics can.
 
-    store    where findings are kept and found; None: nowhere
+    store    where judgements are kept and found; None: nowhere
     lean     keep of each row its id and its values alone: no texts, no evidence
     threads  of the embedded judge
     """
@@ -65,7 +65,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def made(judge: JudgeMaker, threads: int | None = None) -> BaseJudge:
+def make_judge(judge: JudgeMaker, threads: int | None = None) -> BaseJudge:
     """The judge that is meant. `threads` goes to the embedded one. Raises InputError."""
     if judge is None or judge == "embedded":
         return resolve_judge("embedded") if threads is None else resolve_judge("embedded", threads=threads)
@@ -82,12 +82,12 @@ class ShardScorer:
 
     def __init__(self, recipe: Recipe) -> None:
         self._recipe = recipe
-        self._judge = made(recipe.judge, recipe.threads)
+        self._judge = make_judge(recipe.judge, recipe.threads)
         self._reader = recipe.files.reader()
         self._folder = Folder(recipe.out)
         self._folder.check()
         self._store = None if recipe.store is None else Store(recipe.store)
-        self._watch = Watch(recipe.metrics, recipe.stop_after)
+        self._watch = JudgeMonitor(recipe.metrics, recipe.stop_after)
 
     def score(
         self, shard: Shard, guilty: Collection[int] = (), alone: Callable[[int], None] | None = None
@@ -104,15 +104,15 @@ class ShardScorer:
             with spending(budget):
                 return asyncio.run(self._score(shard, guilty, alone))
         finally:
-            if budget is not None and isinstance(budget.ledger, Purse):
+            if budget is not None and isinstance(budget.ledger, SharedAllowance):
                 budget.ledger.give_back()
 
     async def _score(
         self, shard: Shard, guilty: Collection[int], alone: Callable[[int], None] | None
     ) -> dict[str, Any]:
         recipe, judge = self._recipe, self._judge
-        findings = None if self._store is None else self._store.findings(recipe.run)
-        cache = FindingCache(judge.kept_in(findings) if findings is not None else judge, findings)
+        judgements = None if self._store is None else self._store.judgements(recipe.run)
+        cache = JudgementCache(judge.with_store(judgements) if judgements is not None else judge, judgements)
         at_once = 1 if alone is not None else min(recipe.concurrency, judge.samples_at_once or recipe.concurrency)
         slots = asyncio.Semaphore(at_once)
         fatal: list[JudgeFailure] = []
@@ -152,7 +152,7 @@ class ShardScorer:
         return dict(self._folder.finish(shard, lines, entry))
 
 
-def entry_of(shard: Shard, scored: Sequence[ScoredSample], cache: FindingCache) -> dict[str, Any]:
+def entry_of(shard: Shard, scored: Sequence[ScoredSample], cache: JudgementCache) -> dict[str, Any]:
     """What the manifest says of a shard: which it is, its summaries, what it cost."""
     summaries: dict[str, Summary] = {}
     waiting = 0

@@ -69,7 +69,7 @@ def size_after(first: int, most: int) -> int:
     return min(most, max(FEWEST, first // PART))
 
 
-class Rows(Protocol):
+class ShardRows(Protocol):
     """Reads shards, in a worker."""
 
     def rows(self, shard: Shard) -> list[tuple[int, Sample | RowError]]:
@@ -91,7 +91,7 @@ class Cut(Protocol):
     def plan(self) -> Iterator[Shard]:
         """The shards, in the order of the data."""
 
-    def reader(self) -> Rows:
+    def reader(self) -> ShardRows:
         """What a worker reads them with."""
 
 
@@ -140,9 +140,9 @@ class Files:
         """The rows of all files. Raises InputError."""
         return open_data(list(self.paths), column_map=self.column_map, format=self.format, language=self.language)
 
-    def reader(self) -> Reader:
+    def reader(self) -> ShardReader:
         """What reads shards of them."""
-        return Reader(self)
+        return ShardReader(self)
 
     def open(self, file: int) -> Data:
         """The rows of one file. Raises InputError."""
@@ -217,7 +217,7 @@ def cut(
         yield Shard(file=file, name=name, first=first, rows=len(held), hash=digest.hexdigest()), held
 
 
-class Reader:
+class ShardReader:
     """Reads shards of files. Where rows are counted it goes on from the last one, so the order should be the plan's."""
 
     def __init__(self, files: Files) -> None:

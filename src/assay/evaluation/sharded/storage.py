@@ -137,7 +137,7 @@ def _opened(url: str) -> tuple[Any, str]:
     return files, str(path).rstrip("/")
 
 
-def found_at(url: str) -> list[str]:
+def expand_pattern(url: str) -> list[str]:
     """The addresses that a pattern of them means, in order; an address that is none means itself.
 
     Raises InputError where nothing fits, MissingExtra and StoreError where it cannot be looked for.

@@ -127,7 +127,7 @@ class Worker:
         self.pipe.close()
 
 
-class Crew:
+class ProcessPool:
     """Some workers, started before it is known what they do. One that dies is replaced; none is left in the end."""
 
     unborn = (

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay.errors import Cause, JudgeFailure
-from assay.judges.batch.protocol import Seen, listed, refusal
+from assay.judges.batch.protocol import BatchStatus, listed, refusal
 from assay.judges.batch.state import Batch
-from assay.judges.batch.transport import Wire, part
+from assay.judges.batch.transport import BatchClient, part
 from assay.judges.http.retries import Trouble
 
 ANTHROPIC = "https://api.anthropic.com/v1"
@@ -53,18 +53,18 @@ class MessageBatches:
         request = {"custom_id": name, "params": params_of(body)}
         return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
-    async def upload(self, wire: Wire, batch: Batch, file: Path) -> None:
+    async def upload(self, wire: BatchClient, batch: Batch, file: Path) -> None:
         """See `BatchProtocol`: nothing is brought before."""
 
-    async def create(self, wire: Wire, batch: Batch, file: Path) -> Seen:
+    async def create(self, wire: BatchClient, batch: Batch, file: Path) -> BatchStatus:
         """See `BatchProtocol`."""
-        return _seen(await wire.post_file_once(self.path, file), wire)
+        return _status_of(await wire.post_file_without_retry(self.path, file), wire)
 
-    async def find(self, wire: Wire, batch: Batch, known: set[str]) -> Seen | Literal["later"] | None:
+    async def find(self, wire: BatchClient, batch: Batch, known: set[str]) -> BatchStatus | Literal["later"] | None:
         """See `BatchProtocol`: of as many requests, made since, and by the names in its results."""
         later = False
         for entry in await self._listed(wire, batch):
-            seen = _seen(entry, wire)
+            seen = _status_of(entry, wire)
             if seen.id in known or _requests(entry) not in (None, batch.requests):
                 continue
             if not seen.ended:
@@ -73,15 +73,15 @@ class MessageBatches:
                 return seen
         return "later" if later else None
 
-    async def look(self, wire: Wire, name: str) -> Seen:
+    async def look(self, wire: BatchClient, name: str) -> BatchStatus:
         """See `BatchProtocol`."""
-        return _seen(await wire.get(f"{self.path}/{part(name)}"), wire)
+        return _status_of(await wire.get(f"{self.path}/{part(name)}"), wire)
 
-    async def results(self, wire: Wire, seen: Seen) -> Sequence[bytes]:
+    async def results(self, wire: BatchClient, seen: BatchStatus) -> Sequence[bytes]:
         """See `BatchProtocol`. The address that the provider names for them is not followed: it would get the key."""
         return [await wire.fetch(f"{self.path}/{part(seen.id)}/results")] if seen.results else []
 
-    def outcome(self, wire: Wire, model: str, line: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def outcome(self, wire: BatchClient, model: str, line: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """See `BatchProtocol`."""
         result = line.get("result")
         if not isinstance(result, dict):
@@ -96,16 +96,16 @@ class MessageBatches:
         kind = error.get("type") if isinstance(error, dict) else None
         return refusal(wire, model, _STATUS.get(str(kind), 500), json.dumps({"error": error}))
 
-    async def _listed(self, wire: Wire, batch: Batch) -> list[dict[str, Any]]:
+    async def _listed(self, wire: BatchClient, batch: Batch) -> list[dict[str, Any]]:
         """The batches made since ours may have been."""
         found: list[dict[str, Any]] = []
         async for entries in listed(wire, self.path, "after_id", _PAGES):
-            found += [entry for entry in entries if _made(entry) >= batch.at - _SLACK]
-            if _made(entries[-1]) < batch.at - _SLACK:
+            found += [entry for entry in entries if _creation_time(entry) >= batch.at - _SLACK]
+            if _creation_time(entries[-1]) < batch.at - _SLACK:
                 break
         return found
 
-    async def _names(self, wire: Wire, seen: Seen) -> str:
+    async def _names(self, wire: BatchClient, seen: BatchStatus) -> str:
         """What the first request in its results is called."""
         for blob in await self.results(wire, seen):
             for raw in blob.splitlines():
@@ -182,7 +182,7 @@ def _usage(said: Any) -> dict[str, Any]:
     }
 
 
-def _seen(found: Mapping[str, Any], wire: Wire) -> Seen:
+def _status_of(found: Mapping[str, Any], wire: BatchClient) -> BatchStatus:
     name = found.get("id")
     if not isinstance(name, str) or not name:
         raise Trouble(JudgeFailure(Cause.CONNECTION, f"{wire.name} sent a batch without an id"))
@@ -192,7 +192,7 @@ def _seen(found: Mapping[str, Any], wire: Wire) -> Seen:
     told = ", ".join(f"{count} {word}" for word, count in listed if count)
     said = f"{status}: {told}" if told else status
     cancelled = isinstance(counts, dict) and bool(counts.get("canceled"))
-    return Seen(name, said, ended, results=(name,) if ended else (), cancelled=cancelled)
+    return BatchStatus(name, said, ended, results=(name,) if ended else (), cancelled=cancelled)
 
 
 def _requests(entry: Mapping[str, Any]) -> int | None:
@@ -201,7 +201,7 @@ def _requests(entry: Mapping[str, Any]) -> int | None:
     return sum(numbers) if numbers else None
 
 
-def _made(entry: Mapping[str, Any]) -> float:
+def _creation_time(entry: Mapping[str, Any]) -> float:
     try:
         return datetime.fromisoformat(str(entry.get("created_at"))).timestamp()
     except ValueError:

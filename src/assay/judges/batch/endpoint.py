@@ -12,17 +12,17 @@ from typing import Any
 from assay.errors import Cause, InputError, JudgeFailure, StoreError
 from assay.judges.batch.gathering import Gathering, Reply
 from assay.judges.batch.protocol import BatchProtocol
-from assay.judges.batch.runner import Courier
+from assay.judges.batch.runner import BatchRunner
 from assay.judges.batch.savings import saved
 from assay.judges.batch.state import BatchState
-from assay.judges.batch.submit import Pace
-from assay.judges.batch.transport import Wire
+from assay.judges.batch.submit import PollInterval
+from assay.judges.batch.transport import BatchClient
 from assay.judges.http.client import Address
 from assay.judges.http.deadlines import Deadline
 from assay.judges.http.endpoint import Body
 from assay.judges.http.options import Settings
 from assay.judges.http.replies import usage_of
-from assay.judges.http.reservation import Bill
+from assay.judges.http.reservation import AttemptReservation
 from assay.judges.prompt_rendering import tokens_in
 from assay.judges.protocol import SPENDING, Host
 
@@ -30,7 +30,7 @@ from assay.judges.protocol import SPENDING, Host
 FOLDER = Path(".assay")
 
 
-class BatchEndpoint(Wire):
+class BatchEndpoint(BatchClient):
     """See the module.
 
     model     of all requests: a batch has one model
@@ -47,7 +47,7 @@ class BatchEndpoint(Wire):
         *,
         model: str,
         protocol: BatchProtocol,
-        pace: Pace,
+        pace: PollInterval,
         share: float | None,
         folder: Path | None,
     ) -> None:
@@ -58,7 +58,7 @@ class BatchEndpoint(Wire):
         self.share = share
         self.folder = folder
         self.say: Callable[[str], None] | None = None
-        self._couriers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Courier] = weakref.WeakKeyDictionary()
+        self._runners: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, BatchRunner] = weakref.WeakKeyDictionary()
 
     async def call(
         self,
@@ -76,7 +76,7 @@ class BatchEndpoint(Wire):
 
         A request that is in a batch under way, or was answered in one, is not sent, nor taken from the budget, again.
         """
-        courier = self._courier()
+        courier = self._runner()
         try:
             return await self._called(courier, path, make, expected, most, deadline or Deadline())
         except StoreError as error:  # without a place to write nothing may be sent
@@ -85,7 +85,7 @@ class BatchEndpoint(Wire):
 
     async def _called(
         self,
-        courier: Courier,
+        courier: BatchRunner,
         path: str,
         make: Callable[[], Body],
         expected: str,
@@ -96,7 +96,7 @@ class BatchEndpoint(Wire):
         under_way, found = courier.gathering.known(key)
         if found is not None:
             return self._read(found, expected)
-        bill = Bill(1.0 if self.share is None else self.share)
+        bill = AttemptReservation(1.0 if self.share is None else self.share)
         if not under_way and bill.wanted:
             bill.reserve(tokens_in(content.decode()), most(make()))
         try:
@@ -126,29 +126,29 @@ class BatchEndpoint(Wire):
 
     # ---- who asks
 
-    def _courier(self) -> Courier:
+    def _runner(self) -> BatchRunner:
         loop = asyncio.get_running_loop()
-        if loop not in self._couriers:
-            self._couriers[loop] = self._made(None)
-        return self._couriers[loop]
+        if loop not in self._runners:
+            self._runners[loop] = self._made(None)
+        return self._runners[loop]
 
-    def _made(self, host: Host | None) -> Courier:
+    def _made(self, host: Host | None) -> BatchRunner:
         folder = self.folder or (FOLDER if host is None else host.folder)
         target = f"{self.name} {self.model}"
         gathering = Gathering(BatchState(folder), target, host, self.pace.patience)
-        return Courier(self, self.protocol, self.model, gathering, self.pace, self.say)
+        return BatchRunner(self, self.protocol, self.model, gathering, self.pace, self.say)
 
     @asynccontextmanager
-    async def asked_by(self, run: Host) -> AsyncIterator[None]:
-        """See `BaseJudge.asked_by`. At the end it notes what was saved, and forgets the replies that were used."""
+    async def session_for(self, run: Host) -> AsyncIterator[None]:
+        """See `BaseJudge.session_for`. At the end it notes what was saved, and forgets the replies that were used."""
         loop = asyncio.get_running_loop()
-        before = self._couriers.pop(loop, None)
+        before = self._runners.pop(loop, None)
         if before is not None:
             if before.gathering.host is not None:
-                self._couriers[loop] = before
+                self._runners[loop] = before
                 raise InputError("judge: it answers in batches for another run already; make a second one")
             await before.end()
-        courier = self._couriers[loop] = self._made(run)
+        courier = self._runners[loop] = self._made(run)
         try:
             yield
             self._settle(courier, run)
@@ -157,10 +157,10 @@ class BatchEndpoint(Wire):
                 courier.state.forget(run.name)
             raise
         finally:
-            self._couriers.pop(loop, None)
+            self._runners.pop(loop, None)
             await courier.end()
 
-    def _settle(self, courier: Courier, run: Host) -> None:
+    def _settle(self, courier: BatchRunner, run: Host) -> None:
         usage = courier.state.spent(run.name)
         if usage.calls:
             prices = getattr(SPENDING.get(), "prices", None)
@@ -169,7 +169,7 @@ class BatchEndpoint(Wire):
 
     async def release(self) -> None:
         """See `Endpoint.release`. Batches under way go on at the provider."""
-        courier = self._couriers.pop(asyncio.get_running_loop(), None)
+        courier = self._runners.pop(asyncio.get_running_loop(), None)
         if courier is not None:
             await courier.end()
         await super().release()

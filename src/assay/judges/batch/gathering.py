@@ -80,7 +80,7 @@ class Gathering:
         if held:
             self.state.ask(held)
 
-    def hand_over(self, keys: Sequence[bytes]) -> None:
+    def deliver(self, keys: Sequence[bytes]) -> None:
         """Give the replies that have come to whoever waits for them."""
         for key in keys:
             waiting = self._waiting.get(key)

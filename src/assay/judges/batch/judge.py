@@ -21,7 +21,7 @@ from assay.judges.batch.anthropic import ANTHROPIC, VERSION, MessageBatches
 from assay.judges.batch.endpoint import BatchEndpoint
 from assay.judges.batch.openai import FilesAndBatches
 from assay.judges.batch.protocol import NO_LIST, BatchProtocol
-from assay.judges.batch.submit import VOTE, Pace
+from assay.judges.batch.submit import VOTE, PollInterval
 from assay.judges.http.client import Address
 from assay.judges.http.endpoint import Body, Endpoint
 from assay.judges.http.options import Settings
@@ -47,7 +47,7 @@ class OpenAIBatchJudge(OpenAIJudge):
                      not known, unless it is given
     most_requests, most_bytes   of one batch, where the endpoint allows less than the provider's own limits
 
-    All other arguments are those of `OpenAIJudge`; findings are the same as its, and known under the same address.
+    All other arguments are those of `OpenAIJudge`; judgements are the same as its, and known under the same address.
     Raises InputError for arguments that cannot work.
     """
 
@@ -73,7 +73,7 @@ class OpenAIBatchJudge(OpenAIJudge):
             raise InputError(f"discount: expected what is taken off, from 0 to 1, got {discount!r}")
         self.rows_in_flight = rows_in_flight
         self._folder = None if state is None else Path(state)
-        self._pace = Pace(poll=poll, list_lag=list_lag)
+        self._pace = PollInterval(poll=poll, list_lag=list_lag)
         self._limits = {
             name: limit
             for name, limit in (("most_requests", most_requests), ("most_bytes", most_bytes))
@@ -119,8 +119,8 @@ class OpenAIBatchJudge(OpenAIJudge):
             known = failure.detail.get("status") in NO_LIST
             return {**report, "lists_batches": False} if known else {**report, "reachable": failure.message}
 
-    def asked_by(self, run: Host) -> AbstractAsyncContextManager[None]:
-        return self.batches.asked_by(run)
+    def session_for(self, run: Host) -> AbstractAsyncContextManager[None]:
+        return self.batches.session_for(run)
 
     def _body(self, request: Request, dialect: Dialect, double: bool) -> Body:
         body = super()._body(request, dialect, double)

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from assay.errors import Cause, JudgeFailure
-from assay.judges.batch.protocol import Seen, listed, refusal
+from assay.judges.batch.protocol import BatchStatus, listed, refusal
 from assay.judges.batch.state import Batch
-from assay.judges.batch.transport import Wire, part
+from assay.judges.batch.transport import BatchClient, part
 from assay.judges.http.retries import Trouble
 
 #: Statuses of a batch that has ended. Whatever else a server says, it is still under way.
@@ -43,7 +43,7 @@ class FilesAndBatches:
         request = {"custom_id": name, "method": "POST", "url": self._url(path), "body": body}
         return json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
-    async def upload(self, wire: Wire, batch: Batch, file: Path) -> str:
+    async def upload(self, wire: BatchClient, batch: Batch, file: Path) -> str:
         """See `BatchProtocol`."""
         found = await wire.put_file("/files", f"assay-{batch.tag}.jsonl", file, {"purpose": "batch"})
         name = _id(found, wire, "file")
@@ -55,7 +55,7 @@ class FilesAndBatches:
             raise JudgeFailure(Cause.BAD_REQUEST, f"{wire.name} does not take the file of a batch: {said}")
         return name
 
-    async def create(self, wire: Wire, batch: Batch, file: Path) -> Seen:
+    async def create(self, wire: BatchClient, batch: Batch, file: Path) -> BatchStatus:
         """See `BatchProtocol`."""
         body = {
             "input_file_id": batch.file,
@@ -63,27 +63,27 @@ class FilesAndBatches:
             "completion_window": "24h",
             "metadata": {"assay": batch.tag},
         }
-        return _seen(await wire.post_once(self.path, body), wire)
+        return _status_of(await wire.post_without_retry(self.path, body), wire)
 
-    async def find(self, wire: Wire, batch: Batch, known: set[str]) -> Seen | Literal["later"] | None:
+    async def find(self, wire: BatchClient, batch: Batch, known: set[str]) -> BatchStatus | Literal["later"] | None:
         """See `BatchProtocol`: by the tag in its metadata, or by the file that it is made of."""
         async for entries in listed(wire, self.path, "after", _PAGES):
             for entry in entries:
                 if _is_it(entry, batch):
-                    return _seen(entry, wire)
+                    return _status_of(entry, wire)
             if _old(entries[-1], batch):
                 return None
         return None
 
-    async def look(self, wire: Wire, name: str) -> Seen:
+    async def look(self, wire: BatchClient, name: str) -> BatchStatus:
         """See `BatchProtocol`."""
-        return _seen(await wire.get(f"{self.path}/{part(name)}"), wire)
+        return _status_of(await wire.get(f"{self.path}/{part(name)}"), wire)
 
-    async def results(self, wire: Wire, seen: Seen) -> Sequence[bytes]:
+    async def results(self, wire: BatchClient, seen: BatchStatus) -> Sequence[bytes]:
         """See `BatchProtocol`."""
         return [await wire.fetch(f"/files/{part(file)}/content") for file in seen.results]
 
-    def outcome(self, wire: Wire, model: str, line: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def outcome(self, wire: BatchClient, model: str, line: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """See `BatchProtocol`."""
         response, error = line.get("response"), line.get("error")
         if isinstance(response, dict):
@@ -113,7 +113,7 @@ def _old(entry: Mapping[str, Any], batch: Batch) -> bool:
     return isinstance(made, (int, float)) and made < batch.at - _SLACK
 
 
-def _seen(found: Mapping[str, Any], wire: Wire) -> Seen:
+def _status_of(found: Mapping[str, Any], wire: BatchClient) -> BatchStatus:
     name, status = _id(found, wire, "batch"), str(found.get("status"))
     files = tuple(str(found[key]) for key in ("output_file_id", "error_file_id") if found.get(key))
     counts = found.get("request_counts")
@@ -123,13 +123,13 @@ def _seen(found: Mapping[str, Any], wire: Wire) -> Seen:
     if status != "failed":
         late = isinstance(counts, dict) and counts.get("completed") and not found.get("output_file_id")
         ended = status in _ENDED and not late
-        return Seen(name, said, ended, results=files, cancelled=status.startswith("cancel"))
+        return BatchStatus(name, said, ended, results=files, cancelled=status.startswith("cancel"))
     errors = found.get("errors")
     listed = errors.get("data") if isinstance(errors, dict) else None
     entries = [entry for entry in listed or [] if isinstance(entry, dict)]
     said = wire.scrub("; ".join(_error(entry) for entry in entries[:3])) or "it does not say why"
     full = any("token_limit" in str(entry.get("code")) for entry in entries)
-    return Seen(name, f"failed: {said}", True, said, full)
+    return BatchStatus(name, f"failed: {said}", True, said, full)
 
 
 def _error(entry: Mapping[str, Any]) -> str:
@@ -137,7 +137,7 @@ def _error(entry: Mapping[str, Any]) -> str:
     return f"{line}{entry.get('message') or entry.get('code')}"
 
 
-def _id(found: Mapping[str, Any], wire: Wire, what: str) -> str:
+def _id(found: Mapping[str, Any], wire: BatchClient, what: str) -> str:
     name = found.get("id")
     if isinstance(name, str) and name:
         return name

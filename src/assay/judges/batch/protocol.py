@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from assay.errors import Cause, JudgeFailure
-from assay.judges.batch.state import Batch, Collected
-from assay.judges.batch.transport import Wire
+from assay.judges.batch.state import Batch, CollectedReplies
+from assay.judges.batch.transport import BatchClient
 from assay.judges.http.replies import failure_of, usage_of
 from assay.judges.http.retries import PASSING, Trouble
 from assay.records import Usage
@@ -22,7 +22,7 @@ NO_LIST = frozenset({400, 404, 405, 501})
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class BatchStatus:
     """What a provider says of a batch.
 
     said     in words
@@ -46,7 +46,7 @@ class CannotList(Exception):
     """The endpoint does not tell which batches there are."""
 
 
-async def listed(wire: Wire, path: str, cursor: str, pages: int) -> AsyncIterator[list[dict[str, Any]]]:
+async def listed(wire: BatchClient, path: str, cursor: str, pages: int) -> AsyncIterator[list[dict[str, Any]]]:
     """What an endpoint lists of its batches, the newest first: up to a hundred at a time, up to so many times.
 
     cursor  what it calls the parameter for the id after which to go on
@@ -93,37 +93,37 @@ class BatchProtocol(Protocol):
     def line(self, name: str, path: str, body: Mapping[str, Any]) -> bytes:
         """One request, under its name, as it stands in the file."""
 
-    async def upload(self, wire: Wire, batch: Batch, file: Path) -> str | None:
+    async def upload(self, wire: BatchClient, batch: Batch, file: Path) -> str | None:
         """Bring the file to the provider; what it is called there, where it is brought before the batch is made."""
 
-    async def create(self, wire: Wire, batch: Batch, file: Path) -> Seen:
+    async def create(self, wire: BatchClient, batch: Batch, file: Path) -> BatchStatus:
         """Make the batch: one attempt. Raises Trouble where nobody knows whether it arrived."""
 
-    async def find(self, wire: Wire, batch: Batch, known: set[str]) -> Seen | Literal["later"] | None:
+    async def find(self, wire: BatchClient, batch: Batch, known: set[str]) -> BatchStatus | Literal["later"] | None:
         """The batch, where the provider's list has it under its tag; "later": it may be one of those that still run.
 
         `known`: batches that are others. Raises CannotList.
         """
 
-    async def look(self, wire: Wire, name: str) -> Seen:
+    async def look(self, wire: BatchClient, name: str) -> BatchStatus:
         """What the provider says of the batch that it calls `name`."""
 
-    async def results(self, wire: Wire, seen: Seen) -> Sequence[bytes]:
+    async def results(self, wire: BatchClient, seen: BatchStatus) -> Sequence[bytes]:
         """The files of its results."""
 
-    def outcome(self, wire: Wire, model: str, line: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    def outcome(self, wire: BatchClient, model: str, line: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """The reply that a line of the results holds, as `body` or `failure`; None: it may be asked again."""
 
 
 def collected(
-    protocol: BatchProtocol, wire: Wire, model: str, batch: Batch, keys: set[bytes], blobs: Sequence[bytes]
-) -> list[Collected]:
+    protocol: BatchProtocol, wire: BatchClient, model: str, batch: Batch, keys: set[bytes], blobs: Sequence[bytes]
+) -> list[CollectedReplies]:
     """The replies in the files of a batch's results: one for each request at most, whatever their order.
 
     Lines that cannot be read, name no request of this batch, or name one a second time are passed over. Raises Trouble
     where there are none but such lines.
     """
-    found: dict[bytes, Collected] = {}
+    found: dict[bytes, CollectedReplies] = {}
     for blob in blobs:
         for raw in blob.splitlines():
             line = _line(raw)
@@ -131,7 +131,7 @@ def collected(
             if key not in keys or (key in found and found[key].reply is not None):
                 continue
             reply = protocol.outcome(wire, model, line)
-            found[key] = Collected(key, reply, _usage((reply or {}).get("body")))
+            found[key] = CollectedReplies(key, reply, _usage((reply or {}).get("body")))
     if not found and any(blob.strip() for blob in blobs):  # an error page is no result: nothing is paid for again
         message = f"{wire.name} sent results of the batch {batch.tag} in which none of its requests is found"
         raise Trouble(JudgeFailure(Cause.CONNECTION, message))
@@ -152,7 +152,7 @@ def name_of(batch: Batch, key: bytes) -> str:
     return f"{batch.tag}-{key.hex()}"
 
 
-def refusal(wire: Wire, model: str, status: int, text: str) -> Mapping[str, Any] | None:
+def refusal(wire: BatchClient, model: str, status: int, text: str) -> Mapping[str, Any] | None:
     """The failure that one request's error stands for; None where it may pass."""
     failure, quota = failure_of(wire.name, model, status, text, wire.scrub)
     return None if status in PASSING and not quota else {"failure": packed_failure(failure)}

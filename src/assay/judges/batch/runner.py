@@ -13,10 +13,10 @@ from contextlib import ExitStack, suppress
 from assay._util.sqlite import Database
 from assay.errors import AssayError, Cause, Detached, InputError, JudgeFailure, StoreError
 from assay.judges.batch.gathering import Gathering
-from assay.judges.batch.protocol import AROUND, BatchProtocol, Seen, collected
+from assay.judges.batch.protocol import AROUND, BatchProtocol, BatchStatus, collected
 from assay.judges.batch.state import OPEN, Batch, BatchState
-from assay.judges.batch.submit import Pace, Sending
-from assay.judges.batch.transport import Wire
+from assay.judges.batch.submit import BatchSubmission, PollInterval
+from assay.judges.batch.transport import BatchClient
 from assay.judges.http.retries import Trouble
 
 log = logging.getLogger("assay.judges")
@@ -24,16 +24,16 @@ log = logging.getLogger("assay.judges")
 LOCK_NAME = "batches.lock"
 
 
-class Courier:
+class BatchRunner:
     """Of one judge in one event loop, for one run or for whoever asks. `say` is told what happens."""
 
     def __init__(
         self,
-        wire: Wire,
+        wire: BatchClient,
         protocol: BatchProtocol,
         model: str,
         gathering: Gathering,
-        pace: Pace,
+        pace: PollInterval,
         say: Callable[[str], None] | None = None,
     ) -> None:
         self.wire = wire
@@ -49,7 +49,7 @@ class Courier:
         self._full = False
         self._failures = 0
         self._held = ExitStack()
-        self._sending = Sending(wire, protocol, self.state, pace, self._tell)
+        self._sending = BatchSubmission(wire, protocol, self.state, pace, self._tell)
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -191,7 +191,7 @@ class Courier:
                 self._tell(f"batch {batch.tag}: {failure.message}; looking again in {self.pace.poll:g} s")
         return ended
 
-    async def _ended(self, batch: Batch, seen: Seen) -> None:
+    async def _ended(self, batch: Batch, seen: BatchStatus) -> None:
         if seen.refused is not None:
             self._refused(batch, seen)
             return
@@ -200,7 +200,7 @@ class Courier:
         again = await asyncio.to_thread(self._collect, batch, seen, keys, blobs)
         self.gathering.again(batch.path, again)
         free = {key for key, _ in again}
-        self.gathering.hand_over([key for key in keys if key not in free])
+        self.gathering.deliver([key for key in keys if key not in free])
         self._full = False
         asked = f", {len(again):,} asked again" if again else ""
         self._tell(f"batch {batch.tag}: collected {len(keys) - len(again):,} of {len(keys):,} replies{asked}")
@@ -209,11 +209,13 @@ class Courier:
             failure = JudgeFailure(Cause.INTERRUPTED, f"{message}; a rerun sends them again", detail={"final": True})
             raise failure
 
-    def _collect(self, batch: Batch, seen: Seen, keys: set[bytes], blobs: Sequence[bytes]) -> list[tuple[bytes, int]]:
+    def _collect(
+        self, batch: Batch, seen: BatchStatus, keys: set[bytes], blobs: Sequence[bytes]
+    ) -> list[tuple[bytes, int]]:
         replies = collected(self.protocol, self.wire, self.model, batch, keys, blobs)
         return self.state.collect(batch, replies, seen.said, self.pace.tries)
 
-    def _refused(self, batch: Batch, seen: Seen) -> None:
+    def _refused(self, batch: Batch, seen: BatchStatus) -> None:
         """The provider took none of it: because too much waits already, or for good."""
         free = self.state.drop(batch, seen.said)
         self.gathering.again(batch.path, free)

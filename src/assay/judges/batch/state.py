@@ -67,7 +67,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class BatchJob:
     """A command that detached: what it was called with, and in which folder."""
 
     run: str
@@ -76,7 +76,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Collected:
+class CollectedReplies:
     """One reply of a batch: `reply` is kept as it is, and `usage` counted; no reply: it may be asked again."""
 
     key: bytes
@@ -151,7 +151,7 @@ class BatchState:
         return Usage(calls=count, prompt_tokens=sums[0], completion_tokens=sums[1], cached_tokens=sums[2])
 
     def forget(self, run: str) -> None:
-        """The run is over: its findings are in the store, and what failed is to be asked again by the next one.
+        """The run is over: its judgements are in the store, and what failed is to be asked again by the next one.
 
         What other runs have left goes after 30 days.
         """
@@ -214,7 +214,7 @@ class BatchState:
         return free
 
     def collect(
-        self, batch: Batch, replies: Iterable[Collected], said: str, most_tries: int
+        self, batch: Batch, replies: Iterable[CollectedReplies], said: str, most_tries: int
     ) -> list[tuple[bytes, int]]:
         """Keep all replies of a batch, in one step with that it is collected. The keys to be asked again, with sizes.
 
@@ -247,16 +247,16 @@ class BatchState:
 
     # ---- jobs
 
-    def put_job(self, job: Job) -> None:
+    def put_job(self, job: BatchJob) -> None:
         """Keep what a command was called with, so that it can go on."""
         with self._writing() as db:
             sql = "INSERT OR REPLACE INTO jobs (run, folder, arguments) VALUES (?, ?, ?)"
             db.execute(sql, (job.run, job.folder, json.dumps(job.arguments)))
 
-    def jobs(self) -> list[Job]:
+    def jobs(self) -> list[BatchJob]:
         """The commands that detached and have not ended."""
         found = self._rows("SELECT run, folder, arguments FROM jobs ORDER BY run")
-        return [Job(run, folder, tuple(json.loads(arguments))) for run, folder, arguments in found]
+        return [BatchJob(run, folder, tuple(json.loads(arguments))) for run, folder, arguments in found]
 
     def end_job(self, run: str) -> None:
         """It has ended."""

@@ -17,9 +17,9 @@ from typing import Any
 from assay._util.permissions import private_opener
 from assay.errors import Cause, JudgeFailure
 from assay.judges.batch.gathering import PATIENCE
-from assay.judges.batch.protocol import BatchProtocol, CannotList, Seen, name_of
+from assay.judges.batch.protocol import BatchProtocol, BatchStatus, CannotList, name_of
 from assay.judges.batch.state import Batch, BatchState
-from assay.judges.batch.transport import Wire
+from assay.judges.batch.transport import BatchClient
 from assay.judges.http.retries import LONGEST_PAUSE, RATE_ATTEMPTS, Trouble
 
 #: What tells votes apart that are asked in the same words; it is not sent.
@@ -27,7 +27,7 @@ VOTE = "_vote"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class PollInterval:
     """How long a courier waits, and how often it tries.
 
     poll      seconds between two looks at batches under way
@@ -45,13 +45,13 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
+class BatchSubmission:
     """How batches are brought to one provider. `tell` is told what happens."""
 
-    wire: Wire
+    wire: BatchClient
     protocol: BatchProtocol
     state: BatchState
-    pace: Pace
+    pace: PollInterval
     tell: Callable[[str], None]
 
     async def take_up(self, batch: Batch) -> list[tuple[bytes, int]]:
@@ -111,7 +111,7 @@ class Sending:
             raise
         return self.state.move(batch, "running", id=seen.id), refused
 
-    async def _found(self, batch: Batch) -> Seen | None:
+    async def _found(self, batch: Batch) -> BatchStatus | None:
         """The batch that may have been made; None where it was not. Raises JudgeFailure where that cannot be known."""
         until = time.time() + self.pace.list_lag  # the call may have arrived as late as its connection ended
         while True:
@@ -120,7 +120,7 @@ class Sending:
                 seen = await self.protocol.find(self.wire, batch, self.state.ids())
             except CannotList as error:
                 raise _may_exist(batch, self.wire.name, str(error)) from None
-            if isinstance(seen, Seen):
+            if isinstance(seen, BatchStatus):
                 self.tell(f"batch {batch.tag}: found at {self.wire.name}, as {seen.id}")
                 return seen
             if seen is None and late:

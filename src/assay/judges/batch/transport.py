@@ -22,7 +22,7 @@ TRANSFER = 600.0
 _CHUNK = 1 << 16
 
 
-class Wire(Endpoint):
+class BatchClient(Endpoint):
     """An endpoint, as far as its batches go."""
 
     async def get(self, path: str, params: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -50,11 +50,11 @@ class Wire(Endpoint):
 
         return await self.patiently(once)
 
-    async def post_once(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    async def post_without_retry(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """One attempt. Raises JudgeFailure where it was refused, Trouble where nobody knows what became of it."""
         return await self._object("POST", path, body=dict(body))
 
-    async def post_file_once(self, path: str, file: Path) -> dict[str, Any]:
+    async def post_file_without_retry(self, path: str, file: Path) -> dict[str, Any]:
         """The same, with the content of a file as the body."""
         if not self._transport().streams:
             body = json.loads(await asyncio.to_thread(file.read_bytes))

@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.base import BaseJudge
-from assay.judges.budget.ledger import DAY, MINUTE, Ledger, Limit, MemoryLedger, Refusal, Spend
+from assay.judges.budget.ledger import DAY, MINUTE, BudgetRefusal, Ledger, Limit, MemoryLedger, Spend
 from assay.judges.protocol import SPENDING
 from assay.records import Unscored, Usage
 
@@ -98,7 +98,9 @@ class Budget:
         self._refused = 0
 
     def __repr__(self) -> str:
-        return f"Budget({', '.join(f'{name}={_shown(limit, limit.amount)}' for name, limit in self._limits.items())})"
+        return (
+            f"Budget({', '.join(f'{name}={_in_units(limit, limit.amount)}' for name, limit in self._limits.items())})"
+        )
 
     def on(self, ledger: Ledger) -> Budget:
         """The same limits over another ledger."""
@@ -107,7 +109,7 @@ class Budget:
         other._free_at, other._refused = 0.0, 0
         return other
 
-    def reserve(self, prompt_tokens: int, completion_tokens: int, share: float = 1.0) -> Taken:
+    def reserve(self, prompt_tokens: int, completion_tokens: int, share: float = 1.0) -> BudgetReservation:
         """Set aside one request. Raises JudgeFailure (budget), with the limit and when it frees in the message.
 
         `share`: of `prices`, for a request that costs less.
@@ -119,10 +121,10 @@ class Budget:
             self._refused += 1
             message = f"the budget cannot be counted ({type(error).__name__}: {error}), so nothing is sent"
             raise JudgeFailure(Cause.BUDGET, message) from error
-        if isinstance(answer, Refusal):
+        if isinstance(answer, BudgetRefusal):
             self._refused += 1
             raise JudgeFailure(Cause.BUDGET, self._told(answer, estimate))
-        return Taken(self, answer, prompt_tokens, completion_tokens, share)
+        return BudgetReservation(self, answer, prompt_tokens, completion_tokens, share)
 
     def frees_in(self) -> float:
         """Seconds until the limit that refused last has room again; 0.0 when there is, or nothing was refused."""
@@ -132,7 +134,7 @@ class Budget:
         """Each limit with what of it is `spent` in its window, in its own unit; `refused`: requests not sent."""
         limits = tuple(self._limits.values())
         state = {
-            name: {"spent": _shown(limit, spent), "limit": _shown(limit, limit.amount)}
+            name: {"spent": _in_units(limit, spent), "limit": _in_units(limit, limit.amount)}
             for (name, limit), spent in zip(self._limits.items(), self.ledger.spent(limits), strict=True)
         }
         return {**state, "refused": {"requests": float(self._refused), "frees_in": round(self.frees_in(), 1)}}
@@ -141,19 +143,19 @@ class Budget:
         price = 0 if self.prices is None else self.prices.of(prompt, completion, cached)
         return Spend(calls, prompt + completion, math.ceil(price * share))
 
-    def _told(self, refusal: Refusal, estimate: Spend) -> str:
+    def _told(self, refusal: BudgetRefusal, estimate: Spend) -> str:
         limit = refusal.limit
         name = next(name for name, known in self._limits.items() if known == limit)
-        wanted = _shown(limit, getattr(estimate, limit.unit))
-        stated = f"budget {name}={_shown(limit, limit.amount)}"
+        wanted = _in_units(limit, getattr(estimate, limit.unit))
+        stated = f"budget {name}={_in_units(limit, limit.amount)}"
         if refusal.wait is None:
             return f"{stated}: {_NEVER} {wanted}; raise the limit, or lower window_tokens or max_output_tokens"
         self._free_at = max(self._free_at, time.monotonic() + refusal.wait)
-        spent = _shown(limit, refusal.spent)
+        spent = _in_units(limit, refusal.spent)
         return f"{stated}: {spent} are spent and this request may take {wanted}; room in {_time(refusal.wait)}"
 
 
-class Taken:
+class BudgetReservation:
     """What was set aside for one request."""
 
     __slots__ = ("_at", "_budget", "_completion", "_prompt", "_settled", "_share")
@@ -228,7 +230,7 @@ def _amount(name: str, amount: Any, unit: str) -> int:
     return amount if whole else int(amount * NANO)
 
 
-def _shown(limit: Limit, amount: int) -> float:
+def _in_units(limit: Limit, amount: int) -> float:
     return amount / NANO if limit.unit == "nanodollars" else amount
 
 

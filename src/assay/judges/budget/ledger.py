@@ -53,7 +53,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class BudgetRefusal:
     """There is no room: `spent` of the limit is used, and in `wait` seconds there may be room. None: there never is."""
 
     limit: Limit
@@ -72,7 +72,7 @@ class Advance:
 class Ledger(Protocol):
     """Adds up spending. Safe for threads."""
 
-    def take(self, spend: Spend, limits: Sequence[Limit]) -> float | Refusal:
+    def take(self, spend: Spend, limits: Sequence[Limit]) -> float | BudgetRefusal:
         """Add `spend` if no limit is exceeded by it, in one step; the time under which it stands, for `correct`."""
 
     def correct(self, at: float, change: Spend) -> None:
@@ -83,12 +83,15 @@ class Ledger(Protocol):
 
 
 class Authority(Protocol):
-    """Gives advances on one budget to many processes. `Purse` is what stands in each of them. Safe for threads.
+    """Gives advances on one budget to many processes. `SharedAllowance` is what stands in each of them. Safe for
+    threads.
 
     What crosses from one process to another is these four calls with their arguments, all of which can be pickled.
     """
 
-    def advance(self, spend: Spend, limits: Sequence[Limit], most: int = 1, lasts: float = 0.0) -> Advance | Refusal:
+    def advance(
+        self, spend: Spend, limits: Sequence[Limit], most: int = 1, lasts: float = 0.0
+    ) -> Advance | BudgetRefusal:
         """Take out of the budget, in one step, up to `most` times `spend`: once, and more of it as long as that is no
         more than a hundredth of what is left of every limit. It may be spent for `lasts` seconds, at most 60, and
         counts as spent afterwards.
@@ -113,9 +116,9 @@ def oldest(window: int, now: float) -> int:
     return int((now - window) // BUCKETS[window])
 
 
-def refusal(spend: Spend, limits: Sequence[Limit], rows: Mapping[int, Rows], now: float) -> Refusal | None:
+def refusal(spend: Spend, limits: Sequence[Limit], rows: Mapping[int, Rows], now: float) -> BudgetRefusal | None:
     """The refusal that lasts longest; None when there is room for `spend`."""
-    found: list[Refusal] = []
+    found: list[BudgetRefusal] = []
     for limit in limits:
         wanted = getattr(spend, limit.unit)
         held = [(bucket, getattr(taken, limit.unit)) for bucket, taken in rows[limit.window]]
@@ -123,14 +126,14 @@ def refusal(spend: Spend, limits: Sequence[Limit], rows: Mapping[int, Rows], now
         if spent + wanted <= limit.amount or not wanted:
             continue
         if wanted > limit.amount:
-            return Refusal(limit, spent, None)
+            return BudgetRefusal(limit, spent, None)
         over, wait = spent + wanted - limit.amount, 0.0
         for bucket, amount in held:
             if over <= 0:
                 break
             over -= amount
             wait = (bucket + 1) * BUCKETS[limit.window] + limit.window - now
-        found.append(Refusal(limit, spent, max(0.001, wait)))
+        found.append(BudgetRefusal(limit, spent, max(0.001, wait)))
     return max(found, key=lambda one: one.wait or 0.0, default=None)
 
 
@@ -157,12 +160,14 @@ class MemoryLedger:
         """Seconds on the clock of this ledger."""
         return time.monotonic()
 
-    def take(self, spend: Spend, limits: Sequence[Limit]) -> float | Refusal:
+    def take(self, spend: Spend, limits: Sequence[Limit]) -> float | BudgetRefusal:
         """See `Ledger.take`."""
         found = self.advance(spend, limits)
         return found.at if isinstance(found, Advance) else found
 
-    def advance(self, spend: Spend, limits: Sequence[Limit], most: int = 1, lasts: float = 0.0) -> Advance | Refusal:
+    def advance(
+        self, spend: Spend, limits: Sequence[Limit], most: int = 1, lasts: float = 0.0
+    ) -> Advance | BudgetRefusal:
         """See `Authority.advance`."""
         with self._lock:
             now = self.now()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay._util.forks import own_lock, renewed
-from assay.judges.budget.ledger import Advance, Authority, Limit, Refusal, Spend
+from assay.judges.budget.ledger import Advance, Authority, BudgetRefusal, Limit, Spend
 
 log = logging.getLogger("assay.judges.budget")
 
@@ -19,7 +19,7 @@ REMEMBERED = 10_000  # settled advances of which requests may still be under way
 
 
 @dataclass(slots=True)
-class _Held:
+class _Advance:
     """An advance while it is spent. `number`: what its requests are known by here; `until`: by this process's clock."""
 
     number: int
@@ -34,8 +34,8 @@ class _Held:
         return enough and now < self.until and limits == self.limits
 
 
-class Purse:
-    """The ledger of one process over an authority that many share: `budget.on(Purse(authority))`.
+class SharedAllowance:
+    """The ledger of one process over an authority that many share: `budget.on(SharedAllowance(authority))`.
 
     Requests are taken out of an advance, and the authority is asked only when that is spent or has ended: an advance is
     room for up to `most` requests, or for as many as a hundredth of what is left of every limit allows, and at least
@@ -52,16 +52,16 @@ class Purse:
         self._set_up()
         renewed(self)
 
-    def __reduce__(self) -> tuple[type[Purse], tuple[Authority]]:
+    def __reduce__(self) -> tuple[type[SharedAllowance], tuple[Authority]]:
         return type(self), (self.authority,)
 
     def _set_up(self) -> None:
         """Empty: what a parent holds is the parent's."""
-        self._held: _Held | None = None
+        self._held: _Advance | None = None
         self._number = 0
         self._settled: OrderedDict[int, float] = OrderedDict()  # by number, the time under which its spending stands
 
-    def take(self, spend: Spend, limits: Sequence[Limit]) -> float | Refusal:
+    def take(self, spend: Spend, limits: Sequence[Limit]) -> float | BudgetRefusal:
         """See `Ledger.take`. What it gives is a number of the purse's own, for `correct`."""
         limits = tuple(limits)
         with self._lock:
@@ -70,10 +70,10 @@ class Purse:
             if held is None or not held.has(spend, limits, now):
                 self._settle()
                 answer = self.authority.advance(spend, limits, self._most, self._lasts)
-                if isinstance(answer, Refusal):
+                if isinstance(answer, BudgetRefusal):
                     return answer
                 self._number += 1
-                held = self._held = _Held(self._number, answer, limits, now + self._lasts, answer.spend)
+                held = self._held = _Advance(self._number, answer, limits, now + self._lasts, answer.spend)
             held.left -= spend
             return float(held.number)
 

@@ -8,15 +8,15 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay._util.sqlite import Database
 from assay.judges.budget.ledger import (
     BUCKETS,
     LONGEST,
     MINUTE,
     Advance,
+    BudgetRefusal,
     Limit,
-    Refusal,
     Rows,
     Spend,
     oldest,
@@ -54,7 +54,7 @@ class FileLedger:
         return FileLedger, (self._db.path,)
 
     def __repr__(self) -> str:
-        return shown(self, str(self.path))
+        return call_repr(self, str(self.path))
 
     @property
     def path(self) -> Path:
@@ -68,12 +68,14 @@ class FileLedger:
                 self._offset = _offset(db)
         return self._offset + steady()
 
-    def take(self, spend: Spend, limits: Sequence[Limit]) -> float | Refusal:
+    def take(self, spend: Spend, limits: Sequence[Limit]) -> float | BudgetRefusal:
         """See `Ledger.take`."""
         found = self.advance(spend, limits)
         return found.at if isinstance(found, Advance) else found
 
-    def advance(self, spend: Spend, limits: Sequence[Limit], most: int = 1, lasts: float = 0.0) -> Advance | Refusal:
+    def advance(
+        self, spend: Spend, limits: Sequence[Limit], most: int = 1, lasts: float = 0.0
+    ) -> Advance | BudgetRefusal:
         """See `Authority.advance`."""
         self.now()  # where it is read for the first time, that is a transaction of its own
         with self._db.write() as db:

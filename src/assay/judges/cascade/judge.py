@@ -17,7 +17,7 @@ from typing import Any, Literal, Self
 from assay._util.forks import own_lock
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Inquiry
-from assay.judges.asking import asked
+from assay.judges.asking import ask_judge
 from assay.judges.base import BaseJudge, JudgeSpec
 from assay.judges.cascade.items import NOTHING, Band, in_doubt, kind_of, may_escalate, route
 from assay.judges.cascade.plan import CascadePlan, name_of
@@ -25,7 +25,7 @@ from assay.judges.cascade.report import CascadeReport
 from assay.judges.protocol import Answer, Host
 from assay.records import Usage, fingerprint
 
-#: Raise it when verdicts are divided or joined differently: stored findings are then asked for anew.
+#: Raise it when verdicts are divided or joined differently: stored judgements are then asked for anew.
 RULES = 1
 
 #: Kinds of inquiry that one band is for, where it is not said which.
@@ -100,7 +100,7 @@ class CascadeJudge(BaseJudge):
         spec = plan.specs.get("then")
         if spec is None:
             raise InputError(f"cascade plan: {str(path)!r} does not say how to make its second judge: pass then=...")
-        return cls(plan=plan, then=resolve_judge(spec, **plan.with_given("then", options)))
+        return cls(plan=plan, then=resolve_judge(spec, **plan.with_options("then", options)))
 
     def __repr__(self) -> str:
         return f"CascadeJudge({self.first!r}, {self.then!r}, band={self.bands!r})"
@@ -114,9 +114,9 @@ class CascadeJudge(BaseJudge):
         return self._fingerprint
 
     @property
-    def tells_contradiction(self) -> bool:
+    def detects_contradiction(self) -> bool:
         low, high = self.bands.get("support", (0.0, 1.0))
-        return self.then.tells_contradiction and (self.first.tells_contradiction or low <= 0.0 < high)
+        return self.then.detects_contradiction and (self.first.detects_contradiction or low <= 0.0 < high)
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
         if may_escalate(inquiry) or self.first.cannot(inquiry, language) is not None:
@@ -131,12 +131,12 @@ class CascadeJudge(BaseJudge):
         for judge in (self.first, self.then):
             await judge.prepare()
 
-    def asked_by(self, run: Host) -> AbstractAsyncContextManager[None]:
-        return self._asked_by(run)
+    def session_for(self, run: Host) -> AbstractAsyncContextManager[None]:
+        return self._session(run)
 
     @asynccontextmanager
-    async def _asked_by(self, run: Host) -> AsyncIterator[None]:
-        async with self.first.asked_by(run), self.then.asked_by(run):
+    async def _session(self, run: Host) -> AsyncIterator[None]:
+        async with self.first.session_for(run), self.then.session_for(run):
             yield
 
     async def release(self) -> None:
@@ -144,25 +144,26 @@ class CascadeJudge(BaseJudge):
         await self.then.release()
 
     def report(self) -> CascadeReport:
-        """What was decided where since this judge was made, in this process. Findings at hand already do not count."""
+        """What was decided where since this judge was made, in this process. Judgements at hand already do not
+        count."""
         with self._lock:
             return self._told
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         """See `BaseJudge.answer`."""
-        work = [_Work(inquiry, self._route(inquiry)) for inquiry in inquiries]
+        work = [_CascadeItem(inquiry, self._route(inquiry)) for inquiry in inquiries]
         begun = [one for one in work if one.route != "then"]
-        for one, answer in zip(begun, await asked(self.first, [one.inquiry for one in begun]), strict=True):
+        for one, answer in zip(begun, await ask_judge(self.first, [one.inquiry for one in begun]), strict=True):
             one.take_first(answer, self.bands.get(kind_of(one.inquiry), NOTHING))
         asking = [(one, one.second) for one in work if one.second is not None]
-        answers = await asked(self.then, [second for _, second in asking])
+        answers = await ask_judge(self.then, [second for _, second in asking])
         for (one, _), answer in zip(asking, answers, strict=True):
             one.take_second(answer, self.on_failure == "first")
         alone = any(self.then.cannot(type(inquiry)) is None for inquiry in inquiries)
         self._tell(work, CascadeReport(calls_alone=int(alone or bool(asking)), calls=int(bool(asking))))
         return [one.answer for one in work]
 
-    def _tell(self, work: Sequence[_Work], told: CascadeReport) -> None:
+    def _tell(self, work: Sequence[_CascadeItem], told: CascadeReport) -> None:
         told = sum((one.told() for one in work), told)
         with self._lock:
             self._told += told
@@ -181,7 +182,7 @@ class CascadeJudge(BaseJudge):
 
 
 @dataclass(slots=True, eq=False)
-class _Work:
+class _CascadeItem:
     """One inquiry on its way through the cascade. `second` is what of it goes to the second judge."""
 
     inquiry: Inquiry[Any]
@@ -203,7 +204,7 @@ class _Work:
         if answer.failure is not None:
             self.second = self.inquiry
         elif self.route == "both":
-            verdicts = self.inquiry.verdicts(answer.finding)
+            verdicts = self.inquiry.verdicts(answer.judgement)
             self.doubtful = tuple(n for n, verdict in enumerate(verdicts) if in_doubt(verdict.probability, band))
             self.decided = len(verdicts) - len(self.doubtful)
             self.second = self.inquiry.part(self.doubtful) if self.doubtful else None
@@ -217,8 +218,8 @@ class _Work:
             # of a judge that failed and one that cannot, what went wrong with the first says more
             self.answer = Answer(failure=before, usage=cost) if before and cannot else replace(answer, usage=cost)
         elif answer.failure is None:
-            finding = self.inquiry.with_part(self.answer.finding, self.doubtful, answer.finding)
-            self.answer = Answer(finding=finding, usage=cost, keep=answer.keep and self.answer.keep)
+            judgement = self.inquiry.with_part(self.answer.judgement, self.doubtful, answer.judgement)
+            self.answer = Answer(judgement=judgement, usage=cost, keep=answer.keep and self.answer.keep)
         elif first_instead:
             self.kept, self.answer = len(self.doubtful), replace(self.answer, usage=cost, keep=False)
         else:

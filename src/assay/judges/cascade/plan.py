@@ -63,7 +63,7 @@ class Saving(Record):
     """What the verdicts of the calibration cost with the second judge alone, and would have cost with the cascade.
 
     calls    requests, where inquiries that share one count once; long texts take several
-    tokens   None where the endpoint does not tell, or findings were at hand already. The cascade's are an upper
+    tokens   None where the endpoint does not tell, or judgements were at hand already. The cascade's are an upper
              estimate: a request with fewer claims is counted with its whole prompt
     dollars  None without prices or tokens
     """
@@ -118,7 +118,7 @@ class CascadePlan(Record):
             raise InputError(f"cascade plan: {str(path)!r} holds options that no plan may: {', '.join(strange)}")
         return plan
 
-    def with_given(self, role: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    def with_options(self, role: str, given: Mapping[str, Any]) -> dict[str, Any]:
         """The options of this judge: those of the plan, and over them those that the user gave.
 
         A file does not decide where the user's key goes: with a key in `given`, an address that the plan names must be

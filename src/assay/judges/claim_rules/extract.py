@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 from assay.judges.claim_rules import languages as further
 from assay.judges.claim_rules.headings import (
+    HeadingLine,
     Leads,
-    Line,
     as_lead,
     bare,
     is_fragment,
@@ -52,12 +52,12 @@ def sentence_claims(text: str, language: str = "en", question: str | None = None
     `question` is the one that the text answers: by it "Yes." is understood, and a list without a lead-in.
     """
     sentences = _with_marks(text, split_sentences(text, language))
-    reader = _Reader(text, sentences, question, language if further.is_further(language) else None)
+    reader = _ClaimReader(text, sentences, question, language if further.is_further(language) else None)
     return tuple(claim for n in range(len(sentences)) if (claim := reader.claim(n)) is not None)
 
 
 @dataclass(slots=True)
-class _Reader:
+class _ClaimReader:
     """Reads sentence by sentence, and remembers on which line the items below hang."""
 
     text: str
@@ -111,7 +111,7 @@ class _Reader:
             return False
         return not (is_label(sentence) and _TABLE_HEAD.match(self.text, self.sentences[n].start))
 
-    def _carried(self, n: int, line: Line | None) -> bool:
+    def _carried(self, n: int, line: HeadingLine | None) -> bool:
         """Whether what comes next is a fragment below sentence `n`, and so is judged with it."""
         said, below = bare(self.sentences[n + 1].of(self.text)), line_of(self.text, self.sentences[n + 1])
         if below is not None and below.mark and line is not None and line.mark and not below.hangs_on(line):

@@ -36,18 +36,18 @@ _DEEPEST = 40  # columns by which an item may be indented
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class HeadingLine:
     """Where a sentence begins: the column, and what sort of list mark it has; "" for none."""
 
     column: int
     mark: str
 
-    def hangs_on(self, lead: Line) -> bool:
+    def hangs_on(self, lead: HeadingLine) -> bool:
         """Whether an item with this beginning is below `lead`, and no sibling of it."""
         return self.column > lead.column or (self.column == lead.column and self.mark != lead.mark)
 
 
-def line_of(text: str, span: Span) -> Line | None:
+def line_of(text: str, span: Span) -> HeadingLine | None:
     """How the line begins that a sentence opens; None where it stands further on in a line."""
     before = text[max(0, span.start - _DEEPEST) : span.start]
     line = before[before.rfind("\n") + 1 :]
@@ -55,17 +55,17 @@ def line_of(text: str, span: Span) -> Line | None:
         return None
     item = _ITEM.match(span.of(text))
     mark = "" if item is None else item["bullet"] or ("1" if item["number"] else "a")
-    return Line(len(line.expandtabs(4)), mark)
+    return HeadingLine(len(line.expandtabs(4)), mark)
 
 
 @dataclass(slots=True)
 class Leads:
     """The leads that a sentence may hang on, from the outermost to the nearest."""
 
-    above: list[tuple[Line, str]] = field(default_factory=list)
+    above: list[tuple[HeadingLine, str]] = field(default_factory=list)
     fresh: bool = False  # the nearest is the sentence before
 
-    def of(self, line: Line | None, *, close: bool) -> str | None:
+    def of(self, line: HeadingLine | None, *, close: bool) -> str | None:
         """What the next sentence hangs on. `close`: it is a fragment right below the one before, though no item."""
         fresh, self.fresh = self.fresh, False
         if line is not None and line.mark:
@@ -84,12 +84,12 @@ class Leads:
     def nearest(self) -> str | None:
         return self.above[-1][1] if self.above else None
 
-    def add(self, line: Line | None, lead: str | None) -> None:
+    def add(self, line: HeadingLine | None, lead: str | None) -> None:
         """The sentence itself is a lead; `None` for one that says nothing to its items."""
         if line is None or not line.mark:
             self.above.clear()
         if lead:
-            self.above.append((line or Line(0, ""), lead))
+            self.above.append((line or HeadingLine(0, ""), lead))
             self.fresh = True
 
 

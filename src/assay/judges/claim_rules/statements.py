@@ -120,8 +120,8 @@ def only_asks(text: str) -> bool:
             return False
     if _CLAUSE.search(text):
         return False
-    return all(_ASKING.match(part.strip()) or not _tells(part) for part in _PARTS.split(text)[1:])
+    return all(_ASKING.match(part.strip()) or not _is_statement(part) for part in _PARTS.split(text)[1:])
 
 
-def _tells(part: str) -> bool:
+def _is_statement(part: str) -> bool:
     return has_verb(part) or re.search(r"\b(?:who|which|that)\b", part) is not None

@@ -17,12 +17,12 @@ from urllib.parse import urlsplit
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Claims, Inquiry
 from assay.judges import prompt_rendering as fences
-from assay.judges.asking import asked, together
+from assay.judges.asking import ask_judge, gather_all
 from assay.judges.base import BaseJudge
 from assay.judges.claim_rules import RULES as CLAIM_RULES
 from assay.judges.claim_rules import languages as further
 from assay.judges.claim_rules import sentence_claims
-from assay.judges.classifier.protocol import VERSION, Decisions, SystemOne, Wire
+from assay.judges.classifier.protocol import VERSION, ClassifierProtocol, Decisions, SystemOne
 from assay.judges.classifier.requests import Decider, decides, words
 from assay.judges.http.client import Address
 from assay.judges.http.endpoint import Endpoint
@@ -65,7 +65,7 @@ class DecisionJudge(BaseJudge):
     """
 
     scheme: ClassVar[str]
-    wire: ClassVar[Wire]
+    wire: ClassVar[ClassifierProtocol]
     path: ClassVar[str]
     budgeted = True
 
@@ -158,7 +158,7 @@ class DecisionJudge(BaseJudge):
         """See `BaseJudge.answer`. Requests run concurrently; cancelling this cancels them."""
         decided = [n for n, inquiry in enumerate(inquiries) if decides(type(inquiry))]
         others = [n for n, inquiry in enumerate(inquiries) if not decides(type(inquiry))]
-        of_decided, of_others = await together(
+        of_decided, of_others = await gather_all(
             [self._decider.decide([inquiries[n] for n in decided]), self._others([inquiries[n] for n in others])]
         )
         answers = dict(zip([*decided, *others], [*of_decided, *of_others], strict=True))
@@ -168,7 +168,7 @@ class DecisionJudge(BaseJudge):
         answers: list[Answer | None] = [self._here(inquiry) for inquiry in inquiries]
         if self.generator is not None:
             left = [n for n, answer in enumerate(answers) if answer is None]
-            for n, answer in zip(left, await asked(self.generator, [inquiries[n] for n in left]), strict=True):
+            for n, answer in zip(left, await ask_judge(self.generator, [inquiries[n] for n in left]), strict=True):
                 answers[n] = answer
         return [
             Answer(failure=self.cannot(type(inquiry))) if answer is None else answer
@@ -181,7 +181,7 @@ class DecisionJudge(BaseJudge):
         refusal = self.cannot(Claims, inquiry.language)
         if refusal is not None:
             return Answer(failure=refusal)
-        return Answer(finding=sentence_claims(inquiry.text, inquiry.language, inquiry.question))
+        return Answer(judgement=sentence_claims(inquiry.text, inquiry.language, inquiry.question))
 
     async def probe(self) -> dict[str, Any]:
         """What works: see `judges.probe`. Never raises for what does not."""

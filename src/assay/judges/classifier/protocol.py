@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries.base import Question
+from assay.inquiries.base import LabelQuestion
 
 #: Part of every fingerprint: raise it when requests are worded or laid out differently.
 VERSION = "2"
@@ -39,17 +39,17 @@ _RAW = 1000  # characters of an unusable answer that are kept
 Outcome = Mapping[str, float] | JudgeFailure
 
 
-class Wire(Protocol):
+class ClassifierProtocol(Protocol):
     """One way to write requests and to read answers."""
 
-    def body(self, model: str, texts: str, asked: Sequence[Question]) -> dict[str, Any]:
+    def body(self, model: str, texts: str, asked: Sequence[LabelQuestion]) -> dict[str, Any]:
         """The body of the request; `texts` are fenced."""
 
-    def read(self, body: Mapping[str, Any], asked: Sequence[Question]) -> dict[str, Outcome]:
+    def read(self, body: Mapping[str, Any], asked: Sequence[LabelQuestion]) -> dict[str, Outcome]:
         """The outcome of each question, by its name in the request."""
 
 
-def unfit(question: Question) -> str | None:
+def unfit(question: LabelQuestion) -> str | None:
     """Why no endpoint takes this question; None when they do."""
     count = len(question.labels)
     if 2 <= count <= MOST_OPTIONS:
@@ -57,7 +57,7 @@ def unfit(question: Question) -> str | None:
     return f"the question {question.name!r} has {count} labels; decision endpoints take 2 to {MOST_OPTIONS}"
 
 
-def _kind(question: Question) -> str:
+def _kind(question: LabelQuestion) -> str:
     if question.ordered and len(question.labels) <= MOST_LEVELS:
         return "score"
     return "predicate" if len(question.labels) == 2 else "choice"
@@ -66,14 +66,14 @@ def _kind(question: Question) -> str:
 class SystemOne:
     """`POST /v1/systemone`: questions and answers by name, levels by number."""
 
-    def body(self, model: str, texts: str, asked: Sequence[Question]) -> dict[str, Any]:
+    def body(self, model: str, texts: str, asked: Sequence[LabelQuestion]) -> dict[str, Any]:
         return {
             "model": model,
             "state": f"{PREFACE}\n\n{texts}",
             "questions": {one.name: self._question(one) for one in asked},
         }
 
-    def _question(self, question: Question) -> dict[str, Any]:
+    def _question(self, question: LabelQuestion) -> dict[str, Any]:
         kind, criteria = _kind(question), dict(question.labels)
         if kind == "predicate":
             yes, no = criteria.values()
@@ -84,13 +84,13 @@ class SystemOne:
         options = {label: text or None for label, text in criteria.items()}
         return {"type": "choice", "instructions": question.instructions, "criteria": options}
 
-    def read(self, body: Mapping[str, Any], asked: Sequence[Question]) -> dict[str, Outcome]:
+    def read(self, body: Mapping[str, Any], asked: Sequence[LabelQuestion]) -> dict[str, Outcome]:
         answers = body.get("answers")
         if not isinstance(answers, Mapping):
             return {one.name: _unusable("the answers are not given by name", answers) for one in asked}
         return {one.name: _outcome(one, answers.get(one.name), self._shares) for one in asked}
 
-    def _shares(self, question: Question, kind: str, answer: Mapping[str, Any]) -> dict[str, Any]:
+    def _shares(self, question: LabelQuestion, kind: str, answer: Mapping[str, Any]) -> dict[str, Any]:
         if kind == "predicate":
             _expect(answer, "noul")
             return _both(question, answer.get("noul"))
@@ -107,14 +107,14 @@ class SystemOne:
 class Decisions:
     """OpenAI's `POST /v1/decisions`: questions and answers in a list, each with its name."""
 
-    def body(self, model: str, texts: str, asked: Sequence[Question]) -> dict[str, Any]:
+    def body(self, model: str, texts: str, asked: Sequence[LabelQuestion]) -> dict[str, Any]:
         return {
             "model": model,
             "input": [{"role": "developer", "content": PREFACE}, {"role": "user", "content": texts}],
             "questions": [{"name": one.name, **self._question(one)} for one in asked],
         }
 
-    def _question(self, question: Question) -> dict[str, Any]:
+    def _question(self, question: LabelQuestion) -> dict[str, Any]:
         kind, labels = _kind(question), dict(question.labels)
         if kind == "predicate":
             yes, no = labels.values()
@@ -123,7 +123,7 @@ class Decisions:
         listed = [{name: label} | ({"description": text} if text else {}) for label, text in labels.items()]
         return {"type": kind, "instructions": question.instructions, key: listed}
 
-    def read(self, body: Mapping[str, Any], asked: Sequence[Question]) -> dict[str, Outcome]:
+    def read(self, body: Mapping[str, Any], asked: Sequence[LabelQuestion]) -> dict[str, Outcome]:
         answers = body.get("answers")
         if not isinstance(answers, list) or not all(isinstance(answer, Mapping) for answer in answers):
             return {one.name: _unusable("the answers are no list of objects", answers) for one in asked}
@@ -139,7 +139,7 @@ class Decisions:
                 found[one.name] = _outcome(one, mine[0] if mine else None, self._shares)
         return found
 
-    def _shares(self, question: Question, kind: str, answer: Mapping[str, Any]) -> dict[str, Any]:
+    def _shares(self, question: LabelQuestion, kind: str, answer: Mapping[str, Any]) -> dict[str, Any]:
         _expect(answer, kind)
         if kind == "predicate":
             return _both(question, answer.get("probability"))
@@ -156,16 +156,16 @@ class _Unusable(Exception):
     """One answer that cannot be read as a distribution over the labels of its question."""
 
 
-_Shares = Callable[[Question, str, Mapping[str, Any]], dict[str, Any]]
+_Shares = Callable[[LabelQuestion, str, Mapping[str, Any]], dict[str, Any]]
 
 
-def _outcome(question: Question, answer: Any, shares: _Shares) -> Outcome:
+def _outcome(question: LabelQuestion, answer: Any, shares: _Shares) -> Outcome:
     if answer is None:
         return _unusable("the question is not answered", answer)
     if not isinstance(answer, Mapping):
         return _unusable("the answer is no object", answer)
     if answer.get("type") == "refusal":
-        return JudgeFailure(Cause.REFUSED, "the judge declined to answer", raw=_shown(answer))
+        return JudgeFailure(Cause.REFUSED, "the judge declined to answer", raw=_raw_text(answer))
     try:
         kind = _kind(question)
         found = _distribution(question, shares(question, kind, answer))
@@ -177,11 +177,11 @@ def _outcome(question: Question, answer: Any, shares: _Shares) -> Outcome:
             return _unusable(f"it chose {chosen!r}, which was not offered", answer)
         if found[chosen] < max(found.values()) - CONTRADICTION:
             message = f"the reply contradicts itself: it chose {chosen!r}, which is not the likeliest label"
-            return JudgeFailure(Cause.AMBIGUOUS, message, raw=_shown(answer))
+            return JudgeFailure(Cause.AMBIGUOUS, message, raw=_raw_text(answer))
     return found
 
 
-def _distribution(question: Question, shares: Mapping[str, Any]) -> dict[str, float]:
+def _distribution(question: LabelQuestion, shares: Mapping[str, Any]) -> dict[str, float]:
     """The shares as probabilities that add up to 1. A label that is left out has none."""
     for label, share in shares.items():
         if label not in question.labels:
@@ -194,7 +194,7 @@ def _distribution(question: Question, shares: Mapping[str, Any]) -> dict[str, fl
     return {label: min(1.0, max(0.0, shares.get(label, 0.0) / total)) for label in question.labels}
 
 
-def _both(question: Question, share: Any) -> dict[str, Any]:
+def _both(question: LabelQuestion, share: Any) -> dict[str, Any]:
     yes, no = question.labels
     known = isinstance(share, (int, float)) and not isinstance(share, bool)
     return {yes: share, no: 1 - share if known else None}
@@ -206,8 +206,8 @@ def _expect(answer: Mapping[str, Any], kind: str) -> None:
 
 
 def _unusable(what: str, answer: Any) -> JudgeFailure:
-    return JudgeFailure(Cause.PARSE, f"the endpoint's answer cannot be used: {what}", raw=_shown(answer))
+    return JudgeFailure(Cause.PARSE, f"the endpoint's answer cannot be used: {what}", raw=_raw_text(answer))
 
 
-def _shown(answer: Any) -> str:
+def _raw_text(answer: Any) -> str:
     return json.dumps(answer, ensure_ascii=False, default=str)[:_RAW]

@@ -1,4 +1,4 @@
-"""Sends the questions of inquiries to a decision endpoint, and makes findings of the probabilities."""
+"""Sends the questions of inquiries to a decision endpoint, and makes judgements of the probabilities."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries.base import Inquiry, Question, Section
+from assay.inquiries.base import Inquiry, LabelQuestion, PromptSection
 from assay.judges import prompt_rendering as fences
-from assay.judges.asking import bug, together
-from assay.judges.classifier.protocol import PREFACE, Outcome, Wire, unfit
+from assay.judges.asking import bug, gather_all
+from assay.judges.classifier.protocol import PREFACE, ClassifierProtocol, Outcome, unfit
 from assay.judges.http.deadlines import within
 from assay.judges.http.endpoint import Body, Endpoint
 from assay.judges.http.replies import usage_of
@@ -31,7 +31,7 @@ def decides(inquiry: type[Inquiry[Any]]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class DecidingRoom:
+class ClassifierWindow:
     """What one request holds, in tokens: the texts and at least one question. Questions may go in several requests."""
 
     window: int
@@ -46,10 +46,10 @@ class DecidingRoom:
         room = self.window - fixed - reading([replace(section, text="") for section in material])
         return Need(over=fixed + reading(material) - self.window, chars=chars_for(room, material))
 
-    def requests(self, inquiry: Inquiry[Any], most: int) -> list[list[Question]]:
+    def requests(self, inquiry: Inquiry[Any], most: int) -> list[list[LabelQuestion]]:
         """The questions of an inquiry, by request."""
         room = self.window - tokens_in(PREFACE) - reading(_material(inquiry))
-        requests: list[list[Question]] = []
+        requests: list[list[LabelQuestion]] = []
         left = 0
         for question in inquiry.decisions:
             tokens = _asking(question)
@@ -66,7 +66,7 @@ class Decider:
     """Decides inquiries of one model at one endpoint, at `path`. For the rest see `DecisionJudge`."""
 
     model: str
-    wire: Wire
+    wire: ClassifierProtocol
     endpoint: Endpoint
     path: str
     max_questions: int
@@ -77,31 +77,31 @@ class Decider:
 
         What is asked twice in the same words (votes: a probability does not vary) is sent once.
         """
-        room = DecidingRoom(self.endpoint.settings.window_tokens)
+        room = ClassifierWindow(self.endpoint.settings.window_tokens)
         first: dict[str, int] = {}
         same = [first.setdefault(words(inquiry), n) for n, inquiry in enumerate(inquiries)]
-        asked = await together([ask_in_parts(inquiries[n], room, self._ask) for n in first.values()])
+        asked = await gather_all([ask_in_parts(inquiries[n], room, self._ask) for n in first.values()])
         answers = dict(zip(first.values(), asked, strict=True))
         return [answers[n] if n == k else replace(answers[n], usage=Usage()) for k, n in enumerate(same)]
 
     async def _ask(self, inquiry: Inquiry[Any], more_room: bool) -> Answer:
         """The answer of all requests for one inquiry, or the first failure among its questions."""
-        requests = DecidingRoom(self.endpoint.settings.window_tokens).requests(inquiry, self.max_questions)
+        requests = ClassifierWindow(self.endpoint.settings.window_tokens).requests(inquiry, self.max_questions)
         found: dict[str, Outcome] = {}
         spent = Usage()
-        for outcomes, usage in await together([self._outcomes(_material(inquiry), some) for some in requests]):
+        for outcomes, usage in await gather_all([self._outcomes(_material(inquiry), some) for some in requests]):
             found |= outcomes
             spent += usage
         failure = next((outcome for outcome in found.values() if isinstance(outcome, JudgeFailure)), None)
         if failure is not None:
             return Answer(failure=failure, usage=spent)
         try:
-            return Answer(finding=inquiry.decided(found), usage=spent)  # type: ignore[arg-type]  # no failure is left
+            return Answer(judgement=inquiry.decided(found), usage=spent)  # type: ignore[arg-type]  # no failure is left
         except Exception as error:  # an inquiry of a user's own may be wrong
             return Answer(failure=bug(error), usage=spent)
 
     async def _outcomes(
-        self, material: Sequence[Section], asked: Sequence[Question]
+        self, material: Sequence[PromptSection], asked: Sequence[LabelQuestion]
     ) -> tuple[dict[str, Outcome], Usage]:
         """The outcomes of one request, and of a second one for answers that could not be used."""
         found: dict[str, Outcome] = {}
@@ -118,7 +118,7 @@ class Decider:
                 break
         return found, spent
 
-    async def _send(self, material: Sequence[Section], asked: Sequence[Question]) -> Body:
+    async def _send(self, material: Sequence[PromptSection], asked: Sequence[LabelQuestion]) -> Body:
         body = self.body(material, asked)
         tokens = tokens_in(PREFACE) + reading(material) + sum(map(_asking, asked))
         reply = ANSWER_TOKENS * len(asked)
@@ -137,13 +137,13 @@ class Decider:
 
         return await within(self.endpoint.settings.deadline, "decisions", send)
 
-    def body(self, material: Sequence[Section], asked: Sequence[Question]) -> Body:
+    def body(self, material: Sequence[PromptSection], asked: Sequence[LabelQuestion]) -> Body:
         """The body of the request for these questions on these texts."""
         texts = "\n\n".join(fences.enclose(material, self.mask))
         extra = self.endpoint.settings.extra_body
         return {**self.wire.body(self.model, texts, [self._masked(question) for question in asked]), **extra}
 
-    def _masked(self, question: Question) -> Question:
+    def _masked(self, question: LabelQuestion) -> LabelQuestion:
         # ours hold no judged text; those of an inquiry of a user's own may
         instructions = fences.clean(self.mask(question.instructions) if self.mask else question.instructions)
         return replace(question, instructions=instructions)
@@ -154,11 +154,11 @@ def words(inquiry: Inquiry[Any]) -> str:
     return repr((_material(inquiry), inquiry.decisions))
 
 
-def _material(inquiry: Inquiry[Any]) -> tuple[Section, ...]:
+def _material(inquiry: Inquiry[Any]) -> tuple[PromptSection, ...]:
     return inquiry.asked.material if inquiry.asked is not None else ()
 
 
-def _asking(question: Question) -> int:
+def _asking(question: LabelQuestion) -> int:
     labels = sum(tokens_in(label) + tokens_in(text) for label, text in question.labels.items())
     return tokens_in(question.instructions) + labels + _QUESTION_TOKENS
 

@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay._util.install_hints import install_extra
 from assay._util.threads import DaemonThreads
 from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
@@ -27,12 +27,12 @@ from assay.inquiries import (
     Usefulness,
     UsefulSentences,
 )
-from assay.inquiries.similarity import Compared
+from assay.inquiries.similarity import TextComparison
 from assay.judges.base import BaseJudge
 from assay.judges.claim_rules import refuses, sentence_claims, states_something
 from assay.judges.embedded import further
 from assay.judges.embedded.further import FurtherLanguages
-from assay.judges.pairwise_support import distinct, support_findings
+from assay.judges.pairwise_support import distinct, support_judgements
 from assay.judges.protocol import Answer
 from assay.records import Verdict, fingerprint
 from assay.text import split_sentences
@@ -55,7 +55,7 @@ INQUIRIES: tuple[type[Inquiry[Any]], ...] = (
     Distance,
 )
 
-#: Raise it when this file or `sentence_claims` reads texts differently: stored findings are then asked for anew.
+#: Raise it when this file or `sentence_claims` reads texts differently: stored judgements are then asked for anew.
 RULES = 12
 
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL' (any OpenAI-compatible base_url), or leave it out"
@@ -97,7 +97,7 @@ class EmbeddedJudge(BaseJudge):
         self._prepared = False
 
     def __repr__(self) -> str:
-        return shown(self, any_language=self._any_language or None)
+        return call_repr(self, any_language=self._any_language or None)
 
     def with_guidance(self, guidance: GuidanceSpec) -> Self:
         """Raises InputError: these models read no instructions."""
@@ -125,7 +125,7 @@ class EmbeddedJudge(BaseJudge):
         return f"embedded/{fingerprint([self.models.fingerprint, RULES, *further])[:16]}"
 
     @property
-    def tells_contradiction(self) -> bool:
+    def detects_contradiction(self) -> bool:
         return True
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
@@ -159,23 +159,24 @@ class EmbeddedJudge(BaseJudge):
             self._prepared = True
 
     def _answer_all(self, inquiries: Sequence[Inquiry[Any]]) -> list[Answer]:
-        findings: dict[int, Any] = {}
+        judgements: dict[int, Any] = {}
         for n, inquiry in enumerate(inquiries):
             if isinstance(inquiry, Claims):
-                findings[n] = sentence_claims(inquiry.text, inquiry.language, inquiry.question)
+                judgements[n] = sentence_claims(inquiry.text, inquiry.language, inquiry.question)
         supports = {n: i for n, i in enumerate(inquiries) if isinstance(i, Support) and not self._mixed(i)}
         others = {n: i for n, i in supports.items() if self._further.reads(i)}
         english = {n: i for n, i in supports.items() if n not in others}
-        findings |= support_findings(english, lambda pairs: self.models.support(pairs), _reason)
-        findings |= support_findings(others, self._further.support, _reason)
-        findings |= self._usefulness(
+        judgements |= support_judgements(english, lambda pairs: self.models.support(pairs), _reason)
+        judgements |= support_judgements(others, self._further.support, _reason)
+        judgements |= self._usefulness(
             {n: i for n, i in enumerate(inquiries) if isinstance(i, (Usefulness, UsefulSentences))}
         )
-        findings |= self._directness({n: i for n, i in enumerate(inquiries) if isinstance(i, Directness)})
-        findings |= self._similarity({n: i for n, i in enumerate(inquiries) if isinstance(i, Compared)})
-        refused = {n: self._refusal(i) for n, i in enumerate(inquiries) if n not in findings}
+        judgements |= self._directness({n: i for n, i in enumerate(inquiries) if isinstance(i, Directness)})
+        judgements |= self._similarity({n: i for n, i in enumerate(inquiries) if isinstance(i, TextComparison)})
+        refused = {n: self._refusal(i) for n, i in enumerate(inquiries) if n not in judgements}
         return [
-            Answer(finding=findings[n]) if n in findings else Answer(failure=refused[n]) for n in range(len(inquiries))
+            Answer(judgement=judgements[n]) if n in judgements else Answer(failure=refused[n])
+            for n in range(len(inquiries))
         ]
 
     def _usefulness(self, inquiries: Mapping[int, Usefulness | UsefulSentences]) -> dict[int, tuple[Verdict, ...]]:
@@ -222,7 +223,7 @@ class EmbeddedJudge(BaseJudge):
         message = f"the embedded judge cannot tell whether so short an answer meets the question; {_WAY_OUT}"
         return JudgeFailure(Cause.JUDGE_CANNOT, message)
 
-    def _similarity(self, inquiries: Mapping[int, Compared]) -> dict[int, tuple[float, ...]]:
+    def _similarity(self, inquiries: Mapping[int, TextComparison]) -> dict[int, tuple[float, ...]]:
         texts = distinct(text for i in inquiries.values() for text in (i.text, *i.others))
         vectors = dict(zip(texts, self.models.embed(texts), strict=True)) if texts else {}
         return {

@@ -15,7 +15,7 @@ from assay.judges.http.deadlines import Deadline
 from assay.judges.http.latency import Latency
 from assay.judges.http.options import Settings
 from assay.judges.http.replies import count_of, failure_of, usage_of
-from assay.judges.http.reservation import Bill
+from assay.judges.http.reservation import AttemptReservation
 from assay.judges.http.retries import LONGEST_PAUSE, PASSING, Retries, Trouble, retry_after
 from assay.judges.http.throttle import shared_throttle
 from assay.judges.http.transports import ClientTransport, Response, TimedOut, Transport, Unreachable, transport_to
@@ -93,7 +93,7 @@ class Endpoint:
             if turn is None:
                 with deadline.stopped():
                     turn = await throttle.enter(tokens)
-            used, succeeded, bill = None, False, Bill()
+            used, succeeded, bill = None, False, AttemptReservation()
             try:
                 body = make()
                 if bill.wanted:

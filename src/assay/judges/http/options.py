@@ -23,7 +23,8 @@ class EndpointOptions(TypedDict, total=False):
     window_tokens       what the model reads and writes together; longer material is asked about in parts (32,000)
     extra_body          sent along with every request that is judged
     headers             sent along with every request; to this endpoint and nowhere else
-    identity            stands for the address in what findings are kept under: the same model elsewhere, or on another
+    identity            stands for the address in what judgements are kept under: the same model elsewhere, or on
+    another
                         port, is then the same judge
     """
 

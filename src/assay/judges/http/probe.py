@@ -80,7 +80,7 @@ async def _one_verdict(judge: EndpointJudge, unknown: dict[str, Any]) -> dict[st
     (answer,) = await judge.answer([Support(claims, (PASSAGE,))])
     if answer.failure is None:
         report["latency"] = time.monotonic() - started
-        report["verdict"] = _compared([verdict.label for verdict in answer.finding])
+        report["verdict"] = _compared([verdict.label for verdict in answer.judgement])
     else:
         failure = answer.failure
         report["verdict"] = f"none: {failure.message}"

@@ -11,7 +11,7 @@ from assay.records import Usage
 _UNREAD = frozenset({Cause.AUTH, Cause.NO_MODEL, Cause.RATE_LIMITED})
 
 
-class Bill:
+class AttemptReservation:
     """The bill of one attempt. `usage`: what it is known to have cost. `share`: of the usual price."""
 
     __slots__ = ("_reservation", "_share", "usage")

@@ -151,7 +151,7 @@ class PlainTransport:
         connector = _connector_type()(limit=_MOST_CONNECTIONS, keepalive_timeout=_KEPT, ssl=trusted)
         self._session = aiohttp.ClientSession(connector=connector, headers=_headers(address))
         # where nobody closes it, aiohttp would complain to the log of the host; this holds it until it is put away
-        weakref.finalize(self, _put_away, self._session, asyncio.get_running_loop(), os.getpid())
+        weakref.finalize(self, _close_connections, self._session, asyncio.get_running_loop(), os.getpid())
 
     async def post(self, path: str, body: Mapping[str, Any], seconds: float) -> Response:
         import aiohttp
@@ -187,7 +187,7 @@ async def _read(came: Any) -> bytes:
     return b"".join(pieces)
 
 
-def _put_away(session: Any, loop: asyncio.AbstractEventLoop, pid: int) -> None:
+def _close_connections(session: Any, loop: asyncio.AbstractEventLoop, pid: int) -> None:
     """Close the connections of a transport that is gone: on their loop, or, where that has ended, here."""
     with suppress(Exception):
         connector = session.connector

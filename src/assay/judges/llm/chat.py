@@ -18,14 +18,14 @@ _ROUNDING = 1e-3  # by which servers' logarithms exceed 0
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ChatMessage:
     """A reply, and how the endpoint says it ended."""
 
     reply: Reply
     ended: str | None
 
 
-def reply_of(body: Body, endpoint: Endpoint) -> Message:
+def reply_of(body: Body, endpoint: Endpoint) -> ChatMessage:
     """The first choice. Raises JudgeFailure REFUSED or CONTENT_FILTER, with what the endpoint said as `raw`."""
     choice = _first(body["choices"])
     message = choice.get("message") or {} if choice is not None else None  # a filter leaves none
@@ -43,7 +43,7 @@ def reply_of(body: Body, endpoint: Endpoint) -> Message:
     if ended == "content_filter":
         what = f"{endpoint.name}: the content filter stopped the reply"
         raise JudgeFailure(Cause.CONTENT_FILTER, what, raw=text, detail={"usage": usage})
-    return Message(Reply(text, ended == "length", usage, _tokens(choice.get("logprobs"), text)), ended)
+    return ChatMessage(Reply(text, ended == "length", usage, _tokens(choice.get("logprobs"), text)), ended)
 
 
 def _first(choices: Any) -> Mapping[str, Any] | None:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries.similarity import Compared
+from assay.inquiries.similarity import TextComparison
 from assay.judges import prompt_rendering as fences
-from assay.judges.asking import together
+from assay.judges.asking import gather_all
 from assay.judges.http.deadlines import Deadline, within
 from assay.judges.http.endpoint import Body, Endpoint
 from assay.judges.http.replies import usage_of
@@ -37,21 +37,21 @@ class Embedder:
         self._mask = mask
         self._format = "base64"  # a third of the bytes; servers that refuse it get "float"
 
-    async def answer(self, inquiries: Sequence[Compared], deadline: float) -> list[Answer]:
+    async def answer(self, inquiries: Sequence[TextComparison], deadline: float) -> list[Answer]:
         """One answer per inquiry. The first carries the cost of all."""
         try:
             vectors, usage = await self._vectors(_distinct(inquiries), deadline)
         except JudgeFailure as failure:
             return [Answer(failure=failure)] * len(inquiries)
         answers = [_compared(inquiry, vectors) for inquiry in inquiries]
-        return [Answer(answers[0].finding, answers[0].failure, usage), *answers[1:]]
+        return [Answer(answers[0].judgement, answers[0].failure, usage), *answers[1:]]
 
     async def _vectors(self, texts: Sequence[str], deadline: float) -> tuple[dict[str, np.ndarray], Usage]:
         import numpy as np
 
         pieces = [(text, piece) for text in texts for piece in self._pieces(text)]
         batches = _batches([piece for _, piece in pieces])
-        results = await together([self._batch(batch, deadline) for batch in batches])
+        results = await gather_all([self._batch(batch, deadline) for batch in batches])
         rows = [row for vectors, _ in results for row in vectors]
         usage = sum((spent for _, spent in results), Usage())
         sums: dict[str, np.ndarray] = {}
@@ -123,13 +123,13 @@ def _vector(value: Any) -> np.ndarray | None:
     return vector if vector.ndim == 1 and vector.size else None
 
 
-def _distinct(inquiries: Sequence[Compared]) -> list[str]:
+def _distinct(inquiries: Sequence[TextComparison]) -> list[str]:
     """The texts that need a vector, once each: not blank ones, and none that meets only itself."""
     pairs = [(inquiry.text, other) for inquiry in inquiries for other in inquiry.others if inquiry.text != other]
     return list(dict.fromkeys(text for pair in pairs for text in pair if text.strip()))
 
 
-def _compared(inquiry: Compared, vectors: dict[str, np.ndarray]) -> Answer:
+def _compared(inquiry: TextComparison, vectors: dict[str, np.ndarray]) -> Answer:
     found = []
     for other in inquiry.others:
         if other == inquiry.text:
@@ -138,7 +138,7 @@ def _compared(inquiry: Compared, vectors: dict[str, np.ndarray]) -> Answer:
             found.append(inquiry.compare(vectors[inquiry.text], vectors[other]))
         else:
             return Answer(failure=JudgeFailure(Cause.NOT_APPLICABLE, "an empty text is similar to nothing"))
-    return Answer(finding=tuple(found))
+    return Answer(judgement=tuple(found))
 
 
 def _batches(texts: Sequence[str]) -> list[list[str]]:

@@ -26,11 +26,11 @@ from assay.judges import prompt_rendering as fences
 from assay.judges.http.deadlines import Deadline
 from assay.judges.http.errors import meaning_of
 from assay.judges.http.options import EndpointOptions, Settings
-from assay.judges.http.reservation import Bill
+from assay.judges.http.reservation import AttemptReservation
 from assay.judges.http.retries import Retries, Trouble
 from assay.judges.http.throttle import shared_throttle
 from assay.judges.llm.judge import Reply, Request, TextJudge
-from assay.judges.llm.openai import needs_vision, refuses_pictures, tokens_asked
+from assay.judges.llm.openai import estimate_tokens, needs_vision, refuses_pictures
 from assay.judges.protocol import JUDGING
 from assay.judges.splitting import picture_tokens
 from assay.records import fingerprint
@@ -44,7 +44,7 @@ LEFT_BEHIND = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ModelCall:
     """One attempt at one reply.
 
     messages     role ("system", "user", "assistant") and content, in order; the content of a message with pictures is
@@ -121,7 +121,7 @@ class FrameworkJudge(TextJudge):
         return self._vision and self.mask is None
 
     @abstractmethod
-    def call(self, ask: Ask) -> Reply:
+    def call(self, ask: ModelCall) -> Reply:
         """The model's reply, from a thread of our own and in an empty context in which `JUDGING` is set.
 
         Raises JudgeFailure where the model declined, and whatever the model raises: `raised.meaning_of` reads that.
@@ -153,7 +153,7 @@ class FrameworkJudge(TextJudge):
         return await self._attempts(request, None)
 
     async def _attempts(self, request: Request, schema: Mapping[str, Any] | None) -> Reply:
-        ask = Ask(
+        ask = ModelCall(
             self.shown(request),
             schema,
             VOTES_AT if request.prompt.vote and self._tempers else None,
@@ -161,11 +161,11 @@ class FrameworkJudge(TextJudge):
         deadline = request.deadline
         return await self._retries.run(lambda: self._attempt(ask, request, deadline), heard=deadline.note)
 
-    async def _attempt(self, ask: Ask, request: Request, deadline: Deadline) -> Reply:
+    async def _attempt(self, ask: ModelCall, request: Request, deadline: Deadline) -> Reply:
         throttle = shared_throttle(self._fingerprint, **self.settings.limits)
         with deadline.stopped():
-            turn = await throttle.enter(tokens_asked(request.prompt))
-        bill, used, succeeded = Bill(), None, False
+            turn = await throttle.enter(estimate_tokens(request.prompt))
+        bill, used, succeeded = AttemptReservation(), None, False
         try:
             if bill.wanted:
                 read = sum(fences.tokens_in(message["content"]) for message in self.messages(request))
@@ -190,7 +190,7 @@ class FrameworkJudge(TextJudge):
             bill.settle()
             throttle.leave(turn, tokens=used, succeeded=succeeded)
 
-    async def _once(self, ask: Ask) -> Reply:
+    async def _once(self, ask: ModelCall) -> Reply:
         self._left = [thread for thread in self._left if thread.is_alive()]
         if len(self._left) >= LEFT_BEHIND:
             message = f"{self._title}: {len(self._left)} calls have not come back; give the model a timeout of its own"

@@ -18,10 +18,10 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from assay.errors import AmbiguousReply, BadReply, Cause, JudgeFailure
+from assay.errors import AmbiguousReply, Cause, InvalidReply, JudgeFailure
 from assay.inquiries.base import Inquiry, Prompt
 from assay.judges import prompt_rendering as fences
-from assay.judges.asking import bug, together
+from assay.judges.asking import bug, gather_all
 from assay.judges.base import BaseJudge
 from assay.judges.http.deadlines import Deadline, within
 from assay.judges.http.replies import UNCOUNTED
@@ -164,8 +164,8 @@ class TextJudge(BaseJudge):
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
         """See `BaseJudge.answer`. Calls run concurrently; cancelling this cancels them."""
-        room = WritingRoom(self.window_tokens, self.max_output_tokens)
-        return await together([ask_in_parts(inquiry, room, self._ask) for inquiry in inquiries])
+        room = ChatWindow(self.window_tokens, self.max_output_tokens)
+        return await gather_all([ask_in_parts(inquiry, room, self._ask) for inquiry in inquiries])
 
     async def _ask(self, inquiry: Inquiry[Any], more_room: bool) -> Answer:
         """The answer of one call, or of a few. Never raises for what went wrong: it becomes the failure."""
@@ -174,8 +174,8 @@ class TextJudge(BaseJudge):
             prompt = inquiry.asked
             assert prompt is not None  # `need` has looked
             async with self._turn(prompt):
-                finding = await self._converse(inquiry, prompt, tally, more_room)
-            return Answer(finding=finding, usage=tally.usage)
+                judgement = await self._converse(inquiry, prompt, tally, more_room)
+            return Answer(judgement=judgement, usage=tally.usage)
         except JudgeFailure as failure:
             return Answer(failure=failure, usage=tally.usage + failure.detail.pop("usage", Usage()))
         except Exception as error:  # foreign code: the model's client, an inquiry's reader
@@ -190,7 +190,7 @@ class TextJudge(BaseJudge):
         return prefixes.turn(prompt)
 
     async def _converse(self, inquiry: Inquiry[Any], prompt: Prompt, tally: _Tally, more_room: bool) -> Any:
-        """The finding of one call, or of another one after a reply that could not be used."""
+        """The judgement of one call, or of another one after a reply that could not be used."""
         correction: Correction | None = None
         for _ in range(TRIES):
             reply = await self._reserved(Request(prompt, correction, more_room))
@@ -201,7 +201,7 @@ class TextJudge(BaseJudge):
                 return inquiry.read(self._read(prompt, reply))
             except AmbiguousReply as error:
                 raise JudgeFailure(Cause.AMBIGUOUS, f"the reply contradicts itself: {error}", raw=reply.text) from None
-            except BadReply as error:
+            except InvalidReply as error:
                 correction = Correction(reply.text, str(error))
         assert correction is not None
         message = f"the reply does not fit the schema: {correction.message}"
@@ -232,14 +232,14 @@ class TextJudge(BaseJudge):
     def _read(self, prompt: Prompt, reply: Reply) -> Mapping[str, Any]:
         found = find_object(reply.text, prompt.required)
         if is_copied(found, [fences.clean(s.text) for s in prompt.material if "{" in s.text]):
-            raise BadReply("The JSON object is copied from the texts; give your own.")
+            raise InvalidReply("The JSON object is copied from the texts; give your own.")
         if reply.tokens:
             attach_probabilities(found, prompt.schema, reply.text, reply.tokens, prompt.labels)
         return cleaned(found)
 
 
 @dataclass(frozen=True, slots=True)
-class WritingRoom:
+class ChatWindow:
     """What a model reads and writes together, and what it writes at most, in tokens."""
 
     window: int

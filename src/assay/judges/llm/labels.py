@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.judges.llm.replies import Found
+from assay.judges.llm.replies import ParsedReply
 
 #: Below this share of the mass the model was about to write something that is no label: no probability then.
 LEAST_MASS = 0.5
@@ -33,7 +33,7 @@ class Token:
 
 
 def attach_probabilities(
-    found: Found, schema: Mapping[str, Any], reply: str, tokens: Sequence[Token], labels: Sequence[str] = ()
+    found: ParsedReply, schema: Mapping[str, Any], reply: str, tokens: Sequence[Token], labels: Sequence[str] = ()
 ) -> None:
     """Give each object of `found.data` that has a label with a closed set its `probs`, where they can be told.
 

@@ -11,15 +11,15 @@ from typing import Any, Literal, Unpack
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Inquiry, Similarity
 from assay.inquiries.base import Prompt
-from assay.inquiries.similarity import Compared
+from assay.inquiries.similarity import TextComparison
 from assay.judges import prompt_rendering as fences
-from assay.judges.asking import together
+from assay.judges.asking import gather_all
 from assay.judges.base import BaseJudge
 from assay.judges.http.client import Address
 from assay.judges.http.endpoint import Body, Endpoint
 from assay.judges.http.options import EndpointOptions, Settings
 from assay.judges.llm.capabilities import LESSONS, Dialect, Trial, shared_dialect
-from assay.judges.llm.chat import Message, reply_of
+from assay.judges.llm.chat import ChatMessage, reply_of
 from assay.judges.llm.embeddings import Embedder
 from assay.judges.llm.judge import Reply, Request, TextJudge
 from assay.judges.prompt_rendering import schema_text, tokens_in
@@ -151,7 +151,7 @@ class OpenAIJudge(TextJudge):
         return twin
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        if not issubclass(inquiry, Compared):
+        if not issubclass(inquiry, TextComparison):
             return super().cannot(inquiry, language)
         if self.similarity is not None:
             return self.similarity.cannot(inquiry, language)
@@ -170,25 +170,25 @@ class OpenAIJudge(TextJudge):
 
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
         """Each alone; but vectors of many texts are fetched together, because none depends on another."""
-        similar = [inquiry for inquiry in inquiries if isinstance(inquiry, Compared)]
-        alone = [[inquiry] for inquiry in inquiries if not isinstance(inquiry, Compared)]
+        similar = [inquiry for inquiry in inquiries if isinstance(inquiry, TextComparison)]
+        alone = [[inquiry] for inquiry in inquiries if not isinstance(inquiry, TextComparison)]
         return [*alone, similar] if similar else alone
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        similar = [n for n, inquiry in enumerate(inquiries) if isinstance(inquiry, Compared)]
+        similar = [n for n, inquiry in enumerate(inquiries) if isinstance(inquiry, TextComparison)]
         if not similar:
             return await super().answer(inquiries)
         written = [n for n in range(len(inquiries)) if n not in set(similar)]
-        of_written, of_similar = await together(
+        of_written, of_similar = await gather_all(
             [
                 super().answer([inquiries[n] for n in written]),
-                self._similar([inquiry for inquiry in inquiries if isinstance(inquiry, Compared)]),
+                self._similar([inquiry for inquiry in inquiries if isinstance(inquiry, TextComparison)]),
             ]
         )
         answers = dict(zip([*written, *similar], [*of_written, *of_similar], strict=True))
         return [answers[n] for n in range(len(inquiries))]
 
-    async def _similar(self, inquiries: Sequence[Compared]) -> Sequence[Answer]:
+    async def _similar(self, inquiries: Sequence[TextComparison]) -> Sequence[Answer]:
         if self.similarity is not None:
             return await self.similarity.answer(inquiries)
         if self._embedder is None:
@@ -212,7 +212,7 @@ class OpenAIJudge(TextJudge):
             self.dialect.show_schema = True  # what should have enforced the schema did not
         return reply
 
-    async def _complete(self, request: Request, *, double: bool = False) -> Message:
+    async def _complete(self, request: Request, *, double: bool = False) -> ChatMessage:
         try:
             return await self._completed(request, double)
         except JudgeFailure as failure:
@@ -220,7 +220,7 @@ class OpenAIJudge(TextJudge):
                 raise needs_vision(failure) from None
             raise
 
-    async def _completed(self, request: Request, double: bool) -> Message:
+    async def _completed(self, request: Request, double: bool) -> ChatMessage:
         trial = Trial(self.dialect, f"{self.model} at {self.endpoint.name}")
         sent: Body = {}
 
@@ -237,7 +237,7 @@ class OpenAIJudge(TextJudge):
                     self.model,
                     "/chat/completions",
                     make,
-                    tokens=tokens_asked(request.prompt),
+                    tokens=estimate_tokens(request.prompt),
                     reply=request.prompt.output_tokens,
                     deadline=request.deadline,
                     most=self._most,
@@ -323,7 +323,7 @@ def _address_of(client: Any) -> Address:
     return Address.of(str(client.base_url), key if isinstance(key, str) and key else "none", {})
 
 
-def tokens_asked(prompt: Prompt) -> int:
+def estimate_tokens(prompt: Prompt) -> int:
     """An estimate of what a call takes, for the throttle."""
     texts = (fences.SYSTEM, prompt.task, *(section.text for section in prompt.material))
     return sum(map(tokens_in, texts)) + picture_tokens(prompt.material) + prompt.output_tokens

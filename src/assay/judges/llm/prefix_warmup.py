@@ -24,7 +24,7 @@ class Prefixes:
     """Which beginnings the endpoint knows, by event loop."""
 
     def __init__(self) -> None:
-        self._loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Known] = weakref.WeakKeyDictionary()
+        self._loops: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _PrefixState] = weakref.WeakKeyDictionary()
 
     @asynccontextmanager
     async def turn(self, prompt: Prompt) -> AsyncIterator[None]:
@@ -33,7 +33,7 @@ class Prefixes:
         if beginning is None:
             yield
             return
-        known = self._loops.setdefault(asyncio.get_running_loop(), _Known())
+        known = self._loops.setdefault(asyncio.get_running_loop(), _PrefixState())
         first = known.sent.get(beginning)
         if first is not None:
             await asyncio.wait([first], timeout=PATIENCE)
@@ -50,7 +50,7 @@ class Prefixes:
             answered.cancel()
 
 
-class _Known:
+class _PrefixState:
     def __init__(self) -> None:
         self.sent: dict[bytes, asyncio.Future[None]] = {}
         self._answered: OrderedDict[bytes, float] = OrderedDict()

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay.errors import AmbiguousReply, BadReply
+from assay.errors import AmbiguousReply, InvalidReply
 from assay.judges.llm.json_repair import Broken, tidy
 
 _THINKING = re.compile(r"\s*<(think|thinking|thought|reasoning|reflection)>", re.IGNORECASE)
@@ -27,7 +27,7 @@ Object = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ParsedReply:
     """The object that answers, and the part of the reply that it was read from.
 
     `start` is where that part begins; None when it had to be mended or unwrapped, so that offsets mean nothing.
@@ -38,11 +38,11 @@ class Found:
     start: int | None
 
 
-def find_object(text: str, required: Sequence[str]) -> Found:
+def find_object(text: str, required: Sequence[str]) -> ParsedReply:
     """The object in a reply that has these keys at its top level, and its place.
 
     Reads past reasoning at the start, prose and code fences, and mends trailing commas, single or typographic quotes,
-    bare keys, comments and Python's literals. NaN and infinities become None. Raises BadReply when there is no such
+    bare keys, comments and Python's literals. NaN and infinities become None. Raises InvalidReply when there is no such
     object or a broken one, AmbiguousReply when there are several that differ. Takes linear time.
     """
     start = _after_thinking(text)
@@ -50,13 +50,13 @@ def find_object(text: str, required: Sequence[str]) -> Found:
         return _in_a_string(text[start:], required)
     answers = [answer for found in _objects(text, start) if (answer := _unwrap(found, required)) is not None]
     if not answers:
-        raise BadReply(f"There is no JSON object with the keys {', '.join(required)} in it.")
+        raise InvalidReply(f"There is no JSON object with the keys {', '.join(required)} in it.")
     if any(other.data != answers[0].data for other in answers[1:]):
         raise AmbiguousReply("There are several JSON objects that differ; give one.")
     return answers[-1]
 
 
-def is_copied(found: Found, texts: Iterable[str]) -> bool:
+def is_copied(found: ParsedReply, texts: Iterable[str]) -> bool:
     """Whether the object stands in one of these texts: then the judge only repeats what it has read.
 
     Spacing, quotes and backslashes aside: a text may hold the object escaped, and a judge write it out.
@@ -65,7 +65,7 @@ def is_copied(found: Found, texts: Iterable[str]) -> bool:
     return any(needle in text.translate(_ASIDE) for text in texts)
 
 
-def cleaned(found: Found) -> Object:
+def cleaned(found: ParsedReply) -> Object:
     """The data, with no half of a character in any text: JSON may hold one, and no UTF-8 can."""
     if "\\u" not in found.text and found.text.isascii():
         return found.data
@@ -93,65 +93,65 @@ def _after_thinking(text: str) -> int:
         return 0
     closing = re.compile(rf"</{opening[1]}>", re.IGNORECASE).search(text, opening.end())
     if closing is None:
-        raise BadReply("The reasoning does not end, and no JSON object follows it.")
+        raise InvalidReply("The reasoning does not end, and no JSON object follows it.")
     return closing.end()
 
 
-def _in_a_string(text: str, required: Sequence[str]) -> Found:
+def _in_a_string(text: str, required: Sequence[str]) -> ParsedReply:
     """The answer of a reply that is, as a whole, one JSON string with the object as its text."""
     try:
         inner = json.loads(text, strict=False)
     except ValueError:
         inner = None
     if not isinstance(inner, str) or inner.lstrip().startswith('"'):
-        raise BadReply("The reply begins with a text in quotes, not with a JSON object.")
+        raise InvalidReply("The reply begins with a text in quotes, not with a JSON object.")
     found = find_object(inner, required)
-    return Found(found.data, found.text, None)
+    return ParsedReply(found.data, found.text, None)
 
 
-def _unwrap(found: Found, required: Sequence[str]) -> Found | None:
+def _unwrap(found: ParsedReply, required: Sequence[str]) -> ParsedReply | None:
     """The object if it answers; the object in it if that answers and is all there is ({"result": {...}})."""
     if all(key in found.data for key in required):
         return found
     for inner in (found.data.get("arguments"), *(found.data.values() if len(found.data) == 1 else ())):
         if isinstance(inner, dict) and all(key in inner for key in required):
-            return Found(inner, found.text, None)
+            return ParsedReply(inner, found.text, None)
     return None
 
 
-def _objects(text: str, start: int) -> list[Found]:
-    """All objects at the top level of the text. Raises BadReply at one that is broken."""
-    found: list[Found] = []
+def _objects(text: str, start: int) -> list[ParsedReply]:
+    """All objects at the top level of the text. Raises InvalidReply at one that is broken."""
+    found: list[ParsedReply] = []
     patience = 2 * (len(text) - start) + 1000
     at = text.find("{", start)
     while at >= 0:
         one = _object_at(text, at)
-        if isinstance(one, Found):
+        if isinstance(one, ParsedReply):
             found.append(one)
             at = text.find("{", at + len(one.text))
             continue
         # a brace in prose, in a formula, in a template: nothing before `one` looked like JSON
         patience -= one - at
         if patience < 0:
-            raise BadReply("The reply is full of braces that do not belong together.")
+            raise InvalidReply("The reply is full of braces that do not belong together.")
         at = text.find("{", at + 1)
     return found
 
 
-def _object_at(text: str, start: int) -> Found | int:
+def _object_at(text: str, start: int) -> ParsedReply | int:
     """The object that begins here; or, when this brace begins none, where it turned out so.
 
-    Raises BadReply when it begins one that is broken: what follows could stand in one of its strings.
+    Raises InvalidReply when it begins one that is broken: what follows could stand in one of its strings.
     """
     try:
         data, end = _DECODER.raw_decode(text, start)
-        return Found(data, text[start:end], start)
+        return ParsedReply(data, text[start:end], start)
     except (ValueError, RecursionError):
         pass
     try:
         mended, end = tidy(text, start)
         # a list rather than an object can not come out: tidy starts at a brace
-        return Found(_DECODER.decode(mended), text[start:end], None)
+        return ParsedReply(_DECODER.decode(mended), text[start:end], None)
     except Broken as broken:
         stop, message = broken.at, str(broken)
     except (ValueError, RecursionError):
@@ -159,7 +159,7 @@ def _object_at(text: str, start: int) -> Found | int:
         if (closing := text.find("}", start)) >= 0:
             stop = closing + 1
     if any(mark in text[start:stop] for mark in "\"':\u201c"):
-        raise BadReply(message)
+        raise InvalidReply(message)
     return stop
 
 

@@ -15,7 +15,7 @@ from assay.judges.base import BaseJudge
 from assay.judges.claim_rules import sentence_claims
 from assay.judges.local.labels import Labels
 from assay.judges.local.model import DiskModel, DiskReading
-from assay.judges.pairwise_support import support_findings
+from assay.judges.pairwise_support import support_judgements
 from assay.judges.protocol import Answer
 from assay.records import Verdict, fingerprint
 from assay.text.languages import code_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 INQUIRIES: tuple[type[Inquiry[Any]], ...] = (Claims, Support, SupportCells)
 
-#: Raise it when this folder reads texts differently: stored findings are then asked for anew.
+#: Raise it when this folder reads texts differently: stored judgements are then asked for anew.
 RULES = 3
 
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL', or leave it out"
@@ -77,7 +77,7 @@ class LocalJudge(BaseJudge):
         return f"local/{fingerprint([self.model.fingerprint, RULES])[:16]}"
 
     @property
-    def tells_contradiction(self) -> bool:
+    def detects_contradiction(self) -> bool:
         names = self.model.config.get("id2label")
         given = self.model.labels
         said = list(given.values()) if isinstance(given, Mapping) else given
@@ -105,11 +105,11 @@ class LocalJudge(BaseJudge):
 
     def _one(self, inquiry: Inquiry[Any]) -> Answer:
         if isinstance(inquiry, Claims):
-            return Answer(finding=sentence_claims(inquiry.text, inquiry.language, inquiry.question))
+            return Answer(judgement=sentence_claims(inquiry.text, inquiry.language, inquiry.question))
         if not isinstance(inquiry, Support):
             return Answer(failure=self.cannot(type(inquiry)))
         try:
-            return Answer(finding=self._support(inquiry))
+            return Answer(judgement=self._support(inquiry))
         except JudgeFailure as failure:
             return Answer(failure=failure)
 
@@ -117,7 +117,7 @@ class LocalJudge(BaseJudge):
         def read(pairs: Sequence[tuple[str, str]]) -> list[DiskReading]:
             return [self.model.read(text, claim, inquiry.question) for text, claim in pairs]
 
-        return support_findings({0: inquiry}, read, _reason)[0]
+        return support_judgements({0: inquiry}, read, _reason)[0]
 
 
 def _reason(reading: DiskReading, unsupported: str) -> str | None:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from assay._util.forks import GATE, own_lock
+from assay._util.forks import FORK_LOCK, own_lock
 from assay._util.install_hints import install_package
 from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
 from assay.judges.local.files import files_of
@@ -87,7 +87,7 @@ class DiskModel:
             return self._opened
 
     def _open(self) -> tuple[Any, Any, list[str]]:
-        with GATE.entered():
+        with FORK_LOCK.entered():
             try:
                 import onnxruntime
                 from tokenizers import Tokenizer
@@ -126,7 +126,7 @@ class DiskModel:
 
     def _encoded(self, passage: str, claim: str, question: str | None) -> Any:
         _, tokenizer, _ = self._models()
-        with GATE.entered():
+        with FORK_LOCK.entered():
             if self._template is not None:
                 return tokenizer.encode(filled(self._template, passage=passage, claim=claim, question=question or ""))
             first, second = (claim, passage) if self._claim_first else (passage, claim)
@@ -153,7 +153,7 @@ class DiskModel:
 
     def _size(self, text: str) -> int:
         _, tokenizer, _ = self._models()
-        with GATE.entered():
+        with FORK_LOCK.entered():
             return len(tokenizer.encode(text, add_special_tokens=False).ids) + 1
 
     def _read_part(self, text: str, claim: str, question: str | None, offset: int) -> DiskReading:
@@ -165,7 +165,7 @@ class DiskModel:
             "input_ids": encoded.ids, "attention_mask": encoded.attention_mask, "token_type_ids": encoded.type_ids,
         }  # fmt: skip
         feed = {name: np.array([rows[name][: self.window]], np.int64) for name in inputs}
-        with GATE.entered():
+        with FORK_LOCK.entered():
             out = np.asarray(session.run(None, feed)[0], np.float64)
         if not out.size or not np.isfinite(out).all():
             raise JudgeFailure(Cause.PARSE, "the model on disk gave something that is no number")

@@ -19,7 +19,7 @@ _OTHERWISE = {
 }
 
 
-def check_all_said(given: Collection[str]) -> None:
+def check_outcomes(given: Collection[str]) -> None:
     """Raise unless each of the three outcomes without a measurement is among the arguments."""
     missing = [f"{said}: {name}=" for name, said in _OTHERWISE.items() if name not in given]
     if missing:

@@ -94,7 +94,7 @@ class GuardHealth(Record):
     last_error: str | None = None
 
 
-class Tally:
+class GuardCounts:
     """The running counters behind `GuardHealth`: `counts` by the names of its fields. Change them under a lock."""
 
     __slots__ = ("causes", "counts", "errors")

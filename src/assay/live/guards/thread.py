@@ -19,7 +19,7 @@ END_GRACE = 1.0  # seconds that a thread which is told to end has for what is in
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class GuardJob:
     """One sample to score. `scores` fills up as metrics are done, and may be read at any time."""
 
     sample: Sample
@@ -28,7 +28,7 @@ class Job:
     failure: Exception | None = None
 
 
-class Worker:
+class GuardThread:
     """Scores jobs on the thread in service. One that a judge holds is left behind. Not safe for threads."""
 
     def __init__(self, judge: BaseJudge, failed: Callable[[BaseException], None]) -> None:
@@ -37,7 +37,7 @@ class Worker:
         self._service = Service(lambda: LoopThread("assay-guard", failed, judge.release))
         self._cache: tuple[LoopThread, RenewedCache] | None = None
 
-    def submit(self, job: Job) -> Future[None]:
+    def submit(self, job: GuardJob) -> Future[None]:
         """Score in the background. The future is done when all metrics are; cancelling it cancels them.
 
         Raises RuntimeError where the process cannot start a thread.
@@ -57,7 +57,7 @@ class Worker:
         self._service.retire(END_GRACE, wait)
 
 
-async def _score(job: Job, judge: BaseJudge, cache: RenewedCache) -> None:
+async def _score(job: GuardJob, judge: BaseJudge, cache: RenewedCache) -> None:
     one_cache = cache.next()
 
     async def one(metric: Metric) -> None:

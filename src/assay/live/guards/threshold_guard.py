@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from assay._util.call_repr import labels, shown
+from assay._util.call_repr import call_repr, labels
 from assay._util.forks import renewed
 from assay.errors import Cause, InputError
-from assay.judges.base import JudgeSpec, check_at_once
+from assay.judges.base import JudgeSpec, check_immediate
 from assay.judges.named import resolve_judge
-from assay.live.guards.arguments import check_all_said, check_functions, otherwise, seconds
-from assay.live.guards.decision import GuardBlocked, GuardDecision, GuardHealth, Tally
-from assay.live.guards.thread import END_GRACE, Job, Worker
+from assay.live.guards.arguments import check_functions, check_outcomes, otherwise, seconds
+from assay.live.guards.decision import GuardBlocked, GuardCounts, GuardDecision, GuardHealth
+from assay.live.guards.thread import END_GRACE, GuardJob, GuardThread
 from assay.live.guards.verdict import Otherwise, failure_in_words, in_words, outcome_of, thresholds_of
 from assay.metrics.base import Metric
 from assay.metrics.names import MetricSpec, resolve
@@ -36,10 +36,10 @@ Fallback = str | Callable[[GuardDecision], Any] | None
 
 
 @dataclass(slots=True, eq=False)
-class _Check:
+class _GuardCheck:
     """One call of `check`: the job, when it came, and its end."""
 
-    job: Job
+    job: GuardJob
     started: float
     done: concurrent.futures.Future[None] | None = None
     failure: Exception | None = None
@@ -73,7 +73,7 @@ class Guard:
     """
 
     def __new__(cls, *arguments: Any, **options: Any) -> Self:
-        check_all_said(options)
+        check_outcomes(options)
         return super().__new__(cls)
 
     def __init__(
@@ -95,7 +95,7 @@ class Guard:
         self._otherwise = otherwise({"on_timeout": on_timeout, "on_error": on_error, "on_unscored": on_unscored})
         check_functions(fallback, on_decision)
         self.judge = resolve_judge(judge)
-        check_at_once(self.judge, "a guard")
+        check_immediate(self.judge, "a guard")
         for metric in self.metrics:
             reason = metric.cannot(self.judge)
             if reason is not None:  # every answer would be unscored, and most guards let that pass
@@ -109,13 +109,15 @@ class Guard:
     def _set_up(self) -> None:
         # a lock that may be taken again: the collector may run a finalizer, or a host's hook, while we hold it
         self._lock = threading.RLock()
-        self._tally = Tally()
-        self._worker = Worker(self.judge, _counter(weakref.ref(self)))
+        self._tally = GuardCounts()
+        self._worker = GuardThread(self.judge, _counter(weakref.ref(self)))
         # a guard that is let go takes its thread with it
         weakref.finalize(self, self._worker.retire).atexit = False
 
     def __repr__(self) -> str:
-        return shown(self, labels(self.metrics), self.judge, threshold=self.thresholds or None, deadline=self.deadline)
+        return call_repr(
+            self, labels(self.metrics), self.judge, threshold=self.thresholds or None, deadline=self.deadline
+        )
 
     # -- deciding -------------------------------------------------------------------------------------------------
 
@@ -165,7 +167,7 @@ class Guard:
         counted among the checks. An LLM judge is really asked.
         """
         until = seconds("timeout", timeout)
-        job = Job(_WARM, self.metrics)
+        job = GuardJob(_WARM, self.metrics)
         try:
             with self._lock:
                 done = self._submit(job)
@@ -189,10 +191,10 @@ class Guard:
 
     # -- behind ---------------------------------------------------------------------------------------------------
 
-    def _begin(self, sample: Sample) -> _Check:
+    def _begin(self, sample: Sample) -> _GuardCheck:
         if not isinstance(sample, Sample):
             raise InputError(f"sample: expected a Sample, got {type(sample).__name__}")
-        check = _Check(Job(sample, self.metrics), time.perf_counter())
+        check = _GuardCheck(GuardJob(sample, self.metrics), time.perf_counter())
         with self._lock:
             self._tally.counts.update(checks=1, pending=1)
             try:
@@ -202,22 +204,22 @@ class Guard:
                 self._tally.errors.add(error, "guard")
         return check
 
-    def _submit(self, job: Job) -> concurrent.futures.Future[None]:
+    def _submit(self, job: GuardJob) -> concurrent.futures.Future[None]:
         """With the lock held."""
         if self._closed:
             raise RuntimeError("the guard is closed")
         return self._worker.submit(job)
 
-    def _left_of(self, check: _Check) -> float:
+    def _left_of(self, check: _GuardCheck) -> float:
         return max(0.0, self.deadline - (time.perf_counter() - check.started))
 
-    def _withdraw(self, check: _Check) -> None:
+    def _withdraw(self, check: _GuardCheck) -> None:
         if check.done is not None:
             check.done.cancel()
         with self._lock:
             self._tally.counts.update(pending=-1, withdrawn=1)
 
-    def _decide(self, check: _Check) -> GuardDecision:
+    def _decide(self, check: _GuardCheck) -> GuardDecision:
         try:
             late = self._call_off(check)
             decision = self._decision(check, late)
@@ -233,7 +235,7 @@ class Guard:
                 self._count(error, "on_decision")
         return decision
 
-    def _call_off(self, check: _Check) -> bool:
+    def _call_off(self, check: _GuardCheck) -> bool:
         """Cancel a scoring that is not done; True when there was one."""
         if check.done is None or check.done.done():
             return False
@@ -242,7 +244,7 @@ class Guard:
             self._tally.counts.update(late=1, stuck=int(self._worker.leave_behind()))
         return True
 
-    def _decision(self, check: _Check, late: bool) -> GuardDecision:
+    def _decision(self, check: _GuardCheck, late: bool) -> GuardDecision:
         job = check.job
         failure = check.failure or job.failure
         if failure is not None:
@@ -264,7 +266,7 @@ class Guard:
             return metric.unscored(Cause.TIMEOUT, f"not done within {self.deadline:g} s")
         return metric.unscored(Cause.INTERRUPTED, "the scoring was stopped")
 
-    def _failed(self, check: _Check, error: Exception) -> GuardDecision:
+    def _failed(self, check: _GuardCheck, error: Exception) -> GuardDecision:
         allowed = self._otherwise["error"] == "pass"
         took = time.perf_counter() - check.started
         reason = failure_in_words(allowed, error)

@@ -84,16 +84,16 @@ def in_words(
         for name, score in scores.items()
     )
     telling = [score for name, score in scores.items() if not score.measured or misses(score, thresholds[name])]
-    return "\n".join([_said(outcome, allowed, numbers), *(score_in_words(score, sample) for score in telling)])
+    return "\n".join([_outcome_text(outcome, allowed, numbers), *(score_in_words(score, sample) for score in telling)])
 
 
 def failure_in_words(allowed: bool, error: Exception) -> str:
     """The reason where the guard itself failed."""
     kind = type(error).__name__
-    return _said("error", allowed, f"the guard failed ({kind})") + f"\n{kind}: {error}"
+    return _outcome_text("error", allowed, f"the guard failed ({kind})") + f"\n{kind}: {error}"
 
 
-def _said(outcome: Outcome, allowed: bool, what: str) -> str:
+def _outcome_text(outcome: Outcome, allowed: bool, what: str) -> str:
     if outcome in ("passed", "blocked"):
         return f"{outcome}: {what}"
     return f"{outcome}: {what}; {'let pass' if allowed else 'blocked'}, as on_{outcome} says"

@@ -11,9 +11,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay.errors import InputError
-from assay.live.disabled import Nowhere
+from assay.live.disabled import DisabledIntake
 from assay.live.handlers.captured import CaptureOnly, Remembered
 from assay.live.intake import open_intake, switched_off
 from assay.live.protocol import Intake, LiveOptions
@@ -59,9 +59,9 @@ class Attached(Generic[HealthT]):
     remembered: Remembered
 
     def __repr__(self) -> str:
-        if isinstance(self.scorer, Nowhere):
+        if isinstance(self.scorer, DisabledIntake):
             return f"<{type(self).__name__}: {self.scorer.why}>"
-        return shown(self, self.scorer)
+        return call_repr(self, self.scorer)
 
     def flush(self, timeout: float | None = None) -> bool:
         """Wait until all that was answered so far is scored and delivered. False when the time ran out first."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from assay._util.error_counter import Errors
 from assay._util.forks import renewed
 from assay.errors import InputError
-from assay.live.disabled import Nowhere
+from assay.live.disabled import DisabledIntake
 from assay.live.health import Health
 from assay.live.protocol import Submission
 from assay.records import Sample
@@ -88,7 +88,7 @@ class Remembered:
         self._ring: deque[Captured] = deque(maxlen=self._count)
 
 
-class CaptureOnly(Nowhere):
+class CaptureOnly(DisabledIntake):
     """The intake of a handler with `metrics=()`: nothing is scored, `samples()` shows what was captured."""
 
     def __init__(self, remembered: Remembered) -> None:

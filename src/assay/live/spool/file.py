@@ -18,8 +18,8 @@ from typing import Any
 
 from assay._util.compression import key_hash
 from assay._util.sqlite import Database
-from assay.live.spool.rows import Leased, Parcel, scored_of
-from assay.live.spool.transitions import IN_WORK, SCORED, Turn, count, give_back, keep, leased, outcome_of, take
+from assay.live.spool.rows import Leased, PendingDelivery, scored_of
+from assay.live.spool.transitions import IN_WORK, SCORED, Transition, count, give_back, keep, leased, outcome_of, take
 from assay.live.spool.transitions import WAITING as WAITING
 from assay.records import ScoredSample
 
@@ -80,7 +80,7 @@ class SpoolFile(Database):
             now = time.time()
             for key, sample in items:
                 stored = len(sample.encode())
-                if _known(db, key):
+                if _is_duplicate(db, key):
                     outcome["duplicates"] += 1
                 elif pending >= max_pending:
                     outcome["dropped:max_pending"] += 1
@@ -100,7 +100,7 @@ class SpoolFile(Database):
         with self.write() as db:
             row = db.execute("SELECT number, state FROM samples WHERE key = ?", (key,)).fetchone()
             if row is None:
-                return DELIVERED if _known(db, key) else None
+                return DELIVERED if _is_duplicate(db, key) else None
             if row[1] == WAITING:
                 (text,) = db.execute("SELECT sample FROM contents WHERE number = ?", (row[0],)).fetchone()
                 db.execute("UPDATE contents SET sample = ? WHERE number = ?", (change(text), row[0]))
@@ -114,7 +114,7 @@ class SpoolFile(Database):
 
     # -- scoring
 
-    def turn(self, worker: str, turn: Turn, until: float) -> list[Leased]:
+    def turn(self, worker: str, turn: Transition, until: float) -> list[Leased]:
         """Keep outcomes, give back and lease, all in one transaction; what is newly leased, until that time."""
         taking = turn.room + turn.ahead > 0 and self._may_lease()
         if turn.outcomes or turn.returns or taking:
@@ -135,7 +135,7 @@ class SpoolFile(Database):
 
     def lease(self, worker: str, limit: int, until: float) -> list[Leased]:
         """The oldest samples that wait and are due, or whose lease expired: now this worker's."""
-        return self.turn(worker, Turn(room=limit), until)
+        return self.turn(worker, Transition(room=limit), until)
 
     def renew(self, worker: str, until: float) -> None:
         """Renew all leases of a worker."""
@@ -150,7 +150,7 @@ class SpoolFile(Database):
 
     # -- delivery
 
-    def lease_parcels(self, worker: str, limit: int, until: float) -> list[Parcel]:
+    def lease_parcels(self, worker: str, limit: int, until: float) -> list[PendingDelivery]:
         """The oldest scored samples that are due for delivery and nobody else's: now this worker's."""
         now = time.time()
         if not self.rows("SELECT 1 FROM samples WHERE state = ? AND due <= ? LIMIT 1", SCORED, now):
@@ -166,7 +166,7 @@ class SpoolFile(Database):
                 "UPDATE samples SET worker = ?, leased_until = ? WHERE number = ?",
                 [(worker, until, row[0]) for row in found],
             )
-        return [Parcel(row[0], row[1], row[2], row[3], tuple(json.loads(row[4])), row[5]) for row in found]
+        return [PendingDelivery(row[0], row[1], row[2], row[3], tuple(json.loads(row[4])), row[5]) for row in found]
 
     def delivered(
         self, worker: str, numbers: Collection[int], given_to: Iterable[str], counts: Mapping[str, int]
@@ -272,7 +272,7 @@ class SpoolFile(Database):
 _PAGES = ("page_count", "freelist_count", "page_size")
 
 
-def _known(db: Any, key: str) -> bool:
+def _is_duplicate(db: Any, key: str) -> bool:
     if db.execute("SELECT 1 FROM samples WHERE key = ?", (key,)).fetchone():
         return True
     return db.execute("SELECT 1 FROM seen WHERE hash = ?", (key_hash(key),)).fetchone() is not None

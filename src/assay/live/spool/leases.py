@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from assay.live.spool.file import SpoolFile
 from assay.live.spool.rows import Leased
-from assay.live.spool.transitions import Outcome, Return, Turn
+from assay.live.spool.transitions import Outcome, Return, Transition
 
 POLL = 0.2  # seconds between looks for new samples
 GROUP = 0.1  # seconds at most that an outcome waits for others
@@ -174,7 +174,7 @@ class Leases:
             self._speed = (self._speed + self._done / took) / 2
             self._done, self._measured = 0, now
 
-    def _turn(self) -> Turn:
+    def _turn(self) -> Transition:
         """What to do now. What lies ready and is not to be begun soon goes back, for others to take."""
         begin = not (self._stopping or self._paused())
         most = self._room + 2 * self._ahead() if begin else 0
@@ -183,7 +183,7 @@ class Leases:
         room, ahead = self._wanted() if begin and time.monotonic() >= self._look_at else (0, 0)
         outcomes, returns = tuple(self._outcomes), tuple(self._returns)
         held = {one.number for one in self._ready} | self._begun
-        return Turn(outcomes, returns, room, ahead, held)
+        return Transition(outcomes, returns, room, ahead, held)
 
     def _renew(self) -> None:
         now = time.monotonic()
@@ -191,7 +191,7 @@ class Leases:
             self._file.renew(self._worker, time.time() + self._lease)
             self._renewed = now
 
-    def _take(self, turn: Turn, leased: list[Leased]) -> None:
+    def _take(self, turn: Transition, leased: list[Leased]) -> None:
         """The turn is on disk."""
         with self._changed:
             del self._outcomes[: len(turn.outcomes)]

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from assay.live.spool.file import SpoolFile
-from assay.live.spool.rows import Parcel
+from assay.live.spool.rows import PendingDelivery
 from assay.records import ScoredSample
 from assay.sinks.base import Sink
 from assay.sinks.writing import write_to
@@ -88,7 +88,7 @@ class Outbox:
             if not parcels and not self._stopped:
                 self._woken.wait(POLL)
 
-    def _deliver(self, parcels: Sequence[Parcel]) -> None:
+    def _deliver(self, parcels: Sequence[PendingDelivery]) -> None:
         done = _Done()
         try:
             for parcel in parcels:
@@ -115,7 +115,7 @@ class Outbox:
             self._file.delivered(self._worker, done.numbers, self._sinks, done.counts)
         done.clear()
 
-    def _one(self, parcel: Parcel, scored: ScoredSample, done: _Done) -> None:
+    def _one(self, parcel: PendingDelivery, scored: ScoredSample, done: _Done) -> None:
         now = time.monotonic()
         missing = [name for name in self._sinks if name not in parcel.given_to and self._paused.get(name, 0.0) <= now]
         written = write_to(((name, self._sinks[name].write) for name in missing), scored)

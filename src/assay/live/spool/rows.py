@@ -23,7 +23,7 @@ class Leased:
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class PendingDelivery:
     """A scored sample to deliver. `given_to` names the sinks that have it already; `tries` failed before."""
 
     number: int

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from assay._util.call_repr import shown
+from assay._util.call_repr import call_repr
 from assay._util.compression import to_json
 from assay._util.error_counter import log
 from assay.errors import AssayError, InputError
@@ -41,7 +41,7 @@ LOOK = 0.05  # seconds between looks for a result
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _QueuedFeedback:
     """What stands in the mailbox beside submissions: feedback, and the key that it is for."""
 
     key: str
@@ -96,9 +96,9 @@ class Spool(BaseIntake):
         super().__init__(environment.sampling() if sampling is None else sampling)
 
     def __repr__(self) -> str:
-        return shown(self, str(self.path))
+        return call_repr(self, str(self.path))
 
-    def _open_box(self) -> Mailbox[Submission | _Said]:
+    def _open_box(self) -> Mailbox[Submission | _QueuedFeedback]:
         self._batch: list[tuple[str, str]] = []  # read, and not yet written
         self._numbers: list[int] = []  # of what was read since the last write
         self._unwritten: Counter[str] = Counter()  # counts that the file does not have yet
@@ -154,7 +154,7 @@ class Spool(BaseIntake):
             self._unwritten["dropped:closed" if self._box.closed else "dropped:queue_full"] += 1
 
     def _take_feedback(self, key: str, feedback: Feedback) -> bool:
-        taken = self._box.put(size_of_feedback(feedback), _Said(key, feedback))
+        taken = self._box.put(size_of_feedback(feedback), _QueuedFeedback(key, feedback))
         self._sampler.counts[REFUSED] += not taken
         return taken
 
@@ -219,7 +219,7 @@ class Spool(BaseIntake):
         while len(self._batch) < BATCH and (taken := self._box.take()) is not None:
             number, item = taken
             self._numbers.append(number)
-            if isinstance(item, _Said):
+            if isinstance(item, _QueuedFeedback):
                 self._give(item.key, item.feedback)
             else:
                 self._read(item)

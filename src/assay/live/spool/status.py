@@ -77,7 +77,7 @@ def report_of(file: SpoolFile) -> SpoolReport:
         parked = [Parked(key=key, tries=tries, error=error) for key, tries, error in db.execute(sql, (PARKED, SHOWN))]
         sql = "SELECT MIN(due) FROM samples WHERE state = ?"
         (oldest,) = db.execute(sql, (WAITING,)).fetchone()
-    dropped = _named(counts, "dropped:")
+    dropped = _with_prefix(counts, "dropped:")
     names = ("submitted", "appended", "duplicates", "sampled_out", "skipped")
     numbers = {name: counts.get(name, 0) for name in names}
     return SpoolReport(
@@ -89,7 +89,7 @@ def report_of(file: SpoolFile) -> SpoolReport:
         scored=counts.get("scored", 0),
         unscored=counts.get("unscored", 0),
         scores=counts.get("scores", 0),
-        causes=_named(counts, "cause:"),
+        causes=_with_prefix(counts, "cause:"),
         delivered=counts.get("delivered", 0),
         undelivered=totals.get(SCORED, 0),
         parked=totals.get(PARKED, 0),
@@ -100,5 +100,5 @@ def report_of(file: SpoolFile) -> SpoolReport:
     )
 
 
-def _named(counts: Mapping[str, int], prefix: str) -> dict[str, int]:
+def _with_prefix(counts: Mapping[str, int], prefix: str) -> dict[str, int]:
     return {name.removeprefix(prefix): n for name, n in sorted(counts.items()) if name.startswith(prefix) and n}

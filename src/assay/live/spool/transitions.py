@@ -44,7 +44,7 @@ class Return:
 
 
 @dataclass(slots=True)
-class Turn:
+class Transition:
     """One transaction of a worker: what it is done with, and how many samples more it takes.
 
     room   samples that it can begin at once

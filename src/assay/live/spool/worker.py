@@ -18,19 +18,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay._util.call_repr import labels, shown
+from assay._util.call_repr import call_repr, labels
 from assay._util.error_counter import Errors, log
 from assay.errors import Cause, InputError, StoreError
 from assay.evaluation.score_sample import score_sample, unscored_sample
-from assay.judges.base import JudgeSpec, check_at_once
+from assay.judges.base import JudgeSpec, check_immediate
 from assay.judges.budget.budget import Budget, check_budget, spending, waits_for_budget
 from assay.judges.budget.ledger import MemoryLedger
 from assay.judges.budget.sqlite_ledger import FileLedger
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.rotating_cache import RenewedCache
 from assay.live.scorer import LIVE_METRICS
 from assay.live.spool.file import FILE_NAME, SpoolFile
-from assay.live.spool.findings import KeptFindings
+from assay.live.spool.judgements import SpoolJudgements
 from assay.live.spool.leases import POLL, Leases
 from assay.live.spool.outbox import Outbox
 from assay.live.spool.rows import Leased, process_name
@@ -39,7 +39,7 @@ from assay.live.spool.status import SpoolReport, report_of
 from assay.live.spool.transitions import Return, outcome_of
 from assay.records import Sample, ScoredSample
 from assay.sinks.base import Sink
-from assay.sinks.writing import named_sinks
+from assay.sinks.writing import name_sinks
 
 if TYPE_CHECKING:
     from assay.metrics.names import MetricSpec
@@ -108,7 +108,7 @@ class Worker:
         self.path = spool.path if isinstance(spool, Spool) else Path(spool)
         self.metrics = resolve(LIVE_METRICS if metrics is None else metrics)
         self.judge = resolve_judge(judge)
-        check_at_once(self.judge, "a worker")
+        check_immediate(self.judge, "a worker")
         check_budget(budget, self.judge)
         self.name = process_name("worker")
         self._file = SpoolFile(self.path)
@@ -117,7 +117,7 @@ class Worker:
             budget = budget.on(FileLedger(self.path / FILE_NAME))
         self._budget = budget
         self._waits = when_spent == "wait"
-        self._sinks = named_sinks(sinks)
+        self._sinks = name_sinks(sinks)
         self._concurrency = concurrency
         self._deadline = deadline
         self._score_partial = score_partial
@@ -133,7 +133,7 @@ class Worker:
         self._pause_until = 0.0
 
     def __repr__(self) -> str:
-        return shown(self, str(self.path), labels(self.metrics), self.judge, sinks=self._sinks or None)
+        return call_repr(self, str(self.path), labels(self.metrics), self.judge, sinks=self._sinks or None)
 
     def run(self, until_empty: bool = False) -> SpoolReport:
         """Work until `stop`, SIGTERM or Ctrl-C, or, `until_empty`, until all is scored and delivered or parked.
@@ -167,7 +167,7 @@ class Worker:
     async def _main(self, until_empty: bool) -> None:
         changed = asyncio.Event()
         self._wake = _waker(changed)
-        findings = KeptFindings(self.path, self._failed)
+        judgements = SpoolJudgements(self.path, self._failed)
         outbox = Outbox(self._file, self.name, self._sinks, self._failed, **self._outbox_options)  # type: ignore[arg-type]
         leases = Leases(
             self._file,
@@ -181,10 +181,10 @@ class Worker:
         )
         outbox.start()
         leases.start()
-        tidying = asyncio.create_task(self._tidying(findings))
+        tidying = asyncio.create_task(self._tidying(judgements))
         try:
             with spending(self._budget):
-                await self._work(RenewedCache(self.judge, findings), leases, changed, until_empty)
+                await self._work(RenewedCache(self.judge, judgements), leases, changed, until_empty)
         finally:
             tidying.cancel()
             self._wake = lambda: None
@@ -192,9 +192,9 @@ class Worker:
             await asyncio.to_thread(outbox.stop, STOP_GRACE)
             try:
                 await self.judge.release()
-                await asyncio.to_thread(self._tidy, findings)
+                await asyncio.to_thread(self._tidy, judgements)
             finally:
-                self._close(findings)
+                self._close(judgements)
 
     async def _work(self, cache: RenewedCache, leases: Leases, changed: asyncio.Event, until_empty: bool) -> None:
         running: dict[asyncio.Task[None], Leased] = {}
@@ -238,20 +238,20 @@ class Worker:
             return True
         return not report.pending and not (report.undelivered and self._sinks)
 
-    async def _tidying(self, findings: KeptFindings) -> None:
+    async def _tidying(self, judgements: SpoolJudgements) -> None:
         """Now and then delete what is done with."""
         while True:
-            await asyncio.to_thread(self._tidy, findings)
+            await asyncio.to_thread(self._tidy, judgements)
             await asyncio.sleep(TIDY)
 
-    def _tidy(self, findings: KeptFindings) -> None:
+    def _tidy(self, judgements: SpoolJudgements) -> None:
         keep, samples, remember = self._keep
         while self._safely(self._file.forget, time.time() - keep, samples, remember):
             continue
-        findings.forget_findings(time.time() - max(keep, self._patience) - self._lease)
+        judgements.forget_judgements(time.time() - max(keep, self._patience) - self._lease)
 
-    def _close(self, findings: KeptFindings) -> None:
-        findings.close()
+    def _close(self, judgements: SpoolJudgements) -> None:
+        judgements.close()
         for name, sink in self._sinks.items():
             try:
                 sink.close()
@@ -261,7 +261,7 @@ class Worker:
 
     # -- one sample -----------------------------------------------------------------------------------------------
 
-    async def _one(self, leased: Leased, cache: FindingCache, leases: Leases) -> None:
+    async def _one(self, leased: Leased, cache: JudgementCache, leases: Leases) -> None:
         scored = await self._scored(leased, cache)
         due = self._due_again(leased, scored)
         if due is not None:
@@ -275,7 +275,7 @@ class Worker:
             outcome = outcome_of(leased.number, unscored_sample(scored.sample, self.metrics, Cause.BUG, message))
         leases.finish(outcome)
 
-    async def _scored(self, leased: Leased, cache: FindingCache) -> ScoredSample:
+    async def _scored(self, leased: Leased, cache: JudgementCache) -> ScoredSample:
         try:
             sample = Sample.from_dict(json.loads(leased.sample))
         except Exception as error:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Sorting
+from assay.inquiries import Classification
 from assay.judges.protocol import Judge
 from assay.metrics.aspect_critique import material_of
 from assay.metrics.bedrock.cited import Cited, cited_parts
@@ -38,7 +38,7 @@ class CitationPrecision(SystemMetric):
 
     name: ClassVar[str] = "bedrock:citation_precision"
     needs: ClassVar = ("answer",)
-    asks: ClassVar = (Sorting,)
+    asks: ClassVar = (Classification,)
     may_read: ClassVar[tuple[str, ...]] = ("citations",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
@@ -63,12 +63,12 @@ class CitationPrecision(SystemMetric):
         return self.scored(share_right(verdicts), verdicts={"answer/citations": evidence}, texts=texts)
 
 
-def _asked(sample: Sample, part: Cited) -> Sorting | None:
+def _asked(sample: Sample, part: Cited) -> Classification | None:
     """What is asked of the passages of a part; None where none of them is there."""
     there = tuple((title, text) for title, text in part.passages if text is not None)
     material = (*there, *material_of(sample, ("question",)), ("STATEMENT", part.part))
     items = tuple(title for title, _ in there)
-    return Sorting(WHAT, ASKED, items, CHOICES, material, language=sample.spoken) if items else None
+    return Classification(WHAT, ASKED, items, CHOICES, material, language=sample.spoken) if items else None
 
 
 ENTRIES = (

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from assay.inquiries import Sorting
+from assay.inquiries import Classification
 from assay.judges.protocol import Judge
 from assay.metrics.aspect_critique import material_of
 from assay.metrics.bedrock.scales import normalised
@@ -40,13 +40,13 @@ class ContextRelevance(SystemMetric):
 
     name: ClassVar[str] = "bedrock:context_relevance"
     needs: ClassVar = ("question", "contexts")
-    asks: ClassVar = (Sorting,)
+    asks: ClassVar = (Classification,)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         places = [place for place, text in enumerate(sample.passages) if text.strip()]
         items = tuple(f"PASSAGE P{place + 1}" for place in places)
         material = material_of(sample, ("contexts", "question"))
-        found = await judge.find(Sorting(WHAT, ASKED, items, CHOICES, material, language=sample.spoken))
+        found = await judge.find(Classification(WHAT, ASKED, items, CHOICES, material, language=sample.spoken))
         rated = {place: replace(verdict, passage=place) for place, verdict in zip(places, found, strict=True)}
         blank = Verdict(label="no", reason="it is blank")
         verdicts = tuple(rated.get(place, replace(blank, passage=place)) for place in range(len(sample.passages)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Ask
+from assay.inquiries import Question
 from assay.judges.protocol import Judge
 from assay.metrics.aspect_critique import material_of
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
@@ -30,11 +30,11 @@ class FollowingInstructions(SystemMetric):
 
     name: ClassVar[str] = "bedrock:following_instructions"
     needs: ClassVar = ("question", "answer")
-    asks: ClassVar = (Ask,)
+    asks: ClassVar = (Question,)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = material_of(sample, ("question", "answer"))
-        verdict = await judge.find(Ask(ASKED, material, labels=LABELS, language=sample.spoken))
+        verdict = await judge.find(Question(ASKED, material, labels=LABELS, language=sample.spoken))
         verdicts = {"question/answer": (verdict,)}
         if verdict.label == "not_applicable":
             return self.unscored(Cause.NOT_APPLICABLE, "the question gives no instruction", verdicts=verdicts)

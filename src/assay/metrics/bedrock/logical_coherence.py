@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Ask, Inquiry, Rating
+from assay.inquiries import Inquiry, Question, Rating
 from assay.judges.protocol import Judge
 from assay.metrics.bedrock.scales import STANDARD, RatedMetric, entry
 from assay.records import Sample, Score
@@ -45,14 +45,14 @@ class LogicalCoherence(RatedMetric):
 
     @property
     def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # depends on the scale
-        return (Ask,) if self.scale in MAY_NOT_APPLY else (Rating,)
+        return (Question,) if self.scale in MAY_NOT_APPLY else (Rating,)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         if self.scale not in MAY_NOT_APPLY:
             return await super().measure(sample, judge)
         levels = {str(level): meaning for level, meaning in enumerate(self.steps_of_scale)}
         labels = {**levels, NOT_APPLICABLE: "it draws no conclusion that could be coherent"}
-        found = await judge.find(Ask(self.asked, self.material(sample), labels=labels, language=sample.spoken))
+        found = await judge.find(Question(self.asked, self.material(sample), labels=labels, language=sample.spoken))
         if found.label == NOT_APPLICABLE:
             return self.unscored(Cause.NOT_APPLICABLE, "the answer draws no conclusion that could be coherent")
         return self.of_level(int(found.label), found.reason)

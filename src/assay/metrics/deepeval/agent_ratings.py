@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries.listing import Listing
+from assay.inquiries.listing import Extraction
 from assay.inquiries.rating import Rating
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.scales import Material, rate
@@ -59,14 +59,14 @@ class PlanQuality(SystemMetric):
     """How good the plan is that the agent makes for its task."""
 
     name: ClassVar[str] = "deepeval:plan_quality"
-    asks: ClassVar = (Listing, Rating)
+    asks: ClassVar = (Extraction, Rating)
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 1.0}
     question: ClassVar[str] = "How far is the PLAN complete, in a sensible order and fit for the task?"
     may_read: ClassVar[tuple[str, ...]] = ("task",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = _material(sample, self)
-        plan = await judge.find(Listing("plan", PLAN, material, 0, sample.spoken))
+        plan = await judge.find(Extraction("plan", PLAN, material, 0, sample.spoken))
         if not plan:
             return self.unscored(Cause.NOT_APPLICABLE, "the agent makes no plan")
         found = await rate(self.question, ((*material, ("PLAN", "\n".join(plan))),), sample, judge)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Sorting
+from assay.inquiries import Claims, Classification
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.graded import DeepEvalMetric, share_counted
 from assay.metrics.shared_inquiries import claims_of, texts_not_judged
@@ -33,7 +33,7 @@ class AnswerRelevancy(DeepEvalMetric):
 
     name: ClassVar[str] = "deepeval:answer_relevancy"
     needs: ClassVar = ("question", "answer")
-    asks: ClassVar = (Claims, Sorting)
+    asks: ClassVar = (Claims, Classification)
     conventions: ClassVar = {Cause.NO_CLAIMS: 1.0}
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
@@ -41,7 +41,7 @@ class AnswerRelevancy(DeepEvalMetric):
         left = texts_not_judged(sample, claims)
         if not claims:
             return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=left)
-        asked = Sorting(
+        asked = Classification(
             what="relevance",
             question="Is the ITEM, a statement of an answer, relevant to the QUESTION that was asked?",
             given=tuple(claim.text for claim in claims),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Ask, Listing
+from assay.inquiries import Extraction, Question
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.g_eval import check_criteria, steps_for, titles
 from assay.metrics.deepeval.graded import DeepEvalMetric
@@ -36,7 +36,7 @@ class ArenaGEval(DeepEvalMetric):
 
     name: ClassVar[str] = "deepeval:arena_g_eval"
     needs: ClassVar = ("question", "answer")
-    asks: ClassVar = (Listing, Ask)
+    asks: ClassVar = (Extraction, Question)
     columns: ClassVar[tuple[str, ...]] = ("contestants", "criteria")
 
     criteria: str | None = None
@@ -63,7 +63,7 @@ class ArenaGEval(DeepEvalMetric):
             *((("CRITERIA", criteria),) if criteria else ()),
             ("EVALUATION STEPS", "\n".join(steps)),
         ]
-        verdict = await judge.find(Ask(ASKED, material, labels=labels, language=sample.spoken))
+        verdict = await judge.find(Question(ASKED, material, labels=labels, language=sample.spoken))
         winner = order[list(labels).index(verdict.label)]
         return self.graded(
             float(winner == OWN),

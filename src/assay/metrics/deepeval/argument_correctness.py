@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries.sorting import Sorting
+from assay.inquiries.sorting import Classification
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.shares import share
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
@@ -26,7 +26,7 @@ class ArgumentCorrectness(SystemMetric):
 
     name: ClassVar[str] = "deepeval:argument_correctness"
     needs: ClassVar = ("question",)
-    asks: ClassVar = (Sorting,)
+    asks: ClassVar = (Classification,)
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 1.0}
     may_read: ClassVar[tuple[str, ...]] = ("tools_called",)
 
@@ -35,7 +35,7 @@ class ArgumentCorrectness(SystemMetric):
         if not called:
             return self.unscored(Cause.NOT_APPLICABLE, "no tool was called")
         material = (("QUESTION", sample.question or ""),)
-        inquiry = Sorting("arguments", QUESTION, called, CHOICES, material, 0, sample.spoken)
+        inquiry = Classification("arguments", QUESTION, called, CHOICES, material, 0, sample.spoken)
         verdicts = await judge.find(inquiry)
         return self.scored(share(verdicts, "correct"), verdicts={"calls/question": verdicts}, texts={"calls": called})
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Ask
+from assay.inquiries import Question
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.classifier_labels import KINDS, Kind
 from assay.metrics.deepeval.graded import DeepEvalMetric
@@ -51,7 +51,7 @@ class Classifier(DeepEvalMetric):
 
     needs: ClassVar = ("question", "answer")
     columns: ClassVar[tuple[str, ...]] = ("expected_labels",)
-    asks: ClassVar = (Ask,)
+    asks: ClassVar = (Question,)
 
     name: str = ""  # type: ignore[misc]  # follows from the kind
     kind: str = "refusal"
@@ -78,7 +78,7 @@ class Classifier(DeepEvalMetric):
         kind = KINDS[self.kind]
         shown = self.shown(sample, ("retrieval_context", "input", "actual_output"))
         material = (*shown, *goes_by(kind, sample, self.about))
-        verdict = await judge.find(Ask(kind.question, material, labels=self.labels(), language=sample.spoken))
+        verdict = await judge.find(Question(kind.question, material, labels=self.labels(), language=sample.spoken))
         return compared(self, self.kind, verdict, self.labels(), sample)
 
 

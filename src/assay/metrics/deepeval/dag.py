@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Ask, Criterion, Listing
+from assay.inquiries import Criterion, Extraction, Question
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.graded import DeepEvalMetric
 from assay.metrics.deepeval.graph import Graph, Node, graph_of
@@ -37,7 +37,7 @@ class DAG(DeepEvalMetric):
 
     name: ClassVar[str] = "deepeval:dag"
     columns: ClassVar[tuple[str, ...]] = ("dag",)
-    asks: ClassVar = (Listing, Criterion, Ask)
+    asks: ClassVar = (Extraction, Criterion, Question)
 
     conversational: ClassVar[bool] = False
     lowers: ClassVar[bool] = False
@@ -99,7 +99,7 @@ class DAG(DeepEvalMetric):
         for name in node.reads:
             if name not in written:
                 shown = await self._material(nodes[name], nodes, written, sample, judge)
-                items = await judge.find(Listing(name, nodes[name].text, shown, language=sample.spoken))
+                items = await judge.find(Extraction(name, nodes[name].text, shown, language=sample.spoken))
                 written[name] = "\n".join(items)
         return (*self.sections(node, sample), *((name.upper(), written[name]) for name in node.reads))
 
@@ -136,7 +136,7 @@ async def _judged(node: Node, material: Sections, sample: Sample, judge: Judge) 
     if node.kind == "binary":
         return await judge.find(Criterion(node.text, material, language=sample.spoken))
     labels = {label: "" for label, _ in node.verdicts}
-    return await judge.find(Ask(node.text, material, labels=labels, language=sample.spoken))
+    return await judge.find(Question(node.text, material, labels=labels, language=sample.spoken))
 
 
 ENTRIES = (

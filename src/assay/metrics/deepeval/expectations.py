@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Sorting
+from assay.inquiries import Classification
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.graded import DeepEvalMetric, share_counted
 from assay.metrics.deepeval.turn_fields import TURN_FIELDS, Sections, case_sections, turn_sections
@@ -45,7 +45,7 @@ class Expectations(DeepEvalMetric):
 
     name: ClassVar[str] = "deepeval:expectations"
     needs: ClassVar[tuple[str, ...]] = ("question", "answer")
-    asks: ClassVar = (Sorting,)
+    asks: ClassVar = (Classification,)
 
     asked: ClassVar[str] = (
         "Does the ANSWER keep to the ITEM, a demand on it? That something was done counts where the TOOLS CALLED "
@@ -66,7 +66,7 @@ class Expectations(DeepEvalMetric):
             return self.unscored(Cause.NOT_APPLICABLE, "the row has no expectations")
         material = self.sections(sample)
         verdicts = await judge.find(
-            Sorting("expectations", self.asked, demands, CHOICES, material, language=sample.spoken)
+            Classification("expectations", self.asked, demands, CHOICES, material, language=sample.spoken)
         )
         evidence: dict[str, Any] = {"verdicts": {"expectations/answer": verdicts}, "texts": {"expectations": demands}}
         labels = [verdict.label for verdict in verdicts]

@@ -7,7 +7,7 @@
     role_violation    0 where one suspicious statement violates the role, else 1
 
 Range 0 to 1, higher is better: 1 is clean (bias, toxicity and misuse counted the other way up to 3.x). DeepEval 4.3.1.
-Where the judge lists nothing DeepEval gives 1: that the answer was read and has no such place is a finding here as
+Where the judge lists nothing DeepEval gives 1: that the answer was read and has no such place is a judgement here as
 well, and its value 1 a measured one.
 """
 
@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.inquiries import Listing, Sorting
+from assay.inquiries import Classification, Extraction
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.graded import DeepEvalMetric
 from assay.records import Sample, Score, Verdict
@@ -51,7 +51,7 @@ class Extracted(DeepEvalMetric):
     """Listed places of the answer that are clean / listed places."""
 
     needs: ClassVar = ("question", "answer")
-    asks: ClassVar = (Listing, Sorting)
+    asks: ClassVar = (Extraction, Classification)
     name: ClassVar[str] = ""
 
     @abstractmethod
@@ -65,11 +65,11 @@ class Extracted(DeepEvalMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         asked, beside = self.asked(sample)
         material = (*beside, ("ANSWER", sample.answer or ""))
-        items = await judge.find(Listing(asked.what, asked.task, material, language=sample.spoken))
+        items = await judge.find(Extraction(asked.what, asked.task, material, language=sample.spoken))
         verdicts: tuple[Verdict, ...] = ()
         if items:
             choices = (asked.bad, asked.good)
-            inquiry = Sorting(asked.sort, asked.question, items, choices, material, language=sample.spoken)
+            inquiry = Classification(asked.sort, asked.question, items, choices, material, language=sample.spoken)
             verdicts = await judge.find(inquiry)
         bad = [verdict.label == asked.bad[0] for verdict in verdicts]
         return self.graded(

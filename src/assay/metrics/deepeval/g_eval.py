@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Inquiry, Listing, Rated, Rating
+from assay.inquiries import Extraction, Inquiry, Rating, RatingResult
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.graded import SHOWN, DeepEvalMetric
 from assay.metrics.systems.base import Entry, Steps
@@ -49,7 +49,7 @@ def weighted_level(odds: Sequence[tuple[int, float]], chosen: int) -> float:
     return sum(level * odd for level, odd in counted) / mass if mass > 0 else float(chosen)
 
 
-def level_of(rated: Rated, *, original: bool) -> float:
+def level_of(rated: RatingResult, *, original: bool) -> float:
     """The level under the judge's probabilities, where it gives them; `original`: as DeepEval takes it from them."""
     if original and rated.odds is not None:
         return weighted_level(rated.odds, rated.level)
@@ -69,7 +69,7 @@ def levels_of(rubric: Sequence[Band]) -> tuple[tuple[int, str], ...]:
 async def steps_for(criteria: str, shown: Sequence[str], judge: Judge, language: str) -> tuple[str, ...]:
     """The steps that the judge writes for criteria on texts of these titles: the same for every row, so found once."""
     task = WRITE.format(shown=", ".join(shown))
-    return await judge.find(Listing("evaluation steps", task, (("CRITERIA", criteria),), language=language))
+    return await judge.find(Extraction("evaluation steps", task, (("CRITERIA", criteria),), language=language))
 
 
 def titles(params: Sequence[str], fields: Mapping[str, str] = SHOWN) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ class ByCriteria(DeepEvalMetric):
 
     @property
     def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # steps that are given are not written
-        return (Rating,) if self.evaluation_steps is not None else (Listing, Rating)
+        return (Rating,) if self.evaluation_steps is not None else (Extraction, Rating)
 
     async def steps(self, sample: Sample, judge: Judge) -> tuple[tuple[str, ...], str]:
         """The steps, and the criteria where there are any."""

@@ -22,11 +22,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Choosing, Criterion, Rating
+from assay.inquiries import Criterion, MultipleChoice, Rating
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.graded import SHOWN, DeepEvalMetric
 from assay.metrics.deepeval.turn_fields import CASE_FIELDS, TURN_FIELDS, Sections, case_sections, turn_sections
-from assay.metrics.shared_inquiries import together
+from assay.metrics.shared_inquiries import gather
 from assay.metrics.systems.base import Entry, Steps
 from assay.records import Sample, Score, Verdict
 
@@ -124,7 +124,7 @@ class JevEval(DeepEvalMetric):
     """The weighted mean over `questions`, asked of `evaluation_params`."""
 
     name: ClassVar[str] = "deepeval:jev_eval"
-    asks: ClassVar = (Criterion, Rating, Choosing)
+    asks: ClassVar = (Criterion, Rating, MultipleChoice)
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 1.0}
     fields: ClassVar[tuple[str, ...]] = tuple(SHOWN)
     columns: ClassVar[tuple[str, ...]] = ("questions",)
@@ -154,7 +154,7 @@ class JevEval(DeepEvalMetric):
             questions = self.questions or tuple(map(question_of, self.setting(sample, "questions", list)))
         except InputError as error:
             return self.unscored(Cause.MISSING_INPUT, str(error))
-        found = await together(*(answered(question, material, sample.spoken, judge) for question in questions))
+        found = await gather(*(answered(question, material, sample.spoken, judge) for question in questions))
         applies = [(question, one) for question, one in zip(questions, found, strict=True) if one.value is not None]
         value = weighted_mean([(question.weight, one.value or 0.0) for question, one in applies])
         verdicts = {"questions/answer": tuple(one.verdict for one in found)}
@@ -183,7 +183,7 @@ async def answered(question: Question, material: Sections, language: str, judge:
         return Answered(level / top, verdict, rated.level == top)
     credits = dict(question.options)
     chosen = await judge.find(
-        Choosing(question.question, tuple((option, "") for option in credits), material, language=language)
+        MultipleChoice(question.question, tuple((option, "") for option in credits), material, language=language)
     )
     odds = chosen.odds or ((chosen.option, 1.0),)
     likeliest = max((pair for pair in odds if credits[pair[0]] is not None), key=lambda pair: pair[1], default=None)

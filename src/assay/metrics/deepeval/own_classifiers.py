@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Ask
+from assay.inquiries import Question
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.classifier_labels import KINDS
 from assay.metrics.deepeval.classifiers import compared, goes_by, with_none
@@ -46,7 +46,7 @@ class OwnClassifier(DeepEvalMetric):
 
     name: ClassVar[str] = "deepeval:classifier"
     needs: ClassVar[tuple[str, ...]] = ("question", "answer")
-    asks: ClassVar = (Ask,)
+    asks: ClassVar = (Question,)
     what: ClassVar[str] = "ANSWER"
     columns: ClassVar[tuple[str, ...]] = ("expected_labels", "labels")
 
@@ -75,7 +75,7 @@ class OwnClassifier(DeepEvalMetric):
         except InputError as error:
             return self.unscored(Cause.MISSING_INPUT, f"{self.label}: {error}")
         labels = with_none(labels) if self.allow_none else labels
-        verdict = await judge.find(Ask(question, material, labels=labels, language=sample.spoken))
+        verdict = await judge.find(Question(question, material, labels=labels, language=sample.spoken))
         return compared(self, self.title, verdict, labels, sample)
 
 

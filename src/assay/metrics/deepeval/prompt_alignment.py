@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Sorting
+from assay.inquiries import Classification
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.graded import DeepEvalMetric, share_counted
 from assay.metrics.systems.base import Entry, Steps
@@ -25,7 +25,7 @@ class PromptAlignment(DeepEvalMetric):
 
     name: ClassVar[str] = "deepeval:prompt_alignment"
     needs: ClassVar = ("question", "answer")
-    asks: ClassVar = (Sorting,)
+    asks: ClassVar = (Classification,)
     columns: ClassVar[tuple[str, ...]] = ("prompt_instructions",)
 
     prompt_instructions: tuple[str, ...] | None = None
@@ -43,7 +43,7 @@ class PromptAlignment(DeepEvalMetric):
         asked = "Does the ANSWER to the QUESTION follow the ITEM, an instruction to its writer?"
         material = self.shown(sample, ("input", "actual_output"))
         verdicts = await judge.find(
-            Sorting("instructions", asked, instructions, CHOICES, material, language=sample.spoken)
+            Classification("instructions", asked, instructions, CHOICES, material, language=sample.spoken)
         )
         return self.graded(
             share_counted([verdict.label for verdict in verdicts], ("followed",)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.inquiries.rating import Rated, Rating
+from assay.inquiries.rating import Rating, RatingResult
 from assay.judges.protocol import Judge
 from assay.metrics.shared_inquiries import ask
 from assay.records import Sample, Verdict
@@ -41,5 +41,5 @@ async def rate(question: str, materials: Sequence[Material], sample: Sample, jud
     return Rate(tuple(one.level / TOP for one in found), tuple(map(_verdict, found)))
 
 
-def _verdict(rated: Rated) -> Verdict:
+def _verdict(rated: RatingResult) -> Verdict:
     return Verdict(label=str(rated.level), reason=rated.reason)

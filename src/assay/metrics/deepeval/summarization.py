@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Checklist, Claims, KeyQuestions, Sorting, Support
+from assay.inquiries import Checklist, Claims, Classification, KeyQuestions, Support
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.graded import DeepEvalMetric, share_counted
 from assay.metrics.shared_inquiries import claims_of, support, texts_not_judged
@@ -38,7 +38,7 @@ class Summarization(DeepEvalMetric):
 
     name: ClassVar[str] = "deepeval:summarization"
     needs: ClassVar = ("question", "answer")
-    asks: ClassVar = (Claims, Support, KeyQuestions, Checklist, Sorting)
+    asks: ClassVar = (Claims, Support, KeyQuestions, Checklist, Classification)
     conventions: ClassVar = {Cause.NO_CLAIMS: 0.0, Cause.NOT_APPLICABLE: 0.0}
 
     n: int = 5
@@ -65,7 +65,7 @@ class Summarization(DeepEvalMetric):
         summary = await judge.find(Checklist(questions, (("SUMMARY", sample.answer or ""),), spoken))
         asked = "Does the TEXT answer the ITEM, a question, with yes?"
         original = await judge.find(
-            Sorting("answered by the text", asked, questions, CHOICES, (("TEXT", text),), language=spoken)
+            Classification("answered by the text", asked, questions, CHOICES, (("TEXT", text),), language=spoken)
         )
         kept = coverage([one.label == "yes" for one in original], [one.label == "yes" for one in summary])
         if kept is None:

@@ -24,7 +24,7 @@ from assay.judges.protocol import Judge
 from assay.metrics.context_precision import average_precision, share_useful
 from assay.metrics.deepeval.shares import share
 from assay.metrics.faithfulness import share_supported
-from assay.metrics.shared_inquiries import ask, claims_of, support, together
+from assay.metrics.shared_inquiries import ask, claims_of, gather, support
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, at_least
 from assay.metrics.systems.conversation import Exchange, conversation, exchanges_of, windows
 from assay.records import Context, Sample, Score, Verdict
@@ -46,7 +46,7 @@ class _OverWindows(SystemMetric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         conversation(sample, self)
-        found = await together(*(
+        found = await gather(*(
             self.window(_joined(window, sample), window, judge)
             for window in windows(exchanges_of(sample), self.window_size)
         ))  # fmt: skip

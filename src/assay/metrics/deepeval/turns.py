@@ -17,8 +17,8 @@ from typing import ClassVar
 
 from assay.errors import Cause
 from assay.inquiries import Criterion
-from assay.inquiries.listing import Listing
-from assay.inquiries.sorting import Sorting
+from assay.inquiries.listing import Extraction
+from assay.inquiries.sorting import Classification
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.shares import share
 from assay.metrics.shared_inquiries import ask
@@ -79,16 +79,16 @@ class ConversationCompleteness(SystemMetric):
     """Intentions met / intentions."""
 
     name: ClassVar[str] = "deepeval:conversation_completeness"
-    asks: ClassVar = (Listing, Sorting)
+    asks: ClassVar = (Extraction, Classification)
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 1.0}
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = (transcript_section(conversation(sample, self), tools=False),)
-        wanted = await judge.find(Listing("intentions", INTENTIONS, material, 0, sample.spoken))
+        wanted = await judge.find(Extraction("intentions", INTENTIONS, material, 0, sample.spoken))
         if not wanted:
             return self.unscored(Cause.NOT_APPLICABLE, "the user wants nothing")
         choices = (("met", "it is met"), ("not_met", "it is not met, or in part only"))
-        verdicts = await judge.find(Sorting("intentions", MET, wanted, choices, material, 0, sample.spoken))
+        verdicts = await judge.find(Classification("intentions", MET, wanted, choices, material, 0, sample.spoken))
         texts = {"intentions": wanted}
         return self.scored(share(verdicts, "met"), verdicts={"intentions/conversation": verdicts}, texts=texts)
 
@@ -98,13 +98,13 @@ class KnowledgeRetention(SystemMetric):
     """Answers that forget nothing / answers of the assistant after the user told something of themselves."""
 
     name: ClassVar[str] = "deepeval:knowledge_retention"
-    asks: ClassVar = (Listing, Criterion)
+    asks: ClassVar = (Extraction, Criterion)
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 1.0}
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         spoken = [message for message in conversation(sample, self) if message.role in ("user", "assistant")]
         asked = [
-            Listing("facts", TOLD, (transcript_section(spoken[:n]), ("MESSAGE", message.content)), 0, sample.spoken)
+            Extraction("facts", TOLD, (transcript_section(spoken[:n]), ("MESSAGE", message.content)), 0, sample.spoken)
             for n, message in enumerate(spoken)
             if message.role == "user"
         ]
@@ -129,7 +129,7 @@ class RoleAdherence(SystemMetric):
     """Answers in the role of metadata["chatbot_role"] / answers of the assistant."""
 
     name: ClassVar[str] = "deepeval:role_adherence"
-    asks: ClassVar = (Sorting,)
+    asks: ClassVar = (Classification,)
     columns: ClassVar[tuple[str, ...]] = ("chatbot_role",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
@@ -137,7 +137,7 @@ class RoleAdherence(SystemMetric):
         answers = tuple(message.content for message in messages if message.role == "assistant")
         material = (("ROLE", given(sample, self, "chatbot_role", str)), transcript_section(messages, tools=False))
         choices = (("in_role", "it does"), ("out_of_role", "it falls out of the role"))
-        verdicts = await judge.find(Sorting("role", IN_ROLE, answers, choices, material, 0, sample.spoken))
+        verdicts = await judge.find(Classification("role", IN_ROLE, answers, choices, material, 0, sample.spoken))
         return self.scored(share(verdicts, "in_role"), verdicts={"answers/role": verdicts}, texts={"answers": answers})
 
 
@@ -146,16 +146,16 @@ class TopicAdherence(SystemMetric):
     """Questions rightly answered or refused / questions; metadata["relevant_topics"] lists the topics."""
 
     name: ClassVar[str] = "deepeval:topic_adherence"
-    asks: ClassVar = (Listing, Sorting)
+    asks: ClassVar = (Extraction, Classification)
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 0.0}
     columns: ClassVar[tuple[str, ...]] = ("relevant_topics",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         topics = ("TOPICS", "\n".join(map(str, given(sample, self, "relevant_topics", list))))
         shown = [(("CONVERSATION", transcript(one, tools=False)),) for one in exchanges(conversation(sample, self))]
-        asked = await ask(judge, *(Listing("questions", ASKED, material, 0, sample.spoken) for material in shown))
+        asked = await ask(judge, *(Extraction("questions", ASKED, material, 0, sample.spoken) for material in shown))
         sortings = [
-            Sorting("topics", ON_TOPIC, questions, HANDLED, (topics, *material), 0, sample.spoken)
+            Classification("topics", ON_TOPIC, questions, HANDLED, (topics, *material), 0, sample.spoken)
             for questions, material in zip(asked, shown, strict=True)
             if questions
         ]

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.inquiries import Ask
+from assay.inquiries import Question
 from assay.judges.protocol import Judge
 from assay.metrics.aspect_critique import Field, material_of
 from assay.metrics.langchain.criteria import chosen_criteria, listed
@@ -50,7 +50,7 @@ class PairwiseString(SystemMetric):
 
     name: ClassVar[str] = "langchain:pairwise_string"
     needs: ClassVar[tuple[str, ...]] = ("question", "answer")
-    asks: ClassVar = (Ask,)
+    asks: ClassVar = (Question,)
     shown: ClassVar[tuple[Field, ...]] = ("question",)
     columns: ClassVar[tuple[str, ...]] = ("prediction_b",)
 
@@ -77,10 +77,10 @@ class PairwiseString(SystemMetric):
         parts = {} if self.original else {"orders_agree": float(agree(*labels))}
         return self.scored(preference(*labels), verdicts={"first/second": verdicts}, parts=parts)
 
-    def _asked(self, sample: Sample, first: str, second: str) -> Ask:
+    def _asked(self, sample: Sample, first: str, second: str) -> Question:
         question = f"Which of the two answers to the QUESTION is better?\n{listed(self.questions)}"
         material = (*material_of(sample, self.shown), ("FIRST ANSWER", first), ("SECOND ANSWER", second))
-        return Ask(question, material, labels=LABELS, language=sample.spoken)
+        return Question(question, material, labels=LABELS, language=sample.spoken)
 
 
 @dataclass(frozen=True)

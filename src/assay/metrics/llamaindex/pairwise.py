@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.inquiries import Ask
+from assay.inquiries import Question
 from assay.judges.protocol import Judge
 from assay.metrics.shared_inquiries import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
@@ -52,7 +52,7 @@ class Pairwise(SystemMetric):
 
     name: ClassVar[str] = "llamaindex:pairwise"
     needs: ClassVar = ("question", "answer")
-    asks: ClassVar = (Ask,)
+    asks: ClassVar = (Question,)
     columns: ClassVar[tuple[str, ...]] = ("second_response",)
 
     consensus: bool = True
@@ -66,11 +66,11 @@ class Pairwise(SystemMetric):
         parts = dict(zip(("original", "flipped"), votes, strict=False))
         return self.scored(value, verdicts={"answer/second_response": verdicts}, parts=parts)
 
-    def _asked(self, sample: Sample, first: str, second: str) -> Ask:
+    def _asked(self, sample: Sample, first: str, second: str) -> Question:
         texts = [("QUESTION", sample.question or ""), ("REFERENCE", sample.reference or "")]
         shown = [(title, text) for title, text in texts if text.strip()]
         pair = [("FIRST ANSWER", first), ("SECOND ANSWER", second)]
-        return Ask(ASKED, [*shown, *pair], labels=LABELS, language=sample.spoken)
+        return Question(ASKED, [*shown, *pair], labels=LABELS, language=sample.spoken)
 
 
 ENTRIES = (

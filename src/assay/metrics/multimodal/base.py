@@ -20,7 +20,7 @@ from assay.inquiries import Inquiry
 from assay.judges.protocol import Around, Judge, sees
 from assay.metrics.systems.base import SystemMetric
 from assay.records import Context, Evidence, Sample, Score, Span, Unscored, Verdict
-from assay.records.images import Picture, load
+from assay.records.images import Image, load
 from assay.text.images import blanked, images_in
 from assay.text.ocr import Page, available, page_of
 
@@ -97,13 +97,13 @@ class View:
     """
 
     sample: Sample
-    images: Mapping[str, Picture]
+    images: Mapping[str, Image]
     pages: Mapping[int, tuple[Page, int]]
 
 
 async def view_of(sample: Sample, metric: MultiModalMetric, show: bool) -> View:
     """The sample for a judge that sees, or with the text of its pictures. Raises JudgeFailure naming the passage."""
-    images: dict[str, Picture] = {}
+    images: dict[str, Image] = {}
     pages: dict[int, tuple[Page, int]] = {}
     contexts = []
     for n, context in enumerate(sample.contexts or (), 1):
@@ -136,7 +136,7 @@ async def view_of(sample: Sample, metric: MultiModalMetric, show: bool) -> View:
     return View(replace(sample, **changed), images, pages)
 
 
-async def loaded(source: str, where: str, urls: bool) -> Picture:
+async def loaded(source: str, where: str, urls: bool) -> Image:
     """The picture, read in a thread. Raises JudgeFailure(missing_input) naming the passage."""
     try:
         return await asyncio.to_thread(load, source, urls=urls)
@@ -144,7 +144,7 @@ async def loaded(source: str, where: str, urls: bool) -> Picture:
         raise JudgeFailure(Cause.MISSING_INPUT, f"the picture of {where}: {error}") from None
 
 
-async def read_page(picture: Picture, where: str, reading: Reading = "ocr") -> Page:
+async def read_page(picture: Image, where: str, reading: Reading = "ocr") -> Page:
     """The text on a picture. Raises JudgeFailure: needs_vision where there is none, or nothing that reads it.
 
     With "both" a picture may have no text, and that nothing reads it is missing_extra.
@@ -170,7 +170,7 @@ class Shown(Around):
 
     judge: Judge
     passages: tuple[str, ...]
-    images: Mapping[str, Picture]
+    images: Mapping[str, Image]
 
     @property
     def pictured(self) -> frozenset[int]:
@@ -223,7 +223,7 @@ def _boxed(quote: Evidence, view: View) -> Evidence:
 
 async def sections(
     named: Sequence[tuple[str, str, str]], metric: MultiModalMetric, judge: Judge
-) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, Picture], ...]]:
+) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, Image], ...]]:
     """Pictures as material and images of an inquiry: from (title, source, where it is in words)."""
     material, images = [], []
     for title, source, where in named:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries.rating import Rated, Rating
+from assay.inquiries.rating import Rating, RatingResult
 from assay.judges.protocol import Judge
 from assay.metrics.multimodal.base import MultiModalMetric, sections
 from assay.metrics.shared_inquiries import ask
@@ -35,7 +35,7 @@ def mean_of_tenths(levels: Sequence[float]) -> float:
     return math.fsum(level / 10 for level in levels) / len(levels)
 
 
-def as_verdict(rated: Rated, picture: int) -> Verdict:
+def as_verdict(rated: RatingResult, picture: int) -> Verdict:
     """The rating of one picture, as evidence."""
     return Verdict(label=str(rated.level), reason=rated.reason, passage=picture)
 

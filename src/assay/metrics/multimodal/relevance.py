@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Claims, Criterion, Sorting
+from assay.inquiries import Claims, Classification, Criterion
 from assay.judges.protocol import Judge
 from assay.metrics.multimodal.base import MultiModalMetric, sections
 from assay.metrics.shared_inquiries import ask, claims_of, texts_not_judged
@@ -37,7 +37,7 @@ class Relevance(MultiModalMetric):
 
     name: ClassVar[str] = "multimodal:relevance"
     needs: ClassVar = ("question", "answer")
-    asks: ClassVar = (Claims, Sorting, Criterion)
+    asks: ClassVar = (Claims, Classification, Criterion)
     conventions: ClassVar = {Cause.NO_CLAIMS: 1.0}
     reads_answer: ClassVar = True
 
@@ -53,7 +53,9 @@ class Relevance(MultiModalMetric):
         if claims:
             texts = tuple(claim.text for claim in claims)
             asked = "How does the ITEM, a statement of an answer, relate to the QUESTION?"
-            found = await judge.find(Sorting("relevance", asked, texts, CHOICES, question, language=sample.spoken))
+            found = await judge.find(
+                Classification("relevance", asked, texts, CHOICES, question, language=sample.spoken)
+            )
             verdicts = tuple(replace(one, claim=claim) for one, claim in zip(found, claims, strict=True))
         named = [(f"PICTURE {n}", one.uri, f"picture {n} of the answer") for n, one in enumerate(pictures, 1)]
         shown = [await sections([one], self, judge) for one in named]

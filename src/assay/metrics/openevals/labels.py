@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Ask
+from assay.inquiries import Question
 from assay.judges.protocol import Judge
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
 from assay.metrics.systems.conversation import messages_of, transcript_section
@@ -110,7 +110,7 @@ class SupportIntent(_Named):
     """Whether the customer has the expected intent."""
 
     name: ClassVar[str] = "openevals:support_intent"
-    asks: ClassVar = (Ask,)
+    asks: ClassVar = (Question,)
     columns: ClassVar[tuple[str, ...]] = ("expected_labels",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
@@ -122,7 +122,7 @@ class SupportIntent(_Named):
             message = f"expected_labels: {expected!r} is no intent ({', '.join(INTENTS)})"
             return self.unscored(Cause.MISSING_INPUT, message)
         material = (transcript_section(messages, tools=False),)
-        verdict = await judge.find(Ask(ASKED, material, labels=INTENTS, language=sample.spoken))
+        verdict = await judge.find(Question(ASKED, material, labels=INTENTS, language=sample.spoken))
         return self.compared(verdict.label, expected, verdicts={"conversation/intent": (verdict,)})
 
 

@@ -17,8 +17,8 @@ from functools import partial
 from typing import Any, get_args
 
 from assay.errors import InputError
-from assay.inquiries import Ask, Criterion, Inquiry, Rating
-from assay.inquiries.rating import Rated
+from assay.inquiries import Criterion, Inquiry, Question, Rating
+from assay.inquiries.rating import RatingResult
 from assay.judges.protocol import Judge
 from assay.metrics.aspect_critique import Field, majority, material_of
 from assay.metrics.openevals.rubrics import CONVERSATION, CRITERIA, PLAN, REFERENCE_WAY, RUBRICS, WAY, Rubric
@@ -36,7 +36,7 @@ LEVELS = (
 )
 
 
-def in_tenths(rated: Rated) -> float:
+def in_tenths(rated: RatingResult) -> float:
     """A level of 0 to 10 as 0 to 1."""
     return (rated.level if rated.expected is None else rated.expected) / 10
 
@@ -81,7 +81,7 @@ class LlmAsJudge(SystemMetric):
 
     @property
     def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # by the form of the answer
-        return (Rating,) if self.continuous else (Ask,) if self.choices else (Criterion,)
+        return (Rating,) if self.continuous else (Question,) if self.choices else (Criterion,)
 
     @property
     def direction(self) -> Direction:  # type: ignore[override]  # it is the rubric's
@@ -106,7 +106,7 @@ class LlmAsJudge(SystemMetric):
         if self.choices:
             labels = {repr(float(number)): "" for number in self.choices}
             which = f"Which number says best how far the answer to this is yes? {asked}"
-            verdict = await judge.find(Ask(which, material, labels=labels, language=sample.spoken))
+            verdict = await judge.find(Question(which, material, labels=labels, language=sample.spoken))
             return self.scored(float(verdict.label), verdicts={self.rubric.name: (verdict,)})
         verdict = await judge.find(Criterion(asked, material, 0, sample.spoken))
         return self.scored(majority((verdict,)), verdicts={self.rubric.name: (verdict,)})

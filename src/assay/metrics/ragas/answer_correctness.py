@@ -28,9 +28,9 @@ from assay.metrics.shared_inquiries import (
     both_not_judged,
     claims_of,
     cosines,
+    gather,
     not_mentioned,
     support,
-    together,
 )
 from assay.metrics.systems.base import Entry, Steps
 from assay.records import Claim, Sample, Score, Unscored, Verdict
@@ -66,7 +66,7 @@ class AnswerCorrectness(RagasMetric):
         return None if self.original else super().missing(sample)  # an empty text has no statement there
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        readings, similarity = await together(self._readings(sample, judge), self._similarity(sample, judge))
+        readings, similarity = await gather(self._readings(sample, judge), self._similarity(sample, judge))
         left = both_not_judged(sample, *(tuple(v.claim for v in one if v.claim) for one in readings))
         assumed = self.original and not (all(readings) if self.one_is_enough else any(readings))
         if not assumed and not any(readings):
@@ -91,10 +91,10 @@ class AnswerCorrectness(RagasMetric):
 
     async def _readings(self, sample: Sample, judge: Judge) -> Readings:
         answer, reference = (sample.answer or "",), (sample.reference or "",)
-        said, right = await together(self._claims(sample, "answer", judge), self._claims(sample, "reference", judge))
+        said, right = await gather(self._claims(sample, "answer", judge), self._claims(sample, "reference", judge))
         if not said or not right:  # F is 0 or has no value: reading one against the other would not change that
             return not_mentioned(said, reference), not_mentioned(right, answer)
-        return await together(support(said, reference, sample, judge), support(right, answer, sample, judge))
+        return await gather(support(said, reference, sample, judge), support(right, answer, sample, judge))
 
     async def _claims(self, sample: Sample, field: Field, judge: Judge) -> tuple[Claim, ...]:
         return await judge.find(claims_of(sample, field)) if (getattr(sample, field) or "").strip() else ()

@@ -29,10 +29,10 @@ from itertools import combinations
 from typing import Any, ClassVar, Literal
 
 from assay.errors import Cause
-from assay.inquiries import Inquiry, Listing, Similarity
+from assay.inquiries import Extraction, Inquiry, Similarity
 from assay.judges.protocol import Judge
 from assay.metrics.ragas.common import RagasMetric, above_one
-from assay.metrics.shared_inquiries import ask, cosines, together
+from assay.metrics.shared_inquiries import ask, cosines, gather
 from assay.metrics.systems.base import Entry, Steps, at_least
 from assay.records import Sample, Score, Unscored
 from assay.text import split_sentences
@@ -85,7 +85,7 @@ class ContextRelevancy(RagasMetric):
 
     @property
     def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # depends on the agreement
-        return (Listing, Similarity) if self.agreement == "bert_score" and self.strictness > 1 else (Listing,)
+        return (Extraction, Similarity) if self.agreement == "bert_score" and self.strictness > 1 else (Extraction,)
 
     def missing(self, sample: Sample) -> Unscored | None:
         found = super().missing(sample)
@@ -113,21 +113,21 @@ class ContextRelevancy(RagasMetric):
             return 1.0
         if self.agreement == "jaccard":
             return math.fsum(jaccard(*pair) for pair in pairs) / len(pairs)
-        return math.fsum(await together(*(_compared(*pair, judge) for pair in pairs))) / len(pairs)
+        return math.fsum(await gather(*(_compared(*pair, judge) for pair in pairs))) / len(pairs)
 
 
-def _extraction(sample: Sample, vote: int = 0) -> Listing:
+def _extraction(sample: Sample, vote: int = 0) -> Extraction:
     """The question for the sentences that are needed."""
     titles = [(f"PASSAGE P{number}", text) for number, text in enumerate(sample.passages, 1)]
     material = (*titles, ("QUESTION", sample.question or ""))
-    return Listing("sentences", TASK, material, vote, sample.spoken)
+    return Extraction("sentences", TASK, material, vote, sample.spoken)
 
 
 async def _compared(first: Sentences, second: Sentences, judge: Judge) -> float:
     """The mean over the sentences of the first of the highest similarity to one of the second."""
     if not first or not second:
         return float(first == second)
-    return nearness(await together(*(cosines(sentence, second, judge) for sentence in first)))
+    return nearness(await gather(*(cosines(sentence, second, judge) for sentence in first)))
 
 
 def _original(sample: Sample, extractions: Sequence[Sentences]) -> tuple[int, list[Sentences]]:
@@ -148,7 +148,7 @@ class ContextRelevancy0022(RagasMetric):
 
     name: ClassVar[str] = "ragas:context_relevancy_0_0_22"
     needs: ClassVar = ("question", "contexts")
-    asks: ClassVar = (Listing,)
+    asks: ClassVar = (Extraction,)
     refuses_empty: ClassVar = False
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
 

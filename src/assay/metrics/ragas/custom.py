@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.inquiries import Ask, Rating, Sorting
+from assay.inquiries import Classification, Question, Rating
 from assay.judges.protocol import Judge
 from assay.metrics.systems.base import SystemMetric, given
 from assay.records import Sample, Score
@@ -85,7 +85,7 @@ def title(name: str) -> str:
 class DiscreteMetric(Custom):
     """One of the allowed labels."""
 
-    asks: ClassVar = (Ask,)
+    asks: ClassVar = (Question,)
 
     allowed_values: Sequence[str] | Mapping[str, float] = ("pass", "fail")
 
@@ -104,7 +104,9 @@ class DiscreteMetric(Custom):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         values = self.values()
         labels = dict.fromkeys(values, "")
-        verdict = await judge.find(Ask(self.question(), self.material(sample), labels=labels, language=sample.spoken))
+        verdict = await judge.find(
+            Question(self.question(), self.material(sample), labels=labels, language=sample.spoken)
+        )
         return self.scored(values[verdict.label], verdicts={self.name: (verdict,)})
 
 
@@ -156,7 +158,7 @@ class RankingMetric(Custom):
     """How far the order of the contexts agrees with the judge's ranking of them, best first."""
 
     needs: ClassVar = ("contexts",)
-    asks: ClassVar = (Sorting,)
+    asks: ClassVar = (Classification,)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         items = sample.passages
@@ -164,7 +166,7 @@ class RankingMetric(Custom):
             return self.unscored(Cause.NOT_APPLICABLE, "one context has no order")
         choices = tuple((f"rank_{n}", f"place {n} of {len(items)}") for n in range(1, len(items) + 1))
         question = f"{self.question()} Which place has the item in this ranking, 1 being the best?"
-        sorting = Sorting("rank", question, items, choices, self.material(sample), language=sample.spoken)
+        sorting = Classification("rank", question, items, choices, self.material(sample), language=sample.spoken)
         verdicts = await judge.find(sorting)
         ranks = [int(verdict.label.removeprefix("rank_")) for verdict in verdicts]
         return self.scored(agreement(ranks), verdicts={self.name: verdicts})

@@ -34,6 +34,9 @@ _EMPTY = frozenset(
     ("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
      "NULL", "NaN", "None", "n/a", "nan", "null")
 )  # fmt: skip
+#: Characters. Longer is a quotation mark that is never closed. It is Python's default for `csv.field_size_limit`, which
+#: belongs to the whole process: a score must not depend on who changed it.
+_LONGEST_CELL = 131_072
 _TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 
 
@@ -49,9 +52,11 @@ def read_table(text: str) -> Table | None:
     """The table that a CSV text holds; None where it has no header, a row longer than that, or an endless cell."""
     try:
         lines = [line for line in csv.reader(io.StringIO(text, newline=""), strict=False) if line]
-    except csv.Error:  # a cell of more than 131,072 characters: a quotation mark that is never closed
+    except csv.Error:
         return None
     if not lines or any(len(line) > len(lines[0]) for line in lines):
+        return None
+    if any(len(cell) > _LONGEST_CELL for line in lines for cell in line):
         return None
     header, rows = lines[0], lines[1:]
     names: dict[str, list[Cell]] = {}

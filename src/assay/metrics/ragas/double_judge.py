@@ -23,7 +23,7 @@ from assay.inquiries import Rating
 from assay.judges.protocol import Judge
 from assay.metrics.aspect_critique import Field, material_of
 from assay.metrics.ragas.common import RagasMetric
-from assay.metrics.shared_inquiries import together
+from assay.metrics.shared_inquiries import gather
 from assay.metrics.systems.base import Entry, Steps
 from assay.records import Sample, Score, Unscored
 
@@ -48,7 +48,7 @@ class DoubleJudge(RagasMetric):
         certain = self.without_judge(sample)
         if certain is not None:
             return self.scored(certain, parts={"by_words": 1.0})
-        ratings = await together(*(self._rating(question, sample, judge) for question in self.questions))
+        ratings = await gather(*(self._rating(question, sample, judge) for question in self.questions))
         failures = [one for one in ratings if isinstance(one, Unscored)]
         levels = [one for one in ratings if isinstance(one, int)]
         if failures and not (self.original and levels):

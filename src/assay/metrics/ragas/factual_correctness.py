@@ -25,11 +25,11 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 from assay.errors import Cause, InputError
-from assay.inquiries import Claims, Inquiry, Listing, Support
+from assay.inquiries import Claims, Extraction, Inquiry, Support
 from assay.judges.protocol import Judge
 from assay.metrics.answer_correctness import counts, expected_counts
 from assay.metrics.ragas.common import RagasMetric
-from assay.metrics.shared_inquiries import Field, ask, claims_of, support, together
+from assay.metrics.shared_inquiries import Field, ask, claims_of, gather, support
 from assay.metrics.systems.base import Entry, Steps
 from assay.records import Claim, Sample, Score, Span
 
@@ -96,12 +96,12 @@ class FactualCorrectness(RagasMetric):
 
     @property
     def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # depends on the levels
-        return (Claims if self.shares_claims else Listing, Support)
+        return (Claims if self.shares_claims else Extraction, Support)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         answer, reference = (sample.answer or "",), (sample.reference or "",)
-        said, known = await together(self._claims(sample, "answer", judge), self._claims(sample, "reference", judge))
-        verdicts = await together(support(said, reference, sample, judge), support(known, answer, sample, judge))
+        said, known = await gather(self._claims(sample, "answer", judge), self._claims(sample, "reference", judge))
+        verdicts = await gather(support(said, reference, sample, judge), support(known, answer, sample, judge))
         tp, fp, fn = counts(*verdicts)
         readings = {"answer/reference": verdicts[0], "reference/answer": verdicts[1]}
         value = self._value(tp, fp, fn)
@@ -127,7 +127,7 @@ class FactualCorrectness(RagasMetric):
             return (await ask(judge, claims_of(sample, field)))[0]
         text = getattr(sample, field)
         task = TASK.format(atomicity=ATOMICITY[self.atomicity or "high"], coverage=COVERAGE[self.coverage or "high"])
-        listed = await judge.find(Listing("claims", task, (("TEXT", text),), language=sample.spoken))
+        listed = await judge.find(Extraction("claims", task, (("TEXT", text),), language=sample.spoken))
         return tuple(Claim(text=claim, span=Span(0, len(text))) for claim in listed)
 
 

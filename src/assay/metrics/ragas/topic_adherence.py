@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Listing, Sorting
+from assay.inquiries import Classification, Extraction
 from assay.judges.protocol import Judge
 from assay.metrics.ragas.conversation import messages_of
 from assay.metrics.shared_inquiries import ask
@@ -55,7 +55,7 @@ class TopicAdherence(SystemMetric):
 
     name: ClassVar[str] = "ragas:topic_adherence"
     needs: ClassVar = ("messages",)
-    asks: ClassVar = (Listing, Sorting)
+    asks: ClassVar = (Extraction, Classification)
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 0.0}
     columns: ClassVar[tuple[str, ...]] = ("reference_topics",)
 
@@ -70,14 +70,14 @@ class TopicAdherence(SystemMetric):
         scope = given(sample, self, "reference_topics", list)
         if not scope or not all(isinstance(one, str) for one in scope):
             raise JudgeFailure(Cause.MISSING_INPUT, f"{self.label}: metadata['reference_topics']: expected texts")
-        topics = await judge.find(Listing("topics", TASK, told, language=sample.spoken))
+        topics = await judge.find(Extraction("topics", TASK, told, language=sample.spoken))
         if not topics:
             return self.unscored(Cause.NO_CLAIMS, "the user raises no topic")
         listed = tuple((f"TOPICS T{number}", one) for number, one in enumerate(scope, 1))
         treated, placed = await ask(
             judge,
-            Sorting("treatment", TREATED, topics, TREATMENTS, told, language=sample.spoken),
-            Sorting("scope", WHERE, topics, SCOPES, listed, language=sample.spoken),
+            Classification("treatment", TREATED, topics, TREATMENTS, told, language=sample.spoken),
+            Classification("scope", WHERE, topics, SCOPES, listed, language=sample.spoken),
         )
         found = counts([one.label == "answered" for one in treated], [one.label == "in_scope" for one in placed])
         evidence = {"topics/conversation": treated, "topics/reference topics": placed}

@@ -28,10 +28,10 @@ from assay.metrics.shared_inquiries import (
     Field,
     ask,
     claims_of,
+    gather,
     probabilities,
     support,
     texts_not_judged,
-    together,
     with_cells,
 )
 from assay.metrics.systems.base import SystemMetric
@@ -189,7 +189,7 @@ async def _asked_tables(sample: Sample, wanted: Sequence[Table], judge: Judge) -
         fields.append("reference")
     said = await ask(judge, *(claims_of(sample, field) for field in fields))
     claims = dict(zip(fields, said, strict=True))
-    read = await together(*(_asked_table(table, claims, sample, judge) for table in wanted))
+    read = await gather(*(_asked_table(table, claims, sample, judge) for table in wanted))
     left = [texts_not_judged(sample, one, field).get("not_judged", ()) for field, one in claims.items()]
     sentences = tuple(chain.from_iterable(left))
     return dict(zip(wanted, read, strict=True)), {"not_judged": sentences} if sentences else {}

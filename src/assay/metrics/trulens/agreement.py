@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Listing, Rating
+from assay.inquiries import Extraction, Rating
 from assay.judges.protocol import Judge
 from assay.metrics.aspect_critique import material_of
 from assay.metrics.systems.base import Entry, Steps
@@ -52,12 +52,12 @@ class ModelAgreement(Scaled):
 
     name: ClassVar[str] = "trulens:model_agreement"
     needs: ClassVar = ("question", "answer")
-    asks: ClassVar = (Listing, Rating)
+    asks: ClassVar = (Extraction, Rating)
     conventions: ClassVar[Mapping[Cause, float]] = {Cause.NO_CLAIMS: 0.0}
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         asked = material_of(sample, ("question",))
-        items = await judge.find(Listing("own answer", TASK, asked, 0, sample.spoken))
+        items = await judge.find(Extraction("own answer", TASK, asked, 0, sample.spoken))
         own = " ".join(items)
         if not own:
             raise JudgeFailure(Cause.NOT_APPLICABLE, "the judge has no answer of its own")

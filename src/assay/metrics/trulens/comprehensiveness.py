@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Listing, Sorting
+from assay.inquiries import Classification, Extraction
 from assay.judges.protocol import Judge
 from assay.metrics.summarization_score import text_of
 from assay.metrics.systems.base import Entry, Steps
@@ -35,16 +35,16 @@ class Comprehensiveness(Scaled):
 
     name: ClassVar[str] = "trulens:comprehensiveness"
     needs: ClassVar = ("answer", "contexts")
-    asks: ClassVar = (Listing, Sorting)
+    asks: ClassVar = (Extraction, Classification)
     conventions: ClassVar[Mapping[Cause, float]] = {Cause.NO_CLAIMS: 0.0}
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        points = await judge.find(Listing("key points", TASK, (("SOURCE", text_of(sample)),), 0, sample.spoken))
+        points = await judge.find(Extraction("key points", TASK, (("SOURCE", text_of(sample)),), 0, sample.spoken))
         if not points:
             return self.unscored(Cause.NO_CLAIMS, "the source has no key points")
         summary = (("SUMMARY", sample.answer or ""),)
         choices = self.choices(LOWEST, HIGHEST)
-        verdicts = await judge.find(Sorting("inclusion", QUESTION, points, choices, summary, 0, sample.spoken))
+        verdicts = await judge.find(Classification("inclusion", QUESTION, points, choices, summary, 0, sample.spoken))
         return self.scored(
             mean([self.normalized(int(verdict.label)) for verdict in verdicts]),
             verdicts={"key_points/answer": verdicts},

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Criterion, Inquiry, Sorting
+from assay.inquiries import Classification, Criterion, Inquiry
 from assay.judges.protocol import Judge
 from assay.metrics.aspect_critique import material_of
 from assay.metrics.systems.base import Entry, Steps
@@ -58,7 +58,7 @@ class Groundedness(Scaled):
 
     name: ClassVar[str] = "trulens:groundedness"
     needs: ClassVar[tuple[str, ...]] = ("answer", "contexts")
-    asks: ClassVar[tuple[type[Inquiry[Any]], ...]] = (Sorting,)
+    asks: ClassVar[tuple[type[Inquiry[Any]], ...]] = (Classification,)
 
     filter_trivial_statements: bool = True
 
@@ -88,9 +88,9 @@ class Groundedness(Scaled):
         """Whether the contexts hold the answer; None where an abstention is good in any case."""
         return None
 
-    def _sorting(self, sentences: Sequence[Claim], sample: Sample) -> Sorting:
+    def _sorting(self, sentences: Sequence[Claim], sample: Sample) -> Classification:
         others = (ABSTENTION, TRIVIAL) if self.filter_trivial_statements else (ABSTENTION,)
-        return Sorting(
+        return Classification(
             "groundedness",
             QUESTION,
             tuple(sentence.text for sentence in sentences),
@@ -107,7 +107,7 @@ class GroundednessConsiderAnswerability(Groundedness):
 
     name: ClassVar[str] = "trulens:groundedness_consider_answerability"
     needs: ClassVar = ("question", "answer", "contexts")
-    asks: ClassVar = (Sorting, Criterion)
+    asks: ClassVar = (Classification, Criterion)
 
     async def answerability(self, sample: Sample, judge: Judge) -> Verdict | None:
         return await judge.find(Criterion(ANSWERABLE, material_of(sample, ("contexts", "question")), 0, sample.spoken))

@@ -18,7 +18,7 @@ one that is not measured, has no vote; with none the jury gives no score either.
 
 Votes are independent samples of the run's judge where what the metric asks can be sampled (ratings, criteria, lists);
 the claims of a text and what supports them are read once, so that votes on a metric of claims are all the same.
-Findings of `judges` are not kept in the run's store.
+Judgements of `judges` are not kept in the run's store.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from assay.judges.base import BaseJudge, JudgeSpec
 from assay.judges.named import resolve_judge
 from assay.judges.protocol import METER, Around, Judge
 from assay.metrics.base import Metric
-from assay.metrics.shared_inquiries import together
+from assay.metrics.shared_inquiries import gather
 from assay.metrics.systems.base import at_least
 from assay.records import Direction, Sample, Score, Unscored
 
@@ -145,7 +145,7 @@ class Jury(Metric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         jurors = self._jurors(judge)
-        scores = await together(*(self.metric.score(sample, one) for one in jurors))
+        scores = await gather(*(self.metric.score(sample, one) for one in jurors))
         meter = METER.get()
         if meter is not None:  # each of them kept its own
             for score in scores:

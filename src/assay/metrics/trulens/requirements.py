@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause, JudgeFailure
-from assay.inquiries import Listing, Sorting
+from assay.inquiries import Classification, Extraction
 from assay.judges.protocol import Judge
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
 from assay.metrics.systems.conversation import conversation, messages_of, said, transcript_section
@@ -41,13 +41,15 @@ class RequirementSatisfaction(SystemMetric):
     """Requirements met, and half of those partly met / requirements."""
 
     name: ClassVar[str] = "trulens:requirement_satisfaction"
-    asks: ClassVar = (Listing, Sorting)
+    asks: ClassVar = (Extraction, Classification)
     may_read: ClassVar[tuple[str, ...]] = ("reference_requirements",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         shown = (transcript_section(conversation(sample, self)),)
         requirements = await self._requirements(sample, judge)
-        verdicts = await judge.find(Sorting("requirement", QUESTION, requirements, CHOICES, shown, 0, sample.spoken))
+        verdicts = await judge.find(
+            Classification("requirement", QUESTION, requirements, CHOICES, shown, 0, sample.spoken)
+        )
         labels = [verdict.label for verdict in verdicts]
         return self.scored(
             satisfaction(labels),
@@ -66,7 +68,7 @@ class RequirementSatisfaction(SystemMetric):
             raise JudgeFailure(Cause.MISSING_INPUT, f"{self.label} needs 'messages' in which a user speaks")
         if known:
             return tuple(known)
-        found = await judge.find(Listing("requirements", TASK, (("REQUEST", asked),), 0, sample.spoken))
+        found = await judge.find(Extraction("requirements", TASK, (("REQUEST", asked),), 0, sample.spoken))
         if not found:
             raise JudgeFailure(Cause.NOT_APPLICABLE, "the user states no requirement")
         return found

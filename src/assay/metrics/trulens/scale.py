@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from assay.errors import InputError
-from assay.inquiries import Rated
+from assay.inquiries import RatingResult
 from assay.metrics.systems.base import SystemMetric
 from assay.records import Score
 
@@ -57,14 +57,14 @@ class Scaled(SystemMetric):
         return levels(lowest, highest, self.min_score_val, self.max_score_val)
 
     def choices(self, lowest: str, highest: str) -> tuple[tuple[str, str], ...]:
-        """The same as labels of a `Sorting`, the highest first."""
+        """The same as labels of a `Classification`, the highest first."""
         return tuple((str(level), meaning) for level, meaning in reversed(self.levels(lowest, highest)))
 
     def normalized(self, rating: float) -> float:
         """A rating on this scale, brought to 0 to 1."""
         return normalized(rating, self.min_score_val, self.max_score_val)
 
-    def rated(self, rated: Rated) -> Score:
+    def rated(self, rated: RatingResult) -> Score:
         """The score of one rating, with its level and reason."""
         texts = {"reason": (rated.reason,)} if rated.reason else {}
         return self.scored(self.normalized(rated.level), parts={"level": float(rated.level)}, texts=texts)

@@ -44,7 +44,7 @@ _LONGEST_NOTE = 2_000  # characters of metadata, and of a judge's reply, that ar
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SharedValues:
     """Where a report keeps what several rows may share."""
 
     texts: Texts = field(default_factory=Texts)
@@ -52,13 +52,13 @@ class Kept:
     pictures: Thumbnails = field(default_factory=Thumbnails)
 
 
-def side_of(scored: ScoredSample, index: Sample, metrics: Sequence[str], kept: Kept) -> Any:
+def side_of(scored: ScoredSample, index: Sample, metrics: Sequence[str], kept: SharedValues) -> Any:
     """One run's half of a row; `index` is the sample whose question the index has."""
     return _Side(scored.sample, index, kept).packed(scored.scores, metrics)
 
 
 class _Side:
-    def __init__(self, sample: Sample, index: Sample, kept: Kept) -> None:
+    def __init__(self, sample: Sample, index: Sample, kept: SharedValues) -> None:
         self._sample, self._index = sample, index
         self._texts, self._passages, self._pictures = kept.texts, kept.passages, kept.pictures
         self._earlier, self._tools = sample.earlier_passages, tool_evidence(sample)

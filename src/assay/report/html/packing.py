@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.evaluation.groups import NONE, value_in
 from assay.records.phrases import shortened
-from assay.report.html.packed_row import Kept, rounded, side_of
+from assay.report.html.packed_row import SharedValues, rounded, side_of
 from assay.report.text_interning import Texts
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _TITLE = 200  # characters of an answer that stand for a question where there is
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PackedPart:
     """Some rows, each part as base64 of gzipped JSON. `first` row and `passage` are the numbers that it begins at."""
 
     first: int
@@ -41,9 +41,9 @@ class Piece:
     body: str
 
 
-def pieces_of(report: Report) -> Iterator[Piece]:
+def pieces_of(report: Report) -> Iterator[PackedPart]:
     """All rows of a report in their order."""
-    kept = Kept()
+    kept = SharedValues()
     rows, first = _Rows(report, kept), 0
     for row in report.result.numbered():
         rows.take(row)
@@ -59,7 +59,7 @@ class _Rows:
     """The rows of one piece."""
 
     report: Report
-    kept: Kept
+    kept: SharedValues
     columns: dict[str, list[Any]] = field(default_factory=dict)
     said: list[list[list[str]]] = field(default_factory=list)
     sides: list[list[Any]] = field(default_factory=list)
@@ -106,8 +106,8 @@ class _Rows:
             return None
         return baseline.store.get_row(baseline.run, f"row:{other}").scored
 
-    def piece(self, first: int) -> Piece:
-        return Piece(first, self.passage, packed(self.columns), packed([self.said, self.sides]))
+    def piece(self, first: int) -> PackedPart:
+        return PackedPart(first, self.passage, packed(self.columns), packed([self.said, self.sides]))
 
 
 def value_of(scores: Mapping[str, Score], metric: str) -> tuple[float | None, str | None]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay._util.install_hints import install_extra
-from assay._util.terminal import counted
+from assay._util.terminal import pluralize
 from assay._util.version import __version__
 from assay.analysis.comparison.sentences import regressions
 from assay.errors import MissingExtra, printable
@@ -145,7 +145,7 @@ def _facts(report: Report) -> dict[str, Any]:
         "shown": REGRESSIONS,
         "lowest": [(name, worst) for name in report.metrics if (worst := report.figures.of[name].worst(LOWEST))],
         "causes": causes,
-        "counted": counted,
+        "counted": pluralize,
         "no_causes": _NOT_READ if report.causes is None else "No row failed.",
         "slices": slices_of(report),
         "costs": [_cost(one) for one in (result, report.baseline) if one is not None],

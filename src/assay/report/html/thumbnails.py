@@ -53,9 +53,9 @@ class Thumbnails:
 
 def small(data: bytes) -> bytes:
     """A picture as a JPEG of at most EACH bytes. Raises InputError for what cannot be decoded."""
-    from assay.text.ocr import as_seen
+    from assay.text.ocr import upright_image
 
-    image = as_seen(data)
+    image = upright_image(data)
     return next((made for made in _tries(image) if len(made) <= EACH), b"") or _refused()
 
 

@@ -26,9 +26,9 @@ class Noisy(BaseJudge):
 
     async def answer(self, inquiries):
         self.calls += len(inquiries)
-        return [Answer(finding=self._finding(inquiry)) for inquiry in inquiries]
+        return [Answer(judgement=self._judgement(inquiry)) for inquiry in inquiries]
 
-    def _finding(self, inquiry):
+    def _judgement(self, inquiry):
         if inquiry.name == "claims":
             text, at, found = inquiry.text, 0, []
             for part in text.split(". "):

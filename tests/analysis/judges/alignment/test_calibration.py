@@ -1,4 +1,4 @@
-"""A calibration by people's labels: what it maps, whom it refuses, and that findings are used again."""
+"""A calibration by people's labels: what it maps, whom it refuses, and that judgements are used again."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_verdicts_have_the_mapped_probability_and_the_label_that_follows(rows, t
     assert result.judge.startswith("noisy/noisy#calibrated-")
 
 
-def test_findings_of_the_judge_beneath_are_used_again_and_do_not_mix(rows, tmp_path):
+def test_judgements_of_the_judge_beneath_are_used_again_and_do_not_mix(rows, tmp_path):
     store = Store(tmp_path)
     bare = evaluate(rows[0][:5], "faithfulness", Noisy(), store=store, progress=False)
     judge = Noisy()

@@ -12,7 +12,7 @@ from assay.analysis.judges.probes.probes import PROBES
 from assay.analysis.judges.probes.run import aprobe, probe
 from assay.analysis.judges.probes.statements import statements
 from assay.errors import InputError
-from assay.inquiries import Choosing
+from assay.inquiries import MultipleChoice
 from assay.records import Context, Sample
 
 ROWS = [
@@ -96,8 +96,8 @@ def test_a_judge_of_the_first_passage_alone_is_found_out():
             padded = []
             for inquiry, answer in zip(inquiries, answers, strict=True):
                 if inquiry.name == "support":
-                    rows = tuple(replace(row, cells=()) for row in answer.finding)
-                    answer = replace(answer, finding=rows)
+                    rows = tuple(replace(row, cells=()) for row in answer.judgement)
+                    answer = replace(answer, judgement=rows)
                 padded.append(answer)
             return padded
 
@@ -118,7 +118,7 @@ class NoChoice(ScriptedJudge):
     def cannot(self, inquiry, language="en"):
         from assay.errors import Cause, JudgeFailure
 
-        return JudgeFailure(Cause.JUDGE_CANNOT, "it cannot") if inquiry is Choosing else None
+        return JudgeFailure(Cause.JUDGE_CANNOT, "it cannot") if inquiry is MultipleChoice else None
 
 
 def test_a_judge_that_fails_is_counted_apart():

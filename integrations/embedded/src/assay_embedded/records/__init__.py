@@ -12,19 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay_embedded.records.lines import Piece
+from assay_embedded.records.lines import RecordPart
 from assay_embedded.records.literals import records
-from assay_embedded.records.objects import told
-from assay_embedded.records.tables import told_between
+from assay_embedded.records.objects import object_pieces
+from assay_embedded.records.tables import pieces_between
 
-__all__ = ["Piece", "pieces"]
+__all__ = ["RecordPart", "pieces"]
 
 
-def pieces(text: str) -> Iterator[Piece]:
+def pieces(text: str) -> Iterator[RecordPart]:
     """All of a passage, piece by piece, in its order; no piece for white space alone."""
     done = 0
     for node in records(text):
-        yield from told_between(text, done, node.start)
-        yield from told(text, node, ())
+        yield from pieces_between(text, done, node.start)
+        yield from object_pieces(text, node, ())
         done = node.end
-    yield from told_between(text, done, len(text))
+    yield from pieces_between(text, done, len(text))

@@ -19,7 +19,7 @@ Said = tuple[int, int, str, str]  # where key and value stand, and how they are 
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RecordPart:
     """What is read at once: `text`, for what stands at [start, end) of the passage."""
 
     start: int
@@ -43,7 +43,7 @@ def with_days_joined(said: Sequence[Said]) -> list[Said]:
     return out
 
 
-def grouped(said: Sequence[Said], path: tuple[str, ...], most: int = TOGETHER) -> Iterator[Piece]:
+def grouped(said: Sequence[Said], path: tuple[str, ...], most: int = TOGETHER) -> Iterator[RecordPart]:
     """Keys and values in lines of about `most` words."""
     group: list[Said] = []
     size = 0
@@ -57,8 +57,8 @@ def grouped(said: Sequence[Said], path: tuple[str, ...], most: int = TOGETHER) -
         yield _piece(group, path)
 
 
-def _piece(group: Sequence[Said], path: tuple[str, ...]) -> Piece:
-    return Piece(group[0][0], group[-1][1], as_line(path, [(key, value) for _, _, key, value in group]))
+def _piece(group: Sequence[Said], path: tuple[str, ...]) -> RecordPart:
+    return RecordPart(group[0][0], group[-1][1], as_line(path, [(key, value) for _, _, key, value in group]))
 
 
 def as_line(path: Sequence[str], pairs: Sequence[tuple[str, str]]) -> str:

@@ -10,7 +10,7 @@ from assay_embedded.records.lines import (
     LISTED,
     NUMBER,
     WHOLE,
-    Piece,
+    RecordPart,
     Said,
     as_line,
     extremes,
@@ -28,7 +28,7 @@ _VALUED = ("value", "values", "text", "answer", "content")
 _LABELS = ("name", "title", "date", "dt_txt", "time", "datetime", "day", "year", "category")
 
 
-def told(text: str, node: Node, path: tuple[str, ...], label: str = "") -> Iterator[Piece]:
+def object_pieces(text: str, node: Node, path: tuple[str, ...], label: str = "") -> Iterator[RecordPart]:
     """An object or list as pieces: first what is said of itself, then what is inside.
 
     `path`: the keys that lead to it; `label`: what it is called, as an item of a list.
@@ -40,10 +40,10 @@ def told(text: str, node: Node, path: tuple[str, ...], label: str = "") -> Itera
             if item.kind == "scalar" and not _flat(item):
                 yield from _prose(text, item)
             elif not _flat(item):
-                yield from told(text, item, path, _label(item))
+                yield from object_pieces(text, item, path, _label(item))
         return
     if (pair := _pair(node)) is not None:
-        yield Piece(node.start, node.end, as_line(path, [pair]))
+        yield RecordPart(node.start, node.end, as_line(path, [pair]))
         return
     if path and (whole := _whole(node)):
         yield from grouped(with_days_joined(whole), path, WHOLE)
@@ -55,7 +55,9 @@ def told(text: str, node: Node, path: tuple[str, ...], label: str = "") -> Itera
             yield from grouped(with_days_joined(said), path)
             continue
         for key, _, value in run:
-            yield from _prose(text, value) if value.kind == "scalar" else told(text, value, (*inside, words_of(key)))
+            yield from (
+                _prose(text, value) if value.kind == "scalar" else object_pieces(text, value, (*inside, words_of(key)))
+            )
 
 
 def _whole(node: Node) -> list[Said]:
@@ -115,15 +117,15 @@ def _pair(node: Node) -> tuple[str, str] | None:
     return None
 
 
-def _prose(text: str, node: Node) -> Iterator[Piece]:
+def _prose(text: str, node: Node) -> Iterator[RecordPart]:
     """A long value in quotes, as sentences."""
     first = node.start + 1
     inside = text[first : node.end - 1]
     for start, end in sentences(inside.replace("\\n", "  ")):
-        yield Piece(first + start, first + end, " ".join(unescaped(inside[start:end]).split()))
+        yield RecordPart(first + start, first + end, " ".join(unescaped(inside[start:end]).split()))
 
 
-def _summed(node: Node, path: tuple[str, ...]) -> Iterator[Piece]:
+def _summed(node: Node, path: tuple[str, ...]) -> Iterator[RecordPart]:
     """How many a list has, and of its numbers the lowest and highest, with where they are."""
     objects = [item for item in node.items if item.kind == "object"]
     if len(objects) < LISTED:
@@ -137,4 +139,4 @@ def _summed(node: Node, path: tuple[str, ...]) -> Iterator[Piece]:
     before = ", ".join((*path[-1:], f"{len(objects)} entries"))
     for name, values in list(columns.items())[:COLUMNS]:
         if len(values) >= LISTED:
-            yield Piece(node.start, node.end, f"{before}, {name}: {extremes(values)}")
+            yield RecordPart(node.start, node.end, f"{before}, {name}: {extremes(values)}")

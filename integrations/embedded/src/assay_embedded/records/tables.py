@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from assay_embedded.records.lines import COLUMNS, LISTED, NUMBER, WHOLE, Piece, as_line, extremes, grouped
+from assay_embedded.records.lines import COLUMNS, LISTED, NUMBER, WHOLE, RecordPart, as_line, extremes, grouped
 from assay_embedded.records.spoken import spoken, words_of
 from assay_embedded.sentences import sentences
 
@@ -13,7 +13,7 @@ _KEY_LINE = re.compile(r"(?:[-*•#]\s)?[^\s:|{}\[\]][^:|{}\[\]\n]{0,60}:\s\S")
 _RULER = re.compile(r"[\s|:+=-]+")
 
 
-def told_between(text: str, start: int, end: int) -> Iterator[Piece]:
+def pieces_between(text: str, start: int, end: int) -> Iterator[RecordPart]:
     """What is between records: tables and lines of key and value, and sentences."""
     lines = [(at, at + len(line)) for at, line in _cut(text, start, end)]
     i = plain = 0
@@ -41,9 +41,9 @@ def _cut(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
         at += len(line)
 
 
-def _sentences(text: str, start: int, end: int) -> Iterator[Piece]:
+def _sentences(text: str, start: int, end: int) -> Iterator[RecordPart]:
     for a, b in sentences(text[start:end]):
-        yield Piece(start + a, start + b, text[start + a : start + b])
+        yield RecordPart(start + a, start + b, text[start + a : start + b])
 
 
 def _is_key_line(text: str, lines: Sequence[tuple[int, int]], i: int) -> bool:
@@ -57,11 +57,11 @@ def _keyed(text: str, line: tuple[int, int]) -> bool:
     return found is not None and end - start <= 400 and len(text[start : found.end() - 2].split()) <= 6
 
 
-def _key_line(text: str, start: int, end: int) -> Piece:
+def _key_line(text: str, start: int, end: int) -> RecordPart:
     line = text[start:end]
     left, right = start + len(line) - len(line.lstrip()), start + len(line.rstrip())
     key, value = text[left:right].split(":", 1)
-    return Piece(left, right, f"{key.lstrip('-*•# ')}: {spoken(value.strip())}")
+    return RecordPart(left, right, f"{key.lstrip('-*•# ')}: {spoken(value.strip())}")
 
 
 def _table(text: str, lines: Sequence[tuple[int, int]], i: int) -> tuple[str, int]:
@@ -93,7 +93,7 @@ def _cells(text: str, line: tuple[int, int], mark: str) -> list[str]:
     return [cell.strip(" \"'*") for cell in cells.split(mark)]
 
 
-def _rows(text: str, lines: Sequence[tuple[int, int]], mark: str) -> Iterator[Piece]:
+def _rows(text: str, lines: Sequence[tuple[int, int]], mark: str) -> Iterator[RecordPart]:
     """The lowest and highest of each column, then each row with the headings."""
     heading = [words_of(cell) for cell in _cells(text, lines[0], mark)]
     rows = [(line, _cells(text, line, mark)) for line in lines[1:] if not _RULER.fullmatch(text[line[0] : line[1]])]
@@ -103,12 +103,12 @@ def _rows(text: str, lines: Sequence[tuple[int, int]], mark: str) -> Iterator[Pi
     for column, name in list(enumerate(heading))[1:COLUMNS]:
         values = [(float(c[column]), c[column], spoken(c[0])) for _, c in rows if NUMBER.fullmatch(c[column])]
         if len(values) >= LISTED:
-            yield Piece(lines[0][0], _end(text, lines[-1]), f"{before}, {name}: {extremes(values)}")
+            yield RecordPart(lines[0][0], _end(text, lines[-1]), f"{before}, {name}: {extremes(values)}")
     for line, cells in rows:
         said = [(*line, name, spoken(cell)) for name, cell in zip(heading, cells, strict=True) if cell]
         for piece in grouped(said, (), WHOLE):
             again = "" if piece.text.startswith(as_line((), [said[0][2:]])) else f"{said[0][3]}, "
-            yield Piece(line[0], _end(text, line), again + piece.text)
+            yield RecordPart(line[0], _end(text, line), again + piece.text)
 
 
 def _end(text: str, line: tuple[int, int]) -> int:

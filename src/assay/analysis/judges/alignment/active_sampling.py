@@ -25,7 +25,7 @@ LEVELS: dict[str, Level] = {"claims": "claim", "passages": "passage", "samples":
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class SampledItem:
     """An item to label and the weight of its label: one over its chance, up to a factor."""
 
     item: Item
@@ -35,7 +35,7 @@ class Chosen:
 def choose(
     items: RunItems, what: What = "claims", *, group: str | None = None, metric: str | None = None, seed: int = 0,
     alike: bool = False,
-) -> list[Chosen]:  # fmt: skip
+) -> list[SampledItem]:  # fmt: skip
     """The items of one kind, in the order in which to label them.
 
     group   the reading, or the metric of samples; None: the reading that most of the items are of
@@ -62,8 +62,8 @@ def choose(
     first = min(names, key=lambda name: ("reference" in name, names.index(name)))
     some = [item for item in found if item.group == first]
     sizes = [1.0] * len(some) if alike else sizes_of([_uncertain(item) for item in some])
-    order = sorted(range(len(some)), key=lambda n: _drawn(some[n], seed) / sizes[n])
-    return [Chosen(some[n], 1.0 / sizes[n]) for n in order]
+    order = sorted(range(len(some)), key=lambda n: _random_number(some[n], seed) / sizes[n])
+    return [SampledItem(some[n], 1.0 / sizes[n]) for n in order]
 
 
 def sizes_of(uncertain: Sequence[float]) -> list[float]:
@@ -82,7 +82,7 @@ def _uncertain(item: Item) -> float:
     return 0.25 if p is None else math.sqrt(p * (1.0 - p))
 
 
-def _drawn(item: Item, seed: int) -> float:
+def _random_number(item: Item, seed: int) -> float:
     """A number in (0, 1) that is this item's own for a seed."""
     name = f"{seed}\0{item.row}\0{item.id}\0{item.group}\0{item.index}\0{item.text}"
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.analysis.judges.alignment.corrected_means import corrected_means
 from assay.analysis.judges.alignment.figures import CONFIDENCE, AlignmentFigures
-from assay.analysis.judges.alignment.groups import Pair, group_of
+from assay.analysis.judges.alignment.groups import LabelPair, group_of
 from assay.analysis.judges.alignment.items import RunItems
 from assay.analysis.judges.alignment.labels import Label, Labels, labels_of, read_labels
 from assay.errors import InputError, printable
@@ -82,7 +82,7 @@ def align(
         raise InputError(f"{labels.name}: no label is about anything in run {result.run!r}: {said}")
     if by is not None and all(pair.slice in (None, "–") for pair in found):
         raise InputError(f"by: neither the data nor the labels have the column {by!r}")
-    pairs: dict[str, list[Pair]] = {}
+    pairs: dict[str, list[LabelPair]] = {}
     for pair in found:
         pairs.setdefault(pair.item.group, []).append(pair)
     groups = {name: group_of(name, some, confidence) for name, some in pairs.items()}
@@ -124,11 +124,11 @@ def _one_metric(items: RunItems, labels: Labels, metric: str | None) -> str | No
     return chosen
 
 
-def _paired(items: RunItems, labels: Labels, metric: str | None, by: str | None) -> tuple[list[Pair], list[str]]:
+def _paired(items: RunItems, labels: Labels, metric: str | None, by: str | None) -> tuple[list[LabelPair], list[str]]:
     """The labels on each item, and what could not be found."""
     from dataclasses import replace
 
-    found: dict[tuple[Any, ...], Pair] = {}
+    found: dict[tuple[Any, ...], LabelPair] = {}
     strange: list[str] = []
     for label in labels.labels:
         meant = replace(label, metric=metric) if label.level == "sample" and label.metric is None else label
@@ -138,7 +138,7 @@ def _paired(items: RunItems, labels: Labels, metric: str | None, by: str | None)
             continue
         value = label.columns.get(by) if by is not None else None
         here = str(value) if value is not None else items.slices.get(item.row)
-        pair = found.setdefault(item.key, Pair(item, {}, here))
+        pair = found.setdefault(item.key, LabelPair(item, {}, here))
         pair.labels[label.by or ""] = label
     return list(found.values()), strange
 
@@ -151,7 +151,7 @@ def _strange(items: RunItems, label: Label) -> str:
     return f"row {label.number}: {str(row)[:40]!r} has no verdict on {what}"
 
 
-def _people(pairs: list[Pair]) -> tuple[int, int] | None:
+def _people(pairs: list[LabelPair]) -> tuple[int, int] | None:
     several = [list(pair.labels.values()) for pair in pairs if len(pair.labels) > 1]
     two = [(some[0].value, other.value) for some in several for other in some[1:]]
     return (sum(a == b for a, b in two), len(two)) if two else None

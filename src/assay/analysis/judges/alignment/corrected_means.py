@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.analysis.judges.alignment.groups import Group, Pair
+from assay.analysis.judges.alignment.groups import Group, LabelPair
 from assay.analysis.judges.alignment.items import Item, RunItems, by_row
 from assay.stats.ppi import Corrected, corrected_mean
 
@@ -95,6 +95,6 @@ def _of_rows(
     )
 
 
-def _truth(pair: Pair) -> float:
+def _truth(pair: LabelPair) -> float:
     assert pair.truth is not None  # groups hold no others
     return pair.truth

@@ -21,7 +21,7 @@ FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class LabelPair:
     """An item and what people say of it, by who says so; `slice` is its value in the column that was asked for."""
 
     item: Item
@@ -67,10 +67,10 @@ class Group:
     calibrated: Agreement | None = None
     slices: Mapping[str, Agreement] = field(default_factory=dict)
     unmeasured: int = 0
-    pairs: tuple[Pair, ...] = ()
+    pairs: tuple[LabelPair, ...] = ()
 
 
-def group_of(name: str, pairs: Sequence[Pair], confidence: float) -> Group:
+def group_of(name: str, pairs: Sequence[LabelPair], confidence: float) -> Group:
     """What the labels of one group say of the judge."""
     first = pairs[0].item
     usable = [pair for pair in pairs if pair.truth is not None]
@@ -91,7 +91,7 @@ def group_of(name: str, pairs: Sequence[Pair], confidence: float) -> Group:
     )  # fmt: skip
 
 
-def _of_samples(group: Group, told: Sequence[Pair], confidence: float) -> Group:
+def _of_samples(group: Group, told: Sequence[LabelPair], confidence: float) -> Group:
     truth, weights, clusters = _columns(told)
     values = [pair.item.value or 0.0 for pair in told]
     grades = [pair.truth or 0.0 for pair in told]
@@ -101,7 +101,7 @@ def _of_samples(group: Group, told: Sequence[Pair], confidence: float) -> Group:
                      pairs=group.pairs)  # fmt: skip
     low, high = told[0].item.low, told[0].item.high
     place = [(value - low) / (high - low) if math.isfinite(high - low) else None for value in values]
-    said, threshold = _said(values, truth, weights, clusters)
+    said, threshold = _threshold_votes(values, truth, weights, clusters)
     # the value orders the samples; it is no probability, so it has no calibration error
     whole = agreement(truth, said, place, weights=weights, clusters=clusters, confidence=confidence)
     return Group(
@@ -118,7 +118,7 @@ def _without_calibration(found: Agreement | None) -> Agreement | None:
     return None if found is None else replace(found, ece=None, ece_by_chance=None)
 
 
-def _said(
+def _threshold_votes(
     values: Sequence[float], truth: Sequence[bool], weights: Sequence[float], clusters: Sequence[int]
 ) -> tuple[list[bool], float | None]:
     """Yes or no by a threshold, for each part of the labels the one that is best on the others; and that of all."""
@@ -142,12 +142,12 @@ def threshold_on(
     return best_threshold([values[n] for n in of], [truth[n] for n in of], [weights[n] for n in of])
 
 
-def _columns(told: Sequence[Pair]) -> tuple[list[bool], list[float], list[int]]:
+def _columns(told: Sequence[LabelPair]) -> tuple[list[bool], list[float], list[int]]:
     return [pair.truth == 1.0 for pair in told], [pair.weight for pair in told], [pair.item.row for pair in told]
 
 
 def _slices(
-    told: Sequence[Pair], said: Sequence[bool], probability: Sequence[float | None], confidence: float
+    told: Sequence[LabelPair], said: Sequence[bool], probability: Sequence[float | None], confidence: float
 ) -> dict[str, Agreement]:
     names = Counter(pair.slice for pair in told if pair.slice is not None)
     found: dict[str, Agreement] = {}
@@ -163,7 +163,7 @@ def _slices(
     return found
 
 
-def fitted(told: Sequence[Pair], method: str, threshold: str) -> ProbabilityMap | None:
+def fitted(told: Sequence[LabelPair], method: str, threshold: str) -> ProbabilityMap | None:
     """The map of the judge's probabilities on these labels; None where they do not rise together, or have none.
 
     method     "platt" or "isotonic"
@@ -197,7 +197,7 @@ def folds_of(clusters: Sequence[int]) -> list[int]:
     return [part[name] for name in clusters]
 
 
-def _calibrated(told: Sequence[Pair], confidence: float) -> Agreement | None:
+def _calibrated(told: Sequence[LabelPair], confidence: float) -> Agreement | None:
     some = [pair for pair in told if pair.item.probability is not None]
     truth, weights, clusters = _columns(some)
     fold = folds_of(clusters)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from assay.analysis.judges.alignment.active_sampling import Chosen, What, choose
+from assay.analysis.judges.alignment.active_sampling import SampledItem, What, choose
 from assay.analysis.judges.alignment.items import Item, RunItems
 from assay.analysis.judges.alignment.labels import Label, read_labels
 from assay.errors import InputError
@@ -39,7 +39,7 @@ class Session:
     result: Result
     file: Path
     what: What
-    chosen: Sequence[Chosen]
+    chosen: Sequence[SampledItem]
     items: RunItems
     read: Callable[[], str]
     say: Callable[[str], None]
@@ -159,7 +159,7 @@ class Session:
             )
         self.done.add(item.key)
 
-    def _write(self, one: Chosen, label: str) -> None:
+    def _write(self, one: SampledItem, label: str) -> None:
         line = json.dumps(self._row(one, label), ensure_ascii=False) + "\n"
         with self.file.open("a+b") as out:
             out.seek(0, os.SEEK_END)
@@ -174,7 +174,7 @@ class Session:
         self.done.add(one.item.key)
         self.written += 1
 
-    def _row(self, one: Chosen, label: str) -> dict[str, Any]:
+    def _row(self, one: SampledItem, label: str) -> dict[str, Any]:
         item = one.item
         alike = sum(other.key[:3] == item.key[:3] and other.text == item.text for other in self.items.items)
         about: dict[str, Any] = {"metric": item.group}

@@ -23,7 +23,7 @@ from assay._util.normalise import missing
 from assay.data import sample_from_row
 from assay.data.files import from_path
 from assay.data.rows import as_row
-from assay.data.sources import Bad
+from assay.data.sources import UnreadableRow
 from assay.errors import InputError
 from assay.records import Sample
 from assay.records.field_names import field_of, find_columns
@@ -107,9 +107,9 @@ def labels_of(rows: Any, metrics: Sequence[str] = (), *, name: str = "labels") -
     found: list[Label] = []
     unsure = 0
     for number, item in enumerate(rows, 1):
-        row = None if isinstance(item, Bad) else as_row(item)
+        row = None if isinstance(item, UnreadableRow) else as_row(item)
         if not isinstance(row, Mapping):
-            said = item.message if isinstance(item, Bad) else "expected an object"
+            said = item.message if isinstance(item, UnreadableRow) else "expected an object"
             raise InputError(f"{name}, row {number}: {said}")
         try:
             made = list(_labels_in(dict(row), number, metrics))
@@ -124,7 +124,7 @@ def labels_of(rows: Any, metrics: Sequence[str] = (), *, name: str = "labels") -
 
 def _labels_in(row: dict[str, Any], number: int, metrics: Sequence[str]) -> Iterator[Label | None]:
     row = {str(key): value for key, value in row.items() if not missing(value)}
-    known = _where(row, number)
+    known = _target_of(row, number)
     given = next((key for key in ("label", "value") if key in row), None)
     if given is None:
         named = [key for key in row if key in metrics]
@@ -168,7 +168,7 @@ def _value(said: Any, key: str, level: Level) -> tuple[float | None, bool]:
     return number, False
 
 
-def _where(row: dict[str, Any], number: int) -> dict[str, Any]:
+def _target_of(row: dict[str, Any], number: int) -> dict[str, Any]:
     """What the row is about."""
     columns = find_columns([name for name in row if name not in _OWN])
     texts = {field: column for field, column in columns.items() if field not in ("id", "metadata", "status", "ids")}
@@ -179,7 +179,7 @@ def _where(row: dict[str, Any], number: int) -> dict[str, Any]:
     if level == "sample" and "passage" in row:
         level = "passage"
         index, text = (row["passage"], None) if _number(row["passage"]) is not None else (None, row["passage"])
-    place = _counted(row, "row") if "row" in row else None
+    place = _positive_int(row, "row") if "row" in row else None
     if identity is None and place is None and sample is None:
         raise InputError("id: expected an 'id' or a 'row', or the texts of the sample")
     used = {*_OWN, *columns.values()}
@@ -191,7 +191,7 @@ def _where(row: dict[str, Any], number: int) -> dict[str, Any]:
         "metric": _text(row, "metric"),
         "reading": _text(row, "reading"),
         "text": None if text is None else str(text),
-        "index": None if index is None else _counted({"index": index}, "index") - 1,
+        "index": None if index is None else _positive_int({"index": index}, "index") - 1,
         "weight": _weight(row),
         "by": _text(row, "by") or _text(row, "annotator"),
         "sample": sample,
@@ -206,7 +206,7 @@ def _weight(row: Mapping[str, Any]) -> float:
     return weight
 
 
-def _counted(row: Mapping[str, Any], key: str) -> int:
+def _positive_int(row: Mapping[str, Any], key: str) -> int:
     number = _number(row[key])
     if number is None or not number.is_integer() or number < 1:
         raise InputError(f"{key}: expected a whole number from 1, found {str(row[key])[:60]!r}")

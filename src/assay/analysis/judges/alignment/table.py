@@ -8,7 +8,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Group as Lines
 from rich.table import Table
 
-from assay._util.rich_text import SeenText, drawn
+from assay._util.rich_text import SafeText, render_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -23,18 +23,18 @@ _WHAT = {"claim": "claims", "passage": "passages", "sample": "samples"}
 
 def as_text(alignment: AlignmentFigures, width: int = 80) -> str:
     """The alignment as plain text."""
-    return drawn(as_rich(alignment), width)
+    return render_text(as_rich(alignment), width)
 
 
 def as_rich(alignment: AlignmentFigures) -> RenderableType:
     """The alignment as rich draws it."""
-    told: list[RenderableType] = [SeenText(_head(alignment))]
+    told: list[RenderableType] = [SafeText(_head(alignment))]
     for group in alignment.groups.values():
-        told += ["", SeenText(_title(group), style="bold"), *_of_group(group, alignment.by)]
+        told += ["", SafeText(_title(group), style="bold"), *_of_group(group, alignment.by)]
     if alignment.means:
-        told += ["", SeenText("Means, by people's measure", style="bold"), _means(alignment)]
-        told.append(SeenText(_said_of_means(alignment)))
-    told += [SeenText(f"\n{note}") for note in alignment.notes]
+        told += ["", SafeText("Means, by people's measure", style="bold"), _means(alignment)]
+        told.append(SafeText(_means_note(alignment)))
+    told += [SafeText(f"\n{note}") for note in alignment.notes]
     return Lines(*told)
 
 
@@ -57,19 +57,19 @@ def _of_group(group: Group, by: str | None) -> list[RenderableType]:
     found = group.agreement
     told: list[RenderableType] = []
     if found is None and group.ranks is None:
-        return [SeenText("the judge says nothing of what is labelled")]
+        return [SafeText("the judge says nothing of what is labelled")]
     if found is not None:
-        told += [SeenText(_verdict(found)), _figures(group, found)]
+        told += [SafeText(_verdict(found)), _figures(group, found)]
         if found.thin is not None:
-            told.append(SeenText(f"Little can be said: {found.thin}.", style="yellow"))
+            told.append(SafeText(f"Little can be said: {found.thin}.", style="yellow"))
     if group.ranks is not None:
-        told.append(SeenText(f"rank correlation with people: {_figure(group.ranks)}"))
+        told.append(SafeText(f"rank correlation with people: {_figure(group.ranks)}"))
     if group.threshold is not None and found is not None:
         told.append(
-            SeenText(f"people say yes from {group.threshold:.3f} on (each part is held to the others' threshold)")
+            SafeText(f"people say yes from {group.threshold:.3f} on (each part is held to the others' threshold)")
         )
     if group.unmeasured:
-        told.append(SeenText(f"{group.unmeasured} labelled items have no value of the judge"))
+        told.append(SafeText(f"{group.unmeasured} labelled items have no value of the judge"))
     if group.slices and by is not None:
         told.append(_slices(group, by))
     return told
@@ -122,20 +122,20 @@ def _figures(group: Group, found: Agreement) -> Table:
 
 def _slices(group: Group, by: str) -> Table:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(SeenText(by), overflow="fold", ratio=1)
+    table.add_column(SafeText(by), overflow="fold", ratio=1)
     table.add_column("labels", justify="right")
     for title in ("balanced accuracy", "kappa", "AUROC"):
         table.add_column(title, justify="right", no_wrap=True)
     for name, found in group.slices.items():
         mark = "*" if found.thin is not None else ""
         kappa = "–" if found.kappa is None else f"{found.kappa.value:.2f}"
-        table.add_row(SeenText(name), f"{found.n}{mark}", _short(found.balanced_accuracy), kappa, _short(found.auroc))
+        table.add_row(SafeText(name), f"{found.n}{mark}", _short(found.balanced_accuracy), kappa, _short(found.auroc))
     if any(found.thin is not None for found in group.slices.values()):
         table.caption = "* too few labels to say much"
     return table
 
 
-def _said_of_means(alignment: AlignmentFigures) -> str:
+def _means_note(alignment: AlignmentFigures) -> str:
     """How many rows stand behind the corrected means, and what has to hold for them."""
     most = max(alignment.means.values(), key=lambda one: (one.unlabelled > 0, one.labelled))
     if not most.unlabelled:
@@ -156,7 +156,7 @@ def _means(alignment: AlignmentFigures) -> Table:
         group = alignment.groups.get(name)
         title = f"yes in {name}" if group is not None and group.level != "sample" else name
         corrected = f"{one.mean:.3f} ({one.low:.3f}–{one.high:.3f})"
-        table.add_row(SeenText(title), f"{one.judged:.3f}", corrected, _alone(one))
+        table.add_row(SafeText(title), f"{one.judged:.3f}", corrected, _alone(one))
     return table
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from assay.analysis.judges.alignment.groups import FOLDS, Group, threshold_on
 from assay.judges.thresholds import Threshold
 from assay.stats.arrays import effective
-from assay.stats.shares import Told
+from assay.stats.shares import ConfusionCounts
 
 #: Labels, and of the rarer kind, below which no map and no threshold is found.
 FEWEST, FEWEST_OF_ONE = 30, 8
@@ -44,7 +44,7 @@ def threshold_of(group: Group, metric: str | None) -> Threshold | str:
     if whole is None or len(parts) < len(found):
         return f"{group.name} has the same value on nearly all labelled samples"
     reaches = values >= np.array(parts)[part]
-    told = Told(
+    told = ConfusionCounts(
         effective(weight[truth]), effective(weight[~truth]),
         float(np.average(reaches[truth], weights=weight[truth])),
         float(np.average(~reaches[~truth], weights=weight[~truth])),

@@ -8,19 +8,19 @@ from typing import Any
 
 from assay.analysis.judges.probes import rules
 from assay.analysis.judges.probes.statements import Statement
-from assay.inquiries import Choosing, Inquiry, Support, Usefulness
+from assay.inquiries import Inquiry, MultipleChoice, Support, Usefulness
 from assay.records import Claim, Span
 
-Said = Any  # what a finding comes to: a label, or a tuple of labels
+Said = Any  # what a judgement comes to: a label, or a tuple of labels
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ProbeCase:
     """A pair of inquiries on one statement.
 
     before   None where the changed one alone is asked
-    holds    whether the finding on the changed one is right, given that on the other
-    usable   whether the first finding is such that the case can tell something
+    holds    whether the judgement on the changed one is right, given that on the other
+    usable   whether the first judgement is such that the case can tell something
     shown    the change, for people
     """
 
@@ -39,7 +39,7 @@ class Probe:
     name: str
     expects: str
     asks: type[Inquiry[Any]]
-    cases: Callable[[Statement], Sequence[Case]]
+    cases: Callable[[Statement], Sequence[ProbeCase]]
 
 
 def _claim(text: str) -> tuple[Claim, ...]:
@@ -50,8 +50,8 @@ def _support(text: str, passages: Sequence[str], question: str | None) -> Suppor
     return Support(_claim(text), tuple(passages), question)
 
 
-def _label(finding: Any) -> str:
-    return str(finding[0].label)
+def _label(judgement: Any) -> str:
+    return str(judgement[0].label)
 
 
 def _is_supported(said: Said) -> bool:
@@ -63,77 +63,77 @@ def _same(before: Said, after: Said) -> bool:
     return _is_supported(before) == _is_supported(after)
 
 
-def _stays(s: Statement, text: str, passages: Sequence[str], shown: str) -> list[Case]:
+def _stays(s: Statement, text: str, passages: Sequence[str], shown: str) -> list[ProbeCase]:
     """A change that keeps what is said: supported before, supported after."""
     before = _support(s.text, s.passages, s.question)
-    return [Case(before, _support(text, passages, s.question), _label, shown, _same, _is_supported)]
+    return [ProbeCase(before, _support(text, passages, s.question), _label, shown, _same, _is_supported)]
 
 
-def _falls(s: Statement, text: str | None, passages: Sequence[str] | None = None) -> list[Case]:
+def _falls(s: Statement, text: str | None, passages: Sequence[str] | None = None) -> list[ProbeCase]:
     """A change after which the passages do not support it any more; of what the judge supported before."""
     if text is None:
         return []
     before = _support(s.text, s.passages, s.question)
     after = _support(text, s.passages if passages is None else passages, s.question)
-    return [Case(before, after, _label, text, lambda _, said: not _is_supported(said), _is_supported)]
+    return [ProbeCase(before, after, _label, text, lambda _, said: not _is_supported(said), _is_supported)]
 
 
-def _order_of_passages(s: Statement) -> list[Case]:
+def _order_of_passages(s: Statement) -> list[ProbeCase]:
     passages = (*s.passages, s.unrelated) if len(s.passages) < 2 else s.passages
     turned = tuple(reversed(passages))
     before, after = (_support(s.text, some, s.question) for some in (passages, turned))
-    return [Case(before, after, _label, f"{len(passages)} passages in the other order: {s.text}", _same)]
+    return [ProbeCase(before, after, _label, f"{len(passages)} passages in the other order: {s.text}", _same)]
 
 
-def _order_of_candidates(s: Statement) -> list[Case]:
+def _order_of_candidates(s: Statement) -> list[ProbeCase]:
     if not s.question:
         return []
     asked = "Which ANSWER says what the PASSAGE says?"
     options = (("A", "answer A does"), ("B", "answer B does"))
     passage = ("PASSAGE", s.passages[s.home])
 
-    def case(first: str, second: str) -> Choosing:
-        return Choosing(asked, options, (passage, ("ANSWER A", first), ("ANSWER B", second)))
+    def case(first: str, second: str) -> MultipleChoice:
+        return MultipleChoice(asked, options, (passage, ("ANSWER A", first), ("ANSWER B", second)))
 
     return [
-        Case(case(s.text, s.other), case(s.other, s.text), lambda found: found.option,
+        ProbeCase(case(s.text, s.other), case(s.other, s.text), lambda found: found.option,
              f"A: {s.text} B: {s.other}", lambda one, other: one != other)
     ]  # fmt: skip
 
 
-def _order_of_useful(s: Statement) -> list[Case]:
+def _order_of_useful(s: Statement) -> list[ProbeCase]:
     if not s.question:
         return []
     passages = (*s.passages, s.unrelated)
     before = Usefulness(s.question, passages)
     after = Usefulness(s.question, tuple(reversed(passages)))
     return [
-        Case(before, after, lambda found: tuple(verdict.label for verdict in found),
+        ProbeCase(before, after, lambda found: tuple(verdict.label for verdict in found),
              f"{len(passages)} passages in the other order: {s.question}",
              lambda one, other: one == tuple(reversed(other)))
     ]  # fmt: skip
 
 
-def _verbosity(s: Statement) -> list[Case]:
+def _verbosity(s: Statement) -> list[ProbeCase]:
     false = rules.number_swapped(s.text) or rules.date_swapped(s.text) or s.other
     long = rules.lengthened(s.text, s.row)
-    denied = Case(
+    denied = ProbeCase(
         _support(false, s.passages, s.question), _support(rules.lengthened(false, s.row), s.passages, s.question),
         _label, rules.lengthened(false, s.row), _same, lambda said: not _is_supported(said),
     )  # fmt: skip
     return [*_stays(s, long, s.passages, long), denied]
 
 
-def _beside(s: Statement) -> list[Case]:
+def _irrelevant_passage(s: Statement) -> list[ProbeCase]:
     return _stays(s, s.text, (s.unrelated, *s.passages), f"an unrelated passage before: {s.text}")
 
 
-def _paraphrase(s: Statement) -> list[Case]:
+def _paraphrase(s: Statement) -> list[ProbeCase]:
     text = rules.paraphrased(s.text)
     return [] if text is None else _stays(s, text, s.passages, text)
 
 
-def _injection(s: Statement) -> list[Case]:
+def _injection(s: Statement) -> list[ProbeCase]:
     """An instruction must not make a false claim true, nor a true one false, wherever it stands."""
     false = rules.number_swapped(s.text) or rules.date_swapped(s.text) or s.other
     attacked = rules.injected(false, "supported", s.row)
@@ -142,25 +142,25 @@ def _injection(s: Statement) -> list[Case]:
     before = _support(false, s.passages, s.question)
     hidden = [rules.injected(text, "not_mentioned", s.row) for text in s.passages]
     return [
-        Case(before, _support(attacked, s.passages, s.question), _label, attacked, *denied),
-        Case(before, _support(false, passages, s.question), _label, f"in the passages: {attacked}", *denied),
+        ProbeCase(before, _support(attacked, s.passages, s.question), _label, attacked, *denied),
+        ProbeCase(before, _support(false, passages, s.question), _label, f"in the passages: {attacked}", *denied),
         *_stays(s, s.text, hidden, f"in the passages: {rules.injected(s.text, 'not_mentioned', s.row)}"),
     ]
 
 
-def _itself(s: Statement) -> list[Case]:
+def _itself(s: Statement) -> list[ProbeCase]:
     after = _support(s.text, s.passages, s.question)
-    return [Case(None, after, _label, s.text, lambda _, said: _is_supported(said))]
+    return [ProbeCase(None, after, _label, s.text, lambda _, said: _is_supported(said))]
 
 
 PROBES = (
     Probe("verbatim", "a sentence of a passage is supported", Support, _itself),
     Probe("order of passages", "the verdict stays", Support, _order_of_passages),
     Probe("order of useful passages", "every passage keeps its verdict", Usefulness, _order_of_useful),
-    Probe("order of candidates", "the same answer is chosen", Choosing, _order_of_candidates),
+    Probe("order of candidates", "the same answer is chosen", MultipleChoice, _order_of_candidates),
     Probe("verbosity", "empty words around a claim change nothing", Support, _verbosity),
     Probe("paraphrase", "a supported claim stays so", Support, _paraphrase),
-    Probe("unrelated passage beside", "a supported claim stays so", Support, _beside),
+    Probe("unrelated passage beside", "a supported claim stays so", Support, _irrelevant_passage),
     Probe("unrelated citation", "another passage does not support it", Support,
           lambda s: _falls(s, s.text, (s.unrelated,))),
     Probe("negation", "not supported any more", Support, lambda s: _falls(s, rules.negated(s.text))),

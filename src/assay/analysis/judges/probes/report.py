@@ -56,35 +56,35 @@ class ProbeReport:
     probes: Mapping[str, Probed] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        from assay._util.rich_text import drawn
+        from assay._util.rich_text import render_text
 
-        return printable(drawn(self.rich(), 80))
+        return printable(render_text(self.rich(), 80))
 
     def rich(self, examples: int = 1) -> Any:
         """As rich draws it: the table, and under it `examples` of each probe's failures."""
         from rich.console import Group
 
-        from assay._util.rich_text import SeenText
+        from assay._util.rich_text import SafeText
 
-        told: list[Any] = [SeenText(f"{self.judge}, on statements from {self.rows} of {self.read} rows"), self._table()]
+        told: list[Any] = [SafeText(f"{self.judge}, on statements from {self.rows} of {self.read} rows"), self._table()]
         for one in self.probes.values():
             if one.cannot is not None:
-                told.append(SeenText(f"{one.name}: {one.cannot}"))
+                told.append(SafeText(f"{one.name}: {one.cannot}"))
             elif one.unanswered:
-                told.append(SeenText(f"{one.name}: {one.unanswered} without a verdict: {one.why}"))
+                told.append(SafeText(f"{one.name}: {one.unanswered} without a verdict: {one.why}"))
         shown = [(one, failed) for one in self.probes.values() for failed in one.failed[:examples]]
         if shown:
-            told += ["", SeenText("Where it failed", style="bold")]
+            told += ["", SafeText("Where it failed", style="bold")]
         for one, failed in shown:
             said = failed.after if failed.before is None else f"{failed.before} -> {failed.after}"
-            told.append(SeenText(f"{one.name}, row {failed.row} ({said}): {_short(failed.change)}"))
+            told.append(SafeText(f"{one.name}, row {failed.row} ({said}): {_short(failed.change)}"))
         return Group(*told)
 
     def _table(self) -> Any:
         from rich.box import SIMPLE_HEAD
         from rich.table import Table
 
-        from assay._util.rich_text import SeenText
+        from assay._util.rich_text import SafeText
 
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
         table.add_column("probe", overflow="fold")
@@ -94,7 +94,7 @@ class ProbeReport:
         for one in self.probes.values():
             share = "–" if one.share is None else f"{one.share.mean:.2f} ({one.share.low:.2f}–{one.share.high:.2f})"
             passed = "cannot" if one.cannot is not None else f"{one.passed}/{one.cases}"
-            table.add_row(SeenText(one.name), SeenText(one.expects), passed, share)
+            table.add_row(SafeText(one.name), SafeText(one.expects), passed, share)
         return table
 
     def to_dict(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from assay._util.sync import facade
-from assay.analysis.judges.probes.probes import PROBES, Case, Probe
+from assay.analysis.judges.probes.probes import PROBES, Probe, ProbeCase
 from assay.analysis.judges.probes.report import Failed, Probed, ProbeReport
 from assay.analysis.judges.probes.statements import Statement, statements
 from assay.data import Rows, open_data
@@ -22,7 +22,7 @@ from assay.errors import InputError, JudgeFailure
 from assay.inquiries import Inquiry
 from assay.judges import JudgeSpec
 from assay.judges.budget.budget import Budget, spending
-from assay.judges.cache import FindingCache
+from assay.judges.cache import JudgementCache
 from assay.judges.named import resolve_judge
 from assay.records import Sample
 from assay.stats import estimate
@@ -51,7 +51,7 @@ async def aprobe(
     data    rows of your own with contexts; `demo`: the rows of `assay.data.demo`, too
     probes  names of some; None: all
     limit   rows of your own that are read at most; `each` statements of every row
-    store   folder that keeps the findings: asking again is free
+    store   folder that keeps the judgements: asking again is free
 
     A statement is a sentence that stands in a passage, so it is known to be supported. Changes for which a statement
     gives no hold, and statements that the judge did not support before the change, are no cases. What the judge fails
@@ -69,8 +69,8 @@ async def aprobe(
             "data: no statements to probe: expected at least two English rows about different things, with contexts of "
             "whole sentences"
         )
-    findings = None if store is None else store if isinstance(store, Store) else Store(store)
-    cache = FindingCache(asked if findings is None else asked.kept_in(findings), findings)
+    judgements = None if store is None else store if isinstance(store, Store) else Store(store)
+    cache = JudgementCache(asked if judgements is None else asked.with_store(judgements), judgements)
     with spending(budget):
         try:
             found = {one.name: await _probed(one, made, cache) for one in chosen}
@@ -90,13 +90,13 @@ def _chosen(names: Sequence[str] | None) -> Sequence[Probe]:
     return PROBES if names is None else [known[name] for name in dict.fromkeys(names)]
 
 
-async def _probed(one: Probe, made: Sequence[Statement], cache: FindingCache) -> Probed:
+async def _probed(one: Probe, made: Sequence[Statement], cache: JudgementCache) -> Probed:
     failure = cache.cannot(one.asks)
     if failure is not None:
         return Probed(one.name, one.expects, cannot=failure.message)
     cases = [(statement, case) for statement in made for case in one.cases(statement)]
     turn = asyncio.Semaphore(AT_ONCE)
-    found = await asyncio.gather(*(_asked(case, cache, turn) for _, case in cases))
+    found = await asyncio.gather(*(_answers_of(case, cache, turn) for _, case in cases))
     values: list[float] = []
     rows: list[int] = []
     failed: list[Failed] = []
@@ -120,12 +120,14 @@ async def _probed(one: Probe, made: Sequence[Statement], cache: FindingCache) ->
     )  # fmt: skip
 
 
-async def _asked(case: Case, cache: FindingCache, turn: asyncio.Semaphore) -> tuple[Any, Any] | JudgeFailure:
+async def _answers_of(
+    case: ProbeCase, cache: JudgementCache, turn: asyncio.Semaphore
+) -> tuple[Any, Any] | JudgeFailure:
     inquiries: list[Inquiry[Any]] = [case.after] if case.before is None else [case.before, case.after]
     async with turn:
         try:
-            findings = [await cache.find(inquiry) for inquiry in inquiries]
+            judgements = [await cache.find(inquiry) for inquiry in inquiries]
         except JudgeFailure as failure:
             return failure
-    said = [case.said(finding) for finding in findings]
+    said = [case.said(judgement) for judgement in judgements]
     return (None if case.before is None else said[0]), said[-1]

@@ -11,7 +11,7 @@ import re
 from assay.judges.claim_rules.languages.french import FRENCH
 from assay.judges.claim_rules.languages.german import GERMAN
 from assay.judges.claim_rules.languages.italian import ITALIAN
-from assay.judges.claim_rules.languages.known import Known
+from assay.judges.claim_rules.languages.known import LanguagePatterns
 from assay.judges.claim_rules.languages.portuguese import PORTUGUESE
 from assay.judges.claim_rules.languages.spanish import SPANISH
 from assay.judges.claim_rules.refusals import LONGEST
@@ -59,7 +59,7 @@ def is_short_answer(said: str, language: str) -> bool:
     return " ".join(_WORDS.findall(said.lower())) in KNOWN[code_of(language)].answers
 
 
-def _refuses(text: str, known: Known) -> bool:
+def _refuses(text: str, known: LanguagePatterns) -> bool:
     at = 0
     for _ in range(3):
         lead = known.lead.match(text, at)

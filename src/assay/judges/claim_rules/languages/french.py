@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.judges.claim_rules.languages.known import AGAIN, ENDS, FEW, Known
+from assay.judges.claim_rules.languages.known import AGAIN, ENDS, FEW, LanguagePatterns
 from assay.judges.claim_rules.refusals import any_of
 
 _TEXT = (
@@ -12,7 +12,7 @@ _TEXT = (
     r"(?: (?:fourni|donn[ée]|disponible)\w{0,3})?"
 )
 
-FRENCH = Known(
+FRENCH = LanguagePatterns(
     lead=re.compile(
         r"(?:(?:(?:je suis )?d[ée]sol[ée]e?|malheureusement|h[ée]las|excusez-moi|pardon)\b ?[,.!:]? ?"
         r"|(?:selon|d'apr[eè]s|sur la base de) [\w' ]{1,40}, )"

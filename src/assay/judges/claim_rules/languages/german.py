@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.judges.claim_rules.languages.known import AGAIN, ENDS, FEW, Known
+from assay.judges.claim_rules.languages.known import AGAIN, ENDS, FEW, LanguagePatterns
 from assay.judges.claim_rules.refusals import any_of
 
 _TEXT = (
@@ -15,7 +15,7 @@ _TEXT = (
 _ASKED = r"(?:ob|wann|wie|wer|wo|was|welche[nmrs]?|warum)\b"
 _FACTS = r"(?:informationen?|angaben?|hinweise?|auskunft|daten)"
 
-GERMAN = Known(
+GERMAN = LanguagePatterns(
     lead=re.compile(
         r"(?:(?:leider|(?:es )?tut mir leid|entschuldigung|bedauerlicherweise|also|nun)\b[,.!:]? ?"
         r"|(?:auf (?:der )?grundlage|auf basis|anhand|basierend auf|laut|nach|gemäß) [\w ]{1,40}, )"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.judges.claim_rules.languages.known import AGAIN, ENDS, FEW, Known
+from assay.judges.claim_rules.languages.known import AGAIN, ENDS, FEW, LanguagePatterns
 from assay.judges.claim_rules.refusals import any_of
 
 _TEXT = (
@@ -13,7 +13,7 @@ _TEXT = (
     r"(?: (?:fornit|dat|disponibil)\w{1,2})?"
 )
 
-ITALIAN = Known(
+ITALIAN = LanguagePatterns(
     lead=re.compile(
         r"(?:(?:mi dispiace|purtroppo|sfortunatamente|scusi|scusa|allora)\b[,.!:]? ?"
         r"|(?:secondo|in base a|sulla base di) [\w' ]{1,40}, )"

@@ -14,7 +14,7 @@ AGAIN = r"\d|[;:–—(]|[.!?…] *\w"
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class LanguagePatterns:
     """Patterns for a sentence in lower case, each asked of its beginning but `goes_on`.
 
     lead     what may come before a refusal: an apology, "according to the text,"

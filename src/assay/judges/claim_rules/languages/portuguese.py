@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.judges.claim_rules.languages.known import AGAIN, ENDS, FEW, Known
+from assay.judges.claim_rules.languages.known import AGAIN, ENDS, FEW, LanguagePatterns
 from assay.judges.claim_rules.refusals import any_of
 
 _TEXT = (
@@ -13,7 +13,7 @@ _TEXT = (
     r"(?: (?:fornecid|dad|disponíve)\w{1,2})?"
 )
 
-PORTUGUESE = Known(
+PORTUGUESE = LanguagePatterns(
     lead=re.compile(
         r"(?:(?:desculpe|sinto muito|lamento|infelizmente|perd[aã]o|bem)\b[,.!:]? ?"
         r"|(?:segundo|de acordo com|com base em) [\w ]{1,40}, )"

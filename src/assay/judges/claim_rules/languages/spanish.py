@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from assay.judges.claim_rules.languages.known import AGAIN, ENDS, FEW, Known
+from assay.judges.claim_rules.languages.known import AGAIN, ENDS, FEW, LanguagePatterns
 from assay.judges.claim_rules.refusals import any_of
 
 _TEXT = (
@@ -14,7 +14,7 @@ _TEXT = (
 )
 _ASKED = r"(?:si|cu[aá]ndo|qui[eé]n(?:es)?|d[oó]nde|c[oó]mo|qu[eé]|cu[aá]l(?:es)?|cu[aá]nt[oa]s?)\b"
 
-SPANISH = Known(
+SPANISH = LanguagePatterns(
     lead=re.compile(
         r"(?:(?:lo siento(?: mucho)?|lamentablemente|desafortunadamente|por desgracia|disculpe|perd[oó]n|pues)\b"
         r"[,.!:]? ?"

@@ -13,11 +13,11 @@ from ray.exceptions import ActorUnavailableError, OutOfMemoryError, RayActorErro
 from assay.errors import InputError
 from assay.evaluation.sharded.scoring import Recipe
 from assay.evaluation.sharded.workers import Task
-from assay_ray.actors import Scorer
+from assay_ray.actors import ScoringActor
 from assay_ray.counters import Counters
 
 
-class Hand:
+class ActorHandle:
     """One actor. `number`: what the desk knows it by."""
 
     def __init__(self, number: int, cpus: float, desk: Any) -> None:
@@ -27,7 +27,9 @@ class Hand:
         self.ready = False
         self._desk = desk
         # no restarts: one that died is replaced by another, which the driver knows of
-        self._actor = ray.remote(Scorer).options(num_cpus=cpus, max_restarts=0, max_task_retries=0).remote(number, desk)
+        self._actor = (
+            ray.remote(ScoringActor).options(num_cpus=cpus, max_restarts=0, max_task_retries=0).remote(number, desk)
+        )
         self.answer: Any = None
 
     def begin(self, recipe: Any) -> None:
@@ -64,7 +66,7 @@ class Hand:
         ray.kill(self._actor)
 
 
-class Crew:
+class ActorPool:
     """So many actors, with `cpus` cores each. One that dies is replaced; none is left in the end."""
 
     unborn = "workers: they end before they begin; Ray's own logs say why"
@@ -95,10 +97,10 @@ class Crew:
         for worker in self.workers:
             worker.begin(self._recipe)
 
-    def idle(self) -> list[Hand]:
+    def idle(self) -> list[ActorHandle]:
         return [worker for worker in self.workers if worker.task is None]
 
-    def heard(self) -> Iterator[tuple[Hand, str, Any]]:
+    def heard(self) -> Iterator[tuple[ActorHandle, str, Any]]:
         """Wait until some worker says something, and what they say."""
         busy = {worker.answer: worker for worker in self.workers if worker.task is not None}
         ray.wait(list(busy), num_returns=1)
@@ -109,7 +111,7 @@ class Crew:
                 self._counters.note(what, told)
             yield busy[answer], what, told
 
-    def replace(self, dead: Hand) -> None:
+    def replace(self, dead: ActorHandle) -> None:
         """Another one in the place of one that died."""
         dead.end()
         new = self.workers[self.workers.index(dead)] = self._hired()
@@ -123,5 +125,5 @@ class Crew:
             ray.kill(self._desk)
             self._desk = None
 
-    def _hired(self) -> Hand:
-        return Hand(next(self._numbers), self._cpus, self._desk)
+    def _hired(self) -> ActorHandle:
+        return ActorHandle(next(self._numbers), self._cpus, self._desk)
