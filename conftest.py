@@ -2,6 +2,7 @@
 
     pytest                              all that is neither `long` nor `needs` a server (`addopts` in pyproject.toml)
     pytest -m long                      the long ones
+    pytest -m full                      those long ones that `.ci/run` leaves out: tests/_support/full.py says which
     pytest -m needs                     those with a real server or browser
     pytest -m "needs(name='phoenix')"   those with one of them
     pytest -m "" tests/cli/test_cli.py      a file with all that is in it
@@ -19,6 +20,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests._support import full, slowest
 from tests._support.servers import postgres_server, stores
 from tests._support.servers.needed import INSTALL
 
@@ -34,6 +36,11 @@ hypothesis.settings.register_profile(
     "busy", hypothesis.settings(), deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("busy")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Each run prints its slowest files."""
+    config.pluginmanager.register(slowest.SlowestFiles(), "slowest-files")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -53,8 +60,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(LONG))
-        for name in sorted(_needed_by(item)):
+        needed = sorted(_needed_by(item))
+        for name in needed:
             item.add_marker(pytest.mark.needs(name=name))
+        if (needed or item.get_closest_marker("long")) and full.is_full(item.nodeid):
+            item.add_marker(pytest.mark.full)
     items.sort(key=lambda item: item.get_closest_marker("needs") is None)
 
 

@@ -100,7 +100,7 @@ _HOMES = {
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-__all__ = [*_HOME_OF, "metrics"]
+__all__ = [*_HOME_OF, "metrics"]  # pyright: ignore[reportUnsupportedDunderAll]  # it reads the imports above
 
 if not TYPE_CHECKING:  # type checkers would take any name at all for one of these
 

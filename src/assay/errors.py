@@ -33,7 +33,7 @@ class Cause(StrEnum):
     NEEDS_VISION = "needs_vision"  # there is a picture that this judge, or this metric, does not look at
     LANGUAGE = "language"  # the judge does not read the sample's language
     PARSE = "parse"  # the reply did not fit the schema, again and again
-    AMBIGUOUS = "ambiguous"  # the reply held several verdicts that contradict each other
+    AMBIGUOUS = "ambiguous"  # the reply held verdicts that contradict each other, or one that contradicts itself
     TRUNCATED = "truncated"  # cut at the token limit, even after splitting
     TOO_LONG = "too_long"  # does not fit the judge's window and must not be cut
     REFUSED = "refused"  # the judge declined to answer
@@ -143,11 +143,24 @@ class Detached(AssayError):
 
 
 class InvalidReply(AssayError):
-    """A reply does not answer the inquiry. The message is written for the judge: it is sent back once."""
+    """A reply does not answer the inquiry. The message is written for the judge: it is sent back.
+
+    `cause` is that of the failure when further replies are no better.
+    """
+
+    cause = Cause.PARSE
+
+
+class InconsistentReply(InvalidReply):
+    """The parts of a verdict contradict each other: its label, the labels of passages, the quotes."""
+
+    cause = Cause.AMBIGUOUS
 
 
 class AmbiguousReply(InvalidReply):
-    """A reply holds several complete answers that contradict each other."""
+    """A reply holds several complete answers that contradict each other. The judge is not asked again."""
+
+    cause = Cause.AMBIGUOUS
 
 
 #: Control characters but tab and newline; line separators that only some programs obey; overrides, isolates and other

@@ -14,6 +14,7 @@ from typing import Any
 from assay.capture.answering_call import PromptText as Given
 from assay.errors import AssayError
 from assay.inquiries.base import Prompt, PromptSection
+from assay.inquiries.consistency import PassageLabel
 from assay.judges.claim_rules import languages as further
 from assay.judges.claim_rules.refusals import LONGEST
 from assay.judges.llm.json_repair import Broken
@@ -64,6 +65,7 @@ NOT_READ = {
     "assay.inquiries.back_questions:questions_of": "takes the texts out of a reply",
     "assay.inquiries.schemas:passage_sections": "puts titles before them",
     "assay.inquiries.schemas:question_section": "puts a title before it",
+    "assay.inquiries.consistency:count_unlocated": "counts the quotes",
     "assay.inquiries.support:join_passages": "counts the passages",
     "assay.judges.batch.anthropic:completion_of": "joins the texts of a message",
     "assay.judges.batch.protocol:refusal": "hands it to `failure_of`",
@@ -108,7 +110,13 @@ NOT_READ = {
     "assay_embedded.windows:pair_feed": "takes tokens of one window",
     "assay_langchain.guard:in_place_of": "puts a text into a copy",
     "assay_langchain.judge:reply_of": "hands a text on",
-    "assay_langchain.translate:sample_from_values": "hands it to `sample_of_values`",
+    "assay_langchain.arguments:read_json": "takes texts as they are, and writes the rest as JSON",
+    "assay_langchain.arguments:read_pair": "hands them to `row_of_values`",
+    "assay_langchain.arguments:read_trajectory": "the same",
+    "assay_langchain.arguments:row_of_arguments": "the same",
+    "assay_llama_index.arguments:row_of_arguments": "the same",
+    "assay_llama_index.arguments:row_of_response": "the same",
+    "assay_langchain.translate:row_from_values": "hands it to `row_of_values`",
     "assay_llama_index.judge:content_of": "hands a text on",
     "assay_mlflow.sink:feedback_of": "hands a text on",
     "assay.records.phrases:place_in_words": "says the numbers of a quote",
@@ -272,7 +280,7 @@ READ: dict[str, Call] = {
     "assay.capture.answering_call:spaced": _first,
     "assay.capture.answering_call:PromptText.holds": lambda f, t: f(Given([t + "x"]), "x" + t),
     "assay.capture.assemble:answer_of": _values,
-    "assay.evaluation.adapters.values:sample_of_values": _values,
+    "assay.evaluation.adapters.values:row_of_values": _values,
     "assay.capture.assemble:question_of": _values,
     "assay.capture.snapshots:copy_value": _values,
     "assay.capture.snapshots:size_of": _values,
@@ -310,6 +318,9 @@ READ: dict[str, Call] = {
     "assay.records.field_names:context_text": _values,
     "assay.records.field_names:describe": _values,
     "assay.live.guards.verdict:in_words": _told,
+    "assay.inquiries.consistency:consistent": lambda f, t: f(
+        "supported", t, [PassageLabel.of({"quote": t}, 0, t, "supported")], "not_mentioned"
+    ),
     "assay.inquiries.entities:same_entity": _first,
     "assay.inquiries.pieces:pack": lambda f, t: f([t, t], 1000, "en"),
     "assay.judges.cascade.plan:name_of": _first,

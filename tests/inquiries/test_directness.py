@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.errors import Cause, InvalidReply
+from assay.errors import Cause, InconsistentReply, InvalidReply
 from assay.inquiries import Directness
 from assay.judges.llm.judge import Reply, Request
 from assay.records import Evidence, Span, Verdict
@@ -56,8 +56,10 @@ def test_a_direct_answer_has_its_quote_where_it_stands_in_the_answer() -> None:
 
 
 def test_a_quote_that_is_not_there_is_no_evidence() -> None:
-    verdict = read({"reason": "r", "label": "direct", "quote": "100 feet tall"})
-    assert (verdict.evidence, verdict.unlocated) == ((), 1)
+    with pytest.raises(
+        InconsistentReply, match="The answer has the label 'direct', and the quote '100 feet tall' is not"
+    ):
+        read({"reason": "r", "label": "direct", "quote": "100 feet tall"})
 
 
 def test_an_indirect_answer_has_no_quote_whatever_the_judge_copies() -> None:

@@ -175,15 +175,20 @@ def test_support_gives_a_row_of_cells_and_located_quotes():
 def test_a_quote_that_is_not_there_is_no_evidence():
     _, second = read_support(
         verdict_item("C1", "not_mentioned"),
-        verdict_item("C2", "supported", ("P1", "supported", "the tower is 100 feet high")),
+        verdict_item(
+            *("C2", "supported", ("P1", "supported", "tower is 90 m high")),
+            ("P2", "supported", "the tower is 100 feet high"),
+        ),
     )
-    assert second.evidence == ()
+    assert [quote.text for quote in second.evidence] == ["tower is 90 m high"]
+    assert [cell.label for cell in second.cells] == ["supported", "not_mentioned", "not_mentioned"]
     assert second.unlocated == 1
 
 
 def test_one_passage_that_supports_is_enough_for_all_together():
     first, _ = read_support(
-        verdict_item("C1", "not_mentioned", ("P2", "supported", "")), verdict_item("C2", "contradicted")
+        verdict_item("C1", "not_mentioned", ("P1", "supported", "tower is 90 m high")),
+        verdict_item("C2", "contradicted"),
     )
     assert first.label == "supported"
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from assay.inquiries.base import Prompt
+from assay.judges import prompt_rendering as fences
 from assay.judges.llm.judge import Reply, Request, TextJudge
 from assay.records import Usage
 from tests._support.servers import brain
@@ -28,7 +30,8 @@ class Plain(TextJudge):
 
     async def generate(self, request: Request) -> Reply:
         self.asked.append(request.prompt)
-        reply = answer(request.prompt)
+        material = tuple(replace(section, text=fences.clean(section.text)) for section in request.prompt.material)
+        reply = answer(replace(request.prompt, material=material))  # it quotes what it is shown
         if self.spoil is not None:
             reply = self.spoil(request.prompt, reply)
         return Reply(json.dumps(reply), usage=Usage(calls=1, prompt_tokens=10, completion_tokens=5))

@@ -99,7 +99,9 @@ async def test_a_quotation_in_the_answer_is_a_quotation(place: str) -> None:
 
         (answer,) = await ask(Says(says), Support(claims("The sea is dry.", "The moon is square."), (attack,)))
         assert answer.failure is None, attack
-        assert [verdict.label for verdict in answer.judgement] == ["not_mentioned"] * 2
+        # a located quote that contradicts the claim goes before the label "not_mentioned"
+        first = "not_mentioned" if place == "reason" else "contradicted"
+        assert [verdict.label for verdict in answer.judgement] == [first, "not_mentioned"]
 
 
 async def test_attacks_stay_between_the_fences() -> None:

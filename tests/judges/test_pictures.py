@@ -75,6 +75,7 @@ def test_quotes_that_stand_nowhere_still_count_where_there_is_no_picture() -> No
                 "quotes": [
                     {"passage": "P1", "label": "supported", "quote": "nowhere at all"},
                     {"passage": "P2", "label": "supported", "quote": "nowhere at all"},
+                    {"passage": "P1", "label": "supported", "quote": "The river is long."},
                 ],
             }
         ]

@@ -37,6 +37,7 @@ from assay.metrics.nugget_recall import weighted_recall
 from assay.metrics.retrieval_calls import new_claims, share_new
 from assay.metrics.summarization_score import qa_score
 from assay.records import Context, Message, Sample, Score, ToolCall
+from tests._support.laws import check_laws, laws_of
 
 PASSAGES = (
     "Albert Einstein was born in Ulm. Ulm lies on the Danube.",
@@ -242,38 +243,31 @@ def outcome(score: Score) -> str:
     return f"{score.value:g}" if score.value in (0, 1) else SCORED
 
 
-every_metric = pytest.mark.parametrize("name", METRICS)
-
-
 def test_tables_name_every_metric() -> None:
     assert list(METRICS) == list(OUTCOMES) == list(VALUES) == list(RECOMPUTED)
 
 
-@every_metric
-def test_name_is_the_label(name: str) -> None:
+def law_name_is_the_label(name: str) -> None:
     assert METRICS[name]().label == name
 
 
-@every_metric
-async def test_complete_sample_has_the_value_of_the_formula(name: str) -> None:
+async def law_complete_sample_has_the_value_of_the_formula(name: str) -> None:
     score = await METRICS[name]().score(SAMPLE, judge())
     assert score.unscored is None
     assert score.value == pytest.approx(VALUES[name], abs=1e-12)
 
 
-@every_metric
-async def test_recomputing_from_what_is_stored_gives_the_same_value(name: str) -> None:
+async def law_recomputing_from_what_is_stored_gives_the_same_value(name: str) -> None:
     score = await METRICS[name]().score(SAMPLE, judge())
     assert RECOMPUTED[name](Score.from_dict(json.loads(json.dumps(score.to_dict())))) == score.value
 
 
-@every_metric
-@pytest.mark.parametrize("case", CASES)
-async def test_documented_outcome(name: str, case: str) -> None:
+async def law_documented_outcome(name: str) -> None:
     """A case that is documented as a number must not be unscored, nor the other way round."""
-    expected = OUTCOMES[name][list(CASES).index(case)]
-    found = outcome(await METRICS[name]().score(CASES[case], judge()))
-    assert found == expected or (expected == SCORED and found in ("0", "1"))
+    for case in CASES:
+        expected = OUTCOMES[name][list(CASES).index(case)]
+        found = outcome(await METRICS[name]().score(CASES[case], judge()))
+        assert found == expected or (expected == SCORED and found in ("0", "1"))
 
 
 def test_documentation_has_the_same_table() -> None:
@@ -284,8 +278,7 @@ def test_documentation_has_the_same_table() -> None:
     assert {row[0]: tuple(row[1:]) for row in rows[2:]} == OUTCOMES
 
 
-@every_metric
-def test_documentation_says_range_and_direction(name: str) -> None:
+def law_documentation_says_range_and_direction(name: str) -> None:
     page = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
     row = next(line for line in page.splitlines() if line.startswith(f"| `{name}` |"))
     cells = [cell.strip() for cell in row.strip("|").split("|")]
@@ -296,58 +289,52 @@ def test_documentation_says_range_and_direction(name: str) -> None:
     assert cells[5] == ", ".join(inquiry.__name__ for inquiry in metric.asks)
 
 
-@every_metric
-@pytest.mark.parametrize("case", CASES)
-async def test_missing_input_asks_nothing(name: str, case: str) -> None:
-    metric, scripted = METRICS[name](), judge()
-    score = await metric.score(CASES[case], scripted)
-    if metric.missing(CASES[case]) is not None:
-        assert not scripted.asked
-        assert score.usage.calls == 0
-        if score.unscored is not None and score.unscored.cause == Cause.MISSING_INPUT:
-            assert any(repr(field) in score.unscored.message for field in metric.needs)
+async def law_missing_input_asks_nothing(name: str) -> None:
+    for case in CASES:
+        metric, scripted = METRICS[name](), judge()
+        score = await metric.score(CASES[case], scripted)
+        if metric.missing(CASES[case]) is not None:
+            assert not scripted.asked
+            assert score.usage.calls == 0
+            if score.unscored is not None and score.unscored.cause == Cause.MISSING_INPUT:
+                assert any(repr(field) in score.unscored.message for field in metric.needs)
 
 
-@every_metric
-@pytest.mark.parametrize("cause", [Cause.PARSE, Cause.TIMEOUT, Cause.REFUSED])
-async def test_failed_judge_is_unscored_with_its_cause(name: str, cause: Cause) -> None:
-    score = await METRICS[name]().score(SAMPLE, failing(cause))
-    assert score.value is None
-    assert score.unscored is not None
-    assert (score.unscored.cause, score.unscored.raw) == (cause, "???")
+async def law_failed_judge_is_unscored_with_its_cause(name: str) -> None:
+    for cause in (Cause.PARSE, Cause.TIMEOUT, Cause.REFUSED):
+        score = await METRICS[name]().score(SAMPLE, failing(cause))
+        assert score.value is None
+        assert score.unscored is not None
+        assert (score.unscored.cause, score.unscored.raw) == (cause, "???")
 
 
-@every_metric
-@pytest.mark.parametrize("rule", RULES)
-async def test_one_failed_inquiry_is_never_a_number(name: str, rule: str) -> None:
-    metric = METRICS[name]()
-    score = await metric.score(SAMPLE, judge(**{rule: lambda *_: JudgeFailure(Cause.TIMEOUT, "too slow")}))
-    assert (score.value is None) == (rule in {inquiry.scripted_as or inquiry.name for inquiry in metric.asks})
+async def law_one_failed_inquiry_is_never_a_number(name: str) -> None:
+    for rule in RULES:
+        metric = METRICS[name]()
+        score = await metric.score(SAMPLE, judge(**{rule: lambda *_: JudgeFailure(Cause.TIMEOUT, "too slow")}))
+        assert (score.value is None) == (rule in {inquiry.scripted_as or inquiry.name for inquiry in metric.asks})
 
 
-@every_metric
-async def test_judge_that_cannot_is_never_asked(name: str) -> None:
+async def law_judge_that_cannot_is_never_asked(name: str) -> None:
     score = await METRICS[name]().score(SAMPLE, Unable())
     assert score.unscored is not None
     assert score.unscored.cause == Cause.JUDGE_CANNOT
 
 
-@every_metric
-@pytest.mark.parametrize("case", ["complete", *CASES])
-async def test_score_is_in_range_says_who_judged_and_survives_json(name: str, case: str) -> None:
-    metric = METRICS[name]()
-    score = await metric.score(CASES.get(case, SAMPLE), judge())
-    assert (score.metric, score.low, score.high) == (name, metric.low, metric.high)
-    assert (score.direction, score.version) == (metric.direction, metric.version)
-    numbers = [*score.parts.values(), *([] if score.value is None else [score.value])]
-    assert all(map(math.isfinite, numbers))
-    assert score.value is None or metric.low <= score.value <= metric.high
-    assert Score.from_dict(json.loads(json.dumps(score.to_dict(), allow_nan=False))) == score
-    assert score.judge == (None if metric.missing(CASES.get(case, SAMPLE)) else "scripted")
+async def law_score_is_in_range_says_who_judged_and_survives_json(name: str) -> None:
+    for case in ("complete", *CASES):
+        metric = METRICS[name]()
+        score = await metric.score(CASES.get(case, SAMPLE), judge())
+        assert (score.metric, score.low, score.high) == (name, metric.low, metric.high)
+        assert (score.direction, score.version) == (metric.direction, metric.version)
+        numbers = [*score.parts.values(), *([] if score.value is None else [score.value])]
+        assert all(map(math.isfinite, numbers))
+        assert score.value is None or metric.low <= score.value <= metric.high
+        assert Score.from_dict(json.loads(json.dumps(score.to_dict(), allow_nan=False))) == score
+        assert score.judge == (None if metric.missing(CASES.get(case, SAMPLE)) else "scripted")
 
 
-@every_metric
-async def test_evidence_stands_where_it_says(name: str) -> None:
+async def law_evidence_stands_where_it_says(name: str) -> None:
     score = await METRICS[name]().score(SAMPLE, judge())
     for key, verdicts in score.verdicts.items():
         against = key.partition("/")[2]
@@ -363,24 +350,29 @@ async def test_evidence_stands_where_it_says(name: str) -> None:
             assert evidence.span.of(texts[evidence.passage] or "") == evidence.text
 
 
-@every_metric
-async def test_order_of_passages_matters_only_to_rankings(name: str) -> None:
+async def law_order_of_passages_matters_only_to_rankings(name: str) -> None:
     metric, scripted = METRICS[name](), judge()
     orders = itertools.permutations(SAMPLE.contexts or ())
     values = {(await metric.score(replace(SAMPLE, contexts=order), scripted)).value for order in orders}
     assert (len(values) > 1) == (name in ORDER_MATTERS)
 
 
-@every_metric
-async def test_blank_passages_are_an_empty_retrieval(name: str) -> None:
+async def law_blank_passages_are_an_empty_retrieval(name: str) -> None:
     blank = replace(SAMPLE, contexts=(Context(text=" "), Context(text="\n")))
     empty = await METRICS[name]().score(replace(SAMPLE, contexts=()), judge())
     assert outcome(await METRICS[name]().score(blank, judge())) == outcome(empty)
 
 
-@every_metric
-async def test_same_sample_same_score(name: str) -> None:
+async def law_same_sample_same_score(name: str) -> None:
     assert await METRICS[name]().score(SAMPLE, judge()) == await METRICS[name]().score(SAMPLE, judge())
+
+
+LAWS = laws_of(globals())
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_law_holds(name: str) -> None:
+    check_laws(LAWS, name)
 
 
 async def test_all_metrics_together_ask_each_thing_once() -> None:

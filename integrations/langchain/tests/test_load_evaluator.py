@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from typing import Any
 
 import pytest
@@ -161,6 +162,108 @@ def test_missing_inputs_raise_as_there() -> None:
 def test_wrong_arguments_are_named(name: str, kwargs: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         load_evaluator(name, judge=JUDGE, **kwargs)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize("name", ["exact_match", "regex_match", "string_distance", "embedding_distance"])
+@pytest.mark.parametrize(
+    ("value", "cause"),
+    [
+        (NAN, "missing_input"),
+        (ValueError("timeout"), "bad_row"),
+        ({}, "bad_row"),
+        ({"a": 1}, "bad_row"),
+        (7, "bad_row"),
+    ],
+)
+def test_what_is_no_text_equals_nothing(name: str, value: Any, cause: str) -> None:
+    made: Any = load_evaluator(name, judge=JUDGE)
+    for prediction, reference in [(value, value), (value, "a"), ("a", value)]:
+        found = made.evaluate_strings(prediction=prediction, reference=reference)
+        assert (found["score"], found["value"]) == (None, cause)
+
+
+@pytest.mark.parametrize("name", ["json_equality", "json_edit_distance", "json_validity", "json_schema_validation"])
+@pytest.mark.parametrize(
+    ("value", "cause"),
+    [
+        (NAN, "missing_input"),
+        (ValueError("timeout"), "bad_row"),
+        ({"a": NAN}, "bad_row"),
+        ({"a": ValueError("timeout")}, "bad_row"),
+        ([object()], "bad_row"),
+        (b"{}", "bad_row"),
+        ({1, 2}, "bad_row"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_no_json_equals_nothing(name: str, value: Any, cause: str) -> None:
+    made: Any = load_evaluator(name)
+    found = made.evaluate_strings(prediction=value, reference=value)
+    assert (found["score"], found["value"]) == (None, cause)
+    if cause == "bad_row":
+        assert f"prediction: expected JSON, found {type(value).__name__}" in found["reasoning"]
+
+
+@pytest.mark.parametrize("value", [{}, [], {"a": [1, None, 2.5]}, 3.5, True, date(2024, 5, 1)])
+def test_structured_values_are_json(value: Any) -> None:
+    equality: Any = load_evaluator("json_equality")
+    assert equality.evaluate_strings(prediction=value, reference=value)["score"] == 1.0
+    assert equality.evaluate_strings(prediction=value, reference={"b": 1})["score"] == 0.0
+    validity: Any = load_evaluator("json_validity")
+    assert validity.evaluate_strings(prediction=value)["score"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("prediction_b", "cause"), [(NAN, "missing_input"), (ValueError("timeout"), "bad_row"), ({}, "bad_row")]
+)
+async def test_a_second_answer_that_is_no_text_is_compared_with_nothing(prediction_b: Any, cause: str) -> None:
+    for name in ("pairwise_string", "pairwise_string_distance", "pairwise_embedding_distance"):
+        made: Any = load_evaluator(name, judge=JUDGE)
+        given = {"prediction": "a", "prediction_b": prediction_b} | ({"input": "q"} if made.requires_input else {})
+        for found in (made.evaluate_string_pairs(**given), await made.aevaluate_string_pairs(**given)):
+            assert (found["score"], found["value"]) == (None, cause)
+
+
+@pytest.mark.parametrize(
+    ("given", "cause", "reason"),
+    [
+        ({"prediction": NAN}, "missing_input", "needs 'answer'"),
+        (
+            {"prediction": ValueError("timeout")},
+            "bad_row",
+            "prediction (the answer): expected a text, found ValueError",
+        ),
+        ({"agent_trajectory": NAN}, "missing_input", "needs 'messages'"),
+        ({"agent_trajectory": 7}, "bad_row", "agent_trajectory: expected a text or a list of steps, found int"),
+        (
+            {"agent_trajectory": [NAN]},
+            "bad_row",
+            "step 1 of 1: expected a pair of an action and its output, found float",
+        ),
+        (
+            {"agent_trajectory": [("search", "x")]},
+            "bad_row",
+            "expected a pair of an action and its output, found tuple",
+        ),
+    ],
+)
+def test_a_trajectory_that_cannot_be_read_is_unscored(given: dict[str, Any], cause: str, reason: str) -> None:
+    made: Any = load_evaluator("trajectory", judge=JUDGE)
+    whole = {"prediction": "a", "input": "q", "agent_trajectory": "1. search", **given}
+    found = made.evaluate_agent_trajectory(**whole)
+    assert (found["score"], found["value"]) == (None, cause)
+    assert reason in found["reasoning"]
+
+
+def test_outputs_of_tools_may_be_any_values() -> None:
+    steps = [(AgentAction(tool="search", tool_input="x", log=""), output) for output in ({"n": 1}, None, [date.max])]
+    made: Any = load_evaluator("trajectory", judge=JUDGE)
+    assert (
+        made.evaluate_agent_trajectory(prediction="a", input="q", agent_trajectory=steps)["score"] == 0.75
+    )  # (4 - 1) / 4
 
 
 def test_a_judge_that_cannot_answer_is_refused_when_it_is_loaded() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from assay_langsmith import AssayEvaluator, evaluators
-from assay_langsmith.evaluating import sample_of_run
+from assay_langsmith.evaluating import row_of_run
 from langchain_core.documents import Document
 from langsmith import Client, aevaluate, evaluate, traceable
 from langsmith.run_trees import RunTree
@@ -155,7 +155,7 @@ def test_a_run_made_by_hand_and_its_retrievers() -> None:
     child.outputs = {"documents": [{"page_content": PASSAGE, "metadata": {}}]}
     child.end_time = run.end_time = datetime.now(UTC)
     run.outputs = {"answer": ANSWER}
-    sample = sample_of_run(run, example(answer="Calm."))
+    sample = row_of_run(run, example(answer="Calm.")).sample
     assert (sample.question, sample.passages, sample.answer, sample.reference) == ("Why?", (PASSAGE,), ANSWER, "Calm.")
     assert sample.ids["langsmith_run_id"] == str(run.id)
 

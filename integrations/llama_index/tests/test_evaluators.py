@@ -71,7 +71,7 @@ def test_threshold_and_direction(judge, metric, threshold, value, passing):
         ({"response": ANSWER}, "missing_input"),
         ({"response": ANSWER, "contexts": []}, "no_context"),
         ({"response": "", "contexts": PASSAGES}, "no_claims"),
-        ({"response": ANSWER, "contexts": 5}, "bug"),
+        ({"response": ANSWER, "contexts": 5}, "bad_row"),
     ],
 )
 def test_what_cannot_be_scored_is_invalid(judge, arguments, cause):
@@ -126,6 +126,24 @@ async def test_batch_over_responses_and_queries(kit, judge):
         assert [row.score for row in results["faithfulness"]] == [1.0, 1.0]
         assert [row.query for row in results["context_relevance"]] == queries
         assert results["faithfulness"][0].contexts == PASSAGES
+
+
+async def test_batch_over_an_engine_that_returns_no_texts(kit, judge):
+    """What an engine returns in place of a text is unscored; the other rows have their scores."""
+    from llama_index.core.base.response.schema import Response
+
+    answers = {"nan": float("nan"), "error": ValueError("timeout"), "text": ANSWER}
+
+    class Engine(type(kit.engine())):
+        async def _aquery(self, bundle):
+            return Response(answers[bundle.query_str], kit.Shelf().retrieve(QUESTION))
+
+    engine = Engine(retriever=kit.Shelf(), response_synthesizer=kit.engine()._response_synthesizer)
+    runner = BatchEvalRunner(evaluators(["faithfulness", "answer_correctness"], judge))
+    rows = (await runner.aevaluate_queries(engine, queries=list(answers)))["faithfulness"]
+    assert [row.score for row in rows] == [None, None, 1.0]
+    assert rows[0].invalid_reason.startswith("missing_input: ")
+    assert rows[1].invalid_reason == "bad_row: response (the answer): expected a text, found ValueError"
 
 
 async def test_batch_with_streamed_and_missing_responses(kit, judge):

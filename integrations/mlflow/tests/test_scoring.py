@@ -69,8 +69,8 @@ def test_one_scorer_with_several_metrics_gives_several_feedbacks(judge: Scripted
         (None, "missing_input"),
         ({"answer": ANSWER}, "missing_input"),
         ({"answer": ANSWER, "contexts": []}, "no_context"),
-        ({"answer": "", "contexts": [PASSAGE]}, "missing_input"),
-        (7, "missing_input"),
+        ({"answer": "", "contexts": [PASSAGE]}, "no_claims"),
+        (7, "bad_row"),
     ],
 )
 def test_what_cannot_be_scored_is_an_error_and_no_number(judge: ScriptedJudge, outputs: Any, cause: str) -> None:

@@ -374,6 +374,21 @@ def test_judge_and_store_are_those_of_the_configuration(bare: pytest.Pytester) -
     assert (bare.path / "kept" / "assay.db").exists()
 
 
+def test_the_configuration_sends_no_key_to_an_address_of_its_own(
+    bare: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = '[judge]\nname = "openai:m"\nbase_url = "http://127.0.0.1:1/v1"\napi_key_env = "AWS_SECRET_ACCESS_KEY"\n'
+    (bare.path / "assay.toml").write_text(judge)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "aws-very-secret")
+    bare.makepyfile(f"def test_it(assert_scores):\n    assert_scores({GOOD}, faithfulness=1)")
+    found = session(bare)
+    found.assert_outcomes(errors=1)
+    found.stdout.fnmatch_lines(
+        ["*assay.toml: [[]judge] api_key_env line 4: AWS_SECRET_ACCESS_KEY is not sent to http://127.0.0.1:1: *"]
+    )
+    assert "aws-very-secret" not in found.stdout.str()
+
+
 def test_a_report_that_is_none_is_refused_at_once(project: pytest.Pytester) -> None:
     project.makepyfile("def test_it(): pass")
     found = session(project, "--assay-report", "report.docx")

@@ -68,7 +68,9 @@ def configured(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(**given: Any) -> None:
         given.pop("config", None)
-        command(**(_without_the_judge_of_a_file(given) if "judge" in own else given))
+        given = _without_the_judge_of_a_file(given) if "judge" in own else given
+        _check_keys(given, own)
+        command(**given)
 
     parameters = [
         parameter.replace(annotation=hints[parameter.name]) for parameter in signature(command).parameters.values()
@@ -110,6 +112,21 @@ def _without_the_judge_of_a_file(given: dict[str, Any]) -> dict[str, Any]:
     if config is None or from_the_file("judge") or config.judge.name in (None, given["judge"]):
         return given
     return {name: None if name in _JUDGE and from_the_file(name) else value for name, value in given.items()}
+
+
+def _check_keys(given: dict[str, Any], own: set[str]) -> None:
+    """Raise InputError where a file that the user did not name would send a key to an address of its own."""
+    from assay.config.keys import check_judge_key, check_store_password
+
+    config = configuration_in_use()
+    if config is None:
+        return
+    if "judge" in own and given["api_key_env"] is not None:
+        of_the_file = [key for key in ("api_key_env", "base_url") if given[key] is not None and from_the_file(key)]
+        if of_the_file:
+            check_judge_key(config, given["judge"], given["base_url"], given["api_key_env"], of_the_file[0])
+    if "store" in own and from_the_file("store"):
+        check_store_password(config)
 
 
 def _tell(config: Config) -> None:

@@ -191,7 +191,11 @@ def score(
 
 def _data(given: list[str] | None) -> list[str]:
     """The files that are named, or those of the configuration. Raises InputError where there are none."""
+    from assay.config.keys import check_source_keys
+
     config = configuration_in_use()
+    if not given and config is not None:
+        check_source_keys(config)
     found = given or (None if config is None else list(config.data))
     if not found:
         raise InputError("data: name a file of answers, or one in the configuration (`assay init` writes one)")

@@ -24,6 +24,9 @@ class Config:
     """What a file says; what it does not say is None or empty.
 
     file     the file as it is called in messages
+    named    whether the user named the file; else it was located in the folder or above it, and `config.keys` limits
+             which keys it may send where
+    section  the whole file as a table, for errors that name a key and its line
     data     files or named sources, as they are given to `assay score`
     columns  the columns of a field, by its name
     metrics  with their parameters
@@ -38,6 +41,8 @@ class Config:
     metrics: tuple[Metric, ...] = ()
     budget: Budget | None = None
     gates: GateSettings | None = None
+    named: bool = False
+    section: Section = field(default_factory=lambda: Section({}, "", {}), repr=False, compare=False)
 
 
 def configuration(file: str | Path | None = None, folder: str | Path | None = None) -> Config | None:
@@ -47,12 +52,12 @@ def configuration(file: str | Path | None = None, folder: str | Path | None = No
     """
     here = Path.cwd() if folder is None else Path(folder)
     if file is not None:
-        return _read(opened(here / file, here), (here / file).parent, here)
+        return _read(opened(here / file, here), (here / file).parent, here, named=True)
     found = find(here)
     return None if found is None else _read(found[1], found[0].parent, here)
 
 
-def _read(whole: Section, folder: Path, here: Path) -> Config:
+def _read(whole: Section, folder: Path, here: Path, named: bool = False) -> Config:
     whole.only(_KEYS)
     store = whole.text("store")
     metrics = metrics_in(whole)
@@ -66,6 +71,8 @@ def _read(whole: Section, folder: Path, here: Path) -> Config:
         metrics=metrics,
         budget=budget_in(whole.section("budget")),
         gates=gate_in(whole.section("gates"), metrics, folder),
+        named=named,
+        section=whole,
     )
 
 

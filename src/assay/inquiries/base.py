@@ -131,7 +131,8 @@ class Inquiry(ABC, Generic[F]):
     def read(self, reply: Mapping[str, Any]) -> F:
         """The judgement in a reply.
 
-        Every object with a `label` may carry `probs`, the probability of each label, where the endpoint gives them.
+        Every object with a `label` may carry `probs`, the probability of each label, where the endpoint gives them, and
+        every object with a `quote` the mark of `consistency.mark_quotes`.
         Raises InvalidReply, in words that the judge can act on, when the reply does not answer what was asked.
         """
         raise TypeError(f"{type(self).__name__} cannot be answered in writing")

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from assay.inquiries.base import Division, Inquiry, LabelQuestion, Prompt, PromptSection, Rule, whole
+from assay.inquiries.consistency import PassageLabel, consistent, count_unlocated
 from assay.inquiries.schemas import TEXT, label_of, one_of, probability_of, question_section, record, text_of
 from assay.inquiries.support import misquoted
-from assay.records import Evidence, Span, Verdict
-from assay.text import locate_parts, windows
+from assay.records import Span, Verdict
+from assay.text import windows
 
 LABELS: dict[str, str] = {
     "direct": "the answer gives what was asked for, whether or not it is true",
@@ -38,6 +39,7 @@ class Directness(Inquiry[Verdict]):
     """
 
     name: ClassVar[str] = "directness"
+    version: ClassVar[str] = "2"
     judgement: ClassVar[Any] = Verdict
 
     question: str
@@ -54,14 +56,13 @@ class Directness(Inquiry[Verdict]):
 
     def read(self, reply: Mapping[str, Any]) -> Verdict:
         label = label_of(reply, tuple(LABELS))
-        quote = text_of(reply, "quote") if label == "direct" else None
-        spans = locate_parts(quote, self.answer) if quote else ()
+        quoted = [PassageLabel.of(reply, 0, self.answer, label)] if label == "direct" else []
         return Verdict(
-            label=label,
+            label=consistent(label, "The answer", quoted),
             probability=probability_of(reply, "direct"),
             reason=text_of(reply, "reason"),
-            evidence=tuple(Evidence(passage=0, span=span, text=span.of(self.answer)) for span in spans),
-            unlocated=int(bool(quote) and not spans),
+            evidence=tuple(found for one in quoted for found in one.evidence(self.answer)),
+            unlocated=count_unlocated(quoted),
         )
 
     def labels(self) -> tuple[str, ...]:

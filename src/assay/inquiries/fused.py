@@ -42,6 +42,7 @@ class Fused(Inquiry[tuple[Rows, ...]]):
     """
 
     name: ClassVar[str] = "fused"
+    version: ClassVar[str] = "2"
     judgement: ClassVar[Any] = tuple[Rows, ...]
 
     members: tuple[Member, ...]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 from assay.errors import InputError, InvalidReply
 from assay.inquiries.base import Division, Inquiry, LabelQuestion, Prompt, PromptSection, Rule, halves, in_places, whole
+from assay.inquiries.consistency import PassageLabel, consistent, count_unlocated
 from assay.inquiries.pieces import Piece, pack
 from assay.inquiries.schemas import (
     READINGS,
@@ -21,7 +22,8 @@ from assay.inquiries.schemas import (
     text_of,
 )
 from assay.records import Cell, Claim, Evidence, SupportLabel, Verdict
-from assay.text import locate, locate_parts
+from assay.records.phrases import shortened
+from assay.text import locate
 
 LABELS: dict[str, str] = {
     "supported": "the claim follows from the text, without outside knowledge",
@@ -49,10 +51,11 @@ class Support(Inquiry[tuple[Verdict, ...]]):
 
     Judgement: one verdict per claim, in order. `label` speaks of all passages together, `cells[k]` of passage k alone;
     a judge for which each cell is a reading of its own may leave them out: `SupportCells` asks for them. Evidence holds
-    the quotes that really stand in the passages.
+    the quotes that really stand in the passages. Label, cells and quotes agree: see `assay.inquiries.consistency`.
     """
 
     name: ClassVar[str] = "support"
+    version: ClassVar[str] = "2"
     judgement: ClassVar[Any] = tuple[Verdict, ...]
 
     claims: tuple[Claim, ...]
@@ -220,32 +223,41 @@ def _instructions(claim: int, passage: int) -> str:
 
 
 def _verdict(claim: Claim, passages: Sequence[str], item: Mapping[str, Any], seen: Set[int]) -> Verdict:
-    label = label_of(item, tuple(LABELS))
-    cells = [Cell(label="not_mentioned") for _ in passages]
-    evidence: list[Evidence] = []
-    unlocated = 0
     entries = item.get("quotes")
     if not isinstance(entries, list):
         raise InvalidReply("Every claim needs a list of quotes, which may be empty.")
-    for entry in entries:
-        index = passage_index(entry, len(passages))
-        cell_label = label_of(entry, tuple(LABELS))
-        probability = probability_of(entry, "supported")
-        cells[index] = Cell(label=cell_label, probability=probability)  # type: ignore[arg-type]
-        quote = text_of(entry, "quote")
-        spans = locate_parts(quote, passages[index]) if quote else ()
-        unlocated += bool(quote) and not spans and index not in seen
-        evidence += [Evidence(passage=index, span=span, text=span.of(passages[index])) for span in spans]
-    if label == "not_mentioned" and any(cell.label == "supported" for cell in cells):
-        label = "supported"  # one passage that supports a claim is enough for all of them together
+    said = [_passage_label(entry, passages, seen) for entry in entries]
+    overall = label_of(item, tuple(LABELS))
+    label = consistent(overall, f"The claim {shortened(claim.text, 80)!r}", said, neutral="not_mentioned")
+    cells = _cells(len(passages), [one for one in said if one.spans or (one.counts and overall != "not_mentioned")])
+    probability = probability_of(item, "supported")
+    if label != overall:
+        probability = _highest([cell.probability for cell in cells if cell.label == label] + [probability])
     return Verdict(
         label=label,
-        probability=probability_of(item, "supported"),
+        probability=probability,
         reason=text_of(item, "reason"),
         claim=claim,
-        cells=tuple(cells),
-        evidence=tuple(evidence),
-        unlocated=unlocated,
+        cells=cells,
+        evidence=tuple(quote for one in said for quote in one.evidence(passages[one.passage])),
+        unlocated=count_unlocated(said),
+    )
+
+
+def _passage_label(entry: Any, passages: Sequence[str], seen: Set[int]) -> PassageLabel:
+    index = passage_index(entry, len(passages))
+    label, probability = label_of(entry, tuple(LABELS)), probability_of(entry, "supported")
+    return PassageLabel.of(entry, index, passages[index], label, probability=probability, pictured=index in seen)
+
+
+def _cells(count: int, said: Sequence[PassageLabel]) -> tuple[Cell, ...]:
+    """What each passage says alone: the strongest label that the reply has for it."""
+    of_passage: list[list[PassageLabel]] = [[] for _ in range(count)]
+    for one in said:
+        of_passage[one.passage].append(one)
+    return tuple(
+        Cell(label=strongest([one.label for one in some]), probability=_highest([one.probability for one in some]))
+        for some in of_passage
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 from assay.errors import InvalidReply
 from assay.inquiries.base import Division, Inquiry, LabelQuestion, Prompt, PromptSection, Rule, halves, in_places, whole
+from assay.inquiries.consistency import PassageLabel, consistent, count_unlocated
 from assay.inquiries.pieces import Piece, pack
 from assay.inquiries.schemas import (
     READINGS,
@@ -20,8 +21,8 @@ from assay.inquiries.schemas import (
     text_of,
 )
 from assay.inquiries.support import misquoted
-from assay.records import Evidence, Verdict
-from assay.text import locate_parts
+from assay.records import Verdict
+from assay.records.phrases import shortened
 
 LABELS: dict[str, str] = {
     "useful": "the passage contains information that helps to give the answer",
@@ -45,6 +46,7 @@ class Usefulness(Inquiry[tuple[Verdict, ...]]):
     """
 
     name: ClassVar[str] = "usefulness"
+    version: ClassVar[str] = "2"
     judgement: ClassVar[Any] = tuple[Verdict, ...]
 
     question: str
@@ -155,17 +157,15 @@ def _verdict(index: int, passage: str, item: Mapping[str, Any], seen: bool) -> V
     quotes = item.get("quotes", [])
     if not isinstance(quotes, list) or not all(isinstance(quote, dict) for quote in quotes):
         raise InvalidReply("Every passage needs a list of quotes, which may be empty.")
-    said = [text for quote in quotes if (text := text_of(quote, "quote"))] if label == "useful" else []
-    located = [locate_parts(text, passage) for text in said]
+    used = quotes if label == "useful" else []
+    quoted = [PassageLabel.of(quote, index, passage, label, pictured=seen) for quote in used]
     return Verdict(
-        label=label,
+        label=consistent(label, f"The passage that begins {shortened(passage, 60)!r}", quoted),
         probability=probability_of(item, "useful"),
         reason=text_of(item, "reason"),
         passage=index,
-        evidence=tuple(
-            Evidence(passage=index, span=span, text=span.of(passage)) for spans in located for span in spans
-        ),
-        unlocated=0 if seen else sum(not spans for spans in located),
+        evidence=tuple(quote for one in quoted for quote in one.evidence(passage)),
+        unlocated=count_unlocated(quoted),
     )
 
 

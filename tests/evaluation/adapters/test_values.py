@@ -9,11 +9,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError
-from assay.evaluation.adapters import sample_of_columns, sample_of_values
+from assay.evaluation.adapters import row_of_columns, row_of_values, text_argument
+from assay.metrics.names import resolve
 from assay.records import Context, Sample
 
 PASSAGE = "Cats purr when calm."
 ANSWER = {"answer": "Cats purr.", "contexts": [PASSAGE]}
+
+
+def sample_of_values(*values: Any, **options: Any) -> Sample:
+    return row_of_values(*values, **options).sample
+
+
+def sample_of_columns(row: dict[Any, Any]) -> Sample:
+    return row_of_columns(row).sample
 
 
 def test_names_of_any_tool_are_read() -> None:
@@ -63,7 +72,7 @@ def test_earlier_turns_are_the_history() -> None:
         (["A.", "B."], False, "A.\nB."),
         # guidelines are no reference; a strict reader does not take the only text for one
         ({"guidelines": "Be kind."}, True, None),
-        ({"expected_response": "  "}, True, None),
+        ({"expected_response": "  "}, True, "  "),  # blank, as in a row of a file
         ({}, False, None),
         (None, False, None),
         (["A.", 3], False, None),
@@ -119,8 +128,56 @@ def test_two_columns_for_one_field_are_an_error() -> None:
 
 @pytest.mark.parametrize("contexts", [7, [7], [None], {"no": "text"}])
 def test_what_is_no_passage_is_an_error_that_names_the_contexts(contexts: Any) -> None:
-    with pytest.raises(InputError, match="contexts"):
-        sample_of_columns({"contexts": contexts})
+    row = row_of_columns({"docs": contexts, "answer": "Cats purr."})
+    assert (row.sample.contexts, row.sample.answer) == (None, "Cats purr.")
+    assert row.errors["contexts"].startswith("docs (the contexts): ")
+
+
+@pytest.mark.parametrize(
+    ("outputs", "texts", "error"),
+    [
+        (3.5, False, "expected a text, found float"),
+        (ValueError("timeout"), False, "expected a text, found ValueError"),
+        ({"answer": b"x"}, False, "expected a text, found bytes"),
+        ({"answer": {"count": 1}}, False, "expected a text, found dict"),
+        ({"count": 1}, True, "expected a text, found dict"),
+        # a dict of other values, or a conversation that the model has not answered, has no answer to read
+        ({"count": 1}, False, None),
+        ({"contexts": [PASSAGE]}, True, None),
+        ({"messages": [{"role": "user", "content": "Why?"}]}, True, None),
+        ([{"role": "user", "content": "Why?"}], True, None),
+        (float("nan"), True, None),
+        ({"answer": float("nan")}, True, None),
+    ],
+)
+def test_what_is_no_text_is_an_error_of_its_field(outputs: Any, texts: bool, error: str | None) -> None:
+    row = row_of_values("Why?", outputs, texts=texts, names={"answer": "outputs"})
+    assert row.sample.answer is None
+    assert dict(row.errors) == ({} if error is None else {"answer": f"outputs (the answer): {error}"})
+
+
+def test_an_unreadable_value_is_a_reason_for_the_metrics_that_need_it() -> None:
+    row = row_of_values("Why?", 3.5, "Calm.", contexts=[PASSAGE])
+    faithfulness, recall = resolve(["faithfulness", "context_recall"])
+    assert row.reason(faithfulness) == "answer: expected a text, found float"
+    assert row.reason(recall) is None  # it needs the reference and the contexts
+
+
+def test_the_trace_has_the_value_that_cannot_be_read() -> None:
+    row = row_of_values(None, 3.5, contexts=[7], known=Sample(answer="old", contexts=()))
+    assert (row.sample.answer, dict(row.errors)) == ("old", {"contexts": row.errors["contexts"]})
+
+
+def test_a_blank_answer_is_one_unless_the_trace_has_another() -> None:
+    assert sample_of_values("Why?", {"answer": ""}).answer == ""
+    assert sample_of_values("Why?", "", known=Sample(answer="old")).answer == "old"
+
+
+def test_one_argument() -> None:
+    assert text_argument({"role": "assistant", "content": "Cats purr."}, "prediction_b") == "Cats purr."
+    assert text_argument(float("nan"), "prediction_b") is None
+    with pytest.raises(InputError, match=r"^prediction_b: expected a text, found list$"):
+        text_argument([], "prediction_b")
 
 
 VALUES = st.recursive(
@@ -131,9 +188,9 @@ VALUES = st.recursive(
 
 
 @given(VALUES, VALUES, VALUES)
-def test_anything_is_a_sample_or_an_input_error(inputs: Any, outputs: Any, expected: Any) -> None:
-    try:
-        sample = sample_of_values(inputs, outputs, expected)
-    except InputError:
-        return
-    assert all(text is None or text.strip() for text in (sample.question, sample.answer, sample.reference))
+def test_anything_is_a_row(inputs: Any, outputs: Any, expected: Any) -> None:
+    row = row_of_values(inputs, outputs, expected)
+    for field in ("question", "answer", "reference"):
+        value = getattr(row.sample, field)
+        assert value is None or isinstance(value, str)
+        assert value is None or field not in row.errors

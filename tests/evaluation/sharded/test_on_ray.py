@@ -11,17 +11,18 @@ import pytest
 from tests._support.servers import ray_cluster
 
 ROOT = Path(__file__).parents[3]
+TESTS = "integrations/ray/tests"
+PARTS = {"all but kills": ["--ignore", f"{TESTS}/test_kills.py", TESTS], "kills": [f"{TESTS}/test_kills.py"]}
 
 
 @pytest.mark.needs(name="ray")
 @pytest.mark.timeout(3600)  # 444 s alone on two cores, and more than 1800 on a slow machine with others beside it
-def test_in_the_environment_of_ray() -> None:
+@pytest.mark.parametrize("files", PARTS.values(), ids=PARTS)
+def test_in_the_environment_of_ray(files: list[str]) -> None:
     """All in one process, which starts one cluster for most of them."""
     foreign = ("PYTHON", "VIRTUAL_ENV", "PYTEST_", "RAY_", "AWS_")
     env = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     command = [str(ray_cluster.python()), "-m", "pytest", "-q", "-m", "", "-p", "no:cacheprovider", "--durations=10"]
-    done = subprocess.run(
-        [*command, "integrations/ray/tests"], cwd=ROOT, env=env, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([*command, *files], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert " passed" in done.stdout

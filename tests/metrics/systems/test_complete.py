@@ -74,14 +74,16 @@ def test_every_row_of_the_notes_is_mapped_and_nothing_else_is() -> None:
     assert set(ROWS) == {section for section, _ in rows}
 
 
-@pytest.mark.parametrize("name", [name for name in dict.fromkeys(mapped()) if "*" not in name])
-def test_every_name_in_the_rows_is_a_metric(name: str) -> None:
-    assert systems.named(name).name.partition(":")[0] == name.partition(":")[0]
+def test_every_name_in_the_rows_is_a_metric() -> None:
+    plain = [name for name in dict.fromkeys(mapped()) if "*" not in name]
+    assert {name: systems.named(name).name.partition(":")[0] for name in plain} == {
+        name: name.partition(":")[0] for name in plain
+    }
 
 
-@pytest.mark.parametrize("star", [name for name in mapped() if "*" in name])
-def test_every_star_stands_for_several_metrics(star: str) -> None:
-    assert sum(fnmatchcase(name, star) for name in systems.names()) > 1
+def test_every_star_stands_for_several_metrics() -> None:
+    stars = {name for name in mapped() if "*" in name}
+    assert {star for star in stars if sum(fnmatchcase(name, star) for name in systems.names()) < 2} == set()
 
 
 def test_every_metric_stands_in_a_row_or_among_the_further_ones() -> None:

@@ -21,14 +21,14 @@ from assay.judges.base import BaseJudge
 from assay.metrics import systems
 from assay.metrics.systems.base import Entry
 from assay.records import Context, Sample, Score
+from tests._support.laws import check_laws, laws_of
 from tests.metrics.systems.any_judge import AnyJudge
 from tests.metrics.systems.rich import RICH, rich
 
 pytestmark = pytest.mark.long
 
 NAMES = systems.names()
-every_metric = pytest.mark.parametrize("name", NAMES)
-both_profiles = pytest.mark.parametrize("profile", ["", "@original"])
+PROFILES = ("", "@original")
 
 EMPTY = Sample()
 BLANK = Sample(question=" ", contexts=(), answer="", reference="", reference_contexts=(), id="blank")
@@ -55,57 +55,51 @@ class Unable(BaseJudge):
         raise AssertionError("it was asked")
 
 
-@every_metric
-@both_profiles
-def test_a_rich_sample_has_a_value_in_range(name: str, profile: str) -> None:
-    found = score(name + profile, rich(name))
-    assert found.unscored is None, found
-    assert found.value is not None
-    assert found.low <= found.value <= found.high
-    assert found.metric == name + profile
-    assert found.direction in ("higher", "lower")
-    assert all(map(math.isfinite, found.parts.values()))
-    assert Score.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == found
+def law_a_rich_sample_has_a_value_in_range(name: str) -> None:
+    for profile in PROFILES:
+        found = score(name + profile, rich(name))
+        assert found.unscored is None, found
+        assert found.value is not None
+        assert found.low <= found.value <= found.high
+        assert found.metric == name + profile
+        assert found.direction in ("higher", "lower")
+        assert all(map(math.isfinite, found.parts.values()))
+        assert Score.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False))) == found
 
 
-@every_metric
-def test_the_same_sample_has_the_same_score(name: str) -> None:
+def law_the_same_sample_has_the_same_score(name: str) -> None:
     assert score(name, rich(name)) == score(name, rich(name))
 
 
-@every_metric
-@both_profiles
-@pytest.mark.parametrize("sample", [EMPTY, BLANK], ids=["nothing", "blanks"])
-def test_empty_input_is_no_measurement(name: str, profile: str, sample: Sample) -> None:
-    found = score(name + profile, sample)
-    if profile and not systems.named(name).asks and found.measured:
-        return  # two empty texts are equal, say systems that compare characters
-    assert not found.measured, found
-    if found.unscored is not None:
-        assert found.unscored.cause in (
-            Cause.MISSING_INPUT,
-            Cause.NO_CONTEXT,
-            Cause.NO_CLAIMS,
-            Cause.NOT_APPLICABLE,
-        ), found
-    else:
-        assert profile == "@original"
+def law_empty_input_is_no_measurement(name: str) -> None:
+    for profile, sample in itertools.product(PROFILES, (EMPTY, BLANK)):
+        found = score(name + profile, sample)
+        if profile and not systems.named(name).asks and found.measured:
+            continue  # two empty texts are equal, say systems that compare characters
+        assert not found.measured, found
+        if found.unscored is not None:
+            assert found.unscored.cause in (
+                Cause.MISSING_INPUT,
+                Cause.NO_CONTEXT,
+                Cause.NO_CLAIMS,
+                Cause.NOT_APPLICABLE,
+            ), found
+        else:
+            assert profile == "@original"
 
 
-@every_metric
-@both_profiles
-def test_a_judge_that_fails_is_never_a_number(name: str, profile: str) -> None:
-    metric = systems.named(name + profile)
-    if not metric.asks:
-        assert score(name + profile, rich(name), AnyJudge(JudgeFailure(Cause.TIMEOUT, "late"))).measured
-        return
-    found = score(name + profile, rich(name), AnyJudge(JudgeFailure(Cause.TIMEOUT, "late", raw="???")))
-    assert found.unscored is not None, found
-    assert found.unscored.cause is Cause.TIMEOUT
+def law_a_judge_that_fails_is_never_a_number(name: str) -> None:
+    for profile in PROFILES:
+        metric = systems.named(name + profile)
+        if not metric.asks:
+            assert score(name + profile, rich(name), AnyJudge(JudgeFailure(Cause.TIMEOUT, "late"))).measured
+            continue
+        found = score(name + profile, rich(name), AnyJudge(JudgeFailure(Cause.TIMEOUT, "late", raw="???")))
+        assert found.unscored is not None, found
+        assert found.unscored.cause is Cause.TIMEOUT
 
 
-@every_metric
-def test_a_judge_that_cannot_is_never_asked(name: str) -> None:
+def law_a_judge_that_cannot_is_never_asked(name: str) -> None:
     found = score(name, rich(name), Unable())
     if systems.named(name).asks:
         assert found.unscored is not None, found
@@ -114,8 +108,7 @@ def test_a_judge_that_cannot_is_never_asked(name: str) -> None:
         assert found.measured
 
 
-@every_metric
-def test_it_asks_only_what_it_says(name: str) -> None:
+def law_it_asks_only_what_it_says(name: str) -> None:
     judge = AnyJudge()
     score(name, rich(name), judge)
     assert {type(one) for one in judge.asked} <= set(systems.named(name).asks)
@@ -146,8 +139,7 @@ def columns_read(name: str, sample: Sample) -> set[str]:
     return read.names
 
 
-@every_metric
-def test_it_reads_the_columns_that_it_says(name: str) -> None:
+def law_it_reads_the_columns_that_it_says(name: str) -> None:
     metric, row = systems.named(name), rich(name)
     said = {*metric.needed_columns, *metric.may_read}
     rows = [row, replace(row, metadata={}, messages=())]
@@ -157,16 +149,14 @@ def test_it_reads_the_columns_that_it_says(name: str) -> None:
     assert set().union(*(columns_read(name, one) for one in rows)) == said
 
 
-@every_metric
-def test_without_a_column_that_it_needs_there_is_no_number(name: str) -> None:
+def law_without_a_column_that_it_needs_there_is_no_number(name: str) -> None:
     row, metric = rich(name), systems.named(name)
     for column in (*metric.needed_columns, *metric.may_read):
         without = replace(row, metadata={key: value for key, value in row.metadata.items() if key != column})
         assert score(name, without).measured is (column in metric.may_read), column
 
 
-@every_metric
-def test_the_order_of_passages_matters_only_where_it_is_said(name: str) -> None:
+def law_the_order_of_passages_matters_only_where_it_is_said(name: str) -> None:
     sample = rich(name)
     assert sample.contexts is not None
     first = score(name, sample).value
@@ -175,8 +165,7 @@ def test_the_order_of_passages_matters_only_where_it_is_said(name: str) -> None:
     assert same is not entry(name).ordered
 
 
-@every_metric
-def test_its_entry_tells_people_what_it_is(name: str) -> None:
+def law_its_entry_tells_people_what_it_is(name: str) -> None:
     found = entry(name)
     steps = found.steps.to_dict()
     assert found.source
@@ -185,6 +174,14 @@ def test_its_entry_tells_people_what_it_is(name: str) -> None:
     assert all(steps.values())
     assert found.make().name == name
     assert type(found.make()).__doc__
+
+
+LAWS = laws_of(globals())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_law_holds(name: str) -> None:
+    check_laws(LAWS, name)
 
 
 def test_blank_passages_alone_are_none() -> None:

@@ -5,18 +5,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from assay._util.call_repr import call_repr
 from assay._util.install_hints import install_extra
 from assay.errors import MissingExtra
+from assay.evaluation.adapters import HostRow
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
-from assay.records import Message, Sample, ScoredSample, ToolCall
+from assay.records import ScoredSample
+from assay_langchain.arguments import read_pair, read_trajectory, row_of_arguments
 from assay_langchain.functions import comment_on, measured_value, one_metric
-from assay_langchain.translate import sample_from_values
 
 try:
     from langchain_classic.evaluation.schema import AgentTrajectoryEvaluator, PairwiseStringEvaluator, StringEvaluator
@@ -28,7 +28,8 @@ except ImportError as error:
 class _OneMetric:
     """A metric, the judge it asks, and how its score is handed back: `{"score", "value", "reasoning"}`.
 
-    An unscored case has `score` None and its cause as `value`.
+    An unscored case has `score` None and its cause as `value`: so has a value that is no text, where the metric needs
+    one (bad_row), and NaN (missing_input). As in LangChain, a needed `input` or `reference` of None raises ValueError.
     """
 
     def __init__(self, metric: Metric | str, judge: JudgeSpec = None) -> None:
@@ -66,19 +67,19 @@ class _OneMetric:
 class AssayStringEvaluator(_OneMetric, StringEvaluator):  # type: ignore[misc, unused-ignore]
     """One metric as a string evaluator: `evaluate_strings(prediction=, input=, reference=, contexts=[...])`."""
 
-    def sample_of(self, prediction: Any, reference: Any, question: Any, contexts: Any) -> Sample:
-        """The sample in what the evaluator is handed."""
-        return sample_from_values(inputs=question, outputs=prediction, reference_outputs=reference, contexts=contexts)
+    def row_of(self, prediction: Any, reference: Any, question: Any, contexts: Any) -> HostRow:
+        """The row in the arguments of `evaluate_strings`."""
+        return row_of_arguments(prediction, reference, question, contexts)
 
     def _evaluate_strings(
         self, *, prediction: Any, reference: Any = None, input: Any = None, contexts: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        return self._row(self._scorer.score(self.sample_of(prediction, reference, input, contexts)))
+        return self._row(self._scorer.score(lambda: self.row_of(prediction, reference, input, contexts)))
 
     async def _aevaluate_strings(
         self, *, prediction: Any, reference: Any = None, input: Any = None, contexts: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        return self._row(await self._scorer.ascore(self.sample_of(prediction, reference, input, contexts)))
+        return self._row(await self._scorer.ascore(lambda: self.row_of(prediction, reference, input, contexts)))
 
 
 class AssayPairwiseStringEvaluator(_OneMetric, PairwiseStringEvaluator):  # type: ignore[misc, unused-ignore]
@@ -87,12 +88,12 @@ class AssayPairwiseStringEvaluator(_OneMetric, PairwiseStringEvaluator):  # type
     def _evaluate_string_pairs(
         self, *, prediction: Any, prediction_b: Any, reference: Any = None, input: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        return self._row(self._scorer.score(_pair(prediction, prediction_b, reference, input)))
+        return self._row(self._scorer.score(lambda: read_pair(prediction, prediction_b, reference, input)))
 
     async def _aevaluate_string_pairs(
         self, *, prediction: Any, prediction_b: Any, reference: Any = None, input: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        return self._row(await self._scorer.ascore(_pair(prediction, prediction_b, reference, input)))
+        return self._row(await self._scorer.ascore(lambda: read_pair(prediction, prediction_b, reference, input)))
 
 
 class AssayTrajectoryEvaluator(_OneMetric, AgentTrajectoryEvaluator):  # type: ignore[misc, unused-ignore]
@@ -108,42 +109,15 @@ class AssayTrajectoryEvaluator(_OneMetric, AgentTrajectoryEvaluator):  # type: i
     def _evaluate_agent_trajectory(
         self, *, prediction: Any, agent_trajectory: Any, input: Any, reference: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        return self._row(self._scorer.score(self._way(prediction, agent_trajectory, input, reference)))
+        return self._row(self._scorer.score(lambda: self._steps(prediction, agent_trajectory, input, reference)))
 
     async def _aevaluate_agent_trajectory(
         self, *, prediction: Any, agent_trajectory: Any, input: Any, reference: Any = None, **kwargs: Any
     ) -> dict[str, Any]:
-        return self._row(await self._scorer.ascore(self._way(prediction, agent_trajectory, input, reference)))
+        return self._row(await self._scorer.ascore(lambda: self._steps(prediction, agent_trajectory, input, reference)))
 
-    def _way(self, prediction: Any, steps: Any, question: Any, reference: Any) -> Sample:
-        written = {"agent_trajectory": steps} if isinstance(steps, str) else {}
-        return Sample(
-            question=as_text(question),
-            answer=as_text(prediction),
-            reference=as_text(reference),
-            messages=() if written else tuple(_step(action, output) for action, output in steps),
-            metadata={**written, "agent_tools": self._tools},
-        )
-
-
-def as_text(value: Any) -> str | None:
-    """A text as it is, anything else as JSON."""
-    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _pair(prediction: Any, second: Any, reference: Any, question: Any) -> Sample:
-    return Sample(
-        question=as_text(question),
-        answer=as_text(prediction),
-        reference=as_text(reference),
-        metadata={"prediction_b": as_text(second)},
-    )
-
-
-def _step(action: Any, output: Any) -> Message:
-    """One step of an agent: the tool that it used, what the tool was given, and what it gave back."""
-    given = action.tool_input if isinstance(action.tool_input, Mapping) else {"input": action.tool_input}
-    return Message(role="assistant", tool_calls=(ToolCall(name=action.tool, arguments=given, output=as_text(output)),))
+    def _steps(self, prediction: Any, steps: Any, question: Any, reference: Any) -> HostRow:
+        return read_trajectory(prediction, steps, question, reference, self._tools)
 
 
 def _described(tool: Any) -> dict[str, str]:

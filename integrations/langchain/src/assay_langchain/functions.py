@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from assay._util.sync import run_sync
 from assay.errors import InputError
-from assay.evaluation.score_sample import score_sample
+from assay.evaluation.adapters import HostRow, read_host_row, score_host_row
 from assay.judges.base import JudgeSpec
 from assay.judges.cache import JudgementCache
 from assay.judges.named import resolve_judge
 from assay.metrics.base import Metric
 from assay.records import Sample, Score, ScoredSample
-from assay_langchain.translate import sample_from_values
+from assay.records.field_names import missing
+from assay_langchain.translate import row_from_values
 
 if TYPE_CHECKING:
     from assay.metrics.names import MetricSpec
@@ -28,16 +29,16 @@ class Scorer:
         self.metrics: Sequence[Metric] = resolve(metrics)
         self.judge = resolve_judge(judge)
 
-    async def ascore(self, sample: Sample) -> ScoredSample:
-        """The sample with its scores."""
-        return await score_sample(sample, self.metrics, JudgementCache(self.judge))
+    async def ascore(self, make: Callable[[], HostRow]) -> ScoredSample:
+        """The row that `make` returns, with its scores. A row that cannot be made is unscored (bad_row)."""
+        return await score_host_row(read_host_row(make), self.metrics, JudgementCache(self.judge))
 
-    def score(self, sample: Sample) -> ScoredSample:
+    def score(self, make: Callable[[], HostRow]) -> ScoredSample:
         """The same from sync code, whether or not a loop is running."""
 
         async def main() -> ScoredSample:
             try:
-                return await self.ascore(sample)
+                return await self.ascore(make)
             finally:
                 await self.judge.release()  # this loop ends here
 
@@ -75,24 +76,25 @@ def as_evaluator(metric: Metric | str, judge: JudgeSpec = None) -> Callable[...,
 
     `langsmith.evaluate(evaluators=[...])` takes it, and so does whoever calls openevals' evaluators; there the passages
     may come as `contexts` or `context`. Otherwise they are looked for in outputs, inputs and reference outputs. An
-    unscored case has `score` None, the reason as `comment` and its cause in `metadata["unscored"]["cause"]`.
+    unscored case has `score` None, the reason as `comment` and its cause in `metadata["unscored"]["cause"]`. A value
+    that is no text where the metric needs one is such a case (bad_row); nothing is raised for it.
     """
     one, scorer = one_metric(metric, judge)
 
     def evaluator(
         *, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, contexts: Any = None, **more: Any
     ) -> dict[str, Any]:
-        sample = sample_from_values(
-            inputs=inputs,
-            outputs=outputs,
-            reference_outputs=reference_outputs,
-            contexts=contexts if contexts is not None else more.get("context"),
+        passages = more.get("context") if missing(contexts) else contexts
+        scored = scorer.score(
+            lambda: row_from_values(
+                inputs=inputs, outputs=outputs, reference_outputs=reference_outputs, contexts=passages
+            )
         )
-        score = scorer.score(sample).scores[one.label]
+        score = scored.scores[one.label]
         return {
             "key": one.label,
             "score": measured_value(score),
-            "comment": comment_on(score, sample),
+            "comment": comment_on(score, scored.sample),
             "metadata": details_of(score),
         }
 

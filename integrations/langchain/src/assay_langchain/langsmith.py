@@ -11,7 +11,7 @@ from assay.errors import MissingExtra
 from assay.judges.base import JudgeSpec
 from assay.records import Score, ScoredSample
 from assay_langchain.functions import Scorer, comment_on, details_of, measured_value
-from assay_langchain.translate import sample_from_run
+from assay_langchain.translate import row_from_run
 
 try:
     from langsmith.evaluation.evaluator import EvaluationResult, EvaluationResults, RunEvaluator
@@ -46,13 +46,13 @@ class AssayRunEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
         self, run: Any, example: Any = None, evaluator_run_id: uuid.UUID | None = None
     ) -> EvaluationResults:
         """The scores of one run."""
-        return _results(self._scorer.score(sample_from_run(run, example)), evaluator_run_id)
+        return _results(self._scorer.score(lambda: row_from_run(run, example)), evaluator_run_id)
 
     async def aevaluate_run(
         self, run: Any, example: Any = None, evaluator_run_id: uuid.UUID | None = None
     ) -> EvaluationResults:
         """The scores of one run."""
-        return _results(await self._scorer.ascore(sample_from_run(run, example)), evaluator_run_id)
+        return _results(await self._scorer.ascore(lambda: row_from_run(run, example)), evaluator_run_id)
 
 
 def _results(scored: ScoredSample, source: uuid.UUID | None) -> EvaluationResults:

@@ -3,20 +3,22 @@
     evaluator = load_evaluator("criteria", criteria="conciseness", judge="openai:MODEL")
     evaluator.evaluate_strings(prediction="...", input="...")  # {"score": 1.0, "value": "Y", "reasoning": "..."}
 
-What could not be scored has `score` None, where LangChain raises or guesses. `profile="original"` gives the numbers as
-LangChain makes them; without it, pairs are asked in both orders. Needs `pip install 'assay-langchain[classic]'`.
+What could not be scored has `score` None, where LangChain raises or guesses: NaN is missing, and no value but a text is
+scored as one. Metrics on JSON take dicts and lists, too. `profile="original"` gives the numbers as LangChain makes
+them; without it, pairs are asked in both orders. Needs `pip install 'assay-langchain[classic]'`.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import Any
 
 from assay.errors import InputError
+from assay.evaluation.adapters import HostRow
 from assay.judges.base import JudgeSpec
 from assay.metrics.langchain import embedding_distance, string_distance
 from assay.metrics.langchain.criteria import Criteria, LabeledCriteria
@@ -29,12 +31,12 @@ from assay.metrics.langchain.score_string import LabeledScoreString, ScoreString
 from assay.metrics.langchain.string_distance import PairwiseStringDistance, StringDistance
 from assay.metrics.langchain.trajectory import Trajectory
 from assay.metrics.systems.base import Profile, SystemMetric
-from assay.records import Context, Sample
+from assay.records.field_names import missing
+from assay_langchain.arguments import read_json, row_of_arguments
 from assay_langchain.classic import (
     AssayPairwiseStringEvaluator,
     AssayStringEvaluator,
     AssayTrajectoryEvaluator,
-    as_text,
 )
 
 Evaluator = AssayStringEvaluator | AssayPairwiseStringEvaluator | AssayTrajectoryEvaluator
@@ -104,6 +106,8 @@ _INSTEAD = {
     "output_parser": "nothing: replies are read by their schema",
 }
 
+_ON_JSON = (JsonValidity, JsonEquality, JsonEditDistance, JsonSchemaValidation)
+
 
 class _EvaluatorName:
     """What LangChain calls an evaluator, and the words that it gives with its scores."""
@@ -129,14 +133,15 @@ class _Loaded(_EvaluatorName, AssayStringEvaluator):
         """Whether LangChain asks for a reference."""
         return super().requires_reference or isinstance(self._metric, (ContextQA, JsonSchemaValidation))
 
-    def sample_of(self, prediction: Any, reference: Any, question: Any, contexts: Any) -> Sample:
-        """The sample; a reference that is a schema may be a dict or a pydantic model."""
-        sample = Sample(question=as_text(question), answer=as_text(prediction))
+    def row_of(self, prediction: Any, reference: Any, question: Any, contexts: Any) -> HostRow:
+        """The row; metrics on JSON take values, too, and a schema may be a pydantic model."""
         if isinstance(self._metric, ContextQA):
-            return _with(sample, contexts=contexts if contexts is not None else reference)
+            return row_of_arguments(prediction, None, question, reference if missing(contexts) else contexts)
         if isinstance(self._metric, JsonSchemaValidation) and hasattr(reference, "model_json_schema"):
             reference = reference.model_json_schema()
-        return _with(sample, reference=as_text(reference))
+        if isinstance(self._metric, _ON_JSON):
+            return read_json(prediction, reference if self.requires_reference else None)
+        return row_of_arguments(prediction, reference, question)
 
 
 class _LoadedPair(_EvaluatorName, AssayPairwiseStringEvaluator):
@@ -199,10 +204,3 @@ def load_evaluators(
     return [
         load_evaluator(one, judge=judge, llm=llm, **{**kwargs, **(config or {}).get(one, {})}) for one in evaluators
     ]
-
-
-def _with(sample: Sample, *, contexts: Any = None, reference: str | None = None) -> Sample:
-    if contexts is None:
-        return replace(sample, reference=reference)
-    passages = [contexts] if isinstance(contexts, str) else contexts
-    return replace(sample, contexts=tuple(Context(text=as_text(passage) or "") for passage in passages))

@@ -1,4 +1,4 @@
-"""From what evaluators are handed (dicts, LangSmith runs and examples) to a sample."""
+"""From the values that evaluators get (dicts, LangSmith runs and examples) to a row."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from assay.capture.contexts import contexts_under
-from assay.evaluation.adapters import sample_of_values
-from assay.records import Context, Sample
+from assay.evaluation.adapters import HostRow, row_of_values
+from assay.records import Context
 from assay.records.field_names import context_text
 
+_NAMES = {"question": "inputs", "answer": "outputs", "reference": "reference_outputs"}
 
-def sample_from_values(
+
+def row_from_values(
     *,
     inputs: Any = None,
     outputs: Any = None,
@@ -20,23 +22,22 @@ def sample_from_values(
     contexts: Any = None,
     id: str | None = None,
     ids: Mapping[str, str] | None = None,
-) -> Sample:
-    """The sample in an evaluator's arguments: texts, or dicts with accepted names.
+) -> HostRow:
+    """The row in an evaluator's arguments: texts, or dicts with accepted names.
 
-    Contexts are those given, else those in the outputs, the inputs or the reference outputs. Raises InputError for
-    contexts that hold something other than passages.
+    Contexts are those given, else those in the outputs, the inputs or the reference outputs.
     """
-    sample = sample_of_values(inputs, outputs, reference_outputs, contexts=contexts)
-    return replace(sample, id=id, ids=dict(ids or {}))
+    row = row_of_values(inputs, outputs, reference_outputs, contexts=contexts, names=_NAMES)
+    return replace(row, sample=replace(row.sample, id=id, ids=dict(ids or {})))
 
 
-def sample_from_run(run: Any, example: Any = None) -> Sample:
-    """The sample in a LangSmith run, and in the example it was run on, if any.
+def row_from_run(run: Any, example: Any = None) -> HostRow:
+    """The row in a LangSmith run, and in the example it was run on, if any.
 
     Contexts are those in the run's outputs or inputs, else the documents of its outermost retriever runs.
     """
     inputs = getattr(run, "inputs", None) or getattr(example, "inputs", None) or {}
-    return sample_from_values(
+    return row_from_values(
         inputs=inputs,
         outputs=getattr(run, "outputs", None),
         reference_outputs=getattr(example, "outputs", None),

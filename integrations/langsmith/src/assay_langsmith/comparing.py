@@ -16,7 +16,7 @@ from assay.metrics.base import Metric
 from assay.metrics.names import MetricSpec
 from assay.records import Direction
 from assay.sinks.annotations import Annotation
-from assay_langsmith.evaluating import sample_of_run
+from assay_langsmith.evaluating import row_of_run
 
 #: Scores that are nearer to each other are equal: what two sums of the same numbers may differ by.
 EQUAL = 1e-9
@@ -84,7 +84,7 @@ def summary_evaluator(
 
 
 def _of_run(panel: MetricAdapter, run: Any, example: Any) -> list[Annotation]:
-    return panel.score(lambda: sample_of_run(run, example), str(run.id))
+    return panel.score(lambda: row_of_run(run, example), str(run.id))
 
 
 def _mean(metric: Metric, told: Sequence[Annotation]) -> EvaluationResult:

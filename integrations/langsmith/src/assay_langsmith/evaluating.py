@@ -11,7 +11,7 @@ from langsmith.evaluation.evaluator import EvaluationResult, EvaluationResults, 
 from assay._util.call_repr import call_repr
 from assay.capture import samples_of, traces_of
 from assay.errors import InputError
-from assay.evaluation.adapters import MetricAdapter, PanelOptions, sample_of_values
+from assay.evaluation.adapters import HostRow, MetricAdapter, PanelOptions, row_of_values
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.metrics.names import MetricSpec
@@ -56,13 +56,13 @@ class AssayEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
         self, run: Any, example: Any = None, evaluator_run_id: uuid.UUID | None = None
     ) -> EvaluationResults:
         """The results of one run."""
-        return _results(self._panel.score(lambda: sample_of_run(run, example), _id(run)), evaluator_run_id)
+        return _results(self._panel.score(lambda: row_of_run(run, example), _id(run)), evaluator_run_id)
 
     async def aevaluate_run(
         self, run: Any, example: Any = None, evaluator_run_id: uuid.UUID | None = None
     ) -> EvaluationResults:
         """The results of one run."""
-        return _results(await self._panel.ascore(lambda: sample_of_run(run, example), _id(run)), evaluator_run_id)
+        return _results(await self._panel.ascore(lambda: row_of_run(run, example), _id(run)), evaluator_run_id)
 
 
 def evaluators(
@@ -72,15 +72,12 @@ def evaluators(
     return [AssayEvaluator(metrics, judge, **options)]
 
 
-def sample_of_run(run: Any, example: Any = None) -> Sample:
-    """The sample in a LangSmith run and in the example it was run on.
-
-    Raises InputError for contexts that hold something else than passages.
-    """
+def row_of_run(run: Any, example: Any = None) -> HostRow:
+    """The row in a LangSmith run and in the example it was run on."""
     inputs = getattr(run, "inputs", None) or getattr(example, "inputs", None)
-    return sample_of_values(
-        inputs, getattr(run, "outputs", None), getattr(example, "outputs", None), known=_sample_of_run(run)
-    )
+    outputs, expected = getattr(run, "outputs", None), getattr(example, "outputs", None)
+    names = {"question": "inputs", "answer": "outputs", "reference": "example"}
+    return row_of_values(inputs, outputs, expected, known=_sample_of_run(run), names=names)
 
 
 def _sample_of_run(run: Any) -> Sample:

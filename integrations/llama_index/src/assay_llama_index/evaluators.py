@@ -9,15 +9,15 @@ from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
 from assay._util.call_repr import call_repr
 from assay._util.sync import run_sync
-from assay.errors import InputError
+from assay.errors import Cause, InputError
+from assay.evaluation.adapters import HostRow, message_of, read_host_row, score_host_row
 from assay.evaluation.display.explanation import score_in_words
-from assay.evaluation.score_sample import score_sample
 from assay.judges import JudgeSpec
 from assay.judges.named import resolve_judge
 from assay.metrics.base import Metric
 from assay.metrics.names import resolve
-from assay.records import BY_CONVENTION, Context, Sample, Score
-from assay_llama_index.records import answer_of, answer_text, context_of, contexts_of, text_of
+from assay.records import BY_CONVENTION, Sample, Score
+from assay_llama_index.arguments import row_of_arguments, row_of_response
 
 if TYPE_CHECKING:
     from assay.metrics.names import MetricSpec
@@ -40,7 +40,8 @@ class AssayEvaluator(BaseEvaluator):
 
     The result's `score` is the value and `feedback` the evidence in words. What could not be scored has
     `invalid_result` set, the cause in `invalid_reason`, and neither score nor passing: in `BatchEvalRunner` one such
-    row leaves the others untouched. Nothing but cancellation is raised.
+    row leaves the others untouched. NaN and None are missing (missing_input); any other value that is no text, where
+    the metric needs one, is unscored (bad_row). Nothing but cancellation is raised.
     """
 
     def __init__(
@@ -75,14 +76,7 @@ class AssayEvaluator(BaseEvaluator):
         Further arguments are the sample's metadata, as some metrics need it: `second_response`.
         """
         return await self._evaluated(
-            lambda: Sample(
-                question=text_of(query),
-                answer=answer_text(response),
-                contexts=_contexts(contexts),
-                reference=text_of(reference),
-                reference_contexts=_contexts(reference_contexts),
-                metadata=kwargs,
-            )
+            lambda: row_of_arguments(query, response, contexts, reference, reference_contexts, kwargs)
         )
 
     async def aevaluate_response(self, query: str | None = None, response: Any = None, **kwargs: Any) -> Any:
@@ -90,8 +84,9 @@ class AssayEvaluator(BaseEvaluator):
         try:
             answer = await _aread(response)
         except Exception as error:
-            return self._invalid(query, f"the response could not be read: {type(error).__name__}: {error}")
-        return await self._evaluated(lambda: _sample(query, response, answer, kwargs))
+            reason = f"{Cause.BAD_ROW}: response: it could not be read: {message_of(error)}"
+            return self._invalid(query, reason)
+        return await self._evaluated(lambda: row_of_response(query, response, answer, kwargs))
 
     def evaluate(self, *args: Any, **kwargs: Any) -> EvaluationResult:
         """`aevaluate`, from anywhere: also where an event loop is running."""
@@ -107,15 +102,13 @@ class AssayEvaluator(BaseEvaluator):
         finally:
             await self.judge.release()  # its connections belong to a loop that ends now
 
-    async def _evaluated(self, make: Callable[[], Sample]) -> EvaluationResult:
-        sample = None
+    async def _evaluated(self, make: Callable[[], HostRow]) -> EvaluationResult:
+        row = read_host_row(make)
         try:
-            sample = make()
-            scored = await score_sample(sample, [self.metric], self.judge, deadline=self.deadline)
-            return self._result(scored.scores[self.metric.label], sample)
+            scored = await score_host_row(row, [self.metric], self.judge, deadline=self.deadline)
+            return self._result(scored.scores[self.metric.label], row.sample)
         except Exception as error:  # one exception would abort the whole batch
-            question = sample.question if sample is not None else None
-            return self._invalid(question, f"bug: {type(error).__name__}: {error}")
+            return self._invalid(row.sample.question, f"{Cause.BUG}: {message_of(error)}")
 
     def _result(self, score: Score, sample: Sample) -> EvaluationResult:
         value = score.value if score.measured else None
@@ -176,35 +169,10 @@ def _own_threshold(metric: Metric) -> float | None:
     return DEFAULT_THRESHOLD if (metric.low, metric.high) == (0.0, 1.0) else None
 
 
-def _contexts(items: Sequence[Any] | None) -> tuple[Context, ...] | None:
-    """Texts or nodes as contexts."""
-    if items is None:
-        return None
-    if isinstance(items, str):
-        items = [items]
-    return tuple(context_of(item) if _is_node(item) else Context(text=text_of(item) or "") for item in items)
-
-
-def _is_node(item: Any) -> bool:
-    return hasattr(getattr(item, "node", item), "get_content")
-
-
-def _sample(query: Any, response: Any, answer: str | None, more: dict[str, Any]) -> Sample:
-    nodes = getattr(response, "source_nodes", None)
-    return Sample(
-        question=text_of(query),
-        answer=answer,
-        contexts=None if nodes is None else contexts_of(nodes),
-        reference=text_of(more.get("reference")),
-        reference_contexts=_contexts(more.get("reference_contexts")),
-        metadata={name: value for name, value in more.items() if name not in ("reference", "reference_contexts")},
-    )
-
-
-async def _aread(response: Any) -> str | None:
-    """The whole text of a response, streamed or not."""
+async def _aread(response: Any) -> Any:
+    """The answer in a response, streamed or not: a text, or the value that stands in its place."""
     read = getattr(response, "get_response", None)
     if read is not None and hasattr(response, "response_txt"):  # the sync and the async stream of a query engine
         whole = read()
         response = await whole if isinstance(whole, Awaitable) else whole
-    return answer_of(response)
+    return getattr(response, "response", response)

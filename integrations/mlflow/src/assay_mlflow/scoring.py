@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
 from assay.errors import InputError, MissingExtra
-from assay.evaluation.adapters import MetricAdapter, PanelOptions, sample_of_values
+from assay.evaluation.adapters import HostRow, MetricAdapter, PanelOptions, row_of_values
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.metrics.names import MetricSpec
@@ -77,7 +77,7 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
     ) -> Feedback | list[Feedback]:
         """The feedback on one row; a list where there are several metrics."""
         target = None if trace is None else trace.info.trace_id
-        told = self._panel.score(lambda: sample_of_row(inputs, outputs, expectations, trace), target)
+        told = self._panel.score(lambda: row_of(inputs, outputs, expectations, trace), target)
         found = [_feedback(annotation, target) for annotation in told]
         return found[0] if len(found) == 1 else found
 
@@ -94,22 +94,20 @@ def scorers(*metrics: str | Metric, judge: JudgeSpec = None, **options: Unpack[P
     return [AssayScorer(panel) for panel in MetricAdapter(metrics, judge, **options).each()]
 
 
-def sample_of_row(
+def row_of(
     inputs: Any = None, outputs: Any = None, expectations: Mapping[str, Any] | None = None, trace: Trace | None = None
-) -> Sample:
-    """The sample in what MLflow hands a scorer; what the values leave open is read from the trace.
-
-    Raises InputError for contexts that hold something else than passages.
-    """
+) -> HostRow:
+    """The row that MLflow hands a scorer; what the values leave open is read from the trace."""
     known = None if trace is None else _sample_of_trace(trace, outputs)
-    return sample_of_values(inputs, outputs, expectations, strict=True, known=known)
+    names = {"question": "inputs", "answer": "outputs", "reference": "expectations"}
+    return row_of_values(inputs, outputs, expectations, strict=True, known=known, names=names)
 
 
 def _sample_of_trace(trace: Trace, outputs: Any) -> Sample | None:
     """What the trace tells: its only exchange, or of several the one that ends with these outputs."""
     found = [] if getattr(trace, "data", None) is None else list(exchanges(trace))
     if len(found) > 1:
-        answer = sample_of_values(outputs=outputs).answer
+        answer = row_of_values(outputs=outputs).sample.answer
         found = [sample for sample in found if sample.answer == answer]
     return found[0] if len(found) == 1 else None
 

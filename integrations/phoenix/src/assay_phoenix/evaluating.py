@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 from assay._util.call_repr import call_repr
 from assay.errors import InputError, MissingExtra
-from assay.evaluation.adapters import MetricAdapter, PanelOptions, sample_of_columns
+from assay.evaluation.adapters import MetricAdapter, PanelOptions, row_of_columns
 from assay.judges.base import JudgeSpec
 from assay.metrics.base import Metric
 from assay.sinks.annotations import Annotation
@@ -92,10 +92,10 @@ class AssayEvaluator(Evaluator):  # type: ignore[misc, unused-ignore]
         return texts, {**{name: name for name in texts}, **(mapping or self._input_mapping or {})}
 
     def _evaluate(self, eval_input: dict[str, Any]) -> list[Score]:
-        return [self._score(one) for one in self._panel.score(lambda: sample_of_columns(eval_input))]
+        return [self._score(one) for one in self._panel.score(lambda: row_of_columns(eval_input))]
 
     async def _async_evaluate(self, eval_input: dict[str, Any]) -> list[Score]:
-        return [self._score(one) for one in await self._panel.ascore(lambda: sample_of_columns(eval_input))]
+        return [self._score(one) for one in await self._panel.ascore(lambda: row_of_columns(eval_input))]
 
     def _score(self, annotation: Annotation) -> Score:
         return Score(

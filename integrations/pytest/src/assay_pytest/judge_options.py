@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.config import Config, configuration
+from assay.config.keys import check_judge_key, check_store_password
 from assay.judges import BaseJudge
 
 
@@ -31,6 +32,9 @@ def judge_of(config: pytest.Config) -> BaseJudge:
     judge = settings.judge
     options = {name: getattr(judge, name) for name in ("base_url", "embedding_model", "window_tokens")}
     if judge.api_key_env is not None:
+        check_judge_key(
+            settings, judge.name or "", judge.base_url, judge.api_key_env, "api_key_env", "or use --assay-judge"
+        )
         options["api_key"] = os.environ.get(judge.api_key_env)
         if not options["api_key"]:
             raise InputError(f"{settings.file}: the environment variable {judge.api_key_env!r} is not set")
@@ -43,5 +47,6 @@ def store_of(config: pytest.Config) -> Path:
     named = config.getoption("assay_store")
     settings = None if named else configured(config.rootpath)
     if settings is not None and settings.store is not None:
+        check_store_password(settings, "or use --assay-store")
         return config.rootpath / settings.store
     return config.invocation_params.dir / named if named else config.rootpath / ".assay"

@@ -7,26 +7,30 @@ import concurrent.futures
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, Self, TypedDict
+from typing import Any, Self, TypeAlias, TypedDict
 
 from assay._util.call_repr import call_repr
 from assay._util.loop_threads import LoopThread
 from assay.errors import Cause, InputError, JudgeFailure
+from assay.evaluation.adapters.host_row import HostRow, read_host_row, score_host_row
 from assay.evaluation.adapters.shared_judge import get_shared_judge, shared_judge
-from assay.evaluation.score_sample import score_sample, unscored_sample
+from assay.evaluation.score_sample import unscored_sample
 from assay.judges.base import JudgeSpec, check_immediate
 from assay.judges.budget.budget import Budget, check_budget
 from assay.judges.cache import JudgementCache
 from assay.metrics.base import Metric
 from assay.metrics.names import MetricSpec, resolve
 from assay.records import Sample, ScoredSample
-from assay.records.field_names import well_formed
 from assay.sinks.annotations import Annotation, annotations_of
 from assay.sinks.base import Mask
 from assay.store.store import Store
 
 DEADLINE = 240.0  # seconds for one sample: MLflow gives up a scorer after 300
 LATE = 5.0  # seconds after a deadline at which a judge that holds its thread is left behind
+
+
+#: A row, a sample, or a function that makes one.
+RowSource: TypeAlias = Callable[[], HostRow | Sample] | HostRow | Sample
 
 
 class PanelOptions(TypedDict, total=False):
@@ -102,47 +106,39 @@ class MetricAdapter:
 
     # -- scoring --------------------------------------------------------------------------------------------------
 
-    def score(self, make: Callable[[], Sample] | Sample, target: str | None = None) -> list[Annotation]:
-        """One annotation per metric, for a sample or what makes one; waits for it.
+    def score(self, make: RowSource, target: str | None = None) -> list[Annotation]:
+        """One annotation per metric, for a row, a sample or a function that makes one; waits for it.
 
-        `target`: what is annotated, as the tool calls it. A sample that cannot be made is unscored (bad_row).
+        `target`: what is annotated, as the tool calls it. A row that cannot be made is unscored (bad_row), and so are
+        the metrics that need a value which cannot be read.
         """
-        sample = self._sample(make)
-        if isinstance(sample, ScoredSample):
-            return self._told(sample, target)
-        work, thread = self._begin(sample)
+        row = read_host_row(make)
+        if row.error is not None:
+            return self._told(unscored_sample(row.sample, self.metrics, Cause.BAD_ROW, row.error), target)
+        work, thread = self._begin(row)
         try:
             concurrent.futures.wait([work], timeout=self.deadline + LATE)
         except BaseException:  # Ctrl-C
             work.cancel()
             raise
-        return self._told(self._outcome(work, thread, sample), target)
+        return self._told(self._outcome(work, thread, row.sample), target)
 
-    async def ascore(self, make: Callable[[], Sample] | Sample, target: str | None = None) -> list[Annotation]:
+    async def ascore(self, make: RowSource, target: str | None = None) -> list[Annotation]:
         """The same for callers with a loop, which goes on meanwhile."""
-        sample = self._sample(make)
-        if isinstance(sample, ScoredSample):
-            return self._told(sample, target)
-        work, thread = self._begin(sample)
+        row = read_host_row(make)
+        if row.error is not None:
+            return self._told(unscored_sample(row.sample, self.metrics, Cause.BAD_ROW, row.error), target)
+        work, thread = self._begin(row)
         try:
             await asyncio.wait([asyncio.wrap_future(work)], timeout=self.deadline + LATE)
         except asyncio.CancelledError:
             work.cancel()
             raise
-        return self._told(self._outcome(work, thread, sample), target)
+        return self._told(self._outcome(work, thread, row.sample), target)
 
-    def _sample(self, make: Callable[[], Sample] | Sample) -> Sample | ScoredSample:
-        if isinstance(make, Sample):
-            return make
-        try:
-            return make()
-        except Exception as error:  # what the tool hands over is foreign: one row, and the others go on
-            said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-            return unscored_sample(Sample(), self.metrics, Cause.BAD_ROW, well_formed(said))
-
-    def _begin(self, sample: Sample) -> tuple[Future[ScoredSample], LoopThread | None]:
+    def _begin(self, row: HostRow) -> tuple[Future[ScoredSample], LoopThread | None]:
         async def scored(cache: JudgementCache) -> ScoredSample:
-            return await score_sample(sample, self.metrics, cache, deadline=self.deadline)
+            return await score_host_row(row, self.metrics, cache, deadline=self.deadline)
 
         try:
             return self._desk.submit(scored)

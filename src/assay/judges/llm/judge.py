@@ -20,6 +20,7 @@ from typing import Any
 
 from assay.errors import AmbiguousReply, Cause, InvalidReply, JudgeFailure
 from assay.inquiries.base import Inquiry, Prompt
+from assay.inquiries.consistency import mark_quotes
 from assay.judges import prompt_rendering as fences
 from assay.judges.asking import bug, gather_all
 from assay.judges.base import BaseJudge
@@ -81,7 +82,8 @@ class TextJudge(BaseJudge):
     max_output_tokens   what it can write at most; None for no limit of its own
     deadline            seconds for one request with all its attempts, without the time it waits for its turn
     mask                applied to all judged text before `generate` sees it. Quotes of what it changed can no longer
-                        be found in the passages, and so are no evidence; claims and reasons speak of masked text
+                        be found in the passages, and so are no evidence and lift no label; claims and reasons speak of
+                        masked text
     prefix_cache        let the first of several requests that begin alike go ahead, so that the model's cache serves
     asking              whether what belongs together is asked in one request: "auto", "fused" or "separate"; see
                         `assay.judges.fusing`
@@ -192,6 +194,7 @@ class TextJudge(BaseJudge):
     async def _converse(self, inquiry: Inquiry[Any], prompt: Prompt, tally: _Tally, more_room: bool) -> Any:
         """The judgement of one call, or of another one after a reply that could not be used."""
         correction: Correction | None = None
+        failure = JudgeFailure(Cause.PARSE, "no reply")
         for _ in range(TRIES):
             reply = await self._reserved(Request(prompt, correction, more_room))
             tally.add(reply)
@@ -199,13 +202,13 @@ class TextJudge(BaseJudge):
                 raise JudgeFailure(Cause.TRUNCATED, "the reply was cut at the token limit", raw=reply.text)
             try:
                 return inquiry.read(self._read(prompt, reply))
-            except AmbiguousReply as error:
-                raise JudgeFailure(Cause.AMBIGUOUS, f"the reply contradicts itself: {error}", raw=reply.text) from None
             except InvalidReply as error:
+                wrong = "contradicts itself" if error.cause is Cause.AMBIGUOUS else "does not fit the schema"
+                failure = JudgeFailure(error.cause, f"the reply {wrong}: {error}", raw=reply.text)
+                if isinstance(error, AmbiguousReply):
+                    break
                 correction = Correction(reply.text, str(error))
-        assert correction is not None
-        message = f"the reply does not fit the schema: {correction.message}"
-        raise JudgeFailure(Cause.PARSE, message, raw=correction.reply)
+        raise failure
 
     async def _reserved(self, request: Request) -> Reply:
         """The reply, taken from the budget where there is one and `generate` does not do that itself."""
@@ -235,7 +238,11 @@ class TextJudge(BaseJudge):
             raise InvalidReply("The JSON object is copied from the texts; give your own.")
         if reply.tokens:
             attach_probabilities(found, prompt.schema, reply.text, reply.tokens, prompt.labels)
-        return cleaned(found)
+        data = cleaned(found)
+        if "quote" in found.text:
+            shown = [(s.text, fences.clean(self.mask(s.text) if self.mask else s.text)) for s in prompt.material]
+            mark_quotes(data, [changed for text, changed in shown if changed != text])
+        return data
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,167 @@
+"""Which keys of the environment a configuration may send where.
+
+Whoever can change a file in the working directory could otherwise send any variable of the environment to an address
+of their choice. A configuration that the user named is trusted. One that was only located sends a key to an address if
+the variable belongs to that host, or if ASSAY_ALLOW_KEYS in the environment allows the pair.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+from urllib.parse import parse_qs, urlsplit
+
+from assay.config.reading import Config
+from assay.data.named_sources import is_source_name
+from assay.errors import InputError
+from assay.store.tables import is_database, url_of
+
+#: Environment variable with pairs of a variable and a host: "MY_KEY@llm.example.com, OTHER_KEY@localhost:8000".
+ALLOW = "ASSAY_ALLOW_KEYS"
+
+#: The variables that belong to the hosts of known providers. They go there over TLS and to the usual port only.
+PROVIDERS: Mapping[str, tuple[str, ...]] = {
+    "api.openai.com": ("OPENAI_API_KEY",),
+    "api.anthropic.com": ("ANTHROPIC_API_KEY",),
+    "api.cerebras.ai": ("CEREBRAS_API_KEY",),
+    "api.deepseek.com": ("DEEPSEEK_API_KEY",),
+    "api.fireworks.ai": ("FIREWORKS_API_KEY",),
+    "api.groq.com": ("GROQ_API_KEY",),
+    "api.mistral.ai": ("MISTRAL_API_KEY",),
+    "api.perplexity.ai": ("PERPLEXITY_API_KEY",),
+    "api.together.xyz": ("TOGETHER_API_KEY",),
+    "api.x.ai": ("XAI_API_KEY",),
+    "generativelanguage.googleapis.com": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    "openrouter.ai": ("OPENROUTER_API_KEY",),
+    "cloud.langfuse.com": ("LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY"),
+    "us.cloud.langfuse.com": ("LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY"),
+}
+
+_PORTS = {"https": 443, "http": 80, "postgresql": 5432}
+_SECRET_WORDS = ("KEY", "TOKEN", "PASSWORD", "SECRET", "HEADERS")
+
+COMMAND_LINE = "name the file with --config, or give {options} on the command line"
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Scheme, host and port of an address."""
+
+    scheme: str
+    host: str
+    port: int | None
+
+    @classmethod
+    def of(cls, address: str) -> Self:
+        try:
+            parts = urlsplit(address)
+            return cls(parts.scheme, (parts.hostname or "").casefold(), parts.port or _PORTS.get(parts.scheme))
+        except ValueError:
+            raise InputError(f"expected an address with a host, got {address!r}") from None
+
+    @property
+    def entry(self) -> str:
+        """The place as an entry of ASSAY_ALLOW_KEYS names it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port is None else f"{host}:{self.port}"
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.entry}"
+
+
+def check_judge_key(
+    config: Config, judge: str, base_url: str | None, variable: str, key: str, ways: str = COMMAND_LINE
+) -> None:
+    """Raise InputError if the key in `variable` must not go to the judge's address.
+
+    Args:
+        config: The configuration that says the address, the variable, or both.
+        judge: The judge as it is named: "openai:MODEL".
+        base_url: The judge's address; None for that of its provider.
+        variable: The environment variable with the key.
+        key: The key of the table [judge] that the message names.
+        ways: How else to allow it, for the message.
+    """
+    if config.named or not os.environ.get(variable):  # nothing to send
+        return
+    provider = "api.anthropic.com" if judge.startswith("anthropic") else "api.openai.com"
+    place = _Place.of(base_url or f"https://{provider}")
+    if not (_belongs(variable, place) or _allowed(variable, place)):
+        said = _refusal(variable, place, ways.format(options="--base-url and --api-key-env"))
+        raise config.section.section("judge").error(key, said)
+
+
+def check_store_password(config: Config, ways: str = COMMAND_LINE) -> None:
+    """Raise InputError if PGPASSWORD must not go to the database that the configuration names as its store.
+
+    PGPASSWORD belongs to the server that PGHOST and PGPORT name: localhost, port 5432, where they are not set.
+    """
+    store = str(config.store or "")
+    if config.named or not is_database(store) or not os.environ.get("PGPASSWORD"):
+        return
+    parts = urlsplit(url_of(store))
+    if parts.password:
+        return
+    socket = parse_qs(parts.query).get("host", [None])[-1]
+    place = _Place("postgresql", (parts.hostname or "localhost").casefold(), parts.port or 5432)
+    own = (os.environ.get("PGHOST") or "localhost", os.environ.get("PGPORT") or "5432")
+    if own != (socket or place.host, str(place.port)) and not _allowed("PGPASSWORD", place):
+        raise config.section.error("store", _refusal("PGPASSWORD", place, ways.format(options="--store")))
+
+
+def check_source_keys(config: Config, ways: str = COMMAND_LINE) -> None:
+    """Raise InputError if keys of the environment must not go to a trace store that the configuration reads from.
+
+    The clients of trace stores take their keys from variables that begin with the name of the store, PHOENIX_API_KEY
+    for one. Those keys belong to the address that another variable of the store holds, PHOENIX_ENDPOINT for one.
+    """
+    for source in () if config.named else config.data:
+        name, _, address = source.partition(":")
+        if not is_source_name(source) or "://" not in address:
+            continue
+        place = _Place.of(address)
+        own = _variables_of(name)
+        if any("://" in value and _Place.of(value) == place for value in own.values()):
+            continue
+        for variable in own:
+            secret = any(word in variable for word in _SECRET_WORDS)
+            if secret and not _belongs(variable, place) and not _allowed(variable, place):
+                raise config.section.error("data", _refusal(variable, place, ways.format(options="the source")))
+
+
+def _variables_of(name: str) -> dict[str, str]:
+    begin = name.upper().replace("-", "_") + "_"
+    return {variable: value for variable, value in sorted(os.environ.items()) if variable.startswith(begin) and value}
+
+
+def _belongs(variable: str, place: _Place) -> bool:
+    return (place.scheme, place.port) == ("https", 443) and variable in PROVIDERS.get(place.host, ())
+
+
+def _allowed(variable: str, place: _Place) -> bool:
+    return any(name == variable and host == place.host and port in (None, place.port) for name, host, port in _pairs())
+
+
+def _pairs() -> Sequence[tuple[str, str, int | None]]:
+    """The entries of ASSAY_ALLOW_KEYS: variable, host and port. An entry without a port allows every port."""
+    found = []
+    for entry in filter(None, map(str.strip, os.environ.get(ALLOW, "").split(","))):
+        variable, _, place = entry.partition("@")
+        try:
+            parts = urlsplit(f"//{place}")
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            host, port = None, None
+        if not variable or not host or parts.netloc != place or "@" in place:
+            raise InputError(f"{ALLOW}: expected entries like MY_KEY@llm.example.com:8000, got {entry!r}")
+        found.append((variable, host.casefold(), port))
+    return found
+
+
+def _refusal(variable: str, place: _Place, ways: str) -> str:
+    return (
+        f"{variable} is not sent to {place}: you did not name this file, and the variable does not belong to that "
+        f"host. If you trust it, set {ALLOW}={variable}@{place.entry}, {ways}"
+    )

@@ -1,0 +1,82 @@
+"""The tests that `.ci/run` leaves to `pytest -m full`, and what it runs in their place.
+
+Kill matrices, simulations in many settings, every pattern on every hostile text: each proves its statement by many
+cases, and any one case shows that something is broken. A function of `REDUCED` runs in `.ci/run` in the cases named
+here alone; its other cases are `full`. Before a release, and after a change to what they are about:
+
+    pytest -m full
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+_LINEAR = "tests/test_linear_time.py::test_every_"
+_BATCH = "tests/judges/batch/test_batch_"
+_GUARANTEE = "tests/judges/test_cascade_guarantee.py::test_"
+
+#: File and function -> the ids of the cases that `.ci/run` keeps. () where other tests guard the same, named behind.
+REDUCED: Mapping[str, Sequence[str]] = {
+    # the default tests have each pattern on the text that is worst for it
+    f"{_LINEAR}pattern_takes_linear_time": (),
+    f"{_LINEAR}inquiry_is_asked_and_read_in_linear_time": ("claims0", "ask0", "support0"),
+    f"{_LINEAR}function_takes_linear_time": (
+        "assay.errors:printable",
+        "assay.text.quotes:locate",
+        "assay.judges.claim_rules.extract:sentence_claims",
+    ),
+    f"{_BATCH}kills.py::test_killed_at_each_state": ("openai-create made-1", "anthropic-results asked-1"),
+    f"{_BATCH}kills.py::test_killed_at_a_random_point": ("0",),
+    f"{_BATCH}kills.py::test_killed_again_and_again": ("0",),
+    f"{_BATCH}faults.py::test_trouble_that_passes_costs_no_request_twice": ("503-create made", "dropped-results asked"),
+    # the default tests have two sizes of the first, and the third
+    f"{_GUARANTEE}false_certificates_are_five_percent_at_most": ("20-10", "100-5"),
+    f"{_GUARANTEE}several_inquiries_on_a_row_are_no_more_witnesses": ("30",),
+    f"{_GUARANTEE}the_guarantee_in_more_worlds_and_runs": (),
+    "tests/analysis/gates/test_labelled_simulated.py::test_a_gate_whose_limit_is_the_true_share_is_wrong_seldom": (
+        "50-40-badly",
+        "50-100-claims",
+    ),
+    "tests/analysis/gates/test_simulated.py::test_gates_on_two_runs_of_one_system_fail_at_most_5_percent": (
+        "8-1-None-yes or no",
+        "24-3-None-graded",
+    ),
+    "tests/stats/test_ppi.py::test_it_is_unbiased_its_interval_holds_and_is_short_where_the_judge_is_good": (
+        "wrong1-rows",
+        "wrong3-clusters",
+    ),
+    "tests/stats/test_coverage.py::test_intervals_hold_the_truth_as_often_as_they_say": ("some",),
+    "tests/stats/test_power.py::test_nine_of_ten_drops_are_seen_on_the_rows_that_the_plan_gives": ("world0-0.1",),
+    "tests/stats/test_alike.py::test_a_bias_of_5_points_is_hardly_ever_said_to_agree": ("bias0-60",),
+    "tests/stats/test_alike.py::test_where_there_is_no_bias_it_is_hardly_ever_said_to_differ": ("6-60",),
+    "tests/stats/test_alike.py::test_a_bias_as_large_as_the_margin_agrees_in_at_most_1_of_20": (),
+    "tests/stats/test_sequential.py::test_alike_runs_fail_rarely_though_looked_at_after_every_sample": ("world1",),
+    "tests/stats/test_sequential.py::test_it_stops_early_where_the_drop_is_twice_the_margin": ("0.9-0.05",),
+    "tests/stats/test_agreement.py::test_intervals_hold_the_true_figure": ("60-1",),
+    "tests/live/test_kill.py::test_ten_kills_of_the_application_lose_only_what_was_not_yet_written": ("1",),
+    "tests/live/test_kill.py::test_ten_kills_of_workers_lose_and_repeat_nothing": ("3",),
+    # the shapes that are applications are among the default tests, in every form
+    "integrations/langchain/tests/test_application_forms.py::test_application_in_another_form": (),
+    "integrations/llama_index/tests/test_application_forms.py::test_application_awaited": (),
+    "integrations/opentelemetry/tests/test_langchain_parity.py::test_imported_is_what_was_captured_live": (),
+    "integrations/opentelemetry/tests/test_llama_index_parity.py::test_imported_is_what_was_captured_live": (),
+    "tests/evaluation/sharded/test_on_ray.py::test_in_the_environment_of_ray": ("all but kills",),
+    "tests/frameworks/test_frameworks.py::test_assay_makes_no_difference_that_an_empty_handler_does_not_make": (
+        "llama-index-instrumentation",
+    ),
+}
+
+
+def is_full(nodeid: str) -> bool:
+    """Whether a long test runs in `pytest -m full` alone."""
+    function, _, case = nodeid.partition("[")
+    kept = REDUCED.get(function)
+    return kept is not None and case.removesuffix("]") not in kept
+
+
+def without_a_test(nodeids: Sequence[str]) -> list[str]:
+    """The entries of `REDUCED` and their cases that name no test."""
+    there = {nodeid.removesuffix("]") for nodeid in nodeids}
+    functions = {nodeid.partition("[")[0] for nodeid in there}
+    cases = [f"{function}[{case}" for function, kept in REDUCED.items() for case in kept]
+    return [name for name in (*REDUCED, *cases) if name not in functions and name not in there]
