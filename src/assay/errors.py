@@ -47,6 +47,7 @@ class Cause(StrEnum):
     BAD_REQUEST = "bad_request"  # the endpoint refuses this request for good
     INTERRUPTED = "interrupted"  # the run was stopped before this one was measured
     BAD_ROW = "bad_row"  # the row of data could not be read as a sample
+    LOST = "lost"  # the row was scored, and cannot be read from the store any more
     MISSING_EXTRA = "missing_extra"  # a library that the metric needs is not installed; the message says how to
     BUG = "bug"  # an error in assay, a metric or a user's judge; the message holds it
 

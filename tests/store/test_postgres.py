@@ -18,9 +18,11 @@ import assay
 from assay import Context, InputError, Sample, Score, ScoredSample, ScriptedJudge, Store
 from assay.cli.main import main
 from assay.errors import StoreError
+from assay.evaluation.result import Result
 from assay.evaluation.sharded.job import evaluate_in_processes
 from assay.sinks.store import StoreSink
 from assay.store.postgres import MIGRATIONS, PostgresTables
+from assay.store.schema import SCHEMA_VERSION
 from tests._support.servers.postgres_server import Server, server
 
 pytestmark = pytest.mark.needs(name="postgresql")
@@ -202,21 +204,52 @@ def test_a_store_of_an_earlier_version_is_brought_to_this_one_and_a_newer_one_re
 ) -> None:
     with Store(url) as store:
         store.put_judgement("k", "claims", "j", b"1")
-    monkeypatch.setattr("assay.store.postgres.SCHEMA_VERSION", 4)
-    monkeypatch.setitem(MIGRATIONS, 3, "ALTER TABLE findings ADD COLUMN seen BIGINT;; UPDATE findings SET seen = 7")
+    newer = SCHEMA_VERSION + 1
+    monkeypatch.setattr("assay.store.postgres.SCHEMA_VERSION", newer)
+    added = "ALTER TABLE findings ADD COLUMN seen BIGINT;; UPDATE findings SET seen = 7"
+    monkeypatch.setitem(MIGRATIONS, SCHEMA_VERSION, added)
     for _ in range(2):
         with Store(url) as store:
             assert store.query("SELECT seen FROM findings") == [(7,)]
     monkeypatch.undo()
-    with pytest.raises(StoreError, match=r"written by a newer assay \(schema 4\); upgrade assay"):
+    with pytest.raises(StoreError, match=rf"written by a newer assay \(schema {newer}\); upgrade assay"):
         Store(url)
+
+
+def test_a_store_of_version_3_does_not_know_how_many_rows_its_runs_had(url: str) -> None:
+    with Store(url) as store:
+        store.create_run("old", {})
+        store.put_row("old", 1, ScoredSample(sample=Sample(id="a"), scores={}))
+        store.write(lambda db: db.execute("ALTER TABLE runs DROP COLUMN saved"))
+        store.write(lambda db: db.execute("UPDATE meta SET value = '3' WHERE key = 'version'"))
+    for _ in range(2):
+        with Store(url) as store:
+            assert store.row_counts("old") == (1, None)
+            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("4",)]
+    with Store(url) as store:
+        store.create_run("new", {})
+        assert store.row_counts("new") == (0, 0)
+
+
+def test_a_gate_on_a_damaged_run_is_inconclusive(url: str) -> None:
+    """Two of twelve rows are gone, and a third cannot be read."""
+    assay.evaluate(ROWS, "faithfulness", counting(), store=url, run="now", progress=False)
+    gate = ("gate", "now", "--store", url, "--fail-under", "faithfulness=0.5")
+    assert main_with(*gate) == 0
+    with Store(url) as store:
+        store.write(lambda db: db.execute("DELETE FROM rows WHERE number > 10"))
+        store.write(lambda db: db.execute("UPDATE rows SET body = ? WHERE number = 1", (b"x",)))
+        found = Result.load("now", store)
+        assert found.incomplete == ("1 of 12 rows could not be read", "2 of 12 rows are missing from the store")
+    assert main_with(*gate) == 6
 
 
 def test_a_migration_that_fails_leaves_the_store_as_it_was(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store(url) as store:
         store.put_judgement("k", "claims", "j", b"1")
-    monkeypatch.setattr("assay.store.postgres.SCHEMA_VERSION", 4)
-    monkeypatch.setitem(MIGRATIONS, 3, "ALTER TABLE findings ADD COLUMN seen BIGINT;; SELECT nothing FROM nowhere")
+    monkeypatch.setattr("assay.store.postgres.SCHEMA_VERSION", SCHEMA_VERSION + 1)
+    added = "ALTER TABLE findings ADD COLUMN seen BIGINT;; SELECT nothing FROM nowhere"
+    monkeypatch.setitem(MIGRATIONS, SCHEMA_VERSION, added)
     with pytest.raises(StoreError, match=r"cannot be opened: .*nowhere"):
         Store(url)
     monkeypatch.undo()

@@ -15,6 +15,7 @@ import pytest
 from assay import Context, Sample, Score, ScoredSample, Store
 from assay._util.sqlite import Database
 from assay.errors import StoreError
+from assay.evaluation.result import Result
 
 
 def scored(number: int) -> ScoredSample:
@@ -261,6 +262,7 @@ def test_a_store_of_version_1_is_brought_to_this_one_in_place(tmp_path):
 def test_a_store_of_version_2_learns_when_rows_are_written(tmp_path):
     with filled(tmp_path) as store:
         started = store.run_started("run")
+    spoil(tmp_path, "ALTER TABLE runs DROP COLUMN saved")
     spoil(tmp_path, "CREATE TABLE loose AS SELECT place, run, number, id, body FROM rows")
     spoil(tmp_path, "DROP TABLE rows")
     spoil(tmp_path, "ALTER TABLE loose RENAME TO rows")
@@ -271,11 +273,31 @@ def test_a_store_of_version_2_learns_when_rows_are_written(tmp_path):
         with Store(tmp_path) as store:
             assert store.get_row("run", 1).scored == scored(1)
             assert store.get_judgement("k") == b'["a"]'
-            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("3",)]
+            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("4",)]
     with Store(tmp_path) as store:
         store.put_row("run", 2, scored(2))
         ((first,), (second,)) = store.query("SELECT at FROM rows ORDER BY number")
         assert (first, second >= started) == (None, True)
+
+
+def test_a_store_of_version_3_does_not_know_how_many_rows_its_runs_had(tmp_path):
+    filled(tmp_path)
+    spoil(tmp_path, "ALTER TABLE runs DROP COLUMN saved")
+    spoil(tmp_path, "UPDATE meta SET value = '3' WHERE key = 'version'")
+    spoil(tmp_path, "PRAGMA user_version = 3")
+    for _ in range(2):
+        with Store(tmp_path) as store:
+            assert store.get_row("run", 1).scored == scored(1)
+            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("4",)]
+    with Store(tmp_path) as store:
+        store.put_row("run", 2, scored(2))
+        assert (store.row_counts("run"), store.row_counts("run").missing) == ((2, None), 0)
+        store.put_run("run", {"judge": "j", "metrics": ["m"]})
+        spoil(tmp_path, "UPDATE rows SET body = x'00' WHERE number = 2")
+        result = Result.load("run", store)
+        assert result.incomplete == ("1 of 2 rows could not be read",)  # what is in the table is known
+        store.create_run("new", {})
+        assert store.row_counts("new") == (0, 0)
 
 
 def test_a_migration_that_fails_leaves_the_store_as_it_was(tmp_path, monkeypatch):

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-import assay.analysis.gates.checking  # noqa: F401  sessions in this process find numpy there: it cannot be imported twice
+from assay.analysis.gates import Gate, GateRule
+from assay.analysis.gates.checking import check  # sessions in this process find numpy there: it is not imported twice
 from assay.evaluation.result import Result
 
 pytest_plugins = "pytester"
@@ -316,6 +317,50 @@ def test_ctrl_c_keeps_what_was_scored_and_says_so(project: pytest.Pytester) -> N
     assert "1 answer in run cut of " in out
     assert the_run(project, "cut").stopped == "interrupted"
     assert json.loads((project.path / "r.json").read_text())["complete"] is False
+
+
+def test_a_session_that_is_killed_is_not_finished_and_its_gate_inconclusive(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        f"""
+        import os, signal
+
+        def test_first(assert_scores):
+            assert_scores({GOOD}, faithfulness=1)
+
+        def test_killed(assert_scores):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        def test_bad(assert_scores):
+            assert_scores({BAD}, faithfulness=1)
+        """
+    )
+    assert process(project, "--assay-run", "cut").ret == -signal.SIGKILL
+    cut = the_run(project, "cut")
+    assert cut.incomplete == ("the run did not finish: 1 row",)
+    decision = check(Gate((GateRule("faithfulness", "at_least", 0.5),)), cut)
+    assert (decision.verdict, decision.exit_code) == ("INCONCLUSIVE", 6)
+
+
+@pytest.mark.parametrize("first", [(), ("-x",)])
+def test_a_session_that_ends_at_its_first_failure_did_not_finish(
+    project: pytest.Pytester, first: tuple[str, ...]
+) -> None:
+    """Without -x all three rows are there: 0.5, 1 and 1."""
+    project.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.mark.parametrize("answer", [{BAD}, {GOOD}, {GOOD}])
+        def test_it(assert_scores, answer):
+            assert_scores(answer, faithfulness=1)
+        """
+    )
+    session(project, *first, "--assay-run", "one").assert_outcomes(passed=0 if first else 2, failed=1)
+    run = the_run(project, "one")
+    ended = ("the run did not finish: 1 row (stopping after 1 failures)",)
+    assert (run.rows, run.incomplete) == ((1, ended) if first else (3, ()))
+    verdict = check(Gate((GateRule("faithfulness", "at_least", 0.5),)), run).verdict
+    assert verdict == ("INCONCLUSIVE" if first else "PASS")
 
 
 def test_judge_and_store_are_those_of_the_configuration(bare: pytest.Pytester) -> None:

@@ -57,7 +57,10 @@ def gate(
         typer.Option(metavar="FILE", help="For --good-share: what `assay align LABELS --write FILE` wrote."),
     ] = None,
     allow_inconclusive: Annotated[
-        bool, typer.Option("--allow-inconclusive", help="End with 0 where it cannot be told, too.")
+        bool,
+        typer.Option(
+            "--allow-inconclusive", help="End with 0 where it cannot be told, too, unless a run is incomplete."
+        ),
     ] = False,
     n: Annotated[int, typer.Option("-n", "--rows", help="How many rows to name for each rule.")] = 5,
     store: StoreOption = Path(".assay"),
@@ -105,8 +108,8 @@ def gate(
 
         show(as_rich(decision))
     write_decision(decision, summary, junit)
-    code = decision.exit_code
-    raise typer.Exit(0 if allow_inconclusive and decision.verdict == "INCONCLUSIVE" else code)
+    allowed = allow_inconclusive and decision.verdict == "INCONCLUSIVE" and not decision.incomplete
+    raise typer.Exit(0 if allowed else decision.exit_code)
 
 
 def _with_options(

@@ -27,16 +27,16 @@ def info(store: StoreOption = Path(".assay"), as_json: JsonOption = False) -> No
     with opened(store) as kept:
         runs, judges, size = kept.runs(), kept.judges(), kept.size()
         name = kept.name
-    rows, judgements = sum(rows for *_, rows in runs), sum(judges.values())
+    rows, judgements = sum(run.rows.stored for run in runs), sum(judges.values())
     if as_json:
-        began = [started for _, started, _, _ in runs]
+        began = [run.started for run in runs]
         say_json(
             {"store": name, "bytes": size, "runs": len(runs), "rows": rows, "findings": judgements,
              "oldest": min(began, default=None), "newest": max(began, default=None)}, indent=2,
         )  # fmt: skip
         return
     say(f"store {name}: {size_in_words(size)}")
-    since = f", the first of {_day(min(started for _, started, _, _ in runs))}" if runs else ""
+    since = f", the first of {_day(min(run.started for run in runs))}" if runs else ""
     say(f"{pluralize(len(runs), 'run')} with {pluralize(rows, 'row')}{since}")
     say(f"{pluralize(judgements, 'judgement')} by {pluralize(len(judges), 'judge')}")
 

@@ -72,6 +72,8 @@ class Data:
         self._limit = limit
         self._language = language
         self._spent = False
+        self._counted = False
+        self._count: int | None = None
         head, self._rows = _opened(source)
         total = source.total if source.total is not None or len(head) == source.head else len(head)
         self.total = min(total, limit) if total is not None and limit is not None else total
@@ -99,8 +101,9 @@ class Data:
         """The number of rows, counted where it is not known and counting is quick; None where it is neither."""
         if self.total is not None or self._source.count is None:
             return self.total
-        counted = self._source.count()
-        return counted if counted is None or self._limit is None else min(counted, self._limit)
+        if not self._counted:
+            self._count, self._counted = self._source.count(), True
+        return self._count if self._count is None or self._limit is None else min(self._count, self._limit)
 
     def _read(self, rows: Iterator[object]) -> Iterator[tuple[int, Sample | RowError]]:
         number = 0

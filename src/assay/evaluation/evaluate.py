@@ -14,6 +14,7 @@ from assay._util.normalise import well_formed
 from assay._util.sync import run_sync
 from assay.data import ColumnMap, Data, Rows, missing_columns, open_data
 from assay.errors import Cause, InputError
+from assay.evaluation.completeness import NOT_FINISHED
 from assay.evaluation.result import Result
 from assay.evaluation.run import EvaluationRun, RunOptions
 from assay.evaluation.run_names import same_model_at_other_address, start_run
@@ -238,7 +239,8 @@ def _begin(
         raise InputError(f"note: expected a text, got {type(note).__name__}")
     note = note and well_formed(note)
     kept = store if isinstance(store, Store) else Store(store) if store is not None else Store.temporary()
-    result = Result(run="", store=kept, judge=judge.fingerprint, note=note, data=source.name, started=time.time())
+    result = Result(run="", store=kept, judge=judge.fingerprint, note=note, data=source.name, started=time.time(),
+                    expected=source.total_for_estimates())  # fmt: skip
     for metric in chosen:
         result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
         result.parameters[metric.label] = repr(metric)
@@ -251,7 +253,7 @@ def _begin(
     result.notes.extend(source.doubts)
     if (unable := _unable(chosen, judge)) is not None:
         result.notes.append(unable)
-    result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
+    result.run = start_run(kept, run, {**result.info(), "stopped": NOT_FINISHED}, replace=replace)
     judgements = kept.judgements(result.run)
     cache = JudgementCache(judge.with_store(judgements), judgements, options.reading)
     if cache.fused:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from assay._util.csv_rows import write_table
 from assay._util.install_hints import install_package
 from assay._util.terminal import pluralize
-from assay.errors import InputError, MissingExtra, printable
+from assay.errors import Cause, InputError, MissingExtra, printable
+from assay.evaluation.completeness import incomplete_reasons
 from assay.evaluation.groups import cluster_of, grouped_by, value_in
 from assay.evaluation.summary import Summary
 from assay.records import ScoredSample, Usage
@@ -27,9 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One metric that has no value on one row, and why. `raw` is the judge's own reply where there was one."""
+    """One metric that has no value on one row, and why. `raw` is the judge's own reply where there was one.
 
-    number: int
+    `number` is None for a row that is missing from the store.
+    """
+
+    number: int | None
     id: str | None
     metric: str
     cause: str
@@ -38,7 +42,8 @@ class Failure:
 
     def __str__(self) -> str:
         named = "" if self.id is None else f" ({self.id})"
-        return printable(f"row {self.number}{named}: {self.metric} not scored ({self.cause}): {self.message}")
+        row = "a row" if self.number is None else f"row {self.number}"
+        return printable(f"{row}{named}: {self.metric} not scored ({self.cause}): {self.message}")
 
     def __repr__(self) -> str:
         return f"<Failure {self}>"
@@ -50,7 +55,11 @@ class Result:
 
     metrics   the summary of each metric, by name
     parameters  each metric with its parameters, in words
-    complete  False when the run was stopped before the data ended; `stopped` says by what
+    complete  False when the run did not finish, or rows of it are lost; see `incomplete`
+    rows      rows that are scored and can be read
+    expected  rows of the data, where that was known at the start
+    unreadable  rows in the store that cannot be read; `missing` were saved, and are not in the store any more
+    stopped   why the run did not finish; None where it did
     usage     what the judge was asked in this run; `reused` counts judgements that cost nothing
     deliveries  what became of the scores in each sink, by its name
     notes     what a reader of the figures should know, one sentence each
@@ -76,10 +85,16 @@ class Result:
     data: str | None = None
     started: float | None = None
     cluster: str | None = None
+    expected: int | None = None
+    unreadable: int = 0
+    missing: int = 0
 
     @classmethod
     def load(cls, run: str = "last", store: Store | str | Path = ".assay") -> Result:
-        """A run from a store. Raises InputError when it is not there."""
+        """Load a run from a store, also one that is damaged or did not finish: see `incomplete`.
+
+        Raises InputError when it is not there.
+        """
         store = store if isinstance(store, Store) else Store(store)
         run = store.run_id(run)
         info = store.get_run(run)
@@ -89,16 +104,41 @@ class Result:
         result.parameters = info.get("parameters", {})
         result.deliveries = {name: Deliveries.from_dict(found) for name, found in info.get("deliveries", {}).items()}
         result.notes = list(info.get("notes", ()))
-        result.note, result.data = info.get("note"), info.get("data")
+        result.note, result.data, result.expected = info.get("note"), info.get("data"), info.get("expected")
         result.started = store.run_started(run)
-        result.metrics = {name: Summary(metric=name) for name in info["metrics"]}
+        known = info.get("summaries", {})
+        result.metrics = {name: Summary.empty(name, known.get(name)) for name in info["metrics"]}
+        counts = store.row_counts(run)  # before the rows are read: those that are written meanwhile are not lost
         for row in store.rows(run):
             result.add(row.scored)
+        result.unreadable, result.missing = max(0, counts.stored - result.rows), counts.missing
+        result._count_lost()
         return result
 
     @property
     def complete(self) -> bool:
-        return self.stopped is None
+        return not self.incomplete
+
+    @property
+    def lost(self) -> int:
+        """Rows that belong to the run and cannot be read."""
+        return self.unreadable + self.missing
+
+    @property
+    def incomplete(self) -> tuple[str, ...]:
+        """Why figures over this run are not figures over all its rows, in words; empty for a complete run."""
+        return incomplete_reasons(
+            self.rows,
+            stopped=self.stopped,
+            expected=self.expected,
+            unreadable=self.unreadable,
+            missing=self.missing,
+        )
+
+    def _count_lost(self) -> None:
+        """Lost rows are rows without a value, of every metric."""
+        for summary in self.metrics.values():
+            summary.add_lost(self.lost)
 
     def add(self, scored: ScoredSample) -> None:
         """Take one more row into the summaries."""
@@ -120,6 +160,7 @@ class Result:
             found.add(row.scored)
         if not there:
             raise InputError(f"cluster: no row has the column {column!r}")
+        found._count_lost()
         return found
 
     def info(self) -> dict[str, Any]:
@@ -137,6 +178,7 @@ class Result:
             "note": self.note,
             "data": self.data,
             "rows": self.rows,
+            "expected": self.expected,
             "summaries": {name: summary.to_dict() for name, summary in self.metrics.items()},
         }
 
@@ -144,7 +186,8 @@ class Result:
         """The run and its summaries as plain JSON values, without the rows: see `to_jsonl` and `to_csv` for these."""
         info = self.info()
         summaries = info.pop("summaries")
-        info |= {"complete": self.complete, "cluster": self.cluster, "metrics": summaries}
+        info |= {"complete": self.complete, "incomplete": list(self.incomplete), "lost": self.lost}
+        info |= {"cluster": self.cluster, "metrics": summaries}
         return {"run": self.run, "started": self.started, **info}
 
     def __iter__(self) -> Iterator[ScoredSample]:
@@ -157,14 +200,24 @@ class Result:
 
     @property
     def failures(self) -> list[Failure]:
-        """Every score without a value, row by row."""
-        return [
+        """Every score without a value, row by row; rows that are lost come last, with the cause `lost`."""
+        found = [
             Failure(row.number, row.scored.sample.id, name, score.unscored.cause.value, score.unscored.message,
                     score.unscored.raw)
             for row in self.numbered()
             for name, score in row.scored.scores.items()
             if score.unscored is not None
         ]  # fmt: skip
+        return found + self._lost_scores() if self.lost else found
+
+    def _lost_scores(self) -> list[Failure]:
+        rows: list[tuple[int | None, str]] = [
+            (number, "the row could not be read") for number in self.store.unreadable(self.run)
+        ]
+        rows += [(None, "the row is missing from the store")] * self.missing
+        return [
+            Failure(number, None, name, Cause.LOST.value, why, None) for number, why in rows for name in self.metrics
+        ]
 
     def row(self, row: int | str) -> ScoredSample:
         """One row by its id or its number, from 1. Raises InputError when there is none."""

@@ -11,12 +11,15 @@ from typing import Any
 from assay._util.normalise import well_formed
 from assay.errors import InputError, StoreError
 from assay.evaluation.summary import Summary
-from assay.store.store import Store
+from assay.store.store import RowCounts, Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLine:
-    """One run of a store, as lists show it. `started` counts seconds since 1970; what is not known is None."""
+    """One run of a store, as lists show it. `started` counts seconds since 1970; what is not known is None.
+
+    `rows` are all that belong to the run; `missing` of them are not in the store any more.
+    """
 
     run: str
     started: float
@@ -26,6 +29,7 @@ class RunLine:
     note: str | None = None
     data: str | None = None
     stopped: str | None = None
+    missing: int = 0
 
     @property
     def unscored(self) -> int:
@@ -35,7 +39,7 @@ class RunLine:
     def to_dict(self) -> dict[str, Any]:
         """The line as plain JSON values."""
         summaries = {name: summary.to_dict() for name, summary in self.metrics.items()}
-        names = ("run", "started", "rows", "judge", "note", "data", "stopped", "unscored")
+        names = ("run", "started", "rows", "judge", "note", "data", "stopped", "missing", "unscored")
         return {**{name: getattr(self, name) for name in names}, "metrics": summaries}
 
 
@@ -47,20 +51,27 @@ def runs_of(store: Store, limit: int | None = None) -> list[RunLine]:
     lines = []
     for run, started, info, rows in store.runs()[:limit]:
         kept = info.get("summaries")
-        if kept is not None and info.get("rows") == rows:
+        if kept is not None and info.get("rows") == rows.stored and not rows.missing:
             metrics = {name: Summary.from_dict(name, found) for name, found in kept.items()}
         else:
-            metrics = _summaries(store, run, info.get("metrics", ()))
+            metrics = _summaries(store, run, info.get("metrics", ()), rows)
         said = {name: info.get(name) for name in ("judge", "note", "data", "stopped")}
-        lines.append(RunLine(run=run, started=started, rows=rows, metrics=metrics, **said))
+        lines.append(
+            RunLine(
+                run=run, started=started, rows=rows.stored + rows.missing, missing=rows.missing, metrics=metrics, **said
+            )
+        )
     return lines
 
 
-def _summaries(store: Store, run: str, names: Any) -> dict[str, Summary]:
-    metrics = {name: Summary(metric=name) for name in names}
+def _summaries(store: Store, run: str, names: Any, counts: RowCounts) -> dict[str, Summary]:
+    metrics, readable = {name: Summary(metric=name) for name in names}, 0
     for row in store.rows(run):
+        readable += 1
         for name, score in row.scored.scores.items():
             metrics.setdefault(name, Summary(metric=name)).add(score)
+    for summary in metrics.values():
+        summary.add_lost(counts.missing + max(0, counts.stored - readable))
     return metrics
 
 

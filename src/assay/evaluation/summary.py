@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from assay.errors import printable
+from assay.errors import Cause, printable
 from assay.records import BY_CONVENTION, Direction, Score
 from assay.stats.moments import Moments
 
@@ -57,6 +57,12 @@ class Summary:
         self.scored += 1
         self._plus(score.value)
         self._moments.add(score.value, score.low, score.high, cluster)
+
+    def add_lost(self, rows: int) -> None:
+        """Take rows into account that were scored and cannot be read any more."""
+        if rows:
+            self.total += rows
+            self.causes[Cause.LOST] += rows
 
     def _plus(self, value: float) -> None:
         total = self._sum + value
@@ -146,6 +152,11 @@ class Summary:
             "high": self.high,
             "direction": self.direction,
         }
+
+    @classmethod
+    def empty(cls, metric: str, data: Mapping[str, Any] | None) -> Self:
+        """A summary of no rows; `data`, where there is some, is what `to_dict` wrote, and has the range."""
+        return cls(metric) if data is None else cls(metric, data["low"], data["high"], data["direction"])
 
     @classmethod
     def from_dict(cls, metric: str, data: Mapping[str, Any]) -> Self:

@@ -49,6 +49,7 @@ def report_of(result: Result, baseline: Result | None = None, options: ReportOpt
     options = options or ReportOptions()
     metrics = _metrics(result, options.metrics)
     figures = gathered(result.numbered(), metrics, options.slices, options.cluster)
+    figures.add_lost(result.lost)
     report = Report(result, metrics, figures, causes=_causes(result, options.judge))
     return report if baseline is None else _against(report, baseline, options)
 
@@ -79,6 +80,7 @@ def _against(report: Report, baseline: Result, options: ReportOptions) -> Report
     report.before = Gathered(report.metrics, options.slices)
     for row in baseline.numbered():
         report.before.take(row)
+    report.before.add_lost(baseline.lost)
     report.pairs = dict(same_rows(report.result.numbered(), baseline.numbered()))
     return report
 

@@ -84,6 +84,11 @@ class Gathered:
                     figures = group.setdefault(name, Figures(Summary(metric=name)))
                     figures.add(score, row.number, together)
 
+    def add_lost(self, rows: int) -> None:
+        """Take rows into account that belong to the run and cannot be read; no slice is known of them."""
+        for figures in self.of.values():
+            figures.summary.add_lost(rows)
+
     def _value(self, sample: Sample, column: str) -> str | None:
         there, value = value_in(sample, column)
         if there:

@@ -48,6 +48,8 @@ def write_junit(report: Report, path: str | Path, least: Mapping[str, float] | N
     cases: dict[str, list[Case]] = {name: [] for name in report.metrics}
     for case in cases_of(report, least or {}):
         cases[case.group].append(case)
+    if report.result.incomplete:
+        cases["assay.run"] = [Case("the run is complete", "assay.run", "error", "; ".join(report.result.incomplete))]
     when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(report.result.started or 0))
     text = _document(
         "assay " + report.result.run, cases, f' time="{report.result.seconds:.3f}"', f' time="0" timestamp="{when}"'

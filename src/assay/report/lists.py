@@ -28,6 +28,8 @@ def runs_list(lines: Iterable[RunLine]) -> RenderableType:
     for line in lines:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.started))
         facts = [pluralize(line.rows, "row"), *([line.data] if line.data else [])]
+        if line.missing:
+            facts.append(f"{line.missing} missing from the store")
         if line.unscored:
             facts.append(f"{line.unscored} not scored")
         blocks.append(Text(line.run, style="bold").append(f"  {when}", style="not bold dim"))
@@ -80,5 +82,11 @@ def failures_list(failures: Iterable[Failure]) -> RenderableType:
         table.add_column(title, justify="right" if right else "left", no_wrap=right, overflow="fold",
                          min_width=len(title), ratio=None, style="yellow" if title == "cause" else "")  # fmt: skip
     for one in failures:
-        table.add_row(str(one.number), Text(one.id or ""), Text(one.metric), Text(one.cause), Text(one.message))
+        table.add_row(
+            "–" if one.number is None else str(one.number),
+            Text(one.id or ""),
+            Text(one.metric),
+            Text(one.cause),
+            Text(one.message),
+        )
     return table

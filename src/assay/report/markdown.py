@@ -62,8 +62,8 @@ def _lines(report: Report) -> Iterator[str]:
     compared = () if report.comparison is None else report.comparison.notes
     for note in dict.fromkeys((*report.result.notes, *compared)):
         yield f"\n> {escaped_whole(note)}"
-    if report.result.stopped:
-        yield f"\n> The run was stopped before its data ended: {escaped_whole(report.result.stopped)}"
+    for reason in report.result.incomplete:
+        yield f"\n> Incomplete: {escaped_whole(reason)}"
 
 
 def escaped_whole(text: str) -> str:

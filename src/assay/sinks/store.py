@@ -74,6 +74,7 @@ class StoreSink:
         with contextlib.suppress(InputError):  # a new run
             known = store.get_run(self.run)
         known.pop("summaries", None)  # of the rows as they were
+        known["continuous"] = known.get("continuous", not known)  # a run of its own has no end
         self._metrics |= {*known.get("metrics", ()), *scored.scores}
         self._judge = judge or known.get("judge") or ""
         metrics = [*known.get("metrics", ()), *(name for name in scored.scores if name not in known.get("metrics", ()))]

@@ -56,7 +56,7 @@ CREATE INDEX findings_by_maker ON findings (maker);;
 CREATE INDEX findings_by_time ON findings (at);;
 CREATE TABLE runs (
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE, started DOUBLE PRECISION NOT NULL,
-    info TEXT NOT NULL
+    info TEXT NOT NULL, saved BIGINT
 );;
 CREATE TABLE used (run BIGINT NOT NULL, finding BIGINT NOT NULL, PRIMARY KEY (run, finding));;
 CREATE INDEX used_by_finding ON used (finding);;
@@ -69,7 +69,7 @@ CREATE INDEX rows_by_id ON rows (run, id)
 """
 
 #: How a store of an earlier version becomes one of the next: statements, by the version that they start from.
-MIGRATIONS: Mapping[int, str] = {}
+MIGRATIONS: Mapping[int, str] = {3: "ALTER TABLE runs ADD COLUMN saved BIGINT"}
 
 
 class PostgresTables:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -45,7 +46,8 @@ def prune(
 ) -> Pruned:
     """Delete the oldest rows, runs of which no row is left, and judgements that no run that is left has used.
 
-    older_than  seconds: what was written before that goes. A run whose rows go on coming keeps the later ones
+    older_than  seconds: what was written before that goes. A run whose rows go on coming keeps the later ones.
+                Of a run that was scored at one time, the rows that go are lost: a gate on it is inconclusive
     max_bytes   bytes that the store may take: as much of the oldest goes, by the hour. What runs in `keep` need stays,
                 and so may more than that
     keep        names of runs of which nothing is deleted; "last" is the one started last
@@ -84,7 +86,11 @@ def prune(
 
 
 def _deleted(db: Statements, cutoff: float, kept: Sequence[str]) -> tuple[tuple[str, ...], int, int]:
-    rows = db.execute(f"DELETE FROM rows WHERE {_AGE} < ? AND {_not_among('run', kept)}", [cutoff, *kept]).rowcount
+    old, values = f"{_AGE} < ? AND {_not_among('run', kept)}", [cutoff, *kept]
+    by_run = _all(db, f"SELECT run, COUNT(*) FROM rows WHERE {old} GROUP BY run", values)
+    rows = db.execute(f"DELETE FROM rows WHERE {old}", values).rowcount
+    for run, count in by_run:
+        _uncount(db, run, count)
     empty = f"started < ? AND NOT EXISTS (SELECT 1 FROM rows WHERE run = runs.id) AND {_not_among('id', kept)}"
     runs = tuple(sorted(str(name) for (name,) in _all(db, f"SELECT id FROM runs WHERE {empty}", [cutoff, *kept])))
     for run in runs:
@@ -92,6 +98,13 @@ def _deleted(db: Statements, cutoff: float, kept: Sequence[str]) -> tuple[tuple[
         db.execute("DELETE FROM runs WHERE id = ?", (run,))
     judgements = db.execute(f"DELETE FROM findings WHERE at < ? AND {_UNUSED}", (cutoff,)).rowcount
     return runs, rows, judgements
+
+
+def _uncount(db: Statements, run: str, rows: int) -> None:
+    """Rows of a continuous run do not belong to it any more; those of any other run are missing from now on."""
+    found = db.execute("SELECT info FROM runs WHERE id = ?", (run,)).fetchone()
+    if found is not None and json.loads(found[0]).get("continuous"):
+        db.execute("UPDATE runs SET saved = saved - ? WHERE id = ?", (rows, run))
 
 
 def _not_among(column: str, names: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,12 +27,26 @@ class Row:
         return f"<Row {self.number}: {self.scored!r}>"
 
 
-def put_row(db: Statements, run: str, number: int, name: str | None, body: bytes) -> None:
-    db.execute(
-        "INSERT INTO rows (run, number, id, body, at) VALUES (?, ?, ?, ?, ?) "
-        "ON CONFLICT (run, number) DO UPDATE SET id = excluded.id, body = excluded.body, at = excluded.at",
-        (run, number, name, body, time.time()),
-    )
+def put_rows(db: Statements, run: str, rows: Iterable[tuple[int, str | None, bytes]]) -> None:
+    """Write rows (number, id, body) of a run, and count the new ones in the same transaction."""
+    added = sum(_put_row(db, run, *row) for row in rows)
+    if added:
+        db.execute("UPDATE runs SET saved = saved + ? WHERE id = ?", (added, run))  # NULL stays NULL
+
+
+def _put_row(db: Statements, run: str, number: int, name: str | None, body: bytes) -> bool:
+    """Insert or replace one row; whether it is new."""
+    now = time.time()
+    # not DO UPDATE: the number of rows would be 1 for a new row and for a replaced one
+    new = db.execute(
+        "INSERT INTO rows (run, number, id, body, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (run, number) DO NOTHING",
+        (run, number, name, body, now),
+    ).rowcount
+    if not new:
+        db.execute(
+            "UPDATE rows SET id = ?, body = ?, at = ? WHERE run = ? AND number = ?", (name, body, now, run, number)
+        )
+    return bool(new)
 
 
 def scores_of(scored: ScoredSample) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The tables of a store, and how those of an earlier version become these.
 
 Version 2 keeps judgements and rows compressed, under keys of 16 bytes, away from the indices; it counts runs in the
-order in which they began, and knows which judgements a run used. Version 3 knows when a row was written.
+order in which they began, and knows which judgements a run used. Version 3 knows when a row was written. Version 4
+counts the rows that were saved for each run.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ T = TypeVar("T")
 
 _SIZES = ("page_count", "freelist_count", "page_size")
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 MARKER = "findings"
 
 #: Version 1 knows tables by these names, and looks at `meta` for the version only after it has made its own.
@@ -37,7 +38,8 @@ CREATE TABLE findings (
 CREATE INDEX findings_by_maker ON findings (maker);;
 CREATE INDEX findings_by_time ON findings (at);;
 CREATE TABLE runs (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, started REAL NOT NULL, info TEXT NOT NULL
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, started REAL NOT NULL, info TEXT NOT NULL,
+    saved INTEGER
 );;
 CREATE TABLE used (run INTEGER NOT NULL, finding INTEGER NOT NULL, PRIMARY KEY (run, finding)) WITHOUT ROWID;;
 CREATE TABLE rows (
@@ -60,8 +62,10 @@ def version_of(db: sqlite3.Connection) -> int:
 
 def migrate(db: sqlite3.Connection, version: int) -> None:
     """Bring a store of an earlier version to this one, whole, in the transaction that is open."""
-    if version == 2:
-        db.execute("ALTER TABLE rows ADD COLUMN at REAL")
+    if version >= 2:
+        if version == 2:
+            db.execute("ALTER TABLE rows ADD COLUMN at REAL")
+        db.execute("ALTER TABLE runs ADD COLUMN saved INTEGER")  # NULL: unknown for the runs that are there
         db.execute("UPDATE meta SET value = ? WHERE key = 'version'", (str(SCHEMA_VERSION),))
         return
     tables = ("findings", "runs", "rows")

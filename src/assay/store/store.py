@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from assay._util.call_repr import call_repr
 from assay._util.compression import key_hash, pack, to_json, unpack
@@ -24,7 +24,7 @@ from assay._util.normalise import well_formed
 from assay.errors import InputError, StoreError
 from assay.records import ScoredSample
 from assay.store.rows import Row as Row
-from assay.store.rows import clean, is_readable, packed, put_row, row_of, scores_of, stored_scores
+from assay.store.rows import clean, is_readable, packed, put_rows, row_of, scores_of, stored_scores
 from assay.store.schema import FileTables, maker
 from assay.store.tables import FILE_NAME as FILE_NAME
 from assay.store.tables import Statements, Tables, file_of, is_database, url_of
@@ -38,6 +38,38 @@ NOTED = 64  # judgements found by a run before the store is told of them, if no 
 
 #: A judgement to keep: its content address, the inquiry's name, the judge's fingerprint, and the judgement as JSON.
 Judgement = tuple[str, str, str, bytes]
+
+
+#: A run without rows, or with those that were written before it: then they are counted.
+_NEW_RUN = (
+    "INSERT INTO runs (id, started, info, saved) VALUES (?, ?, ?, (SELECT COUNT(*) FROM rows WHERE rows.run = ?))"
+)
+_ROWS_OF_RUN = "(SELECT COUNT(*) FROM rows WHERE rows.run = runs.id)"
+
+
+class RowCounts(NamedTuple):
+    """The number of rows of a run.
+
+    stored  rows in the table, also those that cannot be read
+    saved   rows that were written; None for runs of an earlier assay, which did not count
+    """
+
+    stored: int
+    saved: int | None
+
+    @property
+    def missing(self) -> int:
+        """Rows that were written, and are not in the table."""
+        return max(0, (self.saved or 0) - self.stored)
+
+
+class StoredRun(NamedTuple):
+    """A run of a store: its id, its start (seconds since 1970), what is known about it, and its number of rows."""
+
+    id: str
+    started: float
+    info: dict[str, Any]
+    rows: RowCounts
 
 
 class Store:
@@ -228,9 +260,9 @@ class Store:
 
     def create_run(self, run: str, info: Mapping[str, Any]) -> None:
         """Start a run. Raises InputError when there is one of this name: two runs never mix their rows."""
-        sql = "INSERT INTO runs (id, started, info) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING"
+        sql = f"{_NEW_RUN} ON CONFLICT (id) DO NOTHING"
         values = (run, time.time(), to_json(info))
-        if not self.write(lambda db: db.execute(sql, values).rowcount):
+        if not self.write(lambda db: db.execute(sql, (*values, run)).rowcount):
             if self._one("SELECT id, started, info FROM runs WHERE id = ?", run) == values:
                 return  # it was done twice
             there = f"run: {run!r} is in the store {self.name!r} already"
@@ -238,10 +270,8 @@ class Store:
 
     def put_run(self, run: str, info: Mapping[str, Any]) -> None:
         """Update what is known about a run; it is started if it is not there."""
-        sql = (
-            "INSERT INTO runs (id, started, info) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET info = excluded.info"
-        )
-        values, used = (run, time.time(), to_json(info)), self._used_by(run)
+        sql = f"{_NEW_RUN} ON CONFLICT (id) DO UPDATE SET info = excluded.info"
+        values, used = (run, time.time(), to_json(info), run), self._used_by(run)
 
         def put(db: Statements) -> None:
             db.execute(sql, values)
@@ -273,12 +303,18 @@ class Store:
         info: dict[str, Any] = json.loads(row[0])
         return info
 
-    def runs(self) -> list[tuple[str, float, dict[str, Any], int]]:
-        """Every run, the one started last first: its id, when it began (seconds since 1970), what is known about it,
-        and how many rows it has.
-        """
-        sql = "SELECT id, started, info, (SELECT COUNT(*) FROM rows WHERE run = runs.id) FROM runs ORDER BY number DESC"
-        return [(run, started, json.loads(info), rows) for run, started, info, rows in self.query(sql)]
+    def runs(self) -> list[StoredRun]:
+        """Every run, the one started last first."""
+        sql = f"SELECT id, started, info, {_ROWS_OF_RUN}, saved FROM runs ORDER BY number DESC"
+        return [
+            StoredRun(run, started, json.loads(info), RowCounts(rows, saved))
+            for run, started, info, rows, saved in self.query(sql)
+        ]
+
+    def row_counts(self, run: str) -> RowCounts:
+        """How many rows a run has, and how many were saved for it."""
+        found = self._one(f"SELECT {_ROWS_OF_RUN}, saved FROM runs WHERE id = ?", run)
+        return RowCounts(0, None) if found is None else RowCounts(*found)
 
     def run_started(self, run: str) -> float | None:
         """When a run began, in seconds since 1970; None where there is none of this id."""
@@ -312,7 +348,7 @@ class Store:
         used = self._used_by(run)
 
         def put(db: Statements) -> None:
-            put_row(db, run, number, name, body)
+            put_rows(db, run, [(number, name, body)])
             _note(db, run, used)
 
         self.write(put)
@@ -324,11 +360,7 @@ class Store:
             for number, scored in rows
         ]
 
-        def put(db: Statements) -> None:
-            for number, name, body in bodies:
-                put_row(db, run, number, name, body)
-
-        self.write(put)
+        self.write(lambda db: put_rows(db, run, bodies))
 
     def merge_row(self, run: str, scored: ScoredSample) -> int:
         """Keep one scored sample under its key: a new row at the end, or new scores on the row that it has already.
@@ -342,7 +374,8 @@ class Store:
             found = db.execute("SELECT number, body FROM rows WHERE run = ? AND id = ?", (run, key)).fetchone()
             last = "SELECT COALESCE(MAX(number), 0) FROM rows WHERE run = ?"
             number = int(found[0] if found else db.execute(last, (run,)).fetchone()[0] + 1)
-            put_row(db, run, number, key, packed(sample, {**(stored_scores(found[1]) if found else {}), **scores}))
+            body = packed(sample, {**(stored_scores(found[1]) if found else {}), **scores})
+            put_rows(db, run, [(number, key, body)])
             return number
 
         return self.write(merge)

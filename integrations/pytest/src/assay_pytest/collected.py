@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from assay.errors import AssayError, InputError
+from assay.evaluation.completeness import NOT_FINISHED
 from assay.evaluation.result import Result
 from assay.evaluation.run_names import new_name
 from assay.judges.base import BaseJudge
@@ -55,7 +56,7 @@ class SessionScores:
         """Make the run, or find that another worker of this session has. Raises InputError for an older one's name."""
         if self._begun:
             return
-        info = {"judge": judge.fingerprint, "metrics": [], "stopped": "not finished", "note": "pytest",
+        info = {"judge": judge.fingerprint, "metrics": [], "stopped": NOT_FINISHED, "note": "pytest",
                 "data": str(self._config.rootpath.name), "session": self._session}  # fmt: skip
         try:
             self.store.create_run(self.run, info)
@@ -73,11 +74,15 @@ class SessionScores:
             item.user_properties.append((PROPERTY, self.run))
         return number
 
-    def finish(self, *, interrupted: bool) -> None:
-        """Close the run: its means, what it cost, and the report, where one is wanted."""
+    def finish(self, stopped: str | None) -> None:
+        """Close the run: its means, what it cost, and the report, where one is wanted.
+
+        Args:
+            stopped: Why the session ended before all its tests; None where it did not.
+        """
         try:
             result = Result.load(self.run, self.store)
-            result.stopped = "interrupted" if interrupted else None
+            result.stopped = stopped
             result.seconds = time.time() - (result.started or time.time())
             for row in result.numbered():
                 for score in row.scored.scores.values():

@@ -70,7 +70,16 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     collected = _collected(session.config)
     if collected is not None and not hasattr(session.config, "workerinput"):
-        collected.finish(interrupted=exitstatus == pytest.ExitCode.INTERRUPTED)
+        collected.finish(_stopped(session, exitstatus))
+
+
+def _stopped(session: pytest.Session, exitstatus: int) -> str | None:
+    """Why the session ended before all its tests; None where it did not."""
+    if exitstatus == pytest.ExitCode.INTERRUPTED:
+        return "interrupted"
+    if exitstatus == pytest.ExitCode.INTERNAL_ERROR:
+        return "internal error"
+    return str(session.shouldfail or session.shouldstop or "") or None  # as by --maxfail
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

@@ -202,6 +202,5 @@ def _notes(first: Result, second: Result, names: Sequence[str], link: Link | Non
         if one != other:
             notes.append(f"{name} was computed in two ways: {one or 'unknown'}, and {other or 'unknown'}.")
     for result in (first, second):
-        if not result.complete:
-            notes.append(f"{result.run} was stopped before its data ended ({result.stopped}).")
+        notes += [f"{result.run} is incomplete: {reason}." for reason in result.incomplete]
     return list(dict.fromkeys([*notes, *first.notes, *second.notes]))

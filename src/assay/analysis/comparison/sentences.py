@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from assay._util.terminal import pluralize
 from assay.errors import printable
+from assay.evaluation.completeness import rows_in_words
 
 if TYPE_CHECKING:
     from assay.analysis.comparison.compare import Comparison
@@ -30,7 +31,7 @@ def sentence_of(result: Result, comparison: Comparison | None) -> str:
     """The verdict in one sentence; without a baseline, that there is none to be better or worse than."""
     if comparison is not None:
         return comparison.headline
-    rows = pluralize(result.rows, "row")
+    rows = rows_in_words(result.rows, result.lost)
     means = [f"{name} {one.mean:.3f}" for name, one in result.metrics.items() if one.mean is not None]
     found = f": {', '.join(means)}" if means else ", and none of them has a value"
     return printable(f"{result.run} by itself, {rows}{found}; better or worse is said of a run with a baseline")

@@ -25,8 +25,10 @@ def check(gate: Gate, result: Result, baseline: Result | None = None, *, witness
     """Whether the run keeps the rules of the gate, and which rows decided it.
 
     FAIL where it is shown that a rule is broken, PASS where it is kept; INCONCLUSIVE where neither is so, where rows
-    without a value could decide it, and where too few rows have one. What is left to chance is corrected for all rules
-    that test (Holm); passing needs no correction, for all rules have to pass (Berger, Technometrics 24, 1982).
+    without a value could decide it, and where too few rows have one. INCONCLUSIVE always where the run is incomplete
+    (`Result.incomplete`), and for rules against a baseline where that is: the missing rows could change it. What is
+    left to chance is corrected for all rules that test (Holm); passing needs no correction, for all rules have to pass
+    (Berger, Technometrics 24, 1982).
 
     Raises InputError for metrics that the run or the baseline has not, limits that do not fit the metric, rules against
     a baseline without one, noise or thresholds of another judge or in a file that cannot be read, and all that
@@ -36,6 +38,8 @@ def check(gate: Gate, result: Result, baseline: Result | None = None, *, witness
     for rule in gate.rules:
         _check(rule, result, baseline)
     notes = check_noise(gate, result)
+    if result.incomplete and not result.rows:
+        return _without_rows(gate, result, baseline)
     thresholds = thresholds_for(gate, result)
     pairs: list[RowPair] = []
     only_before, comparison = 0, None
@@ -51,12 +55,30 @@ def check(gate: Gate, result: Result, baseline: Result | None = None, *, witness
     if gate.cluster is not None and not any(one.cluster for rows in found for one in rows.ones):
         raise InputError(f"cluster: no row has the column {gate.cluster!r}")
     shown = [_evidence(rule, rows, gate, thresholds) for rule, rows in zip(gate.rules, found, strict=True)]
+    before = incomplete_baseline(baseline) if comparison is not None else ()
     rulings = tuple(
-        _ruling(rule, rows, one, p, gate, only_before if rule.relative else 0, result, comparison, witnesses)
+        _ruling(
+            rule, rows, one, p, gate, only_before if rule.relative else 0, result, comparison, witnesses,
+            (*result.incomplete, *(before if rule.relative else ())),
+        )
         for rule, rows, one, p in zip(gate.rules, found, shown, _corrected(shown), strict=True)
-    )
+    )  # fmt: skip
     notes += () if comparison is None else comparison.notes
-    return GateDecision(result.run, None if comparison is None else comparison.first, gate.confidence, rulings, notes)
+    against = None if comparison is None else comparison.first
+    return GateDecision(result.run, against, gate.confidence, rulings, notes, (*result.incomplete, *before))
+
+
+def _without_rows(gate: Gate, result: Result, baseline: Result | None) -> GateDecision:
+    """The decision on an incomplete run of which no row can be read."""
+    because = "; ".join([*result.incomplete, "no row can be read"])
+    rulings = tuple(Ruling(rule, "INCONCLUSIVE", because, rows=result.lost) for rule in gate.rules)
+    against = baseline.run if baseline is not None and gate.relative else None
+    return GateDecision(result.run, against, gate.confidence, rulings, incomplete=result.incomplete)
+
+
+def incomplete_baseline(baseline: Result | None) -> tuple[str, ...]:
+    """Why the baseline is incomplete, in words; empty where it is complete, or there is none."""
+    return () if baseline is None else tuple(f"baseline {baseline.run}: {reason}" for reason in baseline.incomplete)
 
 
 def _check(rule: GateRule, result: Result, baseline: Result | None) -> None:
@@ -64,8 +86,10 @@ def _check(rule: GateRule, result: Result, baseline: Result | None) -> None:
         if rule.metric not in run.metrics:
             near = difflib.get_close_matches(rule.metric, run.metrics, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
+            why = "".join(f"; {reason}" for reason in run.incomplete)
             raise InputError(
-                f"gate: the metric {rule.metric!r} is not in run {run.run!r}, which has {', '.join(run.metrics)}{hint}"
+                f"gate: the metric {rule.metric!r} is not in run {run.run!r}, which has "
+                f"{', '.join(run.metrics) or 'none'}{hint}{why}"
             )
     summary = result.metrics[rule.metric]
     check_limit(rule, summary.low, summary.high, summary.direction)
@@ -83,8 +107,11 @@ def _evidence(
     alpha = 1.0 - gate.confidence
     tolerance = tolerance_of(rule, gate, len(rows.complete(rule))) or 0.0
     limit = rule.limit if rule.relative else rows.better(rule.limit)
+    values = [*(one.value for one in rows.ones), *[None] * rows.lost]
     names = None if gate.cluster is None else [one.cluster or f"\0{one.row}" for one in rows.ones]
-    now = [None if one.value is None else rows.better(one.value) for one in rows.ones]
+    if names is not None:
+        names += [f"\0lost {n}" for n in range(rows.lost)]
+    now = [None if value is None else rows.better(value) for value in values]
     if rule.relative:
         before = [None if one.value_before is None else rows.better(one.value_before) for one in rows.ones]
         if not any(a is not None and b is not None for a, b in zip(before, now, strict=True)):
@@ -96,8 +123,7 @@ def _evidence(
     if not known:
         return None
     if rule.kind == "good_share":
-        raw = [one.value for one in rows.ones]
-        return of_share(raw, thresholds[rule.metric], rows.direction, rule.limit, clusters=names, alpha=alpha)
+        return of_share(values, thresholds[rule.metric], rows.direction, rule.limit, clusters=names, alpha=alpha)
     if rule.by == "mean":
         return of_mean(known, len(now) - len(known), low, high, limit, tolerance)
     with_name = list(zip(now, names or (), strict=False))
@@ -123,12 +149,13 @@ def _ruling(
     result: Result,
     comparison: Comparison | None,
     most: int,
+    incomplete: Sequence[str],
 ) -> Ruling:
     complete = rows.complete(rule)
-    there = len(rows.ones) + only_before
+    there = len(rows.ones) + rows.lost + only_before
     short = len(complete) < rule.coverage * there - 1e-9
     verdict: Verdict = "INCONCLUSIVE"
-    if shown is not None:
+    if shown is not None and not incomplete:
         fails = (
             shown.broken and (p is None or p < 1.0 - gate.confidence) and not (rule.kind == "margin" and shown.holds)
         )
@@ -143,7 +170,7 @@ def _ruling(
         None if shown is None else _turned(shown.interval, sign),
         None if shown is None else _turned(shown.bounds, sign),
         p,
-        len(rows.ones),
+        len(rows.ones) + rows.lost,
         len(complete),
         rows.left_out,
         only_before,
@@ -151,7 +178,7 @@ def _ruling(
         threshold=None if shown is None else shown.threshold,
         good=None if shown is None else shown.good,
     )
-    return because_of(made, short, witnesses_of(made, rows, result, comparison, most))
+    return because_of(made, short, witnesses_of(made, rows, result, comparison, most), incomplete)
 
 
 def _turned(ends: tuple[float, float] | None, sign: float) -> tuple[float, float] | None:

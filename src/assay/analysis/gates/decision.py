@@ -85,13 +85,18 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class GateDecision:
-    """All rulings of a gate on a run: it fails where one fails, else it is inconclusive where one is."""
+    """All rulings of a gate on a run: it fails where one fails, else it is inconclusive where one is.
+
+    incomplete  why the run, or the baseline that it is held against, is incomplete, in words; empty where both are
+                complete
+    """
 
     run: str
     baseline: str | None
     confidence: float
     rulings: tuple[Ruling, ...]
     notes: tuple[str, ...] = ()
+    incomplete: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -110,7 +115,7 @@ class GateDecision:
         telling = [str(one.rule) for one in self.rulings if one.verdict == self.verdict]
         kept = ", ".join(telling) if len(telling) == 1 else f"all {len(telling)} rules"
         said = {"PASS": f"keeps {kept}", "FAIL": f"breaks {', '.join(telling)}"}
-        unsure = f"may or may not keep {', '.join(telling)}"
+        unsure = "; ".join([f"may or may not keep {', '.join(telling)}", *self.incomplete])
         return printable(f"{self.verdict}: {self.run}{against} {said.get(self.verdict, unsure)}")
 
     def __str__(self) -> str:

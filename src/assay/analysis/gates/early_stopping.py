@@ -16,7 +16,7 @@ from typing import Literal
 
 from assay._util.terminal import pluralize
 from assay.analysis.comparison.pairing import Key, keys_of, scores_by_key
-from assay.analysis.gates.checking import check
+from assay.analysis.gates.checking import check, incomplete_baseline
 from assay.analysis.gates.decision import GateDecision, Ruling, Verdict
 from assay.analysis.gates.row_selection import One, is_selected
 from assay.analysis.gates.rules import Gate, GateRule
@@ -129,8 +129,8 @@ class Early:
     rows      all rows of the data with their numbers, in their order
     judge     the fingerprint of the judge that will score them
 
-    Raises InputError for a gate with clusters, a baseline of another judge, a rule against one without one, a metric
-    that is not measured, and ranges without an end.
+    Raises InputError for a gate with clusters, a baseline of another judge or one that is incomplete, a rule against
+    one without one, a metric that is not measured, and ranges without an end.
     """
 
     def __init__(
@@ -151,6 +151,8 @@ class Early:
                 f"early: the baseline {baseline.run!r} is by {baseline.judge}, and this run by {judge}; runs of "
                 "different judges do not compare, unless any_judge says so"
             )
+        if relative and (reasons := incomplete_baseline(baseline)):
+            raise InputError(f"early: {'; '.join(reasons)}; score the baseline again, or leave out early")
         self.gate, self.baseline = with_noise(gate), baseline
         held = list(rows)
         samples = (Sample(id=row.id) if isinstance(row, RowError) else row for _, row in held)
@@ -197,7 +199,8 @@ class Early:
         if self.verdict is None:
             return check(self.gate_at_the_end, result, self.baseline)
         notes = check_noise(self.gate, result)
-        found = {ruling.rule: ruling for ruling in check(self.gate, result, self.baseline).rulings}
+        ended = replace(result, stopped=None)  # by this gate: nothing is missing that it needs
+        found = {ruling.rule: ruling for ruling in check(self.gate, ended, self.baseline).rulings}
         left = len(self._keys) - self.rows
         said = f"Decided after {self.rows} of {len(self._keys)} rows, in an order by chance: {left} were spared."
         rulings = tuple(looked.ruling(found.get(looked.rule)) for looked in self._rules)

@@ -11,11 +11,17 @@ from assay.analysis.gates.decision import DecidingRow, Ruling
 from assay.judges.thresholds import Threshold
 
 
-def because_of(ruling: Ruling, short: bool, decisive: Sequence[DecidingRow]) -> Ruling:
-    """The ruling with its sentence, and the rows that decided it. `short`: fewer rows have a value than it asks for."""
-    return replace(
-        ruling, because="; ".join([*_measured_parts(ruling), *_why(ruling, short)]), decisive=tuple(decisive)
-    )
+def because_of(ruling: Ruling, short: bool, decisive: Sequence[DecidingRow], incomplete: Sequence[str] = ()) -> Ruling:
+    """The ruling with its sentence, and the rows that decided it.
+
+    Args:
+        ruling: The ruling without its sentence.
+        short: Whether fewer rows have a value than the rule asks for.
+        decisive: The rows that decided it.
+        incomplete: Why the runs are incomplete, which alone decides then.
+    """
+    why = [] if incomplete else _why(ruling, short)
+    return replace(ruling, because="; ".join([*incomplete, *_measured_parts(ruling), *why]), decisive=tuple(decisive))
 
 
 def _measured_parts(ruling: Ruling) -> list[str]:

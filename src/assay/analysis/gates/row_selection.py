@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.analysis.comparison.pairing import RowPair
 from assay.analysis.gates.rules import GateRule
@@ -34,13 +34,14 @@ class One:
 
 @dataclass(frozen=True, slots=True)
 class SelectedRows:
-    """The rows of a rule. `left_out` counts those that are none of it."""
+    """The rows of a rule. `left_out` counts those that are none of it, `lost` those of the run that cannot be read."""
 
     ones: Sequence[One]
     left_out: int
     low: float
     high: float
     direction: Direction
+    lost: int = 0
 
     def better(self, value: float) -> float:
         """The value on a scale where more is better."""
@@ -61,7 +62,7 @@ class SelectedRows:
 def rows_of(rule: GateRule, result: Result, rows: Sequence[One]) -> SelectedRows:
     """The rows of a rule about a run by itself."""
     kept = [one for one in rows if is_selected(rule, one)]
-    return _rows_of(rule, result, kept, len(rows) - len(kept))
+    return replace(_rows_of(rule, result, kept, len(rows) - len(kept)), lost=result.lost)
 
 
 def pairs_for(rule: GateRule, result: Result, pairs: Sequence[RowPair]) -> SelectedRows:

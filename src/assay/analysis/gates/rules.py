@@ -70,7 +70,7 @@ class GateRule:
         if self.by == "interval" and self.kind not in ("at_least", "at_most"):
             raise InputError(f"{where}: by: goes with at_least and at_most; {self.kind} goes by the interval anyway")
         check_share(f"{where}: coverage", self.coverage)
-        known = {*(cause.value for cause in Cause), BY_CONVENTION}
+        known = {*(cause.value for cause in Cause if cause is not Cause.LOST), BY_CONVENTION}
         for cause in self.leave_out:
             if cause not in known:
                 raise InputError(

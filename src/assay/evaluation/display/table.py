@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from assay._util.terminal import pluralize, width
+from assay.evaluation.completeness import rows_in_words
 from assay.evaluation.summary import Summary
 
 if TYPE_CHECKING:
@@ -28,11 +29,16 @@ class RunTotals(Protocol):
     usage: Usage
     reused: int
     seconds: float
-    stopped: str | None
     deliveries: dict[str, Deliveries]
     notes: list[str]
     note: str | None
     cluster: str | None
+
+    @property
+    def lost(self) -> int: ...
+
+    @property
+    def incomplete(self) -> tuple[str, ...]: ...
 
 
 LISTED = 5  # scores that did not arrive that are named under the table; all are in `Result.deliveries`
@@ -72,13 +78,13 @@ def footer(result: RunTotals) -> str:
         else f"{usage.prompt_tokens + usage.completion_tokens} tokens"
     )
     cost = f"{pluralize(usage.calls, 'call')}, {tokens}" if usage.calls else "no LLM calls"
-    stopped = f"; STOPPED: {result.stopped}" if result.stopped else ""
-    rows = pluralize(result.rows, "row")
+    rows = rows_in_words(result.rows, result.lost)
     said = f" ({result.note})" if result.note else ""
     lines = [
         f"run {result.run}{said}: {rows} in {result.seconds:.1f} s by {result.judge}; {cost}, "
-        f"{pluralize(result.reused, 'judgement')} reused{stopped}"
+        f"{pluralize(result.reused, 'judgement')} reused"
     ]
+    lines += [f"INCOMPLETE: {reason}" for reason in result.incomplete]
     if result.cluster is not None:
         lines.append(f"intervals take rows with one {result.cluster} together: {_clusters(result.metrics)}")
     lines += [f"note: {note}" for note in result.notes]
@@ -94,7 +100,7 @@ def as_rich(result: RunTotals) -> RenderableType:
 
     from assay._util.rich_text import SafeText as Text
 
-    alarm = result.stopped or any(found.undelivered for found in result.deliveries.values())
+    alarm = bool(result.incomplete) or any(found.undelivered for found in result.deliveries.values())
     return Group(table_of(result.metrics), Text(footer(result), style="red" if alarm else "dim"))
 
 

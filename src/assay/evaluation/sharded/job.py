@@ -13,6 +13,7 @@ from typing import TypedDict, Unpack
 from assay._util.permissions import private_folder
 from assay.data import ColumnMap
 from assay.errors import AssayError, InputError
+from assay.evaluation.completeness import NOT_FINISHED
 from assay.evaluation.evaluate import IN_FLIGHT, SAMPLE_DEADLINE, STOP_AFTER, EvaluationInterrupted, chosen_for
 from assay.evaluation.result import Result
 from assay.evaluation.run_names import start_run
@@ -134,8 +135,9 @@ def evaluate_in_shards(
             run="", store=kept, judge=resolved.fingerprint, note=note, started=time.time(), data=source.name,
             parameters={metric.label: repr(metric) for metric in chosen},
         )  # fmt: skip
-        _empty(result, [metric.label for metric in chosen])
-        result.run = start_run(kept, run, {**result.info(), "stopped": "not finished"}, replace=replace)
+        for metric in chosen:
+            result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
+        result.run = start_run(kept, run, {**result.info(), "stopped": NOT_FINISHED}, replace=replace)
         recipe = Recipe(
             files=cut, metrics=chosen, judge=judge, out=folder.path, store=None if lean else kept.address,
             run=result.run, concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial,

@@ -20,6 +20,7 @@ from assay._util.terminal import pluralize
 from assay._util.version import __version__
 from assay.analysis.comparison.sentences import regressions
 from assay.errors import MissingExtra, printable
+from assay.evaluation.completeness import rows_in_words
 from assay.evaluation.display.marks import scale, share
 from assay.evaluation.summary import CONFIDENCE
 from assay.records import Usage
@@ -128,10 +129,9 @@ def _facts(report: Report) -> dict[str, Any]:
 
     result = report.result
     when = None if result.started is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(result.started))
-    facts = [pluralize(result.rows, "row"), result.data, when, f"judged by {result.judge}", result.note]
+    facts = [rows_in_words(result.rows, result.lost), result.data, when, f"judged by {result.judge}", result.note]
     notes = [*result.notes, *(report.comparison.notes if report.comparison is not None else ())]
-    if result.stopped:
-        notes.insert(0, f"The run was stopped before its data ended: {result.stopped}")
+    notes[:0] = [f"Incomplete: {reason}" for reason in result.incomplete]
     causes = [] if report.causes is None else sorted(report.causes.shares.items(), key=lambda item: -item[1])
     return {
         "report": report,
