@@ -86,7 +86,7 @@ def test_slices_of_a_column_that_no_row_has(tmp_path: Path) -> None:
 
 def test_the_command_compares_slices(tmp_path: Path) -> None:
     sliced(tmp_path)
-    told = CliRunner().invoke(app, ["compare", "one", "two", "--by", "topic", "--store", str(tmp_path)])
+    told = CliRunner().invoke(app, ["compare", "one", "two", "--slice", "topic", "--store", str(tmp_path)])
     assert told.exit_code == 0, told.output
     assert "topic old: faithfulness worse, by -1.000" in told.output
 

@@ -54,7 +54,7 @@ def thresholds_of_judge(gate: Gate, judge: str) -> dict[str, Threshold]:
     if held.judge != judge:
         raise InputError(
             f"thresholds: they were found on values of the judge {held.judge}, and this run is by {judge}; align "
-            "labels with a run of this judge (`assay align LABELS --run RUN --write FILE`)"
+            "labels with a run of this judge (`assay judge align LABELS RUN --write FILE`)"
         )
     for metric in wanted:
         if metric not in held.thresholds:

@@ -219,7 +219,7 @@ class _GroupCheck:
         looks = sum(map(len, self.seen.values()))
         if not looks and not self.failures and not self.unusable:
             raise InputError("data: no row has an answer or a reference whose verdicts belong together: see the groups "
-                             "that `assay fuse-check --help` names")  # fmt: skip
+                             "that `assay judge batching --help` names")  # fmt: skip
         groups: dict[Group, GroupCheck] = {}
         for group, parts in self.seen.items():
             found = {name: self._alike(name, parts[name], margin, looks) for name in sorted(parts)}

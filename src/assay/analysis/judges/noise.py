@@ -62,7 +62,7 @@ class NoiseReport:
         path = Path(path)
         data = read_json(path, "noise")
         if not isinstance(data, dict) or data.get("assay_noise") != FORMAT or not isinstance(data.get("metrics"), dict):
-            raise InputError(f"noise: {str(path)!r} is none that `assay noise` wrote, of version {FORMAT}")
+            raise InputError(f"noise: {str(path)!r} is none that `assay judge noise` wrote, of version {FORMAT}")
         try:
             metrics = {str(name): Noise.from_dict(found) for name, found in data["metrics"].items()}
             runs = tuple(map(str, data.get("runs") or ()))

@@ -142,7 +142,7 @@ def _means_note(alignment: AlignmentFigures) -> str:
         return "All is labelled: these are the means of the labels."
     return (
         f"From {most.labelled} labels and the judge on {most.unlabelled} more. That holds where the labelled ones are "
-        "a random sample of the run (`assay label` draws one)."
+        "a random sample of the run (`assay data label` draws one)."
     )
 
 
