@@ -61,7 +61,7 @@ def test_runs_are_listed_with_name_data_note_and_means(scored: Run, data: str) -
     assert second.startswith("nightly")
     flat = " ".join(second.split())
     assert "3 rows · " in flat
-    assert "1 not scored" in flat
+    assert "1 skipped or failed" in flat
     assert "faithfulness ↑ 0.500 (0.00 to 1.00, 2/3)" in flat
     assert "note: a first look" in flat
     code, out, _ = scored("runs", "--json")

@@ -82,13 +82,13 @@ STEPS = (
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _MASKS = (
     (re.compile(r"\d{8}-\d{6}-[0-9a-f]{4,16}"), "RUN"),
-    (re.compile(r"embedded/[0-9a-f]{8,16}"), "embedded/FINGERPRINT"),
+    (re.compile(r"embedded([/ ])[0-9a-f]{8,16}"), r"embedded\1FINGERPRINT"),
     (re.compile(r"\b\d+(\.\d+)? (ms|s|min|seconds?|minutes?)\b"), "T s"),
     (re.compile(r"\b\d+(\.\d+)? rows/(s|min)"), "N rows/s"),
     (re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2})?"), "DATE"),
     (re.compile(r"\(?\d+:\d{2}(:\d{2})?\)?"), "T"),
     (re.compile(r'("started"|"seconds"): [\d.]+'), r"\1: 0"),
-    (re.compile(r"\b[\d,]+ judgements? reused"), "N judgements reused"),
+    (re.compile(r"\b[\d,]+ cache hits?"), "N cache hits"),
 )
 
 

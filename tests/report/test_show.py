@@ -54,7 +54,7 @@ def test_a_run_is_shown_with_what_got_worse(command_line, tmp_path: Path):
     stored(tmp_path)
     code, out, _ = command_line("show", "two", "--baseline", "one")
     assert code == 0
-    assert out.startswith("two against one: worse on faithfulness; cannot tell on context_precision (8 rows in both)")
+    assert out.startswith("two against one: worse on faithfulness; inconclusive on context_precision (8 rows in both)")
     assert "what got worse" in out
     assert "Nothing of it.: not there -> not_mentioned" in out
     code, out, _ = command_line("show", "two")

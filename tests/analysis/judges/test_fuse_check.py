@@ -160,7 +160,7 @@ def test_the_command(tmp_path: Path) -> None:
         judge = ["--judge", "openai:fake", "--base-url", server.base_url, "--store", str(tmp_path / "s")]
         shown = CliRunner().invoke(app, ["judge", "batching", str(data), *judge])
         assert shown.exit_code == 0, shown.output
-        assert shown.stdout.startswith("cannot tell: 4 rows, margin 2 points\n")
+        assert shown.stdout.startswith("inconclusive: 4 rows, margin 2 points\n")
         as_json = CliRunner().invoke(app, ["judge", "batching", str(data), *judge, "--json", "--margin", "99"])
         found = json.loads(as_json.stdout)
         assert (found["assay_fuse_check"], found["verdict"]) == (1, "agrees")

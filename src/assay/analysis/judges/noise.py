@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from assay._util.permissions import read_json, write_json
 from assay.errors import InputError, printable
+from assay.evaluation.display.table import judge_in_words
 from assay.evaluation.groups import value_in
 from assay.evaluation.result import Result
 from assay.records import Sample
@@ -72,7 +73,7 @@ class NoiseReport:
 
     def __str__(self) -> str:
         found = [str(noise) for noise in self.metrics.values()] or ["no row has a value in every reading"]
-        return printable("\n".join([*found, f"by {self.judge}"]))
+        return printable("\n".join([*found, judge_in_words(self.judge)]))
 
 
 def measure(

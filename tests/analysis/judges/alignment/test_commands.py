@@ -32,7 +32,7 @@ def test_align_prints_a_table_and_writes_a_calibration(folder, monkeypatch):
     file = folder / "c.json"
     options = ("--store", folder / "store", "--slice", "topic")
     shown = run("judge", "align", folder / "labels.jsonl", *options, "--write", file)
-    assert "by noisy/noisy: 180 of 180 labels used" in " ".join(shown.split())
+    assert "judge: noisy noisy: 180 of 180 labels used" in " ".join(shown.split())
     assert "even" in shown
     assert f"use it with --calibration {file}" in shown.replace("\n", "")
     made = json.loads(file.read_text())
