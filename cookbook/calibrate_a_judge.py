@@ -1,8 +1,8 @@
 """How far can I trust the judge on my data, and how do I set it right with 100 labels?
 
 A judge that is too generous scores 240 answers. A person labels 100 of their claims: here a rule that knows the truth
-stands in for the person, with your rows it is `assay label`. Then: how well judge and person agree, what the mean is by
-the person's measure, and the same answers scored again by the judge with a calibration, which costs nothing.
+stands in for the person, with your rows it is `assay data label`. Then: how well judge and person agree, what the mean
+is by the person's measure, and the same answers scored again by the judge with a calibration, which costs nothing.
 
     python calibrate_a_judge.py
 """
@@ -65,7 +65,7 @@ with tempfile.TemporaryDirectory() as folder:
     judge, store = Generous(), Path(folder) / "store"
     result = evaluate(rows, "faithfulness", judge, store=store, progress=False)
 
-    # with a person at the keyboard: assay label -n 100
+    # with a person at the keyboard: assay data label -n 100
     shown: list[str] = []
     labels = Path(folder) / "labels.jsonl"
     keys = session(
@@ -73,7 +73,7 @@ with tempfile.TemporaryDirectory() as folder:
     )
     keys.run()
 
-    # assay align labels.jsonl --write calibration.json
+    # assay judge align labels.jsonl --write calibration.json
     found = align(result, labels)
     print(found)
     found.calibration().save(Path(folder) / "calibration.json")

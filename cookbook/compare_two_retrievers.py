@@ -8,8 +8,8 @@ repeats the passage that stands first. Then: is the second better than chance wo
 
 Offline: the embedded judge. On the command line the same is
 
-    assay score counting.jsonl --run counting
-    assay score rarity.jsonl --run rarity
+    assay score counting.jsonl --name counting
+    assay score rarity.jsonl --name rarity
     assay compare counting rarity
     assay causes counting --top 1 --read
 """

@@ -7,9 +7,9 @@ that no passage says. Is that worse than chance, and which answers show it?
 
 Offline: the embedded judge. On the command line the same is
 
-    assay score main.jsonl --run main
-    assay score pull-request.jsonl --run pull-request
-    assay gate pull-request --baseline main --fail-under faithfulness=0.5 --max-drop faithfulness=0.02
+    assay score main.jsonl --name main
+    assay score pull-request.jsonl --name pull-request
+    assay gate pull-request --baseline main --fail-below faithfulness=0.5 --max-drop faithfulness=0.02
 """
 
 from __future__ import annotations

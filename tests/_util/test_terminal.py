@@ -166,7 +166,7 @@ def test_explain(
 ) -> None:
     if forced:
         monkeypatch.setenv("FORCE_COLOR", "1")
-    code, out, err = run("explain", "last", "1", *options)
+    code, out, err = run("show", "last", "1", *options)
     assert code == 0, err
     assert ("\x1b[" in out) == (forced and not options)  # colours of our own, none of theirs
     assert_harmless(COLOUR.sub("", out) + err)
@@ -176,8 +176,8 @@ def test_explain(
         assert ScoredSample.from_dict(json.loads(out)) == stored.row(1)
 
 
-@pytest.mark.parametrize("args", [("explain", "last", "7" + HOSTILE.replace("\0", "")),
-                                  ("explain", "other", "1"), ("explain", "last", "1", "--metric", "none")])  # fmt: skip
+@pytest.mark.parametrize("args", [("show", "last", "7" + HOSTILE.replace("\0", "")),
+                                  ("show", "other", "1"), ("show", "last", "1", "--metric", "none")])  # fmt: skip
 def test_errors_that_list_what_there_is(stored: Result, run: Callable[..., Any], args: tuple[str, ...]) -> None:
     code, out, err = run(*args)
     assert (code, out) == (2, "")
@@ -198,7 +198,7 @@ def test_score(run: Callable[..., Any], tmp_path: Path) -> None:
         code, out, err = run("score", "rows.jsonl", *options)
     assert code == 1, err
     assert_harmless(out + err)
-    code, out, err = run("explain", "last", "1")
+    code, out, err = run("show", "last", "1")
     assert_harmless(out + err)
     assert "not scored" in out
 
@@ -208,7 +208,7 @@ def test_doctor(run: Callable[..., Any]) -> None:
         return Say(status=403, body={"error": {"message": HOSTILE}})
 
     with OpenAIServer(plan=refuse) as server:
-        code, out, err = run("doctor", "--judge", "openai:fake", "--base-url", server.base_url)
+        code, out, err = run("judge", "check", "--judge", "openai:fake", "--base-url", server.base_url)
     assert code == 3
     assert_harmless(out + err)
 
@@ -221,7 +221,7 @@ def test_worker(run: Callable[..., Any], options: list[str], tmp_path: Path, mon
         dropped={HOSTILE: 1},
     )  # fmt: skip
     monkeypatch.setattr("assay.live.spool.status.report_of", lambda _: parked)
-    code, out, err = run("worker", "spool", "--status", *options)
+    code, out, err = run("live", "worker", "spool", "--status", *options)
     assert code == 0, err
     assert_harmless(out + err)
     assert out.count("green") >= 2
@@ -238,7 +238,7 @@ def open_hostile(address: str, **_: Any) -> Iterator[Sample | RowError]:
 def test_ingest(run: Callable[..., Any], address: str, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
     point = EntryPoint("hostile", "tests._util.test_terminal:open_hostile", named.GROUP)
     monkeypatch.setattr(named, "entry_points", lambda group: [point])
-    code, out, err = run("ingest", f"hostile:{address}", "spool")
+    code, out, err = run("data", "import", f"hostile:{address}", "spool")
     assert code == expected
     assert_harmless(out + err)
     assert "green" in err

@@ -74,12 +74,14 @@ def test_the_name_of_a_metric_means_its_family(metric: str, family: str) -> None
 def test_the_command_asks_nothing_again_and_shows_every_definition(tmp_path: Path) -> None:
     store = tmp_path / "store"
     assay.evaluate([SAMPLE], ["faithfulness"], store=store)
-    told = CliRunner().invoke(app, ["lens", "one", "faithfulness", "--store", str(store)])
+    told = CliRunner().invoke(app, ["show", "last", "one", "--definitions", "faithfulness", "--store", str(store)])
     assert told.exit_code == 0, told.output
     assert "ragas:faithfulness" in told.output
     assert "unit: claims of the answer, against: all contexts together, counts: supported" in told.output
     assert "the same formula" in told.output
-    as_json = CliRunner().invoke(app, ["lens", "1", "faithfulness", "--store", str(store), "--json"])
+    as_json = CliRunner().invoke(
+        app, ["show", "last", "1", "--definitions", "faithfulness", "--store", str(store), "--json"]
+    )
     found = json.loads(as_json.stdout)
     ragas = next(one for one in found if one["metric"] == "ragas:faithfulness")
     assert ragas["score"]["usage"]["calls"] == 0  # everything was in the store

@@ -1,4 +1,4 @@
-"""What a past run tells of its scores, and `assay plan`."""
+"""What a past run tells of its scores, and `assay data plan`."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_runs_that_tell_nothing_are_named(store: Store) -> None:
 
 
 def said(*arguments: str) -> str:
-    done = CliRunner().invoke(app, ["plan", *arguments])
+    done = CliRunner().invoke(app, ["data", "plan", *arguments])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
     return done.stdout

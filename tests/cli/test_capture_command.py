@@ -71,7 +71,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def check(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "assay.cli", "capture", "--check", *arguments]
+    command = [sys.executable, "-m", "assay.cli", "live", "capture", "--check", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
 
 

@@ -13,9 +13,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from assay.cli.live import BudgetOptions
 from assay.cli.option_groups import grouped
 from assay.cli.options import named_again
+from assay.cli.worker import BudgetOptions
 from assay.errors import InputError
 from assay.judges.budget.budget import Budget, Prices
 from tests._support.servers.openai_server import OpenAIServer
@@ -69,12 +69,12 @@ def test_a_table_with_gaps_names_the_command_that_explains_them(assay, tmp_path)
     (tmp_path / "gaps.jsonl").write_text(json.dumps(ROWS[0]) + "\n{cut\n")
     score = ("score", "gaps.jsonl", "--metrics", "faithfulness", "--name", "my run")
     _, _, err = assay(*score)
-    assert "why 1 score has no value: assay failures 'my run'\n" in err
-    assert "line 2 is no JSON" in assay("failures", "my run")[1]
+    assert "why 1 score has no value: assay errors 'my run'\n" in err
+    assert "line 2 is no JSON" in assay("errors", "my run")[1]
     _, _, err = assay(*score, "--store", "else where")
-    assert "assay failures 'my run' --store 'else where'\n" in err
+    assert "assay errors 'my run' --store 'else where'\n" in err
     _, _, err = assay(*score, "--replace", "--json")
-    assert "assay failures" not in err
+    assert "assay errors" not in err
 
 
 def test_a_table_without_gaps_names_no_command(assay, data):
@@ -93,11 +93,11 @@ def test_a_column_that_could_be_the_answer_too_is_named_below_the_table(assay, t
 
 def test_explain_shows_what_decided(assay, data):
     assay("score", data, "--metrics", "faithfulness")
-    code, out, _ = assay("explain", "last", "b")
+    code, out, _ = assay("show", "last", "b")
     assert code == 0
     assert "of its words are in the passages" in out
     assert "1982" in out
-    code, out, _ = assay("explain", "last", "1", "--json")
+    code, out, _ = assay("show", "last", "1", "--json")
     assert json.loads(out)["sample"]["id"] == "a"
 
 
@@ -115,7 +115,7 @@ def test_metrics_lists_inputs_range_direction_and_judges(assay):
 def facts(out):
     """What stands in the lines below the text about a metric: title -> what is said."""
     lines = out.rstrip().rpartition("\n\n")[2].splitlines()
-    return {line[:12].strip(): line[12:] for line in lines}
+    return {line[:16].strip(): line[16:] for line in lines}
 
 
 def test_metrics_tells_all_about_one(assay):
@@ -127,7 +127,7 @@ def test_metrics_tells_all_about_one(assay):
     assert said["value"] == "0 to 1, higher is better"
     assert said["judges"] == "LLM"
     assert said["parameters"] == "mode='f1'"
-    assert said["there"] == "ragas.metrics.collections.TopicAdherence"
+    assert said["original name"] == "ragas.metrics.collections.TopicAdherence"
     assert said["formula in"] == "assay.metrics.ragas.topic_adherence"
 
 
@@ -144,7 +144,7 @@ def test_columns_that_may_be_there_are_told(assay):
 def test_own_metrics_have_no_line_about_another_system(assay):
     said = facts(assay("metrics", "faithfulness")[1])
     assert said["needs"] == "answer, contexts"
-    assert "there" not in said
+    assert "original name" not in said
 
 
 def test_about_one_metric_or_one_system(assay):
@@ -157,7 +157,7 @@ def test_about_one_metric_or_one_system(assay):
 
 
 def test_doctor_finds_the_embedded_judge_intact(assay):
-    code, out, _ = assay("doctor")
+    code, out, _ = assay("judge", "check")
     assert code == 0
     assert f"ok   assay-rag: {version('assay-rag')}" in out
     assert "ok   embedded judge" in out
@@ -166,14 +166,14 @@ def test_doctor_finds_the_embedded_judge_intact(assay):
 
 def test_doctor_says_what_an_endpoint_supports(assay):
     with OpenAIServer() as server:
-        code, out, _ = assay("doctor", "--judge", "openai:fake", "--base-url", server.base_url)
+        code, out, _ = assay("judge", "check", "--judge", "openai:fake", "--base-url", server.base_url)
     assert code == 0
     assert "ok   reachable: yes" in out
     assert "structured: json_schema" in out
     assert "name one with --embedding-model" in " ".join(out.split())  # lines are as wide as the terminal
     assert out.count("ok   known verdicts: both right") == 2
     with OpenAIServer(key="another") as server:
-        code, out, _ = assay("doctor", "--judge", "openai:fake", "--base-url", server.base_url)
+        code, out, _ = assay("judge", "check", "--judge", "openai:fake", "--base-url", server.base_url)
     assert code == 3
     assert "FAIL model: " in out
     assert "refuses the key" in out
@@ -213,7 +213,7 @@ def test_demo_shows_the_table_the_worst_answer_and_what_decided_it(assay):
         (("score", "{data}", "--map", "question"), 2, "FIELD=COLUMN"),
         (("score", "{data}", "--base-url", "http://127.0.0.1:1/v1"), 2, "--judge openai:MODEL"),
         (("score", "{data}", "--judge", "openai:m", "--api-key-env", "NO_SUCH_KEY"), 2, "NO_SUCH_KEY"),
-        (("explain", "last", "1"), 2, "--store"),
+        (("show", "last", "1"), 2, "--store"),
     ],
 )
 def test_errors_are_one_line_with_the_way_out(assay, data, args, code, says):
@@ -226,9 +226,9 @@ def test_errors_are_one_line_with_the_way_out(assay, data, args, code, says):
 
 def test_unknown_run_and_row_say_what_there_is(assay, data):
     assay("score", data, "--metrics", "faithfulness")
-    code, _, err = assay("explain", "nope", "1")
+    code, _, err = assay("show", "nope", "1")
     assert (code, "the latest are" in err) == (2, True)
-    code, _, err = assay("explain", "last", "7")
+    code, _, err = assay("show", "last", "7")
     assert (code, "numbered up to 2" in err) == (2, True)
 
 
@@ -260,7 +260,7 @@ def test_what_nobody_expected_is_one_line_too(assay, monkeypatch, error, code, s
 
     monkeypatch.setattr("assay.cli.main.app", fail)
     monkeypatch.setenv("ASSAY_DEBUG", debug)
-    found, out, err = assay("explain")
+    found, out, err = assay("show")
     assert (found, out) == (code, "")
     assert err.splitlines()[-1].startswith("assay: error: ")
     assert says in err.splitlines()[-1]

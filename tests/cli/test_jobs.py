@@ -61,7 +61,7 @@ def test_runs_are_listed_with_name_data_note_and_means(scored: Run, data: str) -
     assert second.startswith("nightly")
     flat = " ".join(second.split())
     assert "3 rows · " in flat
-    assert "1 not scored" in flat
+    assert "1 skipped or failed" in flat
     assert "faithfulness ↑ 0.500 (0.00 to 1.00, 2/3)" in flat
     assert "note: a first look" in flat
     code, out, _ = scored("runs", "--json")
@@ -74,23 +74,23 @@ def test_runs_are_listed_with_name_data_note_and_means(scored: Run, data: str) -
 
 
 def test_a_run_is_shown_again_with_groups(scored: Run) -> None:
-    code, out, _ = scored("runs", "show", "nightly", "--by", "topic")
+    code, out, _ = scored("show", "nightly", "--slice", "topic")
     assert code == 0
     assert "faithfulness ↑" in out
     assert re.search(r"date +faithfulness ↑ +1\.000 +0\.00 to 1\.00 +1/2", out)
     assert re.search(r"place +faithfulness ↑ +0\.000 +0\.00 to 1\.00 +1/1", out)
-    found = json.loads(scored("runs", "show", "nightly", "--by", "topic", "--json")[1])
+    found = json.loads(scored("show", "nightly", "--slice", "topic", "--json")[1])
     assert found["by"]["topic"]["place"]["faithfulness"]["mean"] == 0.0
-    code, _, err = scored("runs", "show", "nightly", "--by", "tpoic")
+    code, _, err = scored("show", "nightly", "--slice", "tpoic")
     assert (code, "no row has the column 'tpoic'" in err) == (2, True)
 
 
 def test_a_column_that_no_row_has_costs_nothing_but_its_table(assay: Run, data: str) -> None:
-    code, out, err = assay("score", data, "--metrics", "faithfulness", "--by", "tpoic", "--csv", "out.csv")
+    code, out, err = assay("score", data, "--metrics", "faithfulness", "--slice", "tpoic", "--csv", "out.csv")
     assert (code, "no row has the column 'tpoic'" in err) == (2, True)
     assert re.search(r"faithfulness ↑ +0\.500 +2/3", out)
     assert len(Path("out.csv").read_text().splitlines()) == 4  # a header and three rows
-    code, out, _ = assay("runs", "show", "--by", "tpoic", "--json")
+    code, out, _ = assay("show", "--slice", "tpoic", "--json")
     assert (code, json.loads(out)["rows"]) == (2, 3)
 
 
@@ -112,7 +112,7 @@ def test_names_and_notes_with_half_an_emoji_are_kept(assay: Run, data: str) -> N
     code, _, err = assay("score", data, "--metrics", "faithfulness", "--name", "run \ud83d", "--note", "half \ud83d")
     assert code == 0, err
     assert "run \ufffd" in assay("runs")[1]
-    assert "half \ufffd" in assay("runs", "show", "run \ud83d")[1]
+    assert "half \ufffd" in assay("show", "run \ud83d")[1]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_worst_shows_rows_with_their_reasons(scored: Run) -> None:
     assert out.startswith("row 2 (id b)")
     assert "of its words are in the passages" in " ".join(out.split())
     assert "row 1" not in out
-    found = json.loads(scored("worst", "faithfulness", "-n", "5", "--run", "nightly", "--json")[1])
+    found = json.loads(scored("worst", "faithfulness", "nightly", "-n", "5", "--json")[1])
     assert [one["row"] for one in found] == [2, 1]
     rows = list(csv.DictReader(io.StringIO(scored("worst", "faithfulness", "--csv")[1])))
     assert [(one["row"], one["faithfulness"]) for one in rows] == [("2", "0.0"), ("1", "1.0")]
@@ -146,28 +146,28 @@ def test_worst_shows_rows_with_their_reasons(scored: Run) -> None:
 
 
 def test_failures_say_which_rows_and_why(scored: Run) -> None:
-    code, out, _ = scored("failures")
+    code, out, _ = scored("errors")
     assert code == 0
     assert re.search(r"3 +c +faithfulness +missing_input", out)
-    (found,) = json.loads(scored("failures", "nightly", "--json")[1])
+    (found,) = json.loads(scored("errors", "nightly", "--json")[1])
     assert (found["number"], found["id"], found["cause"]) == (3, "c", "missing_input")
-    (row,) = csv.DictReader(io.StringIO(scored("failures", "--csv")[1]))
+    (row,) = csv.DictReader(io.StringIO(scored("errors", "--csv")[1]))
     assert (row["number"], row["cause"]) == ("3", "missing_input")
 
 
 def test_a_name_used_twice_says_the_way_out_of_this_door(scored: Run, data: str, tmp_path: Path) -> None:
-    code, _, err = scored("score", data, "--metrics", "faithfulness", "--run", "nightly")
+    code, _, err = scored("score", data, "--metrics", "faithfulness", "--name", "nightly")
     assert code == 2
     assert "'nightly'" in err
     assert "--replace" in err
     assert len(err.strip().splitlines()) == 1
-    code, _, _ = scored("score", data, "--metrics", "faithfulness", "--run", "nightly", "--replace", "--limit", "1")
+    code, _, _ = scored("score", data, "--metrics", "faithfulness", "--name", "nightly", "--replace", "--limit", "1")
     assert code == 0
     assert json.loads(scored("runs", "--json")[1])[0]["rows"] == 1
 
 
 def test_json_and_csv_are_alone_on_stdout(assay: Run, data: str, tmp_path: Path) -> None:
-    code, out, _ = assay("score", data, "--metrics", "faithfulness", "--json", "--by", "topic")
+    code, out, _ = assay("score", data, "--metrics", "faithfulness", "--json", "--slice", "topic")
     found = json.loads(out)
     assert (code, found["rows"], found["metrics"]["faithfulness"]["scored"]) == (0, 3, 2)
     assert found["by"]["topic"]["date"]["faithfulness"]["total"] == 2
@@ -192,8 +192,8 @@ def test_json_and_csv_are_alone_on_stdout(assay: Run, data: str, tmp_path: Path)
         (("score", "{data}", "gone.jsonl"), "there is no file 'gone.jsonl'"),
         (("score", "{data}", "otel:x.jsonl"), "is a source of traces"),
         (("worst", "faithfulness", "-n", "0"), "-n: expected at least 1"),
-        (("runs", "show", "--store", "nowhere"), "there is none in 'nowhere'"),
-        (("failures", "--store", "nowhere"), "there is none in 'nowhere'"),
+        (("show", "--store", "nowhere"), "there is none in 'nowhere'"),
+        (("errors", "--store", "nowhere"), "there is none in 'nowhere'"),
     ],
 )
 def test_wrong_uses_are_one_line(assay: Run, data: str, args: tuple[str, ...], says: str) -> None:
@@ -225,7 +225,7 @@ def test_failures_name_the_ways_out_that_this_door_has(assay: Run, tmp_path: Pat
     row = {"question": "Dlaczego most został rozebrany?", "contexts": [said], "answer": said}
     (tmp_path / "polish.jsonl").write_text(json.dumps(row))
     assay("score", str(tmp_path / "polish.jsonl"), "--metrics", "faithfulness")
-    told = " ".join(assay("failures")[1].split())
+    told = " ".join(assay("errors")[1].split())
     assert "in 'pl', as it seems: answer and contexts;" in told
     assert "or --language en" in told
     assert "evaluate(" not in told
@@ -257,12 +257,12 @@ def test_explain_is_short_without_a_metric_and_full_on_demand(assay: Run, tmp_pa
     answer = " ".join(f"The game was played in the old town of {place} last year." for place in places)
     (tmp_path / "long.jsonl").write_text(json.dumps({**ROWS[0], "answer": answer}))
     assay("score", "long.jsonl", "--metrics", "faithfulness")
-    _, short, aside = assay("explain", "last", "1")
+    _, short, aside = assay("show", "last", "1")
     assert "--full" in aside
     assert "Madrid" not in short.partition("faithfulness")[2]
     assert re.search(r"and 4 more (contradicted|not mentioned)|and \d more", short)
     for args in (("--full",), ("--metric", "faithfulness")):
-        _, full, _ = assay("explain", "last", "1", *args)
+        _, full, _ = assay("show", "last", "1", *args)
         assert all(full.count(place) >= 2 for place in places)
 
 
@@ -274,8 +274,8 @@ WORDS = {word for title in (*_HEAD, "row", "id", "metric", "cause", "why") for w
 @pytest.mark.parametrize("columns", [60, 80, 120])
 @pytest.mark.parametrize(
     "args",
-    [("score", "{data}"), ("runs",), ("worst", "faithfulness"), ("failures",), ("explain", "last", "1"),
-     ("runs", "show", "--by", "topic"), ("doctor",), ("metrics",)],
+    [("score", "{data}"), ("runs",), ("worst", "faithfulness"), ("errors",), ("show", "last", "1"),
+     ("show", "--slice", "topic"), ("judge", "check"), ("metrics",)],
 )  # fmt: skip
 def test_no_line_is_longer_than_the_terminal(
     assay: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], columns: int
@@ -283,7 +283,7 @@ def test_no_line_is_longer_than_the_terminal(
     rows = [{**LONG_ROW, "topic": "x" * 90}, {"id": "gap", "question": "Q?"}, *ROWS]
     (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, rows)))
     monkeypatch.setenv("COLUMNS", str(columns))
-    if args[0] not in ("score", "doctor", "metrics"):
+    if args[0] not in ("score", "judge", "metrics"):
         assay("score", "data.jsonl", "--metrics", "faithfulness,context_utilization", "--note", "a word " * 30)
     _, out, _ = assay(*(arg.format(data="data.jsonl") for arg in args))
     assert out
@@ -319,7 +319,7 @@ def test_colours_where_they_are_asked_for(
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    for args in (("explain", "last", "1"), ("runs",), ("runs", "show"), ("worst", "faithfulness"), ("doctor",)):
+    for args in (("show", "last", "1"), ("runs",), ("show",), ("worst", "faithfulness"), ("judge", "check")):
         assert ("\x1b[" in scored(*args)[1]) is coloured, args
 
 

@@ -305,7 +305,10 @@ def test_a_file_of_answers_becomes_a_data_set_and_its_scores_results_from_the_co
         "question,contexts,answer,reference\nHow long?,88 metres long.,88 metres.,88 metres.\n"
     )
     one, other, store = tmp_path / "set.jsonl", tmp_path / "results.jsonl", str(tmp_path / "store")
-    made = CliRunner().invoke(app, ["bedrock", str(tmp_path / "answers.csv"), "--out", str(one), "--source", "mine"])
+    made = CliRunner().invoke(
+        app,
+        ["data", "export", str(tmp_path / "answers.csv"), "--format", "bedrock", "--out", str(one), "--source", "mine"],
+    )
     assert made.exit_code == 0, made.output
     score = ["score", str(one), "--metrics", "ragas:exact_match", "--store", store, "--bedrock", str(other)]
     scored = CliRunner().invoke(app, [*score, "--quiet"])
@@ -314,10 +317,10 @@ def test_a_file_of_answers_becomes_a_data_set_and_its_scores_results_from_the_co
     (turn,) = json.loads(line)["conversationTurns"]
     assert turn["output"]["knowledgeBaseIdentifier"] == "mine"
     assert [(result["metricName"], result["result"]) for result in turn["results"]] == [("ragas:exact_match", 1.0)]
-    again = CliRunner().invoke(app, ["runs", "show", "last", "--store", store, "--bedrock", str(tmp_path / "b.jsonl")])
+    again = CliRunner().invoke(app, ["show", "last", "--store", store, "--bedrock", str(tmp_path / "b.jsonl")])
     assert again.exit_code == 0, again.output
     assert (tmp_path / "b.jsonl").read_text() == other.read_text()
-    refused = CliRunner().invoke(app, ["bedrock", str(one), "--out", str(one)])
+    refused = CliRunner().invoke(app, ["data", "export", str(one), "--format", "bedrock", "--out", str(one)])
     assert isinstance(refused.exception, InputError)
     assert "is read as data" in str(refused.exception)
 

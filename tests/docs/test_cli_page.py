@@ -20,7 +20,7 @@ DATA = re.compile(r"```text\n(id,.*?)```", re.DOTALL)
 MASKS = (
     (re.compile(r"in \d+\.\d s"), "in 0.1 s"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d"), "2026-01-31 12:00"),
-    (re.compile(r"embedded/[0-9a-f]{16}"), "embedded/0123456789abcdef"),
+    (re.compile(r"embedded([/\s])[0-9a-f]{16}"), r"embedded\g<1>0123456789abcdef"),
     (re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{16}\b"), "20260131-120000-0123456789abcdef"),
 )
 

@@ -132,10 +132,10 @@ def test_a_column_that_is_not_there_is_named(result: Result) -> None:
 def test_it_is_kept_with_the_run_and_shown_by_the_command_line(result: Result) -> None:
     assert result.store.get_run("one")["summaries"]["faithfulness"]["interval"] is not None
     folder = str(result.store.folder)
-    done = CliRunner().invoke(app, ["runs", "show", "one", "--store", folder, "--cluster", "doc", "--json"])
+    done = CliRunner().invoke(app, ["show", "one", "--store", folder, "--cluster", "doc", "--json"])
     found = json.loads(done.stdout)
     assert (found["cluster"], found["metrics"]["faithfulness"]["clusters"]) == ("doc", 5)
-    wrong = CliRunner().invoke(app, ["runs", "show", "one", "--store", folder, "--cluster", "dok"])
+    wrong = CliRunner().invoke(app, ["show", "one", "--store", folder, "--cluster", "dok"])
     assert isinstance(wrong.exception, InputError)
     listed = CliRunner().invoke(app, ["runs", "--store", folder])
     expected = estimate([1.0] * 8 + [0.0] * 6)

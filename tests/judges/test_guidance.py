@@ -156,6 +156,6 @@ def test_judges_that_read_no_instructions_say_so(tmp_path: Path) -> None:
     rules.write_text(json.dumps({"claims": RULE}))
     data = tmp_path / "rows.jsonl"
     data.write_text(json.dumps({"answer": "a", "contexts": ["a"]}) + "\n")
-    told = CliRunner().invoke(app, ["score", str(data), "--guidance", str(rules), "--store", str(tmp_path / "s")])
+    told = CliRunner().invoke(app, ["score", str(data), "--instructions", str(rules), "--store", str(tmp_path / "s")])
     assert isinstance(told.exception, InputError)
     assert "reads no instructions" in str(told.exception)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from assay.cli import ingest as ingest_cli
+from assay.cli import import_traces as command
 from assay.cli.main import app
 from assay.data import RowError
 from assay.data import named_sources as named
@@ -218,13 +218,13 @@ def test_wrong_arguments(spool: Spool) -> None:
 
 def test_the_command_reads_once_and_says_what_it_did(tmp_path: Path) -> None:
     store.traces = [("t", START, START)]
-    arguments = ["ingest", "store:x", str(tmp_path / "spool"), "--metadata", "environment=prod", "--json"]
+    arguments = ["data", "import", "store:x", str(tmp_path / "spool"), "--metadata", "environment=prod", "--json"]
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0
     assert json.loads(done.stdout) == {
         "read": 1, "new": 1, "known": 0, "left_out": 0, "refused": 0, "unreadable": 0, "errors": [], "completed": START,
     }  # fmt: skip
-    again = CliRunner().invoke(app, ["ingest", "store:x", str(tmp_path / "spool")])
+    again = CliRunner().invoke(app, ["data", "import", "store:x", str(tmp_path / "spool")])
     assert again.stdout == "1 sample: 0 new, 1 known already; completed until 2026-09-21T14:13:20+00:00\n"
 
 
@@ -240,8 +240,8 @@ def test_the_command_goes_on_over_passes_that_fail(tmp_path: Path, monkeypatch: 
         store.broken_after = 0 if len(pauses) == 1 else None
         store.traces.append((f"t{len(pauses)}", START + len(pauses), START))
 
-    monkeypatch.setattr(ingest_cli.time, "sleep", pause)
-    done = CliRunner().invoke(app, ["ingest", "store:x", str(tmp_path / "spool"), "--every", "2m"])
+    monkeypatch.setattr(command.time, "sleep", pause)
+    done = CliRunner().invoke(app, ["data", "import", "store:x", str(tmp_path / "spool"), "--every", "2m"])
     assert done.stdout.splitlines() == [
         "1 sample: 1 new; completed until 2026-09-21T14:13:20+00:00",
         "3 samples: 2 new, 1 known already; completed until 2026-09-21T14:13:22+00:00",
@@ -261,6 +261,6 @@ def test_the_command_goes_on_over_passes_that_fail(tmp_path: Path, monkeypatch: 
 )
 def test_wrong_usage_is_told(tmp_path: Path, arguments: list[str], message: str) -> None:
     source, *options = arguments
-    done = CliRunner().invoke(app, ["ingest", source, str(tmp_path / "spool"), *options])
+    done = CliRunner().invoke(app, ["data", "import", source, str(tmp_path / "spool"), *options])
     assert isinstance(done.exception, InputError)
     assert message in str(done.exception)

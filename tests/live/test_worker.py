@@ -501,7 +501,7 @@ def test_wrong_arguments_raise_at_once(tmp_path: Path) -> None:
 
 
 def cli(*arguments: Any) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "assay.cli", "worker", *map(str, arguments)]
+    command = [sys.executable, "-m", "assay.cli", "live", "worker", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 

@@ -68,12 +68,12 @@ STEPS = (
     f"{RUN} assay --version",
     f"{RUN} assay demo",
     f"{RUN} python first.py",
-    f"{RUN} assay score answers.csv --metrics faithfulness --run monday --note 'first look'",
-    f"{RUN} assay worst faithfulness -n 2 --run monday",
-    f"{RUN} assay failures monday",
+    f"{RUN} assay score answers.csv --metrics faithfulness --name monday --note 'first look'",
+    f"{RUN} assay worst faithfulness monday -n 2",
+    f"{RUN} assay errors monday",
     f"{RUN} assay runs",
-    f"{RUN} assay score answers.csv --metrics faithfulness --by topic --json",
-    f"{RUN} assay score answers.csv --metrics faithfulness --run monday",
+    f"{RUN} assay score answers.csv --metrics faithfulness --slice topic --json",
+    f"{RUN} assay score answers.csv --metrics faithfulness --name monday",
     f"{RUN} assay score answers.csv --metrics faithfullness",
     f"{RUN} assay score nowhere.csv",
     f"{RUN} --with nbclient --with ipykernel python notebook.py 2>/dev/null",
@@ -82,13 +82,13 @@ STEPS = (
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07")
 _MASKS = (
     (re.compile(r"\d{8}-\d{6}-[0-9a-f]{4,16}"), "RUN"),
-    (re.compile(r"embedded/[0-9a-f]{8,16}"), "embedded/FINGERPRINT"),
+    (re.compile(r"embedded([/ ])[0-9a-f]{8,16}"), r"embedded\1FINGERPRINT"),
     (re.compile(r"\b\d+(\.\d+)? (ms|s|min|seconds?|minutes?)\b"), "T s"),
     (re.compile(r"\b\d+(\.\d+)? rows/(s|min)"), "N rows/s"),
     (re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}(:\d{2})?"), "DATE"),
     (re.compile(r"\(?\d+:\d{2}(:\d{2})?\)?"), "T"),
     (re.compile(r'("started"|"seconds"): [\d.]+'), r"\1: 0"),
-    (re.compile(r"\b[\d,]+ judgements? reused"), "N judgements reused"),
+    (re.compile(r"\b[\d,]+ cache hits?"), "N cache hits"),
 )
 
 

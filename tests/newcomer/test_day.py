@@ -43,5 +43,5 @@ def test_what_is_overwritten_is_not_on_the_screen() -> None:
 
 
 def test_masks() -> None:
-    text = "run 20261122-100521-7d6db0e1a969ce6d: 1 row in 0.9 s by embedded/9e7db07040644824"
-    assert masked(text, "/tmp/x") == "run RUN: 1 row in T s by embedded/FINGERPRINT"
+    text = "run 20261122-100521-7d6db0e1a969ce6d: 1 row in 0.9 s; judge: embedded 9e7db07040644824"
+    assert masked(text, "/tmp/x") == "run RUN: 1 row in T s; judge: embedded FINGERPRINT"

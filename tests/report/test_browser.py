@@ -144,7 +144,7 @@ def test_labels_are_given_kept_over_a_reload_and_downloaded(opened: Opened, two:
         {"id": "q0", "row": 1, "metric": "faithfulness", "label": "bad"},
     ]  # fmt: skip
     assert download.value.suggested_filename.endswith(".jsonl")
-    found = align(two.now, lines)  # what `assay align` makes of the file
+    found = align(two.now, lines)  # what `assay judge align` makes of the file
     assert (found.labels, found.matched) == (2, 2)
     assert {name: len(group.pairs) for name, group in found.groups.items()} == {"answer/contexts": 1, "faithfulness": 1}
     page.keyboard.press("Escape")

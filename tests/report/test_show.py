@@ -54,7 +54,7 @@ def test_a_run_is_shown_with_what_got_worse(command_line, tmp_path: Path):
     stored(tmp_path)
     code, out, _ = command_line("show", "two", "--baseline", "one")
     assert code == 0
-    assert out.startswith("two against one: worse on faithfulness; cannot tell on context_precision (8 rows in both)")
+    assert out.startswith("two against one: worse on faithfulness; inconclusive on context_precision (8 rows in both)")
     assert "what got worse" in out
     assert "Nothing of it.: not there -> not_mentioned" in out
     code, out, _ = command_line("show", "two")
@@ -100,9 +100,9 @@ def test_report_writes_what_the_suffix_says_and_tells_the_verdict(command_line, 
     ("arguments", "said"),
     [
         (["-o", "r.txt"], "-o: expected a file that ends in"),
-        (["-o", "r.md", "--fail-under", "faithfulness=0.5"], "--fail-under: goes with -o FILE.xml"),
-        (["-o", "r.xml", "--fail-under", "faithfulness"], "--fail-under: expected METRIC=NUMBER"),
-        (["-o", "r.xml", "--fail-under", "faithfulness=nan"], "--fail-under: expected METRIC=NUMBER"),
+        (["-o", "r.md", "--fail-below", "faithfulness=0.5"], "--fail-below: goes with -o FILE.xml"),
+        (["-o", "r.xml", "--fail-below", "faithfulness"], "--fail-below: expected METRIC=NUMBER"),
+        (["-o", "r.xml", "--fail-below", "faithfulness=nan"], "--fail-below: expected METRIC=NUMBER"),
         (["-o", "r.md", "--baseline", "nope"], "run 'nope' is not in the store"),
         (["-o", "r.md", "--slice", "nope"], "slice: no row has the column 'nope'"),
     ],

@@ -26,7 +26,7 @@ def test_markdown_says_the_verdict_the_table_and_what_flipped(two: Two):
     said = as_markdown(report_of(two.now, two.before))
     lines = said.splitlines()
     assert lines[0] == "### 🔴 worse"
-    assert "worse on faithfulness; cannot tell on context_precision (40 rows in both)" in lines[2]
+    assert "worse on faithfulness; inconclusive on context_precision (40 rows in both)" in lines[2]
     assert next(line for line in lines if line.startswith("| faithfulness")).split(" | ")[4:6] == [
         "0.0078",
         "**worse**",

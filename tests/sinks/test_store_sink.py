@@ -21,7 +21,7 @@ def test_a_live_score_can_be_explained(tmp_path: Path) -> None:
     sink.write(exchange({}, id="first"))
     sink.write(exchange({}, id="second"))
     sink.close()
-    command = [sys.executable, "-m", "assay.cli", "explain", "live", "second", "--store", str(tmp_path / ".assay")]
+    command = [sys.executable, "-m", "assay.cli", "show", "live", "second", "--store", str(tmp_path / ".assay")]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "faithfulness = 0.500" in said
     assert "Paris has 2.1 million inhabitants." in said

@@ -298,10 +298,10 @@ def test_the_command_line_takes_it_wherever_a_folder_is_taken(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rows.jsonl").write_text('{"question": "Q?", "contexts": ["It is 1."], "answer": "It is 1."}\n')
     (tmp_path / "assay.toml").write_text(f'data = "rows.jsonl"\nmetrics = ["faithfulness"]\nstore = "{url}"\n')
-    assert main_with("score", "--run", "first") in (0, 1)
+    assert main_with("score", "--name", "first") in (0, 1)
     assert main_with("runs", "--store", url) == 0
     assert main_with("store", "info", "--store", url) == 0
-    assert main_with("forget", "--judges", "--store", url) == 0
+    assert main_with("store", "clear-cache", "--judges", "--store", url) == 0
     out = capsys.readouterr().out
     assert "first" in out
     assert "1 run with 1 row" in out

@@ -45,7 +45,7 @@ def test_the_command_line_reads_traces(spans: Path, tmp_path: Path) -> None:
 
 
 def test_traces_go_into_a_spool_once(spans: Path, tmp_path: Path) -> None:
-    arguments = ["ingest", f"otel:{spans}", str(tmp_path / "spool"), "--json"]
+    arguments = ["data", "import", f"otel:{spans}", str(tmp_path / "spool"), "--json"]
     first, second = (json.loads(CliRunner().invoke(app, arguments).stdout) for _ in range(2))
     assert (first["read"], first["new"], first["unreadable"]) == (2, 2, 1)
     assert (second["read"], second["new"], second["known"]) == (2, 0, 2)

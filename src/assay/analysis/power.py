@@ -198,8 +198,8 @@ def world_of(
 
 
 def world_of_noise(noise: Noise, *, correlation: float | None = None, paired: bool = True) -> PastScores:
-    """What `assay noise` tells of a metric's scores: their spread, the judge's part of it, and, where questions have
-    several answers, how far the scores of a row agree in two runs that both answer and read anew.
+    """What `assay judge noise` tells of a metric's scores: their spread, the judge's part of it, and, where questions
+    have several answers, how far the scores of a row agree in two runs that both answer and read anew.
 
     Raises InputError for a range without an end, and where all scores are the same.
     """

@@ -1,4 +1,4 @@
-"""The command `assay align`: how well a judge agrees with people, and a calibration by their labels."""
+"""The command `assay judge align`: how well a judge agrees with people, and a calibration by their labels."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay.cli.config_defaults import from_the_file
 from assay.cli.option_groups import grouped
-from assay.cli.options import ColumnsOption, JsonOption, JudgeOptions, StoreOption, column_map
+from assay.cli.options import ColumnsOption, JsonOption, JudgeOptions, StoreOption, column_map, opened
 from assay.cli.output import say, say_json, show
-from assay.cli.runs import opened
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,19 +24,26 @@ def align(
         Path,
         typer.Argument(help="JSONL, CSV or Parquet: 'id', 'label', and what it is of: 'metric', 'claim', 'passage'."),
     ],
-    *,
     run: Annotated[
-        str | None, typer.Option(help="The run that the labels are about; the last, where they bring no texts.")
+        str | None,
+        typer.Argument(help="The run that was labelled. Default: the last, unless the labels bring their texts."),
     ] = None,
+    *,
     data: Annotated[Path | None, typer.Option(help="Score this file now, in place of a run.")] = None,
     metrics: Annotated[
-        str | None, typer.Option(help="What labels of samples are about which do not say; with --data what to score.")
+        str | None,
+        typer.Option(help="Metrics of sample labels that name none; with --data, the metrics to score."),
     ] = None,
-    by: Annotated[str | None, typer.Option(help="A column of data or labels: its values apart.")] = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--slice", metavar="COLUMN", help="Agreement by the values of this column of data or labels, too."
+        ),
+    ] = None,
     write: Annotated[Path | None, typer.Option(help="Write a calibration of the judge into this file.")] = None,
-    method: Annotated[str, typer.Option(help="Of the calibration: platt or isotonic.")] = "platt",
+    method: Annotated[str, typer.Option(help="Method of the calibration: platt or isotonic.")] = "platt",
     threshold: Annotated[
-        str, typer.Option(help="likely: affirm what is likelier than not; balanced: for the best balanced accuracy.")
+        str, typer.Option(help="likely: 0.5 of the calibrated probability; balanced: best balanced accuracy.")
     ] = "likely",
     judge: JudgeOptions,
     columns: ColumnsOption = None,
@@ -44,20 +51,20 @@ def align(
     as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> None:
-    """Say how well a judge agrees with people's labels, and what the means are by people's measure.
+    """Measure how well a judge agrees with labels, and correct its means by them.
 
-    The labels are about a stored run, about a file scored now (--data), or bring their own texts, which are scored now.
+    The labels are of a stored run, of a file scored now (--data), or bring their own texts, which are scored now.
     """
     from assay.analysis.judges.alignment.alignment import align as aligned
     from assay.analysis.judges.alignment.table import as_rich
 
     if run is not None and data is not None:
-        raise InputError("--run, --data: give one of them")
+        raise InputError("RUN, --data: give one of them")
     if write is not None and not write.parent.is_dir():
         raise InputError(f"--write: there is no folder {str(write.parent)!r}")
     result, read = _scored(labels, run, data, metrics, judge, columns, store, quiet)
     one = metrics if metrics is not None and metrics in result.metrics else None
-    found = aligned(result, read, metrics=one, by=by)
+    found = aligned(result, read, metrics=one, by=column)
     calibration = found.calibration(method, threshold, note=str(labels.name)) if write is not None else None
     if as_json:
         say_json(found.to_dict(), indent=2)
@@ -99,7 +106,7 @@ def _scored(
         known = read_labels(labels, names())
         if bring_texts(known):
             return score_labels(known, metrics, judge.resolve(), store, not quiet), known
-    if judge != JudgeOptions():
+    if judge != JudgeOptions() and not from_the_file("judge"):
         raise InputError("--judge: goes with labels that bring their texts, or with --data; a run has been judged")
     result = Result.load(run or "last", opened(store))
     return result, read_labels(labels, list(result.metrics))

@@ -1,4 +1,4 @@
-"""The command `assay capture --check`: an application, run once, and what was captured of it. No judge is asked."""
+"""The command `assay live capture --check`: run an application once and show what is captured. No judge is used."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def capture(
     rules: Annotated[str | None, typer.Option(help="MODULE:NAME of the Rules to capture by.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the samples as JSON lines.")] = False,
 ) -> None:
-    """Run an application once with your own code and show what is captured of it: question, contexts, answer."""
+    """Run an application once and show what is captured of it: question, contexts, answer."""
     from assay.capture import Rules
     from assay.testing.captures import CollectingIntake
 

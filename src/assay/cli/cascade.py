@@ -1,4 +1,4 @@
-"""The command `assay cascade`: find out on one's own data what a cheap judge may decide, and what a better one must."""
+"""The command `assay judge cascade`: which cases a cheap judge decides and which a better one, by your data."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def cascade(
     store: Annotated[Path, typer.Option(help="Folder that keeps judgements; a rerun is free.")] = Path(".assay"),
     seed: Annotated[int, typer.Option(help="Decides which rows order the bands and which test them.")] = 0,
 ) -> None:
-    """Ask both judges about your rows, choose what goes to the second, and write the plan."""
+    """Calibrate a cascade on your rows: which cases a second judge decides."""
     from assay.analysis.judges.calibrate_cascade import calibrate
     from assay.judges.budget.budget import Prices
 

@@ -9,9 +9,8 @@ import typer
 
 from assay._util.terminal import pluralize
 from assay.cli.option_groups import grouped
-from assay.cli.options import JsonOption, JudgeOptions, StoreOption
+from assay.cli.options import JsonOption, JudgeOptions, RunArgument, StoreOption, opened
 from assay.cli.output import say, say_json
-from assay.cli.runs import RunArgument, opened
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -40,9 +39,10 @@ def causes(
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
 ) -> None:
-    """Say why samples failed: one label each, from the judgements that the run has, with the share of each.
+    """Find root causes of failed rows: a label each, and its share.
 
-    Then which questions could be answered and which were, and the state of the passages. Asks no judge without --read.
+    The labels come from the judgements of the run. Then: which questions were answerable and answered, and the state of
+    the passages. Uses no judge without --read.
     """
     from assay._util.terminal import width
     from assay.analysis.diagnosis import find_causes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from assay._util.terminal import pluralize
-from assay.cli.options import ClusterOption, JsonOption, ScaleOption, StoreOption
+from assay.cli.options import ClusterOption, JsonOption, ScaleOption, SlicesOption, StoreOption
 from assay.cli.output import say, say_json, show
 from assay.cli.run_argument import run_held, scales_of
 from assay.errors import InputError
@@ -21,7 +21,7 @@ def compare(
     first: Annotated[str | None, typer.Argument(help="The baseline: a run, or mlflow:RUN, ragas:FILE.")] = None,
     second: Annotated[
         str | None,
-        typer.Argument(help="What is held against it: a run, or mlflow:RUN, ragas:FILE.", show_default="last"),
+        typer.Argument(help="The run to compare with it: a run, or mlflow:RUN, ragas:FILE.", show_default="last"),
     ] = None,
     *,
     elsewhere: Annotated[
@@ -35,10 +35,7 @@ def compare(
         str | None, typer.Option("-m", "--metrics", help="Names, separated by commas; all that both have.")
     ] = None,
     cluster: ClusterOption = None,
-    by: Annotated[
-        list[str] | None,
-        typer.Option(help="Rows with one value in this column by themselves, too; may be repeated."),
-    ] = None,
+    slices: SlicesOption = None,
     n: Annotated[int, typer.Option("-n", "--rows", help="How many moved rows of each metric.")] = 5,
     anchors: Annotated[
         tuple[str, str] | None,
@@ -52,7 +49,7 @@ def compare(
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
 ) -> None:
-    """Say whether a run is better or worse than another on the rows they share, how sure that is, and what flipped.
+    """Compare two runs: better, worse or inconclusive, and what flipped.
 
     The sentence first; then each metric with its difference, and the rows that moved, those for the worse first.
     """
@@ -74,7 +71,7 @@ def compare(
         run_held(other, store, scales),
         names,
         cluster=cluster,
-        by=by or (),
+        by=slices or (),
         moved=n,
         any_judge=any_judge,
         link=linked,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from assay.cli.options import ColumnsOption, JudgeOption, MetricsOption
+from assay.cli.options import BATCHED_QUESTIONS, ColumnsOption, JudgeOption, MetricsOption
 
 if TYPE_CHECKING:
     from assay.config import Config
@@ -60,8 +60,7 @@ def configured(command: Callable[..., None]) -> Callable[..., None]:
             metavar="FILE",
             is_eager=True,
             callback=read,
-            help="What to use for options that are not given; else assay.toml, or the table tool.assay of "
-            "pyproject.toml, in this folder or the nearest above it in the repository.",
+            help="Defaults of the options. Default: the nearest assay.toml or pyproject.toml.",
         ),
     ]
 
@@ -144,9 +143,15 @@ def _defaults(config: Config) -> dict[str, Any]:
     said = {
         "judge": judge.name,
         **{name: getattr(judge, name) for name in _JUDGE},
+        "asking": _batched_questions(judge.asking),
         "metrics": ",".join(metric.label for metric in config.metrics) or None,
         "columns": [f"{field}={column}" for field, columns in config.columns.items() for column in columns] or None,
         "store": config.store,
         "language": config.language,
     }
     return {name: str(value) if isinstance(value, Path) else value for name, value in said.items() if value is not None}
+
+
+def _batched_questions(asking: str | None) -> str | None:
+    """What the file says of it, as --batched-questions takes it."""
+    return next((option for option, value in BATCHED_QUESTIONS.items() if value == asking), asking)

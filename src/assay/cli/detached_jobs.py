@@ -1,4 +1,4 @@
-"""Commands that detach: what they were called with is kept, and `assay batch collect` calls them again."""
+"""Commands that detach: what they were called with is kept, and `assay store batches collect` calls them again."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def keep_job(store: Path, run: str, named: bool) -> None:
     state = state_in(store)
     assert state is not None  # its batches are there
     arguments = _arguments()
-    arguments += () if named else ("--run", run)
+    arguments += () if named else ("--name", run)
     arguments += () if "--replace" in arguments else ("--replace",)
     state.put_job(BatchJob(run, str(Path.cwd()), arguments))
     state.close()

@@ -10,8 +10,8 @@ import typer
 
 from assay.cli.gate_options import (
     BaselineOption,
-    FailOverOption,
-    FailUnderOption,
+    FailAboveOption,
+    FailBelowOption,
     NoiseOption,
     SummaryOption,
     configured_baseline,
@@ -19,10 +19,9 @@ from assay.cli.gate_options import (
     rules_given,
     write_decision,
 )
-from assay.cli.options import ClusterOption, JsonOption, ScaleOption, StoreOption
+from assay.cli.options import ClusterOption, JsonOption, RunArgument, ScaleOption, StoreOption
 from assay.cli.output import say, say_json, show
 from assay.cli.run_argument import run_held, scales_of
-from assay.cli.runs import RunArgument
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 def gate(
     run: RunArgument = "last",
     baseline: BaselineOption = None,
-    fail_under: FailUnderOption = None,
-    fail_over: FailOverOption = None,
+    fail_below: FailBelowOption = None,
+    fail_above: FailAboveOption = None,
     max_drop: Annotated[
         list[str] | None,
         typer.Option(metavar="METRIC=DROP", help="Fail where it is shown that it got worse by more than this."),
@@ -54,12 +53,12 @@ def gate(
     noise: NoiseOption = None,
     thresholds: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="For --good-share: what `assay align LABELS --write FILE` wrote."),
+        typer.Option(metavar="FILE", help="For --good-share: what `assay judge align LABELS --write FILE` wrote."),
     ] = None,
     allow_inconclusive: Annotated[
         bool,
         typer.Option(
-            "--allow-inconclusive", help="End with 0 where it cannot be told, too, unless a run is incomplete."
+            "--allow-inconclusive", help="End with 0 where the gate is inconclusive, too, unless a run is incomplete."
         ),
     ] = False,
     n: Annotated[int, typer.Option("-n", "--rows", help="How many rows to name for each rule.")] = 5,
@@ -72,7 +71,7 @@ def gate(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Say whether a run passes its gates: PASS (0), FAIL (5) or INCONCLUSIVE (6), and which rows decided it.
+    """Check a run: PASS (0), FAIL (5) or INCONCLUSIVE (6), and why.
 
     The rules are those of the configuration, its table `gates`, or those given here in their place.
     """
@@ -84,7 +83,7 @@ def gate(
     if as_json and markdown:
         raise InputError("--json, --markdown: only one of them can go to stdout")
     given = (
-        *rules_given(fail_under, fail_over),
+        *rules_given(fail_below, fail_above),
         *limits_of("good_share", good_share or (), "--good-share"),
         *limits_of("max_drop", max_drop or (), "--max-drop"),
         *limits_of("margin", margin or (), "--margin"),

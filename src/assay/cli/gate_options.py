@@ -21,23 +21,17 @@ if TYPE_CHECKING:
     from assay.judges import JudgeSpec
     from assay.metrics.names import MetricSpec
 
-FailUnderOption = Annotated[
+FailBelowOption = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="METRIC=LIMIT", help="Fail where the mean is below this, as faithfulness=0.8; may be repeated."
-    ),
+    typer.Option(metavar="METRIC=LIMIT", help="Fail if the mean is lower; repeatable."),
 ]
-FailOverOption = Annotated[
+FailAboveOption = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="METRIC=LIMIT", help="Fail where the mean is above this, for metrics of which less is better."
-    ),
+    typer.Option(metavar="METRIC=LIMIT", help="Fail if the mean is above this, for metrics where lower is better."),
 ]
-BaselineOption = Annotated[
-    str | None, typer.Option(help="The run to hold it against; else the one that the configuration names.")
-]
+BaselineOption = Annotated[str | None, typer.Option(metavar="RUN", help="Baseline of the gate.")]
 NoiseOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="What `assay noise --out` wrote: how far the judge wavers.")
+    Path | None, typer.Option(metavar="FILE", help="What `assay judge noise --out` wrote: the judge's variance.")
 ]
 SummaryOption = Annotated[
     Path | None,
@@ -45,13 +39,13 @@ SummaryOption = Annotated[
 ]
 
 
-def rules_given(fail_under: list[str] | None, fail_over: list[str] | None) -> tuple[GateRule, ...]:
+def rules_given(fail_below: list[str] | None, fail_above: list[str] | None) -> tuple[GateRule, ...]:
     """The rules of the options of these names. Raises InputError for what is no METRIC=LIMIT."""
     from assay.analysis.gates.rules import limits_of
 
     return (
-        *limits_of("at_least", fail_under or (), "--fail-under"),
-        *limits_of("at_most", fail_over or (), "--fail-over"),
+        *limits_of("at_least", fail_below or (), "--fail-below"),
+        *limits_of("at_most", fail_above or (), "--fail-above"),
     )
 
 
@@ -65,7 +59,7 @@ def gate_meant(given: tuple[GateRule, ...], *, required: bool) -> Gate:
         return Gate(given) if configured is None else replace(configured, rules=given)
     if configured is None:
         where = "there is no configuration" if config is None else f"{config.file} has no [gates]"
-        said = "give one, as --fail-under faithfulness=0.8, or" if required else ""
+        said = "give one, as --fail-below faithfulness=0.8, or" if required else ""
         raise InputError(
             f"gate: there are no rules: {where}; {said} write them there (`assay init`)".replace("  ", " ")
         )
@@ -101,8 +95,8 @@ class Stakes:
     @classmethod
     def of(
         cls,
-        fail_under: list[str] | None,
-        fail_over: list[str] | None,
+        fail_below: list[str] | None,
+        fail_above: list[str] | None,
         wanted: bool,
         baseline: str | None,
         store: Path,
@@ -111,7 +105,7 @@ class Stakes:
         """What the options ask for; None where they ask for nothing. Raises InputError for rules that cannot hold."""
         from assay.analysis.gates import Gate
 
-        given = rules_given(fail_under, fail_over)
+        given = rules_given(fail_below, fail_above)
         if not given and not wanted:
             if baseline is not None:
                 raise InputError("--baseline: goes with --gate")
@@ -122,7 +116,7 @@ class Stakes:
         _check_rules(meant, metrics)
         against = baseline or (configured_baseline() if meant.relative else None)
         if meant.relative and against is None:
-            raise InputError("--gate: some rules hold a run against another; name it with --baseline")
+            raise InputError("--gate: some rules compare a run with a baseline; name it with --baseline")
         return cls(meant, None if against is None else run_held(against, store))
 
     def check_thresholds(self, judge: JudgeSpec) -> None:
@@ -157,7 +151,7 @@ def watch(stakes: Stakes | None, rows: Data, metrics: MetricSpec | None, judge: 
     from assay.judges.named import resolve_judge
 
     if stakes is None:
-        raise InputError("--early: goes with --gate, --fail-under and --fail-over")
+        raise InputError("--sequential: goes with --gate, --fail-below and --fail-above")
     resolved = resolve_judge(judge)
     chosen = chosen_for(metrics, rows, resolved)
     shuffled = Shuffled(rows)

@@ -14,7 +14,7 @@ from assay.errors import InputError
 def init(
     folder: Annotated[Path, typer.Argument(help="Where to write it.", show_default="this folder")] = Path("."),
 ) -> None:
-    """Write assay.toml with comments. It runs as it is, on the answers of `assay demo`: assay score --gate."""
+    """Write assay.toml and example answers; then: assay score --gate."""
     from assay.config.template import template
 
     file, answers = folder / "assay.toml", folder / "assay-demo.jsonl"

@@ -1,4 +1,4 @@
-"""The command `assay label`: a person labels claims, passages or samples of a run."""
+"""The command `assay data label`: a person labels claims, passages or samples of a run."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Annotated, cast
 import typer
 
 from assay._util.terminal import is_terminal
-from assay.cli.options import StoreOption
+from assay.cli.options import RunArgument, StoreOption, opened
 from assay.cli.output import say, show
-from assay.cli.runs import RunArgument, opened
 from assay.errors import InputError
 
 
@@ -23,7 +22,9 @@ def label(
     what: Annotated[str, typer.Option(help="claims, passages or samples.")] = "claims",
     metric: Annotated[str | None, typer.Option(help="The metric whose claims, passages or values to label.")] = None,
     n: Annotated[int, typer.Option("-n", "--number", help="How many to label, in all sessions together.")] = 100,
-    by: Annotated[str | None, typer.Option(help="Who labels; several people may write into one file.")] = None,
+    annotator: Annotated[
+        str | None, typer.Option(help="Name of the person who labels; several people may write into one file.")
+    ] = None,
     verdict: Annotated[
         str, typer.Option(help="When the judge's verdict is shown: after the label, before it, or never.")
     ] = "after",
@@ -33,7 +34,7 @@ def label(
     seed: Annotated[int, typer.Option(help="Another seed chooses other items.")] = 0,
     store: StoreOption = Path(".assay"),
 ) -> None:
-    """Label claims, passages or samples of a run, one key each; `assay align` then reads the labels.
+    """Label claims, passages or samples of a run with one key each; `assay judge align` then reads the labels.
 
     The judge's verdict is hidden until you have said yours. What the judge is uncertain of comes more often, and a
     weight beside each label keeps what is computed from them unbiased.
@@ -54,7 +55,7 @@ def label(
         say=_say,
         n=n,
         metric=metric,
-        by=by,
+        by=annotator,
         shown=cast("Shown", verdict),
         seed=seed,
         alike=alike,

@@ -1,10 +1,11 @@
-"""The command line: score, explain, show, compare, causes, report, gate, plan, size, noise, fuse-check, align, label,
-probe, lens, runs, worst, failures, metrics, doctor, demo, worker, cascade, capture, ingest, bedrock, forget, init,
-batch, store.
+"""The command line, in three panels.
+
+Do: demo, score, compare, report, gate. Look: runs, show, worst, failures, errors, causes. Set up: init, metrics, and
+the groups data, judge, live and store.
 
 Exit codes: 0 all went well; 1 finished, but some scores are missing because judging failed; 2 wrong usage or input, or
 a file or store that cannot be read or written; 3 the judge cannot be used (missing extra, key refused, endpoint
-unreachable); 4 a fault in assay; 5 a gate failed; 6 a gate cannot tell; 7 batches
+unreachable); 4 a fault in assay; 5 a gate failed; 6 a gate is inconclusive; 7 batches
 are under way; 130 interrupted.
 Results go to stdout, everything else to stderr; an error is one line with the way out. `assay --debug COMMAND`, or
 ASSAY_DEBUG=1 in the environment, shows where it came from.
@@ -16,48 +17,33 @@ import os
 import sqlite3
 import sys
 import traceback
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from collections.abc import Callable
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 import assay
-from assay.cli.align import align
-from assay.cli.batch import batch
-from assay.cli.bedrock import bedrock
-from assay.cli.capture import capture
-from assay.cli.cascade import cascade
 from assay.cli.causes import causes
 from assay.cli.compare import compare
 from assay.cli.config_defaults import configured
+from assay.cli.demo import demo
 from assay.cli.error_terms import for_the_command_line
-from assay.cli.forget import forget
-from assay.cli.fuse_check import fuse_check
+from assay.cli.errors import errors
+from assay.cli.failures import failures
 from assay.cli.gate import gate
-from assay.cli.ingest import ingest
+from assay.cli.groups import data, judge, live, store
+from assay.cli.help_all import with_short_help
 from assay.cli.init import init
-from assay.cli.label import label
-from assay.cli.lens import lens
-from assay.cli.live import worker
 from assay.cli.metrics import metrics
-from assay.cli.noise import noise
-from assay.cli.option_groups import grouped
-from assay.cli.options import JudgeOptions, StoreOption, named_again
-from assay.cli.output import STDOUT, say, show
-from assay.cli.plan import plan
-from assay.cli.probe import probe
+from assay.cli.output import STDOUT, say
 from assay.cli.report import report
-from assay.cli.runs import explain, failures, runs, worst
+from assay.cli.runs import runs
 from assay.cli.score import score
-from assay.cli.show import show_sample
-from assay.cli.size import size
-from assay.cli.store import store
+from assay.cli.score_options import PANELS, SHORT
+from assay.cli.show import show
+from assay.cli.worst import worst
 from assay.errors import AssayError, InputError, JudgeFailure, MissingExtra, StoreError
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-    from assay.cli.checks import Check
 
 OK, UNSCORED, USAGE, JUDGE, FAULT, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -70,12 +56,33 @@ EXITS: tuple[tuple[tuple[type[BaseException], ...], int], ...] = (
 )
 DEBUG = "ASSAY_DEBUG"
 
+Command = Callable[..., None]
+DO: tuple[Command, ...] = (demo, score, compare, report, gate)
+LOOK: tuple[Command, ...] = (runs, show, worst, failures, errors, causes)
+#: Commands of the third panel that read no configuration.
+SET_UP: tuple[Command, ...] = (init, metrics)
+SHORT_HELP = {score: with_short_help(SHORT, PANELS)}
+GROUPS = {"data": data, "judge": judge, "live": live, "store": store}
+
+
+class Root(TyperGroup):
+    """The top of the command line, whose help fits one screen."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help without --show-completion, which --install-completion makes needless for most people."""
+        for param in self.params:
+            param.hidden = param.name == "show_completion"  # type: ignore[attr-defined]
+            if param.name == "install_completion":
+                param.help = "Install shell completion."  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
+
+
 app = typer.Typer(
+    cls=Root,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Score retrieval-augmented answers with located evidence.",
-    epilog="Exit codes: 0 fine, 1 some judging or delivery failed, 2 wrong input, 3 judge unusable, 4 a fault "
-    "in assay, 5 a gate failed, 6 a gate cannot tell, 7 batches are under way, 130 interrupted.",
+    epilog="Exit codes: 0 ok, 1 scores missing, 2 input, 3 judge, 4 fault, 5-6 gate, 7 batches.",
 )
 
 
@@ -89,7 +96,7 @@ def _version(wanted: bool) -> None:
 def options(
     debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", help="Say which version this is, and end.", callback=_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
     ] = False,
 ) -> None:
     """Options of all commands."""
@@ -97,67 +104,13 @@ def options(
         os.environ[DEBUG] = "1"
 
 
-@app.command()
-@configured
-@grouped
-def doctor(
-    judge: JudgeOptions,
-) -> None:
-    """Check what works here: installed parts, the embedded judge, and what a judge endpoint supports."""
-    from assay.cli.checks import examine
-
-    fine = True
-    for check in examine(None if judge == JudgeOptions() else judge.resolve()):
-        fine = fine and check.fine is not False
-        show(_marked(check))
-    raise typer.Exit(OK if fine else JUDGE)
-
-
-@app.command()
-@configured
-def demo(store: StoreOption = Path(".assay")) -> None:
-    """Score 22 real answers with the embedded judge, and show the worst one and what decided it."""
-    from assay.data.demo import answers
-    from assay.evaluation.display.table import as_rich
-    from assay.evaluation.evaluate import evaluate
-
-    result = evaluate(answers(), store=store, note="assay demo")
-    show(as_rich(result))
-    worst = result.worst("faithfulness")
-    if worst is not None:
-        said = worst.scored.sample.metadata["human"]
-        say(f"\nThe least faithful answer, row {worst.number} (people said: {said})\n")
-        show(result.explain(worst.number, "faithfulness").rich())
-    say(f"\nMore: assay explain last ROW{named_again(store)}")
-
-
-# the commands that have files of their own
-for command in (
-    score, explain, compare, causes, report, gate, plan, size, noise, align, label, probe, lens, worst, failures,
-    worker, cascade, bedrock, forget,
-):  # fmt: skip
-    app.command()(configured(command))
-for command in (metrics, capture, ingest, init):
-    app.command()(command)
-app.command("fuse-check")(configured(fuse_check))
-app.command("show")(configured(show_sample))
-app.add_typer(runs, name="runs")
-app.add_typer(batch, name="batch")
-app.add_typer(store, name="store")
-
-
-def _marked(check: Check) -> RenderableType:
-    """One line of the doctor; what does not fit on it goes on below its text."""
-    from rich.table import Table
-
-    from assay._util.rich_text import SafeText as Text
-
-    mark, style = {True: ("ok", "green"), False: ("FAIL", "bold red"), None: ("–", "dim")}[check.fine]
-    line = Table.grid(padding=(0, 1, 0, 0))
-    line.add_column(width=4, style=style)
-    line.add_column(overflow="fold")
-    line.add_row(mark, Text(f"{check.name}: {for_the_command_line(check.text)}"))
-    return line
+for panel, commands in {"Do": DO, "Look": LOOK}.items():
+    for command in commands:
+        app.command(rich_help_panel=panel, cls=SHORT_HELP.get(command, TyperCommand))(configured(command))
+for command in SET_UP:
+    app.command(rich_help_panel="Set up")(command)
+for name, group in GROUPS.items():
+    app.add_typer(group, name=name, rich_help_panel="Set up")
 
 
 def main() -> None:

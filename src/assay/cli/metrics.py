@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 _GOOD = {"higher": "↑", "lower": "↓"}
 _ROOMY = 110  # columns in which every line has room for names, needs and judges side by side
 _NEEDS, _JUDGES = len("reference_tool_calls"), len("embedded,")  # the longest words there, where lines have to wrap
-_FACT = 12  # columns before what is said of one metric
+_FACT = 16  # columns before what is said of one metric
 _NO_PARAMETER = ("name", "profile")
 _REST = 53  # columns beside the name where needs wrap and judges do not
 
 
 def metrics(
-    name: Annotated[str | None, typer.Argument(help="Tell all about this one: formula, columns, parameters.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Show one metric: formula, inputs, parameters.")] = None,
     system: Annotated[
         str | None, typer.Option(help="List those of another system: ragas, deepeval, ...; 'all' for every system.")
     ] = None,
 ) -> None:
-    """List the metrics: what each needs, its range and direction, and which judges can do it."""
+    """List the metrics with inputs, range, direction and judges."""
     from assay.metrics import systems
     from assay.metrics.names import names, resolve
 
@@ -117,10 +117,10 @@ def _entry_facts(metric: Metric) -> dict[str, str]:
         return {}
     steps = entry.steps
     return {
-        "in short": f"{steps.unit} / {steps.against} / {steps.counts} / {steps.aggregate}",
-        "there": entry.source,
+        "steps": f"{steps.unit} / {steps.against} / {steps.counts} / {steps.aggregate}",
+        "original name": entry.source,
         "compared": entry.compared,
-        "if nothing": f"the original gives {entry.empty}; ours has no value" if entry.empty else "",
+        "on empty input": f"the original gives {entry.empty}; ours has no value" if entry.empty else "",
     }
 
 

@@ -1,4 +1,4 @@
-"""The command `assay noise`: the same data scored twice or more, and what the scores differ by."""
+"""The command `assay judge noise`: the variance of a judge, from the same data scored twice or more."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ def noise(
     *,
     metrics: MetricsOption = None,
     judge: JudgeOptions,
-    readings: Annotated[int, typer.Option(help="How many times.")] = 2,
+    repeats: Annotated[int, typer.Option(help="How many times the data is scored.")] = 2,
     item: Annotated[
         str | None,
         typer.Option(help="Column of rows that answer the same question; by the question itself without it."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write what was found as JSON, for gates.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the variance as JSON, for gates.")] = None,
     limit: Annotated[int | None, typer.Option(help="Read at most this many rows.")] = None,
     columns: ColumnsOption = None,
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> None:
-    """Score the same data twice or more, and say how much of the spread is the judge's.
+    """Measure the variance of a judge: score the same data twice or more.
 
-    No reading knows what another found. The tolerance is what two runs that are alike differ by, at most, in 95 of 100
-    cases: a gate that is stricter fails by chance.
+    The repeats are independent. Two equal runs differ by less than the tolerance in 95 of 100 cases: a gate that is
+    stricter fails by chance.
     """
     from assay.analysis.judges.noise import measure
 
@@ -44,7 +44,7 @@ def noise(
         data,
         metrics,
         judge.resolve(),
-        readings=readings,
+        readings=repeats,
         item=item,
         store=store,
         column_map=column_map(columns),

@@ -17,17 +17,22 @@ from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.judges import BaseJudge
+    from assay.judges.protocol import Asking
     from assay.store.store import Store
 
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+JUDGE_PANEL = "Judge"
+#: The values of --batched-questions, and the words of Python and of the configuration for them.
+BATCHED_QUESTIONS: Mapping[str, Asking] = {"yes": "fused", "no": "separate", "auto": "auto"}
 
-MetricsOption = Annotated[str | None, typer.Option(help="Names, separated by commas; `assay metrics` lists them.")]
+RunArgument = Annotated[str, typer.Argument(help="The run's name, or 'last'.")]
+MetricsOption = Annotated[str | None, typer.Option(help="Names with commas; see `assay metrics`.")]
 ColumnsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--map",
-        help="FIELD=COLUMN, where a column has a name of your own; repeated for contexts, several columns are several "
-        "passages.",
+        metavar="FIELD=COLUMN",
+        help="Column of a field, as 'contexts=doc 1'; repeatable, also for one field.",
     ),
 ]
 ScaleOption = Annotated[
@@ -37,11 +42,11 @@ ScaleOption = Annotated[
         help="What the ends of a metric's scale are, where a result file of another system does not say; repeated.",
     ),
 ]
-StoreOption = Annotated[Path, typer.Option(help="Folder, or postgresql://..., that keeps judgements and runs.")]
+StoreOption = Annotated[Path, typer.Option(help="Store: a folder or postgresql://...")]
 
 
 def named_again(store: str | Path) -> str:
-    """The option that a command which is told has to be given to look into this store; empty for the default's.
+    """The option --store of a hint, for a command that reads this store; empty for the default store.
 
     A password is left out: it may stand in PGPASSWORD, and never in what is printed.
     """
@@ -59,53 +64,85 @@ def named_again(store: str | Path) -> str:
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON in place of tables.")]
 CsvOption = Annotated[
     str | None,
-    typer.Option("--csv", metavar="[FILE]", help="Write a line per row as CSV: to a file, or to stdout without one."),
+    typer.Option("--csv", metavar="[FILE]", help="Write rows as CSV, to stdout without FILE."),
 ]
 BedrockOption = Annotated[
     Path | None,
     typer.Option("--bedrock", help="Write every row with its scores as Amazon Bedrock's evaluation jobs do, as JSONL."),
 ]
-ByOption = Annotated[str | None, typer.Option(help="Means by the values of this column, too.")]
+SlicesOption = Annotated[
+    list[str] | None,
+    typer.Option("--slice", metavar="COLUMN", help="Means by values of a column; repeatable."),
+]
 ClusterOption = Annotated[
-    str | None, typer.Option(help="Rows with one value in this column hang together: a document, a conversation.")
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="Rows with one value in this column are correlated: a document, a conversation."
+    ),
 ]
 JudgeOption = Annotated[
     str,
     typer.Option(
-        help="'embedded' (offline, no key), 'openai:MODEL', 'openai-batch:MODEL', 'anthropic-batch:MODEL', "
-        "'decisions:MODEL', 'systemone:MODEL', 'cascade:PATH', a plan of `assay cascade`, or 'local:PATH', a model on "
-        "disk."
+        help="embedded, or KIND:MODEL with openai, openai-batch, anthropic-batch, decisions, systemone; local:PATH, "
+        "cascade:PATH."
     ),
 ]
-BaseUrlOption = Annotated[str | None, typer.Option(help="Address of the judge's endpoint, for example a local server.")]
-KeyOption = Annotated[str | None, typer.Option(help="Name of the environment variable that holds the key.")]
-EmbeddingOption = Annotated[str | None, typer.Option(help="Embedding model of the endpoint, for similarity.")]
+BaseUrlOption = Annotated[
+    str | None,
+    typer.Option(rich_help_panel=JUDGE_PANEL, help="Address of the judge's endpoint, for example a local server."),
+]
+KeyOption = Annotated[
+    str | None,
+    typer.Option(rich_help_panel=JUDGE_PANEL, help="Name of the environment variable that holds the key."),
+]
+EmbeddingOption = Annotated[
+    str | None, typer.Option(rich_help_panel=JUDGE_PANEL, help="Embedding model of the endpoint, for similarity.")
+]
 WindowOption = Annotated[
     int | None,
-    typer.Option(help="Tokens that the model reads and writes together; some servers cut longer texts silently."),
-]
-GuidanceOption = Annotated[
-    Path | None, typer.Option(help="TOML or JSON: what to tell the judge of single kinds of inquiry, with examples.")
-]
-
-AskingOption = Annotated[
-    str | None,
     typer.Option(
-        help="Whether a judge that writes is asked in one request what belongs together: 'fused', 'separate', or "
-        "'auto', where `assay fuse-check` found that it finds the same."
+        rich_help_panel=JUDGE_PANEL,
+        help="Context window of the model, in tokens of prompt and reply; some servers cut longer texts silently.",
     ),
 ]
-
-DiscountOption = Annotated[
-    float | None, typer.Option(help="Batch judges: what the endpoint takes off the usual price, 0.5 for half.")
+InstructionsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--instructions",
+        rich_help_panel=JUDGE_PANEL,
+        help="TOML or JSON with judge instructions and few-shot examples, by prompt.",
+    ),
 ]
-PollOption = Annotated[float | None, typer.Option(help="Batch judges: seconds between two looks at what is under way.")]
+BatchedQuestionsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--batched-questions",
+        metavar="yes|no|auto",
+        rich_help_panel=JUDGE_PANEL,
+        help="Whether an LLM judge gets several questions in one request. auto: where `assay judge batching` found "
+        "that the answers agree.",
+    ),
+]
+DiscountOption = Annotated[
+    float | None,
+    typer.Option(rich_help_panel=JUDGE_PANEL, help="Batch judges: discount of the endpoint, 0.5 for half."),
+]
+PollOption = Annotated[
+    float | None, typer.Option(rich_help_panel=JUDGE_PANEL, help="Batch judges: seconds between two polls.")
+]
 RowsInFlightOption = Annotated[
-    int | None, typer.Option(help="Batch judges: rows held while they wait; more fill larger batches and take memory.")
+    int | None,
+    typer.Option(
+        rich_help_panel=JUDGE_PANEL,
+        help="Batch judges: rows in memory while they wait; more rows fill larger batches.",
+    ),
 ]
 CalibrationOption = Annotated[
     Path | None,
-    typer.Option(help="A file that `assay align --write` made for this judge: its probabilities and thresholds."),
+    typer.Option(
+        rich_help_panel=JUDGE_PANEL,
+        help="A file that `assay judge align --write` made for this judge: its probabilities and thresholds.",
+    ),
 ]
 
 
@@ -118,8 +155,8 @@ class JudgeOptions:
     api_key_env: KeyOption = None
     embedding_model: EmbeddingOption = None
     window_tokens: WindowOption = None
-    guidance: GuidanceOption = None
-    asking: AskingOption = None
+    guidance: InstructionsOption = None
+    asking: BatchedQuestionsOption = None
     discount: DiscountOption = None
     poll: PollOption = None
     rows_in_flight: RowsInFlightOption = None
@@ -130,7 +167,7 @@ class JudgeOptions:
         batch = {"discount": self.discount, "poll": self.poll, "rows_in_flight": self.rows_in_flight}
         judge = judge_of(self.judge, self.base_url, self.api_key_env, self.embedding_model, self.window_tokens, batch)
         judge = judge if self.guidance is None else judge.with_guidance(self.guidance)
-        judge = judge if self.asking is None else judge.with_asking(self.asking)  # type: ignore[arg-type]  # it checks
+        judge = judge if self.asking is None else judge.with_asking(_asking(self.asking))
         if self.calibration is None:
             return judge
         from assay.judges.calibrated import calibrated
@@ -146,6 +183,13 @@ class JudgeOptions:
             return judge if judge.fingerprint == fingerprint else None
         except (InputError, MissingExtra, JudgeFailure):
             return None
+
+
+def _asking(given: str) -> Asking:
+    """The value of `asking` in Python. Raises InputError."""
+    if given not in BATCHED_QUESTIONS:
+        raise InputError(f"--batched-questions: expected {', '.join(BATCHED_QUESTIONS)}; got {given!r}")
+    return BATCHED_QUESTIONS[given]
 
 
 def judge_of(

@@ -1,4 +1,4 @@
-"""The command `assay probe`: whether a judge's verdicts change where they must, and only there."""
+"""The command `assay judge probe`: robustness checks of a judge (metamorphic tests)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def probe(
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
 ) -> None:
-    """Check a judge: change statements by rule, and see whether its verdicts change as they must, or stay.
+    """Test the robustness of a judge: change statements by rule and compare its verdicts (metamorphic tests).
 
     A statement is a sentence of a passage: it is supported, whatever a model says. Numbers, names and dates are
     swapped, it is negated, said in other words, held against another passage, and instructions are put beside it.

@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from assay.cli.option_groups import grouped
-from assay.cli.options import ClusterOption, JudgeOptions, ScaleOption, StoreOption
+from assay.cli.options import ClusterOption, JudgeOptions, RunArgument, ScaleOption, SlicesOption, StoreOption
 from assay.cli.output import say
 from assay.cli.run_argument import run_held, scales_of
-from assay.cli.runs import RunArgument
 from assay.errors import InputError
 
 
@@ -19,7 +18,7 @@ from assay.errors import InputError
 def report(
     run: RunArgument = "last",
     *,
-    baseline: Annotated[str | None, typer.Option(help="The run that it is held against.")] = None,
+    baseline: Annotated[str | None, typer.Option(metavar="RUN", help="Baseline run.")] = None,
     out: Annotated[
         Path,
         typer.Option("-o", "--out", help="The file: .html, .md, .xml (JUnit), .csv or .parquet; the suffix decides."),
@@ -27,14 +26,12 @@ def report(
     metrics: Annotated[
         str | None, typer.Option("-m", "--metrics", help="Names, separated by commas; all that the run has.")
     ] = None,
-    slices: Annotated[
-        list[str] | None, typer.Option("--slice", help="Means by the values of this column, too; repeated for several.")
-    ] = None,
+    slices: SlicesOption = None,
     cluster: ClusterOption = None,
-    fail_under: Annotated[
+    fail_below: Annotated[
         list[str] | None,
         typer.Option(
-            "--fail-under",
+            "--fail-below",
             metavar="METRIC=NUMBER",
             help="In JUnit XML, a sample that is worse than this fails; repeated for several metrics.",
         ),
@@ -44,7 +41,7 @@ def report(
     judge: JudgeOptions,
     store: StoreOption = Path(".assay"),
 ) -> None:
-    """Write a report of a run: verdict, coverage, metrics with intervals, regressions, and every sample to look at.
+    """Write a report of a run as HTML, Markdown, JUnit, CSV or Parquet.
 
     HTML is one file that needs no server and fetches nothing. Markdown is for the comment of a pull request, XML for
     CI systems that show JUnit, CSV and Parquet have a line for each sample and metric. No judge is asked; where it is
@@ -55,9 +52,9 @@ def report(
     from assay.report.write import check_form, write_report
 
     suffix = check_form(out)
-    least = {rule.metric: rule.limit for rule in limits_of("at_least", fail_under or [], "--fail-under")}
+    least = {rule.metric: rule.limit for rule in limits_of("at_least", fail_below or [], "--fail-below")}
     if least and suffix != ".xml":
-        raise InputError("--fail-under: goes with -o FILE.xml")
+        raise InputError("--fail-below: goes with -o FILE.xml")
     scales = scales_of(scale)
     names = None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
     result = run_held(run, store, scales)

@@ -1,4 +1,4 @@
-"""The command `assay show`: a run in the terminal, or one of its samples with claims and quotes in colour."""
+"""The command `assay show`: a run, one of its rows, or a row under every system's definition of a metric."""
 
 from __future__ import annotations
 
@@ -7,76 +7,126 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.options import StoreOption
-from assay.cli.output import say, show
+from assay.cli.config_defaults import from_the_file
+from assay.cli.definitions import show_definitions
+from assay.cli.option_groups import grouped
+from assay.cli.options import JsonOption, JudgeOptions, RunArgument, StoreOption
+from assay.cli.output import check_csv, say, say_json
+from assay.cli.output import show as render
 from assay.cli.run_argument import run_held
-from assay.cli.runs import RunArgument
+from assay.cli.score_output import print_result
+from assay.cli.show_options import TableOptions
 from assay.errors import InputError
 
 if TYPE_CHECKING:
+    from assay.evaluation.result import Result
     from assay.report.model import Report
 
 
 MOVED = 5  # rows of a metric that are shown
 
 
-def show_sample(
+@grouped
+def show(
     run: RunArgument = "last",
     row: Annotated[
         str | None,
         typer.Argument(help="Id or number of a row; numbers start at 1. row:3 is the third, whatever the ids."),
     ] = None,
-    baseline: Annotated[str | None, typer.Option(help="The run that it is held against.")] = None,
+    *,
     metric: Annotated[str | None, typer.Option(help="This metric only.")] = None,
-    full: Annotated[
-        bool, typer.Option("--full", help="Of a sample all verdicts of all metrics, however long.")
-    ] = False,
+    full: Annotated[bool, typer.Option("--full", help="With ROW: all verdicts of all metrics, however long.")] = False,
+    definitions: Annotated[
+        str | None,
+        typer.Option(
+            metavar="METRIC", help="With ROW: compare every system's definition of this metric, as 'faithfulness'."
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="RUN", help="Baseline run: show the difference and what got worse.")
+    ] = None,
     any_judge: Annotated[bool, typer.Option("--any-judge", help="Compare runs of different judges, too.")] = False,
+    table: TableOptions,
+    as_json: JsonOption = False,
     store: StoreOption = Path(".assay"),
+    judge: JudgeOptions,
 ) -> None:
-    """Show a run: verdict, means, what got worse. With a ROW that sample: its claims and the quotes that decided them.
+    """Show a run (means, worst rows) or a row (claims, quotes).
 
-    With a baseline the rows that moved for the worse, else those with the worst values. Without --full a sample has of
-    each metric the verdicts that cost it most.
+    With --baseline the rows that got worse. Without --full, a row shows of each metric the verdicts that cost it most.
+    The options of the judge go with --definitions; what the store knows is not asked again.
     """
-    from assay.report.build import ReportOptions, report_of
-    from assay.report.sample_view import sample_view
-
+    if definitions is not None:
+        if row is None:
+            raise InputError("--definitions: goes with a run and a row: assay show RUN ROW --definitions METRIC")
+        show_definitions(run, row, definitions, judge, store, as_json)
+        return
+    if judge != JudgeOptions() and not from_the_file("judge"):
+        raise InputError("--judge: goes with --definitions; a run has its judge")
     result = run_held(run, store)
     if metric is not None and metric not in result.metrics:
         raise InputError(f"--metric: {metric!r} is not in this run; it has {', '.join(result.metrics)}")
     if row is not None:
-        show(sample_view(result.store.get_row(result.run, row), metric, full=full))
+        _show_row(result, run, row, metric, full, as_json)
+    elif as_json or table.wanted:
+        if baseline is not None:
+            raise InputError("--baseline: does not go with --json and the options of the table; see `assay compare`")
+        check_csv(table.as_csv)
+        print_result(result, table.output(as_json))
+    else:
+        _show_run(result, None if baseline is None else run_held(baseline, store), metric, any_judge)
+
+
+def _show_row(result: Result, run: str, row: str, metric: str | None, full: bool, as_json: bool) -> None:
+    from assay.report.sample_view import sample_view
+
+    if as_json:
+        say_json(result.row(row).to_dict(), indent=2)
         return
-    other = None if baseline is None else run_held(baseline, store)
-    _show_run(report_of(result, other, ReportOptions([metric] if metric else None, any_judge=any_judge, moved=MOVED)))
+    render(sample_view(result.store.get_row(result.run, row), metric, full=full))
+    if metric is None and not full and result.explain(row).shortened:
+        say(f"\nshortened; all verdicts: assay show {run} {row} --full", aside=True)
 
 
-def _show_run(report: Report) -> None:
+def _show_run(result: Result, baseline: Result | None, metric: str | None, any_judge: bool) -> None:
+    from assay.report.build import ReportOptions, report_of
+
+    options = ReportOptions([metric] if metric else None, any_judge=any_judge, moved=MOVED)
+    _show_report(report_of(result, baseline, options))
+
+
+def _show_report(report: Report) -> None:
     from assay.evaluation.display.table import as_rich
-    from assay.report.comparison_table import compared_in_colour, headline_in_colour, moved_table
+    from assay.report.comparison_table import moved_table
     from assay.report.lists import lowest_list
 
     if report.comparison is not None:
-        show(headline_in_colour(report.comparison), wrapped=False)
-        for one in report.comparison.metrics.values():
-            show(compared_in_colour(one), wrapped=False)
-        for note in report.comparison.notes:
-            if note not in report.result.notes:  # which stand below the run's own table
-                say(note)
-        say("")
-    show(as_rich(report.result))
+        _show_comparison(report)
+    render(as_rich(report.result))
     moved = None if report.comparison is None else moved_table(report.comparison, fallen=True)
     if moved is not None:
         say("\nwhat got worse")
-        show(moved)
+        render(moved)
     elif report.comparison is not None:
         say("\nno row got worse")
     lowest = lowest_list((name, report.figures.of[name].worst(5)) for name in report.metrics)
     if report.comparison is None and lowest is not None:
         say("\nthe rows with the worst values")
-        show(lowest)
+        render(lowest)
     say(
-        f"\none of them: assay show {report.result.run} ROW; a page of all: assay report {report.result.run}",
+        f"\none row: assay show {report.result.run} ROW; all rows as a page: assay report {report.result.run}",
         aside=True,
     )
+
+
+def _show_comparison(report: Report) -> None:
+    from assay.report.comparison_table import compared_in_colour, headline_in_colour
+
+    assert report.comparison is not None
+    render(headline_in_colour(report.comparison), wrapped=False)
+    for one in report.comparison.metrics.values():
+        render(compared_in_colour(one), wrapped=False)
+    for note in report.comparison.notes:
+        if note not in report.result.notes:  # which stand below the run's own table
+            say(note)
+    say("")

@@ -1,4 +1,4 @@
-"""The commands for a store as a whole: what it holds, and making it smaller."""
+"""The commands `assay store info` and `assay store prune`."""
 
 from __future__ import annotations
 
@@ -10,20 +10,15 @@ from typing import Annotated
 import typer
 
 from assay._util.terminal import pluralize
-from assay.cli.config_defaults import configured
 from assay.cli.options import JsonOption, StoreOption, opened, seconds_in
 from assay.cli.output import say, say_json
 from assay.errors import InputError
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
-store = typer.Typer(add_completion=False, no_args_is_help=True, help="The store: what it holds, and making it smaller.")
 
-
-@store.command()
-@configured
 def info(store: StoreOption = Path(".assay"), as_json: JsonOption = False) -> None:
-    """Show what a store holds: runs, rows, judgements, and how much room they take."""
+    """Show the runs, rows, judgements and size of a store."""
     with opened(store) as kept:
         runs, judges, size = kept.runs(), kept.judges(), kept.size()
         name = kept.name
@@ -41,22 +36,20 @@ def info(store: StoreOption = Path(".assay"), as_json: JsonOption = False) -> No
     say(f"{pluralize(judgements, 'judgement')} by {pluralize(len(judges), 'judge')}")
 
 
-@store.command()
-@configured
 def prune(
-    older_than: Annotated[str | None, typer.Option(help="What was written before that goes: 90d, 12h.")] = None,
-    max_size: Annotated[str | None, typer.Option(help="As much of the oldest goes: 500MB, 2GB.")] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(help="A run of which nothing is deleted; 'last' is one. Repeatable.")
+    older_than: Annotated[str | None, typer.Option(help="Delete what is older: 90d, 12h.")] = None,
+    max_size: Annotated[
+        str | None, typer.Option(help="Delete the oldest until the store has this size: 500MB, 2GB.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say how much it would be.")] = False,
+    keep: Annotated[list[str] | None, typer.Option(help="Keep this run, or 'last'; repeatable.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would be deleted.")] = False,
     store: StoreOption = Path(".assay"),
 ) -> None:
-    """Delete the oldest rows, runs that are empty then, and judgements that no run which is left has used."""
+    """Delete the oldest rows, and the runs and judgements that nothing uses then."""
     from assay.store.pruning import prune as pruned
 
     if older_than is None and max_size is None:
-        raise InputError("prune: say what: --older-than or --max-size")
+        raise InputError("prune: name what to delete: --older-than or --max-size")
     age = None if older_than is None else seconds_in(older_than, "--older-than")
     most = None if max_size is None else bytes_in(max_size, "--max-size")
     with opened(store) as kept:

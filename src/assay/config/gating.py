@@ -50,7 +50,7 @@ def gate_in(section: Section, metrics: tuple[Metric, ...], folder: Path) -> Gate
     by_labels = next((rule.metric for rule in rules if rule.kind == "good_share"), None)
     if by_labels is not None and labelled is None:
         raise section.section(by_labels).error(
-            "good_share", 'name what `assay align LABELS --write FILE` wrote, as [gates] thresholds = "FILE"'
+            "good_share", 'name what `assay judge align LABELS --write FILE` wrote, as [gates] thresholds = "FILE"'
         )
     try:
         gate = Gate(  # files are read when they are used: a command may yet write them

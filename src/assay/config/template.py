@@ -45,8 +45,8 @@ name = "embedded"
 coverage = 0.8        # of the rows, how many must have a value to pass
 # baseline = "main"   # the run that others are held against
 # cluster = "source"  # rows with one value in this column are one witness
-# thresholds = "calibration.json"  # what `assay align LABELS --write` found, for good_share
-# noise = "noise.json"  # what `assay noise --out` found: nothing fails for less than the judge differs from itself by
+# thresholds = "calibration.json"  # what `assay judge align LABELS --write` found, for good_share
+# noise = "noise.json"  # of `assay judge noise --out`: nothing fails for less than the judge's own variance
 
 [gates.faithfulness]
 at_least = 0.5

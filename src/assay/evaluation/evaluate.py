@@ -172,9 +172,8 @@ async def aevaluate(
     stop_after       rows in a row without one usable reply of the judge after which the run ends; None: never
     reading          2 asks the judge anew what reading 1 has found, and keeps it apart: see
                      `assay.analysis.judges.noise`
-    asking           whether a judge that writes is asked in one request what belongs together: "fused", "separate", or
-                     "auto", where `assay fuse-check` found that it makes no difference. None: as the judge says, which
-                     is "auto"
+    asking           whether an LLM judge gets several questions in one request: "fused", "separate", or "auto", where
+                     `assay judge batching` found that it makes no difference. None: as the judge says, which is "auto"
     detach           for a judge that answers in batches: submit them, and raise Detached in place of waiting for them.
                      The same call later goes on, and either ends or raises it again
     until            called with the number of each row and the row scored, in the order of the data; a text that it

@@ -1,4 +1,4 @@
-"""A judge whose probabilities and thresholds were set by people's labels: `assay align --write` makes the calibration.
+"""A judge with probabilities and thresholds calibrated on labels: `assay judge align --write` makes the calibration.
 
     judge = calibrated("embedded", "calibration.json")
     evaluate("answers.jsonl", judge=judge)
@@ -105,7 +105,9 @@ class Calibration(Record):
         """The calibration in this file. Raises InputError, naming the file, where there is none."""
         where, data = f"calibration: {str(path)!r}", read_json(path, "calibration")
         if not isinstance(data, dict) or data.get("format") != FORMAT:
-            raise InputError(f"{where} is no calibration of this version of assay; `assay align --write` makes one")
+            raise InputError(
+                f"{where} is no calibration of this version of assay; `assay judge align --write` makes one"
+            )
         try:
             return cls.from_dict(data)
         except InputError as error:
@@ -140,7 +142,7 @@ class CalibratedJudge(BaseJudge):
         if judge.fingerprint != self.calibration.judge:
             raise InputError(
                 f"calibration: it was made for {self.calibration.judge}, this judge is {judge.fingerprint}; align "
-                "labels with this judge's own verdicts (assay align --write)"
+                "labels with this judge's own verdicts (assay judge align --write)"
             )
         if not self.calibration.maps:
             raise InputError("calibration: it maps no probabilities; it has thresholds of metrics alone")

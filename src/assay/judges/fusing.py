@@ -1,4 +1,4 @@
-"""How a judge is asked what belongs together, and what `assay fuse-check` found of that.
+"""How a judge is asked what belongs together, and what `assay judge batching` found of that.
 
     auto      together where a check, kept in the store, says that the judge then finds the same; else one by one
     fused     together

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 from typing import TYPE_CHECKING
 
+from assay.analysis.comparison.metric_diff import verdict_in_words
 from assay.analysis.comparison.sentences import fell
 from assay.errors import printable
 
@@ -31,7 +32,8 @@ def headline_in_colour(comparison: Comparison) -> SafeText:
     """The headline, with each verdict in its colour."""
     text = SafeText(comparison.headline)
     for verdict, style in _COLOURS.items():
-        text.highlight_regex(rf"(?<=[:;] ){verdict}(?= on )", style)
+        shown = verdict_in_words(verdict)
+        text.highlight_regex(rf"(?<=[:;] ){shown}(?= on )", style)
     return text
 
 
@@ -39,7 +41,7 @@ def compared_in_colour(one: MetricDiff) -> SafeText:
     """What is said of one metric, with its verdict in its colour."""
     text, before = SafeText(str(one)), len(printable(f"{one.metric}: "))
     if one.difference is not None:
-        text.stylize(_COLOURS[one.verdict], before, before + len(one.verdict))
+        text.stylize(_COLOURS[one.verdict], before, before + len(verdict_in_words(one.verdict)))
     return text
 
 

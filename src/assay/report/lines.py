@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from assay.analysis.comparison.metric_diff import verdict_in_words
 from assay.evaluation.display.lines import NOTHING, Line, line_of, place
 from assay.evaluation.summary import Summary
 from assay.report.figures import Figures, largest
@@ -28,17 +29,19 @@ def _compared_line(summary: Summary, compared: MetricDiff | None) -> Line:
 
 def _compared(one: MetricDiff) -> dict[str, Any]:
     if one.difference is None:
-        return {"verdict": one.verdict, "detectable": "no row has a value in both runs"}
+        return {"verdict": verdict_in_words(one.verdict), "detectable": "no row has a value in both runs"}
     by, least = one.difference.estimate, one.difference.detectable
     found = {
         "before": f"{one.difference.first:.3f}",
         "difference": f"{by.mean:+.3f} ({by.low:+.3f} to {by.high:+.3f})",
         "p": NOTHING if one.p is None else f"{one.p:.2g}",
-        "verdict": one.verdict,
+        "verdict": verdict_in_words(one.verdict),
         "moved": {"better": "up", "worse": "down"}.get(one.verdict, ""),
     }
     if one.verdict == "cannot tell":
-        found["detectable"] = "so few rows show nothing" if least is None else f"{least:.2f} would have shown"
+        found["detectable"] = (
+            "too few rows for any difference" if least is None else f"minimum detectable effect {least:.2f}"
+        )
     return found
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from assay._util.rich_text import SafeText as Text
 from assay._util.terminal import pluralize
 from assay.evaluation.display.explanation import Explanation
-from assay.evaluation.display.table import cells
+from assay.evaluation.display.table import cells, judge_in_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -31,14 +31,14 @@ def runs_list(lines: Iterable[RunLine]) -> RenderableType:
         if line.missing:
             facts.append(f"{line.missing} missing from the store")
         if line.unscored:
-            facts.append(f"{line.unscored} not scored")
+            facts.append(f"{line.unscored} skipped or failed")
         blocks.append(Text(line.run, style="bold").append(f"  {when}", style="not bold dim"))
         means = []
         for summary in line.metrics.values():
             name, mean, interval, scored, _, _ = cells(summary)
             gaps = "" if summary.scored == summary.total else f", {scored}"
             means.append(f"{name} {mean}" + (f" ({interval}{gaps})" if interval else f" ({scored})"))
-        below = [(" · ".join(facts), ""), (", ".join(means), ""), (line.judge and f"by {line.judge}", "dim")]
+        below = [(" · ".join(facts), ""), (", ".join(means), ""), (line.judge and judge_in_words(line.judge), "dim")]
         below += [(line.note and f"note: {line.note}", "italic"), (line.stopped and f"stopped: {line.stopped}", "red")]
         blocks += [Padding(Text(text, style=style), (0, 0, 0, 4)) for text, style in below if text]
     return Group(*blocks)

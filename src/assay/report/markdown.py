@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay._util.terminal import pluralize
+from assay.analysis.comparison.metric_diff import verdict_in_words
 from assay.analysis.comparison.sentences import regressions
 from assay.errors import printable
 from assay.evaluation.display.lines import NOTHING, Line
@@ -45,7 +46,7 @@ def escaped(text: str) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    yield f"### {_MARKS[report.word]} {report.word}"
+    yield f"### {_MARKS[report.word]} {verdict_in_words(report.word)}"
     yield f"\n{escaped_whole(report.sentence)}."
     if report.detectable_difference:
         yield f"\n{escaped_whole(report.detectable_difference)}"
@@ -80,7 +81,7 @@ def _behind(found: re.Match[str]) -> str:
 def _table(report: Report) -> Iterator[str]:
     lines = lines_of(report)
     if report.comparison is None:
-        yield "| metric | mean | 95% interval | scored | if the gaps were known |"
+        yield "| metric | mean | 95% interval | scored | bounds |"
         yield "|---|--:|---|--:|---|"
         for one in lines:
             yield f"| {_name(one)} | {one.mean} | {one.interval} | {one.scored}/{one.total} | {one.bounds or NOTHING} |"

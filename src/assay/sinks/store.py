@@ -1,4 +1,4 @@
-"""Scores as rows of a run in assay's own store, so that `assay explain live ROW` shows them with their evidence."""
+"""Scores as rows of a run in assay's own store, so that `assay show live ROW` shows them with their evidence."""
 
 from __future__ import annotations
 

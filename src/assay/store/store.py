@@ -282,7 +282,7 @@ class Store:
     def has_run(self, run: str) -> bool:
         """Whether a run of this name was started, or has rows."""
         sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?) OR EXISTS (SELECT 1 FROM rows WHERE run = ?)"
-        return self._one(sql, run, run) == (1,)
+        return self._one(sql, well_formed(run), well_formed(run)) == (1,)
 
     def delete_run(self, run: str) -> int:
         """Delete a run and its rows; how many rows. Its judgements stay: see `forget`. InputError: it is not there."""

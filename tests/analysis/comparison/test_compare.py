@@ -74,7 +74,7 @@ def test_slices_are_compared_by_themselves_and_corrected_together(tmp_path: Path
     assert old.moved == ()  # the rows that moved are named once, with the whole
     first, last = found.slice_lines()
     assert first.startswith("topic old: faithfulness worse, by -1.000 (")
-    assert last == "slices and metrics of which it cannot be told: 1"
+    assert last == "inconclusive slices and metrics: 1"
     assert json.loads(json.dumps(found.to_dict()))["slices"]["topic"]["old"]["faithfulness"]["verdict"] == "worse"
 
 
@@ -86,7 +86,7 @@ def test_slices_of_a_column_that_no_row_has(tmp_path: Path) -> None:
 
 def test_the_command_compares_slices(tmp_path: Path) -> None:
     sliced(tmp_path)
-    told = CliRunner().invoke(app, ["compare", "one", "two", "--by", "topic", "--store", str(tmp_path)])
+    told = CliRunner().invoke(app, ["compare", "one", "two", "--slice", "topic", "--store", str(tmp_path)])
     assert told.exit_code == 0, told.output
     assert "topic old: faithfulness worse, by -1.000" in told.output
 
@@ -98,7 +98,7 @@ def test_three_flips_of_twenty_tell_nothing(tmp_path: Path) -> None:
     assert (one.verdict, one.p) == ("cannot tell", pytest.approx(0.25))
     assert one.difference is not None
     assert one.difference.detectable is not None
-    assert f"a difference of {one.difference.detectable:.2f} would show on so many rows" in str(one)
+    assert f"minimum detectable effect {one.difference.detectable:.2f}" in str(one)
 
 
 def test_the_same_run_twice_is_no_difference(tmp_path: Path) -> None:

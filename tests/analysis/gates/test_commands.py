@@ -1,4 +1,4 @@
-"""`assay gate`, `assay score --fail-under` and `--gate`: exit codes, what is printed, what is read of assay.toml."""
+"""`assay gate`, `assay score --fail-below` and `--gate`: exit codes, what is printed, what is read of assay.toml."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ def assay(command_line: Run, tmp_path: Path) -> Run:
 
 
 def test_a_limit_passes_fails_or_cannot_be_told(assay: Run) -> None:
-    assert assay("gate", "good", "--fail-under", f"{METRIC}=0.8")[0] == 0
-    code, out, _ = assay("gate", "bad", "--fail-under", f"{METRIC}=0.8")
+    assert assay("gate", "good", "--fail-below", f"{METRIC}=0.8")[0] == 0
+    code, out, _ = assay("gate", "bad", "--fail-below", f"{METRIC}=0.8")
     assert (code, out.splitlines()[0]) == (5, f"FAIL: bad breaks {METRIC} at least 0.8")
     Path("gaps.jsonl").write_text(rows(10) + '\n{"id": "gap", "question": "?", "answer": "x"}')
     assay("score", "gaps.jsonl", "--metrics", METRIC, "--name", "gaps", "--quiet")
-    code, out, _ = assay("gate", "gaps", "--fail-under", f"{METRIC}=1.0")
+    code, out, _ = assay("gate", "gaps", "--fail-below", f"{METRIC}=1.0")
     assert (code, "gap: no value" in out and "missing_input: " in out) == (6, True)
-    assert assay("gate", "gaps", "--fail-under", f"{METRIC}=1.0", "--allow-inconclusive")[0] == 0
-    assert assay("gate", "bad", "--fail-under", f"{METRIC}=0.8", "--allow-inconclusive")[0] == 5
+    assert assay("gate", "gaps", "--fail-below", f"{METRIC}=1.0", "--allow-inconclusive")[0] == 0
+    assert assay("gate", "bad", "--fail-below", f"{METRIC}=0.8", "--allow-inconclusive")[0] == 5
 
 
 def test_against_a_baseline(assay: Run) -> None:
@@ -67,7 +67,7 @@ def test_a_baseline_from_another_store(assay: Run) -> None:
 
 
 def test_json_markdown_and_junit_say_the_same(assay: Run) -> None:
-    gate = ("gate", "bad", "--fail-under", f"{METRIC}=0.8")
+    gate = ("gate", "bad", "--fail-below", f"{METRIC}=0.8")
     code, out, _ = assay(*gate, "--json", "--junit", "gate.xml", "--summary", "summary.md")
     found = json.loads(out)
     assert (code, found["verdict"], found["exit_code"], found["rulings"][0]["value"]) == (5, "FAIL", 5, 0.2)
@@ -90,7 +90,7 @@ def test_texts_of_others_stay_texts(assay: Run) -> None:
         json.dumps({"id": "a`b|<script>@all\x1b[31m\nx", "question": "?", "answer": "y", "reference": "x"})
     )
     assay("score", "hostile.jsonl", "--metrics", METRIC, "--name", "h", "--quiet")
-    gate = ("gate", "h", "--fail-under", f"{METRIC}=0.8", "--junit", "h.xml")
+    gate = ("gate", "h", "--fail-below", f"{METRIC}=0.8", "--junit", "h.xml")
     _, text, _ = assay(*gate)
     _, markdown, _ = assay(*gate, "--markdown")
     assert "\x1b" not in text + markdown
@@ -101,19 +101,19 @@ def test_texts_of_others_stay_texts(assay: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("gate", "good"), "there are no rules: there is no configuration; give one, as --fail-under"),
-        (("gate", "good", "--fail-under", "faithfulness"), "--fail-under: expected METRIC=NUMBER, as faithfulness=0.8"),
-        (("gate", "good", "--fail-under", f"{METRIC}=high"), "--fail-under: expected METRIC=NUMBER"),
-        (("gate", "good", "--fail-under", f"{METRIC}=nan"), "--fail-under: expected METRIC=NUMBER"),
-        (("gate", "good", "--fail-over", f"{METRIC}=0.5"), "higher is better for this metric; say at_least"),
-        (("gate", "good", "--fail-under", f"{METRIC}=80"), "at_least: expected a number from 0 to 1, got 80"),
-        (("gate", "good", "--fail-under", "other=0.8"), "the metric 'other' is not in run 'good'"),
-        (("gate", "none", "--fail-under", f"{METRIC}=0.8"), "run 'none' is not in the store"),
-        (("gate", "good", "--json", "--markdown", "--fail-under", f"{METRIC}=0.8"), "only one of them"),
+        (("gate", "good"), "there are no rules: there is no configuration; give one, as --fail-below"),
+        (("gate", "good", "--fail-below", "faithfulness"), "--fail-below: expected METRIC=NUMBER, as faithfulness=0.8"),
+        (("gate", "good", "--fail-below", f"{METRIC}=high"), "--fail-below: expected METRIC=NUMBER"),
+        (("gate", "good", "--fail-below", f"{METRIC}=nan"), "--fail-below: expected METRIC=NUMBER"),
+        (("gate", "good", "--fail-above", f"{METRIC}=0.5"), "higher is better for this metric; say at_least"),
+        (("gate", "good", "--fail-below", f"{METRIC}=80"), "at_least: expected a number from 0 to 1, got 80"),
+        (("gate", "good", "--fail-below", "other=0.8"), "the metric 'other' is not in run 'good'"),
+        (("gate", "none", "--fail-below", f"{METRIC}=0.8"), "run 'none' is not in the store"),
+        (("gate", "good", "--json", "--markdown", "--fail-below", f"{METRIC}=0.8"), "only one of them"),
         (("score", "good.jsonl", "--baseline", "good"), "--baseline: goes with --gate"),
         (("score", "good.jsonl", "--gate"), "there is no configuration"),
-        (("score", "good.jsonl", "--metrics", METRIC, "--fail-under", "faithfulness=0.8"), "not among the metrics"),
-        (("score", "good.jsonl", "--fail-under", "faithfullness=0.8"), "did you mean 'faithfulness'"),
+        (("score", "good.jsonl", "--metrics", METRIC, "--fail-below", "faithfulness=0.8"), "not among the metrics"),
+        (("score", "good.jsonl", "--fail-below", "faithfullness=0.8"), "did you mean 'faithfulness'"),
         (("score",), "data: name a file of answers, or one in the configuration"),
     ],
 )
@@ -124,7 +124,7 @@ def test_wrong_use_is_named_before_anything_is_scored(assay: Run, arguments: tup
 
 
 def test_scoring_ends_with_what_the_gate_says(assay: Run) -> None:
-    score = ("score", "bad.jsonl", "--metrics", METRIC, "--quiet", "--fail-under")
+    score = ("score", "bad.jsonl", "--metrics", METRIC, "--quiet", "--fail-below")
     assert assay(*score, f"{METRIC}=0.1")[0] == 0
     code, out, _ = assay(*score, f"{METRIC}=0.8", "--summary", "s.md")
     assert (code, "mean 0.200 on 10 rows" in out, "FAIL" in Path("s.md").read_text()) == (5, True, True)
@@ -153,7 +153,7 @@ def test_what_is_not_given_is_what_the_file_says(assay: Run) -> None:
     assert code == 5
     assert "FAIL: now against main" in out
     assert assay("gate", "now")[0] == 5
-    assert assay("gate", "now", "--fail-under", f"{METRIC}=0.1")[0] == 0  # in place of the file's
+    assert assay("gate", "now", "--fail-below", f"{METRIC}=0.1")[0] == 0  # in place of the file's
     assert "now" in assay("runs")[1]
     assert assay("runs", "--store", ".assay")[1].count("good") == 2  # the run, and its data
     assert "2" in assay("worst", METRIC, "-n", "2")[1]
@@ -188,7 +188,13 @@ def test_metrics_of_the_file_keep_their_parameters(assay: Run) -> None:
 
 def test_a_wrong_file_stops_every_command_that_reads_it(assay: Run) -> None:
     Path("assay.toml").write_text("[gates.faithfulnes]\nat_least = 0.8\n")
-    for command in (("score", "good.jsonl"), ("gate",), ("runs",), ("doctor",), ("forget", "--judges")):
+    for command in (
+        ("score", "good.jsonl"),
+        ("gate",),
+        ("runs",),
+        ("judge", "check"),
+        ("store", "clear-cache", "--judges"),
+    ):
         code, out, err = assay(*command)
         assert (code, out) == (2, ""), command
         assert "[gates.faithfulnes] line 1: there is no metric 'faithfulnes'; did you mean 'faithfulness'" in err

@@ -168,12 +168,12 @@ def test_the_command_ends_with_the_gates_exit_code(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     rows = [{"id": str(n), "answer": "yes" if n % 3 else "no", "reference": "yes"} for n in range(300)]
     Path("rows.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
-    asked = ["score", "rows.jsonl", "--metrics", "ragas:exact_match", "--quiet", "--run"]
-    found = CliRunner().invoke(app, [*asked, "bad", "--fail-under", "ragas:exact_match=0.9", "--early"])
+    asked = ["score", "rows.jsonl", "--metrics", "ragas:exact_match", "--quiet", "--name"]
+    found = CliRunner().invoke(app, [*asked, "bad", "--fail-below", "ragas:exact_match=0.9", "--sequential"])
     assert found.exit_code == 5, found.output
     assert "were spared" in " ".join(found.output.split())
     assert Result.load("bad", Store(".assay")).rows < 200  # 31 that are wrong are enough; a third is
-    found = CliRunner().invoke(app, [*asked, "good", "--fail-under", "ragas:exact_match=0.2", "--early"])
+    found = CliRunner().invoke(app, [*asked, "good", "--fail-below", "ragas:exact_match=0.2", "--sequential"])
     assert found.exit_code == 0, found.output
-    found = CliRunner().invoke(app, [*asked, "none", "--early"])
-    assert "--early: goes with --gate" in str(found.exception or found.output)
+    found = CliRunner().invoke(app, [*asked, "none", "--sequential"])
+    assert "--sequential: goes with --gate" in str(found.exception or found.output)

@@ -231,7 +231,9 @@ def test_a_configuration_names_the_file_which_may_come_later(tmp_path: Path) -> 
     assert found.gates.gate.rules == (GateRule("faithfulness", "good_share", 0.9),)
     assert found.gates.gate.thresholds == tmp_path / "c.json"
     file.write_text("[gates.faithfulness]\ngood_share = 0.9\n")
-    with pytest.raises(InputError, match=r"\[gates.faithfulness\] good_share line 2: name what `assay align LABELS"):
+    with pytest.raises(
+        InputError, match=r"\[gates.faithfulness\] good_share line 2: name what `assay judge align LABELS"
+    ):
         configuration(file)
     file.write_text('[gates]\nthresholds = "c.json"\n[gates.faithfulness]\ngood_share = 90\n')
     with pytest.raises(InputError, match=r"good_share line 4: expected a share between 0 and 1, as 0.9, got 90"):

@@ -121,7 +121,7 @@ def test_the_command_and_the_configuration_take_a_file(
     result = runs("now", [1.0, 0.8, 0.8, 0.6])
     report(result, wavering(0.02)).save(tmp_path / "noise.json")
     monkeypatch.chdir(tmp_path)
-    asked = ["gate", "now", "--store", "store", "--fail-under", "quality=0.9"]
+    asked = ["gate", "now", "--store", "store", "--fail-below", "quality=0.9"]
     assert CliRunner().invoke(app, asked).exit_code == 5
     found = CliRunner().invoke(app, [*asked, "--noise", "noise.json"])
     assert (found.exit_code, "the judge alone may make 0.140 of it" in " ".join(found.output.split())) == (6, True)
@@ -137,7 +137,7 @@ def test_the_command_and_the_configuration_take_a_file(
 def test_a_noise_file_that_is_not_there_yet_stops_the_gate_alone(
     runs: Runs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A configuration that names what `assay noise --out` is to write: else that command could not be run by it."""
+    """A configuration that names a file that `assay judge noise --out` will write: the command could not run else."""
     runs("now", [1.0, 0.8, 0.8, 0.6])
     monkeypatch.chdir(tmp_path)
     (tmp_path / "assay.toml").write_text('[gates]\nnoise = "gone.json"\n[gates.faithfulness]\nat_least = 0.9\n')

@@ -426,7 +426,9 @@ def test_calibrate_and_score_from_the_command_line(
     data.write_text("\n".join(map(json.dumps, rows(60))))
     with OpenAIServer() as server:
         where = ("--judge", "openai:fake", "--base-url", server.base_url)
-        code, out, err = command_line("cascade", str(data), *where, "--metrics", "faithfulness", "--out", "c.json")
+        code, out, err = command_line(
+            "judge", "cascade", str(data), *where, "--metrics", "faithfulness", "--out", "c.json"
+        )
         assert code == 0, err
         assert "support: in doubt" in out
         assert "of 60 calls saved" in out
@@ -457,7 +459,7 @@ def test_a_decision_endpoint_from_the_command_line(command_line: Any, tmp_path: 
         assert "5/5" in out
         # usefulness is asked at once, support when the claims are there
         assert len(server.requests) == 10
-        code, out, err = command_line("doctor", *where)
+        code, out, err = command_line("judge", "check", *where)
         assert code == 0, err
         assert "ok   reachable: yes" in out
         assert "ok   known verdicts: both right" in out

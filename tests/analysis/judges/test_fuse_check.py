@@ -1,4 +1,4 @@
-"""`assay fuse-check`: agrees, differs or cannot tell, and what is kept of it."""
+"""`assay judge batching`: agrees, differs or cannot tell, and what is kept of it."""
 
 from __future__ import annotations
 
@@ -158,16 +158,16 @@ def test_the_command(tmp_path: Path) -> None:
     data.write_text("\n".join(map(json.dumps, rows(4))))
     with OpenAIServer() as server:
         judge = ["--judge", "openai:fake", "--base-url", server.base_url, "--store", str(tmp_path / "s")]
-        shown = CliRunner().invoke(app, ["fuse-check", str(data), *judge])
+        shown = CliRunner().invoke(app, ["judge", "batching", str(data), *judge])
         assert shown.exit_code == 0, shown.output
-        assert shown.stdout.startswith("cannot tell: 4 rows, margin 2 points\n")
-        as_json = CliRunner().invoke(app, ["fuse-check", str(data), *judge, "--json", "--margin", "99"])
+        assert shown.stdout.startswith("inconclusive: 4 rows, margin 2 points\n")
+        as_json = CliRunner().invoke(app, ["judge", "batching", str(data), *judge, "--json", "--margin", "99"])
         found = json.loads(as_json.stdout)
         assert (found["assay_fuse_check"], found["verdict"]) == (1, "agrees")
         scored = CliRunner().invoke(app, ["score", str(data), *judge, "--metrics", "context_recall", "--quiet"])
         assert "asked in one request, by groups" in " ".join(scored.output.split())
         before = server.count("fused")
-        apart = [*judge, "--metrics", "context_recall", "--quiet", "--asking", "separate"]
+        apart = [*judge, "--metrics", "context_recall", "--quiet", "--batched-questions", "no"]
         scored = CliRunner().invoke(app, ["score", str(data), *apart])
         assert "asked in one request" not in " ".join(scored.output.split())
         assert server.count("fused") == before

@@ -129,10 +129,22 @@ def test_the_command(tmp_path: Path) -> None:
     file.write_text("\n".join(json.dumps(row) for row in ROWS[:3]), encoding="utf-8")
     out = tmp_path / "noise.json"
     done = CliRunner().invoke(
-        app, ["noise", str(file), "--metrics", "faithfulness", "--store", str(tmp_path), "--out", str(out), "--quiet"]
+        app,
+        [
+            "judge",
+            "noise",
+            str(file),
+            "--metrics",
+            "faithfulness",
+            "--store",
+            str(tmp_path),
+            "--out",
+            str(out),
+            "--quiet",
+        ],
     )
     assert done.exit_code == 0, done.output
     assert "tolerance of a gate, the same answers read anew: 0.000" in done.output
     assert NoiseReport.load(out).metrics["faithfulness"].rows == 3
-    wrong = CliRunner().invoke(app, ["noise", str(file), "--out", str(tmp_path / "no" / "noise.json")])
+    wrong = CliRunner().invoke(app, ["judge", "noise", str(file), "--out", str(tmp_path / "no" / "noise.json")])
     assert isinstance(wrong.exception, InputError)

@@ -164,14 +164,14 @@ def test_it_is_said_in_words() -> None:
 
 
 def test_the_command_says_the_same(command_line: Callable[..., tuple[int, str, str]]) -> None:
-    code, out, _ = command_line("size", "1000000", "--contexts", "3", "--cores", "16")
+    code, out, _ = command_line("data", "plan", "--rows", "1000000", "--contexts", "3", "--cores", "16")
     assert (code, out.strip()) == (0, str(estimate(1_000_000, contexts=3, cores=16)))
     options = ["--judge", "openai-batch:M", "--prompt-price", "1", "--completion-price", "10", "--json"]
-    found = json.loads(command_line("size", "1000", *options)[1])
+    found = json.loads(command_line("data", "plan", "--rows", "1000", *options)[1])
     assert (found["dollars"], found["batches"]) == (pytest.approx((11.129 + 23.49) / 2), True)
-    code, _, err = command_line("size", "1000", "--prompt-price", "1")
+    code, _, err = command_line("data", "plan", "--rows", "1000", "--prompt-price", "1")
     assert (code, "--prompt-price, --completion-price: give both" in err) == (2, True)
-    assert command_line("size", "-5")[0] == 2
+    assert command_line("data", "plan", "--rows", "-5")[0] == 2
 
 
 if __name__ == "__main__":

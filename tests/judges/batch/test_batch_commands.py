@@ -1,4 +1,4 @@
-"""`assay score --detach` and `assay batch`, as processes of their own that end and begin again."""
+"""`assay score --detach` and `assay store batches`, as processes of their own that end and begin again."""
 
 from __future__ import annotations
 
@@ -46,27 +46,27 @@ def test_a_detached_run_goes_on_by_collecting(assay, tmp_path):
         begun = assay(*score(server, "--detach", "--discount", "0.5", "--poll", "1", "--rows-in-flight", "50"))
         assert begun.returncode == 0
         assert "4 requests are at" in begun.stderr
-        assert "waits for 1 batch with 4 requests; `assay batch collect` goes on" in begun.stderr
-        shown = assay("batch", "status")
+        assert "waits for 1 batch with 4 requests; `assay store batches collect` goes on" in begun.stderr
+        shown = assay("store", "batches", "status")
         assert "4 requests of run " in shown.stdout
         assert "under way since 0 min" in shown.stdout
-        early = assay("batch", "collect")
+        early = assay("store", "batches", "collect")
         assert early.returncode == 7
         assert "waits for 1 batch" in early.stderr
         server.takes = 0.0
-        middle = assay("batch", "collect")  # the second round is sent, and looked at once
+        middle = assay("store", "batches", "collect")  # the second round is sent, and looked at once
         assert middle.returncode in (0, 7)
-        ended = middle if middle.returncode == 0 else assay("batch", "collect", "--wait")
+        ended = middle if middle.returncode == 0 else assay("store", "batches", "collect", "--wait")
         assert ended.returncode == 0
         assert "faithfulness" in ended.stdout
         assert "8 requests in 2 batches at half the usual price" in " ".join(ended.stdout.split())
         assert set(server.submitted.values()) == {1}
     runs = json.loads(assay("runs", "--json").stdout)
     assert [(one["rows"], one["stopped"]) for one in runs] == [(2, None)]  # one run, however often it went on
-    nothing = assay("batch", "collect")
+    nothing = assay("store", "batches", "collect")
     assert nothing.returncode == 2
     assert "no run waits for batches" in nothing.stderr
-    assert json.loads(assay("batch", "status", "--json").stdout) == {"runs": [], "batches": []}
+    assert json.loads(assay("store", "batches", "status", "--json").stdout) == {"runs": [], "batches": []}
     assert not any(b"secret-key" in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
 
 
@@ -95,9 +95,9 @@ def test_a_batch_that_may_exist_is_named_or_given_up(assay, tmp_path):
         assert done.returncode == 3
         assert "may have been made" in done.stderr
         (batch,) = BatchState(tmp_path / ".assay").batches()
-        assert f"batch {batch.tag}: 4 requests" in assay("batch", "status").stdout
-        assert assay("batch", "adopt", "nobody", "batch_0").returncode == 2
-        assert assay("batch", "adopt", batch.tag, "batch_0").returncode == 0
+        assert f"batch {batch.tag}: 4 requests" in assay("store", "batches", "status").stdout
+        assert assay("store", "batches", "adopt", "nobody", "batch_0").returncode == 2
+        assert assay("store", "batches", "adopt", batch.tag, "batch_0").returncode == 0
         ended = assay(*score(server, "--quiet"))
         assert ended.returncode == 0, ended.stderr
         assert set(server.submitted.values()) == {1}
@@ -106,6 +106,6 @@ def test_a_batch_that_may_exist_is_named_or_given_up(assay, tmp_path):
         store = ["--store", "other"]
         assert assay(*score(server, *store)).returncode == 3
         (batch,) = BatchState(tmp_path / "other").batches()
-        assert assay("batch", "resubmit", batch.tag, *store).returncode == 0
+        assert assay("store", "batches", "resubmit", batch.tag, *store).returncode == 0
         assert assay(*score(server, *store)).returncode == 0
         assert set(server.submitted.values()) == {1, 2}  # as was said: it had been made

@@ -112,8 +112,8 @@ def unlisted(server: BatchServer, folder: Path) -> str:
     said = str(caught.value)
     (batch,) = BatchState(folder).batches()
     assert batch.state == "creating"
-    assert f"`assay batch adopt {batch.tag} ID`" in said
-    assert f"`assay batch resubmit {batch.tag}`" in said
+    assert f"`assay store batches adopt {batch.tag} ID`" in said
+    assert f"`assay store batches resubmit {batch.tag}`" in said
     assert "6 requests" in said
     with pytest.raises(JudgeFailure, match="may have been made"):  # and so it is said again
         scored(server, folder)

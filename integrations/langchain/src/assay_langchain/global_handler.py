@@ -1,4 +1,4 @@
-"""For `assay capture --check`: everything that LangChain runs within the block, handed to an intake."""
+"""For `assay live capture --check`: everything that LangChain runs within the block, handed to an intake."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class AssayScorer(Scorer):  # type: ignore[misc, unused-ignore]
         """Raises InputError: MLflow's server runs only what it can write down as text, and this needs its judge."""
         raise InputError(
             "MLflow cannot register a scorer of assay: it runs where you evaluate. To score the traces of an "
-            "application as they arrive, give its handler an MlflowSink, or read them with `assay ingest mlflow:`"
+            "application as they arrive, give its handler an MlflowSink, or read them with `assay data import mlflow:`"
         )
 
 

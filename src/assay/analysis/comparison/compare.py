@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay._util.terminal import pluralize
-from assay.analysis.comparison.metric_diff import MetricDiff, Pairs
+from assay.analysis.comparison.metric_diff import MetricDiff, Pairs, verdict_in_words
 from assay.analysis.comparison.pairing import PairedRow, shared_metrics, shared_rows
 from assay.errors import InputError, printable
 from assay.evaluation.result import Result
@@ -66,7 +66,7 @@ class Comparison:
                     lines.append(
                         f"{column} {value}: {one.metric} {one.verdict}, by {ends}, on {pluralize(one.pairs, 'row')}"
                     )
-        return [*lines, f"slices and metrics of which it cannot be told: {open_}"] if self.slices else []
+        return [*lines, f"inconclusive slices and metrics: {open_}"] if self.slices else []
 
     @property
     def headline(self) -> str:
@@ -75,7 +75,11 @@ class Comparison:
             verdict: [name for name, one in self.metrics.items() if one.verdict == verdict]
             for verdict in ("worse", "better", "cannot tell")
         }
-        said = [f"{verdict} on {', '.join(names)}" for verdict, names in found.items() if names and names != ["-"]]
+        said = [
+            f"{verdict_in_words(verdict)} on {', '.join(names)}"
+            for verdict, names in found.items()
+            if names and names != ["-"]
+        ]
         rows = f"{self.pairs} row{'' if self.pairs == 1 else 's'} in both"
         return printable(f"{self.second} against {self.first}: {'; '.join(said)} ({rows})")
 

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 Verdict = Literal["better", "worse", "cannot tell"]
 
 
+def verdict_in_words(verdict: str) -> str:
+    """The verdict as it is printed."""
+    return "inconclusive" if verdict == "cannot tell" else verdict
+
+
 @dataclass(frozen=True, slots=True)
 class Flip:
     """A claim (or passage, or criterion) whose verdict is another in the second run; None where it has none there."""
@@ -76,7 +81,7 @@ class MetricDiff:
             f"{self.pairs} of {self.pairs + self.unmeasured} rows" if self.unmeasured else pluralize(self.pairs, "row")
         )
         lines = [
-            f"{self.metric}: {self.verdict}",
+            f"{self.metric}: {verdict_in_words(self.verdict)}",
             f"  {found.first:.3f} -> {found.second:.3f}, by {by.mean:+.3f} ({by.low:+.3f} to {by.high:+.3f}), "
             f"p = {self.p:.2g}, on {rows}",
         ]
@@ -85,12 +90,12 @@ class MetricDiff:
             ends = f"({off.low:+.3f} to {off.high:+.3f})"
             lines.append(f"  that is less what the judges differ by, {off.mean:+.3f} {ends}, on {off.n} anchors")
         if self.verdict == "cannot tell" and found.detectable is None:
-            lines.append("  so few rows show no difference, however large")
+            lines.append("  too few rows to detect a difference of any size")
         elif self.verdict == "cannot tell":
-            lines.append(f"  a difference of {found.detectable:.2f} would show on so many rows")
+            lines.append(f"  minimum detectable effect {found.detectable:.2f}")
         if self.bounds is not None and self.unmeasured:
             least, most = self.bounds
-            lines.append(f"  were the missing values known: by {least:+.3f} to {most:+.3f}")
+            lines.append(f"  bounds with the missing values: {least:+.3f} to {most:+.3f}")
         return printable("\n".join(lines))
 
 

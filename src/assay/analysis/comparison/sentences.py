@@ -43,14 +43,14 @@ def detectable_difference(comparison: Comparison | None) -> str | None:
         return None
     said = [_detectable_text(one) for one in comparison.metrics.values() if one.verdict == "cannot tell"]
     more = f"; and {len(said) - NAMED} more below" if len(said) > NAMED else ""
-    return printable(f"What would have shown: {'; '.join(said[:NAMED])}{more}.") if said else None
+    return printable(f"Minimum detectable effect: {'; '.join(said[:NAMED])}{more}.") if said else None
 
 
 def _detectable_text(one: MetricDiff) -> str:
     if one.difference is None:
-        return f"nothing on {one.metric}, which has no row with a value in both runs"
+        return f"none on {one.metric}, which has no row with a value in both runs"
     if one.difference.detectable is None:
-        return f"nothing on {one.metric} with {pluralize(one.pairs, 'row')}"
+        return f"none on {one.metric} with {pluralize(one.pairs, 'row')}"
     return f"{one.difference.detectable:.2f} on {one.metric} with {pluralize(one.pairs, 'row')}"
 
 

@@ -48,13 +48,13 @@ def thresholds_of_judge(gate: Gate, judge: str) -> dict[str, Threshold]:
     if gate.thresholds is None:
         raise InputError(
             f"gate {wanted[0]}: good_share goes by a threshold that was found on labels; name the file that `assay "
-            "align LABELS --write FILE` made: thresholds in [gates], or --thresholds"
+            "judge align LABELS --write FILE` made: thresholds in [gates], or --thresholds"
         )
     held = gate.thresholds if isinstance(gate.thresholds, Calibration) else Calibration.load(gate.thresholds)
     if held.judge != judge:
         raise InputError(
             f"thresholds: they were found on values of the judge {held.judge}, and this run is by {judge}; align "
-            "labels with a run of this judge (`assay align LABELS --run RUN --write FILE`)"
+            "labels with a run of this judge (`assay judge align LABELS RUN --write FILE`)"
         )
     for metric in wanted:
         if metric not in held.thresholds:

@@ -3,7 +3,7 @@
 at_least, at_most   of the mean itself: whether the mean of these rows reaches a limit; `by="interval"`: whether
                     the mean of many such rows does, as far as these rows tell
 good_share          whether people would call so many of many such rows good, as far as rows and labels tell: by the
-                    threshold of the metric that `assay align --write` found
+                    threshold of the metric that `assay judge align --write` found
 max_drop            against a baseline: fails where it is shown that the metric got worse by more than this
 margin              against a baseline: passes only where it is shown that it got worse by less than this
 """
@@ -107,9 +107,10 @@ class Gate:
                 (Holm), and so it passes a margin that is not kept
     cluster     a column of the data: rows with one value in it hang together, and are one witness
     any_judge   hold runs of different judges against each other, too
-    noise       what `assay noise` found of the judge, or the file that it wrote, which is read when needed: nothing
-                fails for less than readings of it differ by
-    thresholds  what `assay align --write` found of the judge, or that file, for rules good_share; read when needed
+    noise       what `assay judge noise` found of the judge, or the file that it wrote, which is read when needed:
+                nothing fails for less than readings of it differ by
+    thresholds  what `assay judge align --write` found of the judge, or that file, for rules good_share; read when
+                needed
 
     Raises InputError for a gate without rules, two rules of one kind for one metric, and a confidence outside (0.5, 1).
     """

@@ -52,7 +52,7 @@ def check_noise(gate: Gate, result: Result) -> tuple[str, ...]:
     if known.judge != result.judge:
         raise InputError(
             f"noise: it was measured with the judge {known.judge}, and run {result.run!r} is by {result.judge}; "
-            "measure this one with `assay noise`"
+            "measure this one with `assay judge noise`"
         )
     unknown = [name for name in gate.metrics if name not in known.metrics]
     return (f"how far the judge wavers is not known of {', '.join(unknown)}",) if unknown else ()

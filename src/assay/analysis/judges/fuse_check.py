@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from assay._util.sync import facade
 from assay.data import ColumnMap, Data, Rows, open_data
 from assay.errors import InputError, JudgeFailure, printable
+from assay.evaluation.display.table import judge_in_words
 from assay.evaluation.run import HOPELESS
 from assay.inquiries import Fused, Inquiry
 from assay.inquiries.fused import Member
@@ -82,13 +83,19 @@ class FuseReport:
         return {"assay_fuse_check": FORMAT, **asdict(self)}
 
     def __str__(self) -> str:
-        lines = [f"{self.verdict}: {self.rows} rows, margin {self.margin:g} points"]
+        lines = [f"{_in_words(self.verdict)}: {self.rows} rows, margin {self.margin:g} points"]
         for group, found in self.groups.items():
-            lines.append(f"  {group}: {found.verdict}" + (f", {found.unusable} unusable" if found.unusable else ""))
+            lines.append(
+                f"  {group}: {_in_words(found.verdict)}" + (f", {found.unusable} unusable" if found.unusable else "")
+            )
             lines += [f"    {name:<14} {_line(part)}" for name, part in found.parts.items()]
         lines.append(f"  asked together: {_cost(self.fused)}; one by one: {_cost(self.separate)}")
         lines += [f"  not compared: {count} ({cause})" for cause, count in self.failures.items()]
-        return printable("\n".join([*lines, f"by {self.judge}"]))
+        return printable("\n".join([*lines, judge_in_words(self.judge)]))
+
+
+def _in_words(verdict: Likeness) -> str:
+    return "inconclusive" if verdict == "cannot tell" else verdict
 
 
 async def afuse_check(
@@ -219,7 +226,7 @@ class _GroupCheck:
         looks = sum(map(len, self.seen.values()))
         if not looks and not self.failures and not self.unusable:
             raise InputError("data: no row has an answer or a reference whose verdicts belong together: see the groups "
-                             "that `assay fuse-check --help` names")  # fmt: skip
+                             "that `assay judge batching --help` names")  # fmt: skip
         groups: dict[Group, GroupCheck] = {}
         for group, parts in self.seen.items():
             found = {name: self._alike(name, parts[name], margin, looks) for name in sorted(parts)}

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from assay._util.permissions import read_json, write_json
 from assay.errors import InputError, printable
+from assay.evaluation.display.table import judge_in_words
 from assay.evaluation.groups import value_in
 from assay.evaluation.result import Result
 from assay.records import Sample
@@ -62,7 +63,7 @@ class NoiseReport:
         path = Path(path)
         data = read_json(path, "noise")
         if not isinstance(data, dict) or data.get("assay_noise") != FORMAT or not isinstance(data.get("metrics"), dict):
-            raise InputError(f"noise: {str(path)!r} is none that `assay noise` wrote, of version {FORMAT}")
+            raise InputError(f"noise: {str(path)!r} is none that `assay judge noise` wrote, of version {FORMAT}")
         try:
             metrics = {str(name): Noise.from_dict(found) for name, found in data["metrics"].items()}
             runs = tuple(map(str, data.get("runs") or ()))
@@ -72,7 +73,7 @@ class NoiseReport:
 
     def __str__(self) -> str:
         found = [str(noise) for noise in self.metrics.values()] or ["no row has a value in every reading"]
-        return printable("\n".join([*found, f"by {self.judge}"]))
+        return printable("\n".join([*found, judge_in_words(self.judge)]))
 
 
 def measure(

@@ -9,7 +9,7 @@ from assay.evaluation.display.lines import Line, line_of
 from assay.evaluation.display.marks import scale
 from assay.evaluation.display.table import RunTotals, footer
 
-_HEAD = ("metric", "mean", "95% interval", "", "scored", "if gaps were known", "not scored because")
+_HEAD = ("metric", "mean", "95% interval", "", "scored", "bounds", "skipped (by cause)")
 
 
 def as_html(result: RunTotals) -> str:

@@ -43,7 +43,7 @@ class RunTotals(Protocol):
 
 LISTED = 5  # scores that did not arrive that are named under the table; all are in `Result.deliveries`
 INTERVAL = "95 % interval"
-_HEAD = ("metric", "mean", INTERVAL, "scored", "if gaps were known", "not scored because")
+_HEAD = ("metric", "mean", INTERVAL, "scored", "bounds", "skipped (by cause)")
 _NAME = 34  # characters of a metric's name that are never broken: a table of 80 columns has room for them
 #: The widest that the last two columns are beside long names: these, or the causes, would be broken otherwise.
 _BESIDE_LONG_NAMES = {4: len("0.000 to"), 5: len("not_applicable")}
@@ -69,6 +69,11 @@ def interval_in_words(found: Estimate | None) -> str:
     return f"{found.low:.{digits}f} to {found.high:.{digits}f}"
 
 
+def judge_in_words(fingerprint: str) -> str:
+    """The judge of a run, for people: "judge: embedded 3fc564a959f019f2"."""
+    return f"judge: {fingerprint.replace('/', ' ', 1)}"
+
+
 def footer(result: RunTotals) -> str:
     """What was run, by whom, at what cost."""
     usage = result.usage
@@ -81,8 +86,8 @@ def footer(result: RunTotals) -> str:
     rows = rows_in_words(result.rows, result.lost)
     said = f" ({result.note})" if result.note else ""
     lines = [
-        f"run {result.run}{said}: {rows} in {result.seconds:.1f} s by {result.judge}; {cost}, "
-        f"{pluralize(result.reused, 'judgement')} reused"
+        f"run {result.run}{said}: {rows} in {result.seconds:.1f} s; {judge_in_words(result.judge)}; {cost}, "
+        f"{pluralize(result.reused, 'cache hit')}"
     ]
     lines += [f"INCOMPLETE: {reason}" for reason in result.incomplete]
     if result.cluster is not None:

@@ -143,7 +143,7 @@ def _may_exist(batch: Batch, name: str, said: str) -> JudgeFailure:
     message = (
         f"a batch of {batch.requests:,} requests may have been made at {at}, when a process ended or a connection "
         f"broke, and {name} does not list its batches ({said}). Look there for one whose requests are named "
-        f"{batch.tag}-...: `assay batch adopt {batch.tag} ID` goes on with it; `assay batch resubmit {batch.tag}` "
-        "sends the requests again, and they may be paid twice"
+        f"{batch.tag}-...: `assay store batches adopt {batch.tag} ID` goes on with it; "
+        f"`assay store batches resubmit {batch.tag}` sends the requests again, and they may be paid twice"
     )
     return JudgeFailure(Cause.CONNECTION, message, detail={"final": True})

@@ -1,4 +1,4 @@
-"""What an endpoint can do, found out by asking it: the part of `assay doctor` that needs a judge."""
+"""What an endpoint can do, found out by asking it: the part of `assay judge check` that needs a judge."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The spool: the application only appends its samples to a file; workers of their own score and deliver them.
 
     spool = Spool("spool")          # in the application, as `scorer=spool` of an integration
-    assay worker spool --sink ...   # anywhere else on the same machine
+    assay live worker spool --sink ...   # anywhere else on the same machine
 
 `submit` puts into a queue in memory. One daemon thread writes what is there every `flush_every` seconds, in one
 transaction with the counts. What was written survives `kill -9` of anybody; lost is at most what was not yet written.

@@ -1,7 +1,7 @@
 """What the metrics of all systems have in common: their names, their profile, what they are given besides texts.
 
-An `Entry` describes a metric to people: where it comes from, the steps of its formula (`assay lens` shows where two
-systems part), and what its system gives where there is nothing to measure.
+An `Entry` describes a metric to people: where it comes from, the steps of its formula (`assay show --definitions` shows
+where two systems differ), and what its system gives where there is nothing to measure.
 """
 
 from __future__ import annotations

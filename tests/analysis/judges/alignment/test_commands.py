@@ -30,41 +30,41 @@ def run(*arguments, given=None):
 def test_align_prints_a_table_and_writes_a_calibration(folder, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     file = folder / "c.json"
-    options = ("--store", folder / "store", "--by", "topic")
-    shown = run("align", folder / "labels.jsonl", *options, "--write", file)
-    assert "by noisy/noisy: 180 of 180 labels used" in " ".join(shown.split())
+    options = ("--store", folder / "store", "--slice", "topic")
+    shown = run("judge", "align", folder / "labels.jsonl", *options, "--write", file)
+    assert "judge: noisy noisy: 180 of 180 labels used" in " ".join(shown.split())
     assert "even" in shown
     assert f"use it with --calibration {file}" in shown.replace("\n", "")
     made = json.loads(file.read_text())
     assert made["judge"] == "noisy/noisy"
     assert made["note"].endswith("labels.jsonl")
-    plain = json.loads(run("align", folder / "labels.jsonl", *options, "--json"))
+    plain = json.loads(run("judge", "align", folder / "labels.jsonl", *options, "--json"))
     assert plain["groups"]["answer/contexts"]["slices"]["odd"]["n"] == 90
 
 
 def test_label_then_align(folder):
     out = folder / "mine.jsonl"
-    shown = run("label", "--store", folder / "store", "--out", out, "-n", 3, given="s\nn\nq\n")
+    shown = run("data", "label", "--store", folder / "store", "--out", out, "-n", 3, given="s\nn\nq\n")
     assert "2 labels given; 2 of 3" in shown
-    assert "2 of 2 labels used" in run("align", out, "--store", folder / "store")
+    assert "2 of 2 labels used" in run("judge", "align", out, "--store", folder / "store")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("align", "nowhere.jsonl"), "there is no file"),
-        (("align", "labels.jsonl", "--run", "x", "--data", "y.jsonl"), "--run, --data"),
-        (("align", "labels.jsonl", "--write", "no/such/c.json"), "--write: there is no folder"),
-        (("align", "labels.jsonl", "--judge", "openai:m"), "--judge: goes with labels that bring their texts"),
-        (("align", "labels.jsonl", "--write", "c.json", "--method", "magic"), "method: expected"),
-        (("label", "--what", "words"), "--what: expected"),
-        (("label", "--out", "no/such/l.jsonl"), "--out: there is no folder"),
-        (("probe", "--own"), "--own: goes with rows"),
-        (("probe", "--each", "0"), "--each: expected"),
+        (("judge", "align", "nowhere.jsonl"), "there is no file"),
+        (("judge", "align", "labels.jsonl", "x", "--data", "y.jsonl"), "RUN, --data"),
+        (("judge", "align", "labels.jsonl", "--write", "no/such/c.json"), "--write: there is no folder"),
+        (("judge", "align", "labels.jsonl", "--judge", "openai:m"), "--judge: goes with labels that bring their texts"),
+        (("judge", "align", "labels.jsonl", "--write", "c.json", "--method", "magic"), "method: expected"),
+        (("data", "label", "--what", "words"), "--what: expected"),
+        (("data", "label", "--out", "no/such/l.jsonl"), "--out: there is no folder"),
+        (("judge", "probe", "--own"), "--own: goes with rows"),
+        (("judge", "probe", "--each", "0"), "--each: expected"),
     ],
 )
 def test_wrong_use_names_the_option(folder, monkeypatch, arguments, said):
     monkeypatch.chdir(folder)
-    store = () if arguments[0] == "probe" else ("--store", "store")
+    store = () if arguments[1] == "probe" else ("--store", "store")
     with pytest.raises(InputError, match=said):
         run(*arguments, *store)

@@ -104,7 +104,10 @@ def test_samples_are_labelled_by_metric(result, tmp_path):
     file = tmp_path / "l.jsonl"
     _, seen = labelled(result, file, "yn", what="samples", n=2)
     assert "Is it good by faithfulness?" in seen[1]
-    assert [(row["metric"], row["label"]) for row in rows_of(file)] == [("faithfulness", "yes"), ("faithfulness", "no")]
+    assert [(row["metric"], row["label"]) for row in rows_of(file)] == [
+        ("faithfulness", "yes"),
+        ("faithfulness", "no"),
+    ]
     assert align(result, file).groups["faithfulness"].level == "sample"
 
 
@@ -124,7 +127,17 @@ def test_text_of_others_moves_no_terminal(tmp_path):
         "evaluate([row], 'faithfulness', judge, store=sys.argv[1], progress=False)\n"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
-    command = [sys.executable, "-m", "assay", "label", "--out", str(tmp_path / "l.jsonl"), "--store", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "assay",
+        "data",
+        "label",
+        "--out",
+        str(tmp_path / "l.jsonl"),
+        "--store",
+        str(tmp_path),
+    ]
     done = subprocess.run(command, input="s\n", capture_output=True, text=True, check=True)
     assert "\x1b" not in done.stdout
     assert "CLAIM: It is so" in done.stdout

@@ -9,6 +9,7 @@ from rich.console import Group as Lines
 from rich.table import Table
 
 from assay._util.rich_text import SafeText, render_text
+from assay.evaluation.display.table import judge_in_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -40,7 +41,8 @@ def as_rich(alignment: AlignmentFigures) -> RenderableType:
 
 def _head(alignment: AlignmentFigures) -> str:
     unsure = f"; {alignment.unsure} more could not be told" if alignment.unsure else ""
-    head = f"run {alignment.run} by {alignment.judge}: {alignment.matched} of {alignment.labels} labels used{unsure}"
+    head = f"run {alignment.run}, {judge_in_words(alignment.judge)}: "
+    head += f"{alignment.matched} of {alignment.labels} labels used{unsure}"
     if alignment.people is not None:
         agree, several = alignment.people
         head += f"\npeople agree with each other on {agree} of {several} labels of the same thing"
@@ -66,7 +68,7 @@ def _of_group(group: Group, by: str | None) -> list[RenderableType]:
         told.append(SafeText(f"rank correlation with people: {_figure(group.ranks)}"))
     if group.threshold is not None and found is not None:
         told.append(
-            SafeText(f"people say yes from {group.threshold:.3f} on (each part is held to the others' threshold)")
+            SafeText(f"best threshold {group.threshold:.3f} (from {found.n} labels; the figures are cross-validated)")
         )
     if group.unmeasured:
         told.append(SafeText(f"{group.unmeasured} labelled items have no value of the judge"))
@@ -142,7 +144,7 @@ def _means_note(alignment: AlignmentFigures) -> str:
         return "All is labelled: these are the means of the labels."
     return (
         f"From {most.labelled} labels and the judge on {most.unlabelled} more. That holds where the labelled ones are "
-        "a random sample of the run (`assay label` draws one)."
+        "a random sample of the run (`assay data label` draws one)."
     )
 
 

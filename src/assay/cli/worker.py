@@ -1,4 +1,4 @@
-"""The command `assay worker`: score and deliver what applications put into a spool, or say what stands in it."""
+"""The command `assay live worker`: score and deliver the samples of a queue, or print its status."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class BudgetOptions:
 
 @grouped
 def worker(
-    spool: Annotated[Path, typer.Argument(help="The folder of the spool.")],
+    queue: Annotated[Path, typer.Argument(help="The folder of the queue (spool).")],
     *,
     metrics: MetricsOption = None,
     judge: JudgeOptions,
@@ -75,22 +75,22 @@ def worker(
     work: WorkOptions,
     budget: BudgetOptions,
     retry_parked: Annotated[bool, typer.Option("--retry-parked", help="First make parked scores due again.")] = False,
-    status: Annotated[bool, typer.Option("--status", help="Only print what stands in the spool.")] = False,
+    status: Annotated[bool, typer.Option("--status", help="Only print the status of the queue.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
-    """Score what an application put into a spool, and deliver the scores. Any number of workers may share one."""
+    """Score the samples of a queue and deliver the scores. Several workers may share a queue."""
     from assay.live.spool.file import FILE_NAME, SpoolFile
 
-    if not (spool / FILE_NAME).exists():
+    if not (queue / FILE_NAME).exists():
         raise InputError(
-            f"spool: there is none in {str(spool)!r}; the application makes it with assay.live.Spool(PATH)"
+            f"queue: there is none in {str(queue)!r}; the application makes it with assay.live.Spool(PATH)"
         )
     if retry_parked:
-        say(f"parked scores due again: {SpoolFile(spool).retry_parked()}", aside=True)
+        say(f"parked scores due again: {SpoolFile(queue).retry_parked()}", aside=True)
     if status:
         from assay.live.spool.status import report_of
 
-        _print(report_of(SpoolFile(spool)), as_json)
+        _print(report_of(SpoolFile(queue)), as_json)
         raise typer.Exit(OK)
     from assay.live.spool.worker import Worker
     from assay.sinks.writing import check_sinks
@@ -98,7 +98,7 @@ def worker(
     sinks = _sinks(sink or [])
     check_sinks(sinks)  # a key that is refused would park every score
     chosen, limits = metrics_meant(metrics), budget_meant(budget.resolve())
-    report = Worker(spool, chosen, judge.resolve(), sinks=sinks, budget=limits, **asdict(work)).run(until_empty)
+    report = Worker(queue, chosen, judge.resolve(), sinks=sinks, budget=limits, **asdict(work)).run(until_empty)
     _print(report, as_json)
     raise typer.Exit(UNSETTLED if report.parked or report.undelivered or report.pending else OK)
 

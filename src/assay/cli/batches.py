@@ -28,33 +28,33 @@ _WORDS = {
     "running": "under way",
 }
 
-TagArgument = Annotated[str, typer.Argument(help="The batch's tag, as `assay batch status` shows it.")]
+TagArgument = Annotated[str, typer.Argument(help="The batch's tag, as `assay store batches status` shows it.")]
 
-batch = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Batches of providers: what is under way, and going on with it."
+batches = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Request batches at providers: status, collect, adopt, resubmit."
 )
 
 
-@batch.command()
+@batches.command()
 @configured
 def status(store: StoreOption = Path(".assay"), as_json: JsonOption = False) -> None:
-    """Show runs that wait for batches, and the batches, as far as is known here. Asks nobody."""
+    """Show the runs that wait for batches, and the batches. Contacts no provider."""
     state = state_in(store)
-    jobs, batches = ([], []) if state is None else (state.jobs(), state.batches())
+    jobs, known = ([], []) if state is None else (state.jobs(), state.batches())
     if as_json:
-        say_json({"runs": [job.run for job in jobs], "batches": [_told(one) for one in batches]}, indent=2)
+        say_json({"runs": [job.run for job in jobs], "batches": [_told(one) for one in known]}, indent=2)
         return
     for job in jobs:
-        say(f"run {job.run} waits; in {job.folder}: assay batch collect {job.run}")
-    for one in batches:
+        say(f"run {job.run} waits; in {job.folder}: assay store batches collect {job.run}")
+    for one in known:
         ago = _span(time.time() - one.at)
         said = f" ({one.said})" if one.said else ""
         say(f"batch {one.tag}: {one.requests:,} requests of run {one.run}, {_WORDS[one.state]} since {ago}{said}")
-    if not jobs and not batches:
+    if not jobs and not known:
         say("no batches are under way", aside=True)
 
 
-@batch.command()
+@batches.command()
 @configured
 def collect(
     context: typer.Context,
@@ -62,7 +62,7 @@ def collect(
     wait: Annotated[bool, typer.Option("--wait", help="Wait until it has ended.")] = False,
     store: StoreOption = Path(".assay"),
 ) -> None:
-    """Go on with runs that detached: fetch what has ended, submit what follows from it, and print what is done.
+    """Continue detached runs: fetch finished batches, submit the next, print finished runs.
 
     Exit code 7: batches are still under way.
     """
@@ -89,23 +89,23 @@ def _go_on(context: typer.Context, state: BatchState, job: BatchJob, wait: bool)
     return UNDER_WAY if waits else int(code or 0)
 
 
-@batch.command()
+@batches.command()
 @configured
 def adopt(
     tag: TagArgument,
     id: Annotated[str, typer.Argument(help="What the provider calls the batch.")],
     store: StoreOption = Path(".assay"),
 ) -> None:
-    """Say which batch at the provider it is that may have been made, where the provider lists none."""
+    """Name the batch at the provider that a doubtful submission made."""
     state, found = _doubtful(store, tag)
     state.move(found, "running", id=id)
     say(f"batch {tag}: {found.requests:,} requests are in {id}; run the same command again to go on", aside=True)
 
 
-@batch.command()
+@batches.command()
 @configured
 def resubmit(tag: TagArgument, store: StoreOption = Path(".assay")) -> None:
-    """Give up a batch that may have been made: its requests are sent again, and may then be paid twice."""
+    """Submit the requests of a doubtful batch again; they may be paid twice."""
     state, found = _doubtful(store, tag)
     state.drop(found, "resubmitted")
     say(f"batch {tag}: given up; {found.requests:,} requests go out with the next run of the same command", aside=True)
@@ -116,7 +116,9 @@ def _doubtful(store: Path, tag: str) -> tuple[BatchState, Batch]:
     state = state_in(store)
     found = [] if state is None else [one for one in state.batches() if one.tag == tag]
     if state is None or not found:
-        raise InputError(f"tag: no batch {tag!r} is under way in {str(store)!r}; `assay batch status` lists them")
+        raise InputError(
+            f"tag: no batch {tag!r} is under way in {str(store)!r}; `assay store batches status` lists them"
+        )
     return state, found[0]
 
 

@@ -1,4 +1,4 @@
-"""The command `assay ingest`: traces of a store or a file into a spool."""
+"""The command `assay data import`: traces of a store or a file into the queue of `assay live worker`."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 OK, REFUSED = 0, 1
 
 
-def ingest(
+def import_traces(
     source: Annotated[str, typer.Argument(help="NAME:ADDRESS, for example otel:spans.jsonl.")],
-    spool: Annotated[Path, typer.Argument(help="The folder of the spool; it is made if needed.")],
+    queue: Annotated[Path, typer.Argument(help="The folder of the queue (spool); it is made if needed.")],
     since: Annotated[
         str | None, typer.Option(help="Traces completed then or later, as 2026-11-21; else from where it last ended.")
     ] = None,
@@ -38,7 +38,7 @@ def ingest(
     follow: Annotated[bool, typer.Option("--follow", help="Go on, with a pass each minute.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the reports as JSON lines.")] = False,
 ) -> None:
-    """Append the samples of a source of traces to a spool, for `assay worker`; those it has already are left out."""
+    """Import traces into a queue for `assay live worker`; samples that it has already are skipped."""
     from assay.live.spool.spool import Spool
 
     pause = seconds_in(every, "--every") if every is not None else 60.0 if follow else None
@@ -50,7 +50,7 @@ def ingest(
         "metadata": _pairs(metadata or ()),
         "overlap": seconds_in(overlap, "--overlap"),
     }
-    target = Spool(spool, sampling=sampling)
+    target = Spool(queue, sampling=sampling)
     try:
         while True:
             began = time.monotonic()

@@ -1,4 +1,4 @@
-"""`assay forget` drops judgements by inquiry, judge and run, says how many, and nothing else."""
+"""`assay store clear-cache` deletes judgements by prompt, judge and run, says how many, and nothing else."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from assay.cli.main import main
 from tests._support.servers.openai_server import OpenAIServer
 
 
-def forget(store: Path, *arguments: str) -> tuple[int, str, str]:
+def clear_cache(store: Path, *arguments: str) -> tuple[int, str, str]:
     """Exit code, stdout, stderr."""
     out, err, code = io.StringIO(), io.StringIO(), 0
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.setattr(sys, "argv", ["assay", "forget", *arguments, "--store", str(store)])
+        patch.setattr(sys, "argv", ["assay", "store", "clear-cache", *arguments, "--store", str(store)])
         try:
             main()
         except SystemExit as stopped:
@@ -44,28 +44,28 @@ def left(path: Path) -> str:
 
 
 def test_it_says_first_and_then_does(store: Path) -> None:
-    assert forget(store, "--inquiry", "claims", "--dry-run") == (0, "would forget 2 judgements", "")
+    assert clear_cache(store, "--prompt", "claims", "--dry-run") == (0, "would delete 2 judgements", "")
     assert left(store) == "abc"
-    assert forget(store, "--inquiry", "claims", "--judge", "openai/m") == (0, "forgot 1 judgement", "")
+    assert clear_cache(store, "--prompt", "claims", "--judge", "openai/m") == (0, "deleted 1 judgement", "")
     assert left(store) == "bc"
 
 
 def test_a_run_loses_its_judgements_and_its_rows_where_that_is_asked(store: Path) -> None:
-    said = "would forget 2 judgements\nwould delete run nightly with 1 row"
-    assert forget(store, "--run", "last", "--rows", "--dry-run") == (0, said, "")
-    assert forget(store, "--run", "nightly") == (0, "forgot 2 judgements", "")
+    said = "would delete 2 judgements\nwould delete run nightly with 1 row"
+    assert clear_cache(store, "last", "--rows", "--dry-run") == (0, said, "")
+    assert clear_cache(store, "nightly") == (0, "deleted 2 judgements", "")
     assert left(store) == "c"
-    assert forget(store, "--run", "nightly", "--rows")[1] == "forgot 0 judgements\ndeleted run nightly with 1 row"
+    assert clear_cache(store, "nightly", "--rows")[1] == "deleted 0 judgements\ndeleted run nightly with 1 row"
     with Store(store) as kept:
         assert not kept.has_run("nightly")
 
 
 def test_judges_are_listed_and_named_where_none_fits(store: Path) -> None:
-    assert forget(store, "--judges")[1].split() == ["2", "embedded/2", "1", "openai/m@http://h#1"]
-    code, out, err = forget(store, "--judge", "openai/other")
+    assert clear_cache(store, "--judges")[1].split() == ["2", "embedded/2", "1", "openai/m@http://h#1"]
+    code, out, err = clear_cache(store, "--judge", "openai/other")
     assert (code, out, err) == (
         0,
-        "forgot 0 judgements",
+        "deleted 0 judgements",
         "assay: there are judgements by embedded/2, openai/m@http://h#1",
     )
 
@@ -73,13 +73,13 @@ def test_judges_are_listed_and_named_where_none_fits(store: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "say what: --inquiry, --judge or --run"),
-        (["--rows"], "--rows: goes with --run"),
-        (["--run", "weekly"], "run 'weekly' is not in the store"),
+        ([], "name what to delete: RUN, --prompt or --judge"),
+        (["--rows"], "--rows: goes with RUN"),
+        (["weekly"], "run 'weekly' is not in the store"),
     ],
 )
 def test_wrong_usage_is_one_line(store: Path, arguments: list[str], says: str) -> None:
-    code, out, err = forget(store, *arguments)
+    code, out, err = clear_cache(store, *arguments)
     assert (code, out) == (2, "")
     assert says in err
     assert len(err.splitlines()) == 1
@@ -87,7 +87,7 @@ def test_wrong_usage_is_one_line(store: Path, arguments: list[str], says: str) -
 
 
 def test_where_there_is_no_store_none_is_made(tmp_path: Path) -> None:
-    code, _, err = forget(tmp_path / "none", "--inquiry", "claims")
+    code, _, err = clear_cache(tmp_path / "none", "--prompt", "claims")
     assert (code, "there is none in" in err) == (2, True)
     assert not (tmp_path / "none").exists()
 

@@ -1,4 +1,4 @@
-"""The command `assay fuse-check`: whether a judge finds the same when it is asked several things in one request."""
+"""The command `assay judge batching`: whether batched questions change a judge's verdicts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay.cli.output import say, say_json
 
 
 @grouped
-def fuse_check(
+def batching(
     data: Annotated[Path, typer.Argument(help="JSONL, JSON, CSV, TSV or Parquet: rows as they will be scored.")],
     *,
     judge: JudgeOptions,
@@ -29,11 +29,12 @@ def fuse_check(
     store: StoreOption = Path(".assay"),
     as_json: JsonOption = False,
 ) -> None:
-    """Say whether a judge finds the same when it is asked in one request what is otherwise asked in several.
+    """Check whether batched questions change the verdicts of a judge.
 
-    Each row is asked together, and twice one by one. Groups: both_ways (claims of answer and reference, each against
-    the other), answer and reference (the claims of the text against the contexts, and which contexts help to give it).
-    Groups that agree are asked together from then on, by this judge over this store, unless --asking says otherwise.
+    Each row is asked in one request, and twice one question at a time. Groups: both_ways (claims of answer and
+    reference, each against the other), answer and reference (the claims of the text against the contexts, and which
+    contexts help to give it). The questions of groups that agree are batched from then on, by this judge with this
+    store, unless --batched-questions says otherwise.
     """
     from assay.analysis.judges.fuse_check import fuse_check as check
 

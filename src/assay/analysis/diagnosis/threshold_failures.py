@@ -1,0 +1,87 @@
+"""Find the rows whose values are below, or above, a threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from assay.analysis.diagnosis.failed_rows import thresholds_for
+from assay.errors import InputError
+from assay.evaluation.result import Result
+from assay.store.store import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A limit for the values of a metric.
+
+    Attributes:
+        metric: Name of the metric.
+        limit: Number on the scale of the metric.
+        below: Whether values below the limit fail. Otherwise values above it fail.
+    """
+
+    metric: str
+    limit: float
+    below: bool = True
+
+    def __str__(self) -> str:
+        return f"{'<' if self.below else '>'} {self.limit:g}"
+
+    def fails(self, value: float) -> bool:
+        """Whether a value is on the wrong side of the limit."""
+        return value < self.limit if self.below else value > self.limit
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdFailure:
+    """A value of one row on the wrong side of a threshold."""
+
+    number: int
+    id: str | None
+    metric: str
+    value: float
+    threshold: Threshold
+
+
+def default_thresholds(result: Result) -> list[Threshold]:
+    """The default thresholds of the metrics of a run.
+
+    Raises:
+        InputError: The run has no metric with a default threshold.
+    """
+    limits = thresholds_for(result)
+    return [Threshold(name, limit, below=result.metrics[name].direction == "higher") for name, limit in limits.items()]
+
+
+def checked(result: Result, thresholds: Sequence[Threshold]) -> list[Threshold]:
+    """Return the thresholds if they fit the run.
+
+    Raises:
+        InputError: The run does not have the metric, or the limit is outside of the metric's range.
+    """
+    for one in thresholds:
+        try:
+            thresholds_for(result, {one.metric: one.limit})
+        except InputError as error:
+            option = "--below" if one.below else "--above"
+            raise InputError(f"{option}: {str(error).removeprefix('thresholds: ')}") from None
+    return list(thresholds)
+
+
+def threshold_failures(result: Result, thresholds: Sequence[Threshold]) -> list[ThresholdFailure]:
+    """The values on the wrong side of the thresholds, by metric in the order given, the worst value first."""
+    order = {threshold: n for n, threshold in enumerate(thresholds)}
+    found = [one for row in result.numbered() for one in _of_row(row, thresholds)]
+    return sorted(
+        found, key=lambda one: (order[one.threshold], one.value if one.threshold.below else -one.value, one.number)
+    )
+
+
+def _of_row(row: Row, thresholds: Sequence[Threshold]) -> Iterator[ThresholdFailure]:
+    for threshold in thresholds:
+        score = row.scored.scores.get(threshold.metric)
+        if score is None or not score.measured or score.value is None:
+            continue
+        if threshold.fails(score.value):
+            yield ThresholdFailure(row.number, row.scored.sample.id, threshold.metric, score.value, threshold)

@@ -1,0 +1,47 @@
+"""The groups of commands: data, judge, live and store."""
+
+from __future__ import annotations
+
+import typer
+
+from assay.cli.align import align
+from assay.cli.batches import batches
+from assay.cli.batching import batching
+from assay.cli.capture import capture
+from assay.cli.cascade import cascade
+from assay.cli.clear_cache import clear_cache
+from assay.cli.config_defaults import configured
+from assay.cli.export import export
+from assay.cli.import_traces import import_traces
+from assay.cli.judge_check import check
+from assay.cli.label import label
+from assay.cli.noise import noise
+from assay.cli.plan import plan
+from assay.cli.probe import probe
+from assay.cli.store import info, prune
+from assay.cli.worker import worker
+
+
+def _group(description: str) -> typer.Typer:
+    return typer.Typer(add_completion=False, no_args_is_help=True, help=description)
+
+
+data = _group("Data sets: plan, label, import, export.")
+data.command()(configured(plan))
+data.command()(configured(label))
+data.command("import")(import_traces)
+data.command()(configured(export))
+
+judge = _group("Judges: check, align, noise, probe, batching, cascade.")
+for command in (check, align, noise, probe, batching, cascade):
+    judge.command()(configured(command))
+
+live = _group("Live traffic: queue worker, capture check.")
+live.command()(configured(worker))
+live.command()(capture)
+
+store = _group("The store: size, pruning, cache, provider batches.")
+for command in (info, prune):
+    store.command()(configured(command))
+store.command("clear-cache")(configured(clear_cache))
+store.add_typer(batches, name="batches")

@@ -1,0 +1,84 @@
+"""`assay failures`: rows below or above a threshold, of the options, the configuration or the defaults."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from assay.judges.scripted import ScriptedJudge
+from tests.conftest import literal_support
+
+Run = Callable[..., tuple[int, str, str]]
+
+#: Claims supported of all: 2 of 2, 1 of 2, 0 of 1; the last row has no passages.
+ANSWERS = ("It is red. It is big.", "It is red. It is old.", "It is old.", None)
+FAITHFULNESS = (1.0, 0.5, 0.0)
+
+
+@pytest.fixture
+def assay(command_line: Run, tmp_path: Path) -> Run:
+    """The command line, in a folder with the run `one` of faithfulness and hallucination."""
+    from assay import evaluate
+
+    rows = [
+        {"id": f"r{n}", "question": "What is it?", "answer": answer or "It is red.",
+         **({"contexts": ["It is red. It is big."]} if answer is not None else {})}
+        for n, answer in enumerate(ANSWERS, 1)
+    ]  # fmt: skip
+    judge = ScriptedJudge(support=literal_support)
+    result = evaluate(rows, "faithfulness,hallucination", judge, store=tmp_path / ".assay", run="one")
+    values = [row.scores["faithfulness"].value for row in result]
+    assert values == [*FAITHFULNESS, None]
+    return command_line
+
+
+def found(out: str) -> list[tuple[int, str, str, float, str]]:
+    return [tuple(one[name] for name in ("number", "id", "metric", "value", "threshold")) for one in json.loads(out)]
+
+
+def test_rows_below_and_above_a_number_worst_first(assay: Run) -> None:
+    code, out, _ = assay("failures", "one", "--below", "faithfulness=0.8", "--json")
+    assert code == 0
+    assert found(out) == [(3, "r3", "faithfulness", 0.0, "< 0.8"), (2, "r2", "faithfulness", 0.5, "< 0.8")]
+    assert found(assay("failures", "one", "--below", "faithfulness=0.5", "--json")[1]) == [
+        (3, "r3", "faithfulness", 0.0, "< 0.5")  # 0.5 is not below 0.5
+    ]
+    assert found(assay("failures", "--above", "faithfulness=0.2", "--json")[1]) == [
+        (1, "r1", "faithfulness", 1.0, "> 0.2"), (2, "r2", "faithfulness", 0.5, "> 0.2"),
+    ]  # fmt: skip
+
+
+def test_a_table_and_csv(assay: Run) -> None:
+    out = assay("failures", "one", "--below", "faithfulness=0.3")[1]
+    assert out.splitlines()[0].split() == ["row", "id", "metric", "value", "threshold"]
+    assert ["3", "r3", "faithfulness", "0.000", "<", "0.3"] in [line.split() for line in out.splitlines()]
+    (row,) = csv.DictReader(io.StringIO(assay("failures", "one", "--below", "faithfulness=0.3", "--csv")[1]))
+    assert row == {"number": "3", "id": "r3", "metric": "faithfulness", "value": "0.0", "threshold": "< 0.3"}
+    out = assay("failures", "one", "--above", "hallucination=1")[1]
+    assert out == "no row of run one fails: hallucination > 1\n"
+
+
+def test_without_options_the_configuration_and_then_the_defaults(assay: Run, tmp_path: Path) -> None:
+    metrics = [(metric, threshold) for _, _, metric, _, threshold in found(assay("failures", "one", "--json")[1])]
+    # the defaults of `assay causes`: 0.8 and 0.2, and two rows have an unsupported claim
+    assert metrics == [("faithfulness", "< 0.8")] * 2 + [("hallucination", "> 0.2")] * 2
+    (tmp_path / "assay.toml").write_text("[gates.faithfulness]\nat_least = 0.3\n")
+    assert found(assay("failures", "one", "--json")[1]) == [(3, "r3", "faithfulness", 0.0, "< 0.3")]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--below", "nope=0.5"), "--below: 'nope' is not in this run; it has faithfulness, hallucination"),
+        (("--above", "faithfulness=5"), "--above: faithfulness: expected 0 to 1, got 5"),
+        (("--below", "faithfulness"), "--below: expected METRIC=NUMBER"),
+    ],
+)
+def test_wrong_thresholds_name_the_option(assay: Run, arguments: tuple[str, ...], says: str) -> None:
+    code, _, err = assay("failures", "one", *arguments)
+    assert (code, says in err) == (2, True), err
