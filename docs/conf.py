@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 project = "assay"
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["site", "_build"]
 html_theme = "furo"

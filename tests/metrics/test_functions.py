@@ -292,9 +292,9 @@ def test_what_cannot_be_a_metric_says_why(make: Any, message: str) -> None:
         make()
 
 
-def test_an_undecorated_function_is_told_the_way(judge, tmp_path):
-    with pytest.raises(InputError, match=r"make it one with @assay\.metric"):
-        evaluate([{"answer": "a"}], [len], judge, store=tmp_path)  # type: ignore[list-item]
+def test_a_function_without_sample_fields_is_refused_before_the_judge_is_asked(judge, tmp_path):
+    with pytest.raises(InputError, match=r"len\(\): parameter 'obj' cannot be passed by name"):
+        evaluate([{"answer": "a"}], [len], judge, store=tmp_path)
 
 
 # ---- metrics as classes, with as little as can be ----

@@ -42,11 +42,11 @@ def test_resolve_takes_names_and_metrics(spec: Any, labels: list[str]) -> None:
         ([], "none is given"),
         ("faithfulness,faithfulness", "'faithfulness' is given twice"),
         ([AnswerCorrectness(), AnswerCorrectness(beta=2)], "'answer_correctness' is given twice"),
-        (Faithfulness, r"expected names or metrics"),
+        (Faithfulness, r"Faithfulness is a class; pass an instance, Faithfulness\(\)"),
         ([Faithfulness], r"Faithfulness is a class; pass an instance, Faithfulness\(\)"),
-        ([3], "expected a name or a metric, got 3"),
-        ([len], "expected a name or a metric, got .*; make it one with @assay.metric"),
-        (3, "expected names or metrics, got 3"),
+        ([3], "expected names, metrics or functions, got 3"),
+        ([len], r"len\(\): parameter 'obj' cannot be passed by name; .*question, contexts"),
+        (3, "expected names, metrics or functions, got 3"),
     ],
 )
 def test_what_cannot_be_resolved_says_so(spec: Any, message: str) -> None:

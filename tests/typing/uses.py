@@ -62,6 +62,23 @@ async def polite(answer: str, judge: Judge) -> Verdict:
 evaluate(rows(), "faithfulness")
 evaluate(rows(), ["faithfulness", Faithfulness(), short, polite])
 evaluate(rows(), short)
+
+
+def plain(answer: str) -> float:
+    return len(answer) / 10
+
+
+async def plain_with_judge(answer: str, judge: Judge) -> Verdict:
+    return await judge.find(Question("Is the ANSWER polite?", {"ANSWER": answer}))
+
+
+def returns_text(answer: str) -> str:
+    return answer
+
+
+evaluate(rows(), [plain, plain_with_judge, "faithfulness", Faithfulness()])
+evaluate(rows(), plain)
+evaluate(rows(), [returns_text])  # wrong
 evaluate(rows(), metrics=None)
 evaluate(rows(), 3)  # wrong
 evaluate(rows(), Faithfulness)  # wrong

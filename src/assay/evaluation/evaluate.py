@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
+from functools import wraps
 from pathlib import Path
+from typing import ParamSpec
 
 from assay._util.normalise import well_formed
-from assay._util.sync import run_sync
+from assay._util.sync import facade
 from assay.data import ColumnMap, Data, Rows, missing_columns, open_data
 from assay.errors import Cause, InputError
 from assay.evaluation.completeness import NOT_FINISHED
@@ -45,6 +48,11 @@ IN_FLIGHT = 16  # samples scored at the same time
 SAMPLE_DEADLINE = 300.0  # seconds
 STOP_AFTER = 20  # rows
 
+P = ParamSpec("P")
+
+#: The results of the runs that started inside the current call of `evaluate`, for its handling of Ctrl-C.
+_STARTED: ContextVar[list[Result] | None] = ContextVar("assay_started", default=None)
+
 
 class EvaluationInterrupted(KeyboardInterrupt):
     """Ctrl-C during `evaluate`. What was scored until then is complete, on disk, and in `result`."""
@@ -52,69 +60,6 @@ class EvaluationInterrupted(KeyboardInterrupt):
     def __init__(self, result: Result) -> None:
         super().__init__(f"interrupted after {result.rows} rows; they are in run {result.run} of {result.store.name}")
         self.result = result
-
-
-def evaluate(
-    data: Rows,
-    metrics: MetricSpec | None = None,
-    judge: JudgeSpec = None,
-    *,
-    store: Store | str | Path | None = ".assay",
-    column_map: ColumnMap | None = None,
-    language: str | None = None,
-    limit: int | None = None,
-    concurrency: int = IN_FLIGHT,
-    sample_deadline: float | None = SAMPLE_DEADLINE,
-    deadline: float | None = None,
-    score_partial: bool = False,
-    progress: bool | None = None,
-    on_score: Callable[[ScoredSample], None] | None = None,
-    sinks: Sequence[Sink] = (),
-    run: str | None = None,
-    replace: bool = False,
-    note: str | None = None,
-    budget: Budget | None = None,
-    stop_after: int | None = STOP_AFTER,
-    reading: int = 1,
-    asking: Asking | None = None,
-    detach: bool = False,
-    until: Callable[[int, ScoredSample], str | None] | None = None,
-) -> Result:
-    """Score every row of `data`. See `aevaluate` for the arguments.
-
-    Works in scripts, threads, notebooks and inside a running event loop. On Ctrl-C raises EvaluationInterrupted (a
-    KeyboardInterrupt) with the partial result on it.
-    """
-    options = RunOptions(
-        concurrency=concurrency,
-        sample_deadline=sample_deadline,
-        deadline=deadline,
-        score_partial=score_partial,
-        progress=progress,
-        on_score=on_score,
-        sinks=sinks,
-        budget=budget,
-        stop_after=stop_after,
-        reading=reading,
-        asking=asking,
-        detach=detach,
-        until=until,
-    )
-    begun: list[Result] = []
-
-    async def whole() -> Result:
-        await _check_sinks(options)
-        named = (run, replace, note)
-        running, source = _begin(data, metrics, judge, store, column_map, language, limit, named, options)
-        begun.append(running.result)
-        return await _finish(running, source)
-
-    try:
-        return run_sync(whole)
-    except KeyboardInterrupt:
-        if not begun:
-            raise
-        raise EvaluationInterrupted(begun[0]) from None
 
 
 async def aevaluate(
@@ -145,44 +90,53 @@ async def aevaluate(
 ) -> Result:
     """Score every row of `data` with every metric.
 
-    data             list of dicts or Samples, dict of columns, path to JSONL / JSON / CSV / TSV / Parquet, pandas or
-                     polars DataFrame, Hugging Face Dataset, pyarrow Table, or any iterable of rows
-    metrics          names or Metric objects; None takes those of DEFAULT_METRICS that data and judge allow
-    judge            a judge, "embedded" (the default) or "openai:MODEL"
-    store            folder that keeps judgements and rows; a rerun asks only for what is missing. None: a temporary one
-    column_map       your column for a field, where the name is not one of the accepted ones: {"question": "frage"}; for
-                     contexts also several, each a passage or more: {"contexts": ["first", "second"]}
-    language         ISO 639-1 code of the rows that do not say theirs; None: found out row by row, where the texts
-                     leave no doubt, else English. What a judge does not read is unscored (language)
-    limit            read at most this many rows
-    concurrency      samples in flight at the same time; memory grows with this, not with the number of rows. A judge
-                     that answers in batches has its own number, `rows_in_flight`, and the larger one holds
-    sample_deadline  seconds for one row; what is not measured by then is unscored (timeout). Not with a judge that
-                     answers in batches
-    deadline         seconds for the whole run; the result is then partial, and says so
-    score_partial    also score answers that were abandoned, cancelled or failed
-    progress         show a bar on stderr; None: if it is a terminal
-    on_score         called with each scored row, in order of completion
-    sinks            where scored rows go besides; closed at the end. What did not arrive is in `Result.deliveries`
-    run              the run's name in the store; None: a new one
-    replace          a run of that name in the store is deleted first, its judgements are kept; False: it is an error
-    note             a sentence of yours that is kept with the run, and shown with it
-    budget           what the judge may be asked for at most; what finds no room is unscored (budget), and a rerun asks
-                     for it again
-    stop_after       rows in a row without one usable reply of the judge after which the run ends; None: never
-    reading          2 asks the judge anew what reading 1 has found, and keeps it apart: see
-                     `assay.analysis.judges.noise`
-    asking           whether an LLM judge gets several questions in one request: "fused", "separate", or "auto", where
-                     `assay judge batching` found that it makes no difference. None: as the judge says, which is "auto"
-    detach           for a judge that answers in batches: submit them, and raise Detached in place of waiting for them.
-                     The same call later goes on, and either ends or raises it again
-    until            called with the number of each row and the row scored, in the order of the data; a text that it
-                     gives ends the run, and says in `Result.stopped` why
+    Rows scored until an error are in the store. Any failure that is not listed below is a value in its row's place.
 
-    Raises InputError before the judge is asked anything: for unknown metrics, for a run name that is taken, and for all
-    missing columns together. Raises JudgeFailure when the endpoint refuses the key or does not know the model, and
-    after `stop_after` rows without a usable reply, whatever its cause; StoreError when the store cannot be written any
-    more. Rows scored until then are in the store. Any other failure is a value in its row's place.
+    Args:
+        data: List of dicts or Samples, dict of columns, path to JSONL / JSON / CSV / TSV / Parquet, pandas or polars
+            DataFrame, Hugging Face Dataset, pyarrow Table, or any iterable of rows.
+        metrics: Names, Metric objects, or functions whose parameters are fields of a sample. None: those of
+            DEFAULT_METRICS that data and judge allow.
+        judge: A judge, "embedded" (the default) or "openai:MODEL".
+        store: Folder that keeps judgements and rows; a rerun asks only for what is missing. None: a temporary one.
+        column_map: Your column for a field whose name is not recognised: {"question": "frage"}. For contexts also
+            several columns, each with one or more passages: {"contexts": ["first", "second"]}.
+        language: ISO 639-1 code of the rows that do not name theirs. None: detected row by row where the texts leave
+            no doubt, else English. Languages that the judge does not read are unscored (language).
+        limit: Read at most this many rows.
+        concurrency: Samples in flight at the same time; memory grows with this, not with the number of rows. A batch
+            judge has its own number, `rows_in_flight`, and the larger one holds.
+        sample_deadline: Seconds for one row; metrics that are not measured by then are unscored (timeout). Does not
+            apply to a batch judge.
+        deadline: Seconds for the whole run; the result is then partial, and `Result.stopped` says so.
+        score_partial: Also score answers that were abandoned, cancelled or failed.
+        progress: Show a bar on stderr. None: if it is a terminal.
+        on_score: Called with each scored row, in order of completion.
+        sinks: Where scored rows also go; closed at the end. Failed deliveries are in `Result.deliveries`.
+        run: The run's name in the store. None: a new one.
+        replace: Delete a run of that name in the store first; its judgements are kept. False: it is an error.
+        note: A sentence that is kept with the run, and shown with it.
+        budget: Limits on requests to the judge. Rows beyond it are unscored (budget), and a rerun asks for them again.
+        stop_after: Rows in a row without one usable reply of the judge after which the run ends. None: never.
+        reading: 2 asks the judge again for what reading 1 has stored, and keeps the replies apart: see
+            `assay.analysis.judges.noise`.
+        asking: Whether an LLM judge is asked related questions in one request: "fused", "separate", or "auto", where
+            `assay judge batching` found no difference. None: as the judge is configured, by default "auto".
+        detach: For a batch judge: submit the batches, and raise Detached in place of waiting for them. The same call
+            later continues, and either ends or raises it again.
+        until: Called with the number of each row and the row scored, in the order of the data. A text that it returns
+            ends the run, and is kept in `Result.stopped`.
+
+    Returns:
+        The run's summary: means, failures and costs. Its rows are read from the store.
+
+    Raises:
+        InputError: Before the judge is asked: for unknown metrics, a run name that is taken, or missing columns.
+        JudgeFailure: The endpoint refuses the key or does not know the model, or `stop_after` rows in a row had no
+            usable reply.
+        StoreError: The store cannot be written.
+        Detached: With `detach`, batches are not finished.
+        EvaluationInterrupted: Ctrl-C during `evaluate`; it has the partial result.
     """
     options = RunOptions(
         concurrency=concurrency,
@@ -201,7 +155,36 @@ async def aevaluate(
     )
     await _check_sinks(options)
     named = (run, replace, note)
-    return await _finish(*_begin(data, metrics, judge, store, column_map, language, limit, named, options))
+    running, source = _begin(data, metrics, judge, store, column_map, language, limit, named, options)
+    if (started := _STARTED.get()) is not None:
+        started.append(running.result)
+    with spending(running.options.budget):
+        await running.run(source)
+    return running.result
+
+
+def _interruptible(name: str, function: Callable[P, Awaitable[Result]]) -> Callable[P, Result]:
+    """The function for callers without a loop; Ctrl-C raises EvaluationInterrupted once a run has started."""
+    run = facade(name, function)
+
+    @wraps(run)
+    def sync(*args: P.args, **kwargs: P.kwargs) -> Result:
+        started: list[Result] = []
+        token = _STARTED.set(started)
+        try:
+            return run(*args, **kwargs)
+        except KeyboardInterrupt:
+            if not started:
+                raise
+            raise EvaluationInterrupted(started[0]) from None
+        finally:
+            _STARTED.reset(token)
+
+    return sync
+
+
+#: `aevaluate` for scripts, threads and notebooks; it also works inside a running event loop.
+evaluate = _interruptible("evaluate", aevaluate)
 
 
 def _begin(
@@ -264,12 +247,6 @@ async def _check_sinks(options: RunOptions) -> None:
     """Raises InputError where a sink knows already that it can deliver nothing."""
     if options.sinks:
         await asyncio.to_thread(check_sinks, options.sinks)
-
-
-async def _finish(running: EvaluationRun, source: Data) -> Result:
-    with spending(running.options.budget):
-        await running.run(source)
-    return running.result
 
 
 def chosen_for(metrics: MetricSpec | None, source: Data, judge: BaseJudge) -> tuple[Metric, ...]:

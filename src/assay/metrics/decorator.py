@@ -213,6 +213,46 @@ def _new_metric(
     return made
 
 
+def metric_of_function(function: Callable[..., Any]) -> FunctionMetric[Any, Any]:
+    """The metric that a function without `@assay.metric` is, with the options' defaults.
+
+    Args:
+        function: A named function, plain or async. All its parameters are fields of a sample or `judge`, and can be
+            passed by name. A parameter with a default is optional.
+
+    Returns:
+        The metric, under the function's name. Its value is read as by `@assay.metric`.
+
+    Raises:
+        InputError: Naming the function and the parameter that is no field, or why the function has no parameters.
+    """
+    name = getattr(function, "__name__", "") or repr(function)
+    known = f"the parameters of a metric are fields of a sample ({', '.join(FIELDS)}) or judge"
+    if name == "<lambda>":
+        raise InputError(
+            'metrics: a lambda has no name; write a function, or assay.metric(name="NAME")(lambda ...: ...)'
+        )
+    if not hasattr(function, "__name__"):
+        raise InputError(f"metrics: {name:.80} has no name; write a function, or assay.metric(name='NAME')(...)")
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some builtins
+        raise InputError(f"metrics: the parameters of {name}() cannot be read; {known}") from None
+    if not parameters:
+        raise InputError(f"metrics: {name}() has no parameter; {known}")
+    for one in parameters:
+        by_name = one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)
+        if by_name and (one.name in FIELDS or one.name == "judge"):
+            continue
+        if by_name:
+            near = difflib.get_close_matches(one.name, [*FIELDS, "judge"], n=1)
+            reason = "is no field of a sample" + (f"; did you mean {near[0]!r}?" if near else "")
+        else:
+            reason = "cannot be passed by name"
+        raise InputError(f"metrics: {name}(): parameter {str(one).split(':')[0].split('=')[0]!r} {reason}; {known}")
+    return _new_metric(function, None, None, (), 0.0, 1.0, "higher", "1")
+
+
 def _parameters(function: Callable[..., Any], name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The fields that a function takes, and those of them that have a default."""
     takes, optional = [], []

@@ -3,37 +3,54 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from assay.errors import InputError
+from assay.inquiries.rating import RatingResult
 from assay.metrics import systems
 from assay.metrics.base import Metric
+from assay.metrics.decorator import metric_of_function
 from assay.metrics.labels import check_unique_labels
 from assay.metrics.registry import METRICS
+from assay.records import Score, Unscored, Verdict
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-#: What names metrics: a name, several separated by commas, a metric, or a sequence of names and metrics.
-MetricSpec: TypeAlias = "str | Metric | Sequence[str | Metric]"
+#: What a function that is used as a metric may return: see `assay.metric`.
+MetricValue: TypeAlias = float | Score | Verdict | RatingResult | Unscored
+MetricFunction: TypeAlias = Callable[..., MetricValue | Awaitable[MetricValue]]
+#: A name, several names separated by commas, a metric, a function of sample fields, or a sequence of these.
+MetricSpec: TypeAlias = str | Metric | MetricFunction | Sequence[str | Metric | MetricFunction]
 
 #: Packages add metrics under this group of entry points: a function with `@assay.metric`, a Metric or its class.
 GROUP = "assay.metrics"
 
 
 def resolve(spec: MetricSpec) -> tuple[Metric, ...]:
-    """The metrics that `spec` names, in its order. Raises InputError for unknown names and for labels given twice."""
-    metrics = tuple(_resolved([spec] if isinstance(spec, (str, Metric)) else spec))
+    """The metrics that `spec` names, in its order.
+
+    Args:
+        spec: A name, several names separated by commas, a metric, a function whose parameters are fields of a
+            sample or `judge`, or a sequence of these.
+
+    Returns:
+        The metrics, each with a label of its own.
+
+    Raises:
+        InputError: For unknown names, for functions with other parameters, and for labels given twice.
+    """
+    metrics = tuple(_resolved([spec] if isinstance(spec, str) or callable(spec) or isinstance(spec, Metric) else spec))
     if not metrics:
         raise InputError("metrics: none is given; `assay metrics` lists all")
     check_unique_labels(metrics, "metrics")
     return metrics
 
 
-def _resolved(items: Sequence[str | Metric]) -> list[Metric]:
+def _resolved(items: Sequence[str | Metric | MetricFunction]) -> list[Metric]:
     if not isinstance(items, Sequence):
-        raise InputError(f"metrics: expected names or metrics, got {items!r}")
+        raise InputError(f"metrics: expected names, metrics or functions, got {items!r}")
     metrics: list[Metric] = []
     for item in items:
         if isinstance(item, str):
@@ -42,10 +59,10 @@ def _resolved(items: Sequence[str | Metric]) -> list[Metric]:
             metrics.append(item)
         elif isinstance(item, type) and issubclass(item, Metric):
             raise InputError(f"metrics: {item.__name__} is a class; pass an instance, {item.__name__}()")
-        elif callable(item):
-            raise InputError(f"metrics: expected a name or a metric, got {item!r}; make it one with @assay.metric")
+        elif callable(item) and not isinstance(item, type):
+            metrics.append(metric_of_function(item))
         else:
-            raise InputError(f"metrics: expected a name or a metric, got {item!r}")
+            raise InputError(f"metrics: expected names, metrics or functions, got {item!r}")
     return metrics
 
 
