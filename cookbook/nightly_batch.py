@@ -14,7 +14,8 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from assay import Detached, OpenAIBatchJudge, Result, evaluate
+from assay import OpenAIBatchJudge, Result, evaluate
+from assay.errors import Detached
 
 TRACES = Path(__file__).parent / "data" / "traces.jsonl"
 METRICS = ["faithfulness", "context_utilization"]

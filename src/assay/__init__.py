@@ -16,12 +16,18 @@ from assay._util.version import __version__ as __version__
 
 if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table below
     from assay import metrics as metrics
+    from assay.analysis.comparison.compare import compare as compare
+    from assay.analysis.gates.checking import check as check
+    from assay.analysis.gates.decision import GateDecision as GateDecision
+    from assay.analysis.gates.rules import Gate as Gate
+    from assay.analysis.gates.rules import GateRule as GateRule
+    from assay.analysis.judges.alignment.alignment import align as align
     from assay.analysis.judges.calibrate_cascade import calibrate as calibrate
     from assay.capture.record_context import carry_context as carry_context
     from assay.capture.record_context import record_context as record_context
+    from assay.data import open_data as open_data
     from assay.errors import AssayError as AssayError
     from assay.errors import Cause as Cause
-    from assay.errors import Detached as Detached
     from assay.errors import InputError as InputError
     from assay.errors import JudgeFailure as JudgeFailure
     from assay.errors import MissingExtra as MissingExtra
@@ -44,7 +50,6 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.judges.scripted import ScriptedJudge as ScriptedJudge
     from assay.live.guards.decision import GuardBlocked as GuardBlocked
     from assay.live.guards.decision import GuardDecision as GuardDecision
-    from assay.live.guards.decision import GuardHealth as GuardHealth
     from assay.live.guards.threshold_guard import Guard as Guard
     from assay.live.guards.threshold_guard import guard as guard
     from assay.live.sampling import Sampling as Sampling
@@ -52,6 +57,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.live.scorer import LiveScorer as LiveScorer
     from assay.live.spool.spool import Spool as Spool
     from assay.live.spool.worker import Worker as Worker
+    from assay.metrics.base import Metric as Metric
     from assay.metrics.decorator import metric as metric
     from assay.records import Claim as Claim
     from assay.records import Context as Context
@@ -73,10 +79,16 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
 _HOMES = {
     "assay.judges.budget.budget": "Budget Prices",
     "assay.capture.record_context": "carry_context record_context",
+    "assay.analysis.comparison.compare": "compare",
+    "assay.analysis.gates.checking": "check",
+    "assay.analysis.gates.decision": "GateDecision",
+    "assay.analysis.gates.rules": "Gate GateRule",
+    "assay.analysis.judges.alignment.alignment": "align",
     "assay.analysis.judges.calibrate_cascade": "calibrate",
-    "assay.errors": "AssayError Cause Detached InputError JudgeFailure MissingExtra",
+    "assay.data": "open_data",
+    "assay.errors": "AssayError Cause InputError JudgeFailure MissingExtra",
     "assay.evaluation.evaluate": "EvaluationInterrupted aevaluate evaluate",
-    "assay.live.guards.decision": "GuardBlocked GuardDecision GuardHealth",
+    "assay.live.guards.decision": "GuardBlocked GuardDecision",
     "assay.live.guards.threshold_guard": "Guard guard",
     "assay.inquiries.ask": "Question",
     "assay.judges.base": "BaseJudge",
@@ -91,6 +103,7 @@ _HOMES = {
     "assay.live.scorer": "LiveScorer",
     "assay.live.spool.spool": "Spool",
     "assay.live.spool.worker": "Worker",
+    "assay.metrics.base": "Metric",
     "assay.metrics.decorator": "metric",
     "assay.records": "Claim Context Evidence Message Sample Score ScoredSample Span ToolCall Turn Unscored "
     "Usage Verdict",

@@ -138,6 +138,15 @@ async def inside() -> None:
     result.means  # wrong
 
 
+# ---- after the first score ----
+first, second = evaluate(rows()), evaluate(rows())
+assay.compare(first, second, cluster="document")
+assay.compare(first, "nightly")  # wrong
+assay.check(assay.Gate((assay.GateRule("faithfulness", "max_drop", 0.02),)), second, first)
+assay.align(first, "labels.jsonl")
+assay.align(first, labels=3)  # wrong
+assay.open_data("answers.jsonl", limit=3)
+
 # ---- sinks ----
 WebhookSink("https://host", verify=False, attempts=3, patience=5, texts=False, mask=str.upper)
 WebhookSink("https://host", verifi=False)  # wrong

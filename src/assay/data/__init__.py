@@ -252,21 +252,28 @@ def open_data(
     format: str | None = None,
     language: str | None = None,
 ) -> Data:
-    """Rows of any common kind as samples, without holding them in memory.
+    """Read rows of any common kind as samples, without holding them in memory.
 
-    `data` is a list, iterable or generator of dicts or Samples; a Sample; a dict of lists; the path of a .jsonl,
-    .ndjson, .json, .csv or .tsv file (also .gz) or of a .parquet file (with `assay-rag[parquet]`); a pandas or polars
-    frame; a Hugging Face data set; or a pyarrow table. A .json file is read whole. `NAME:ADDRESS` names a source of
-    traces, whose samples are read once: `otel:spans.jsonl`, `phoenix:http://localhost:6006`; see
-    `assay.data.named_sources`.
-    Several files are a list of paths or a pattern, `answers/*.jsonl`; each sample's metadata then has its `file`.
-    `"-"` is standard input, read to its end.
+    A .json file is read whole. A row that cannot be read is a RowError in its place.
 
-    `column_map` (field -> column, for contexts also several columns) names the columns that no accepted name gives
-    away; of the sources of traces those take it that have such columns (`openai-evals`). `limit` stops after that many
-    rows. `format` says what files hold whose names do not: "jsonl", "csv" and the like. `language` is that of the rows
-    that do not say theirs. Raises InputError where the whole cannot be read; a single bad row is a RowError in its
-    place.
+    Args:
+        data: List, iterable or generator of dicts or Samples; a Sample; a dict of lists; a pandas or polars frame; a
+            Hugging Face data set; a pyarrow table; or the path of a .jsonl, .ndjson, .json, .csv or .tsv file (also
+            .gz) or of a .parquet file (with `assay-rag[parquet]`). Several files are a list of paths or a pattern,
+            `answers/*.jsonl`; the metadata of each sample then has its `file`. `"-"` is standard input.
+            `NAME:ADDRESS` is a source of traces, whose samples can be read once: `otel:spans.jsonl`,
+            `phoenix:http://localhost:6006`; see `assay.data.named_sources`.
+        column_map: Field -> column, for contexts also several columns, where the name of a column is not recognised.
+            Sources of traces take it only if they have columns (`openai-evals`).
+        limit: Read at most this many rows.
+        format: Format of files whose names do not show it: "jsonl", "csv" and the like.
+        language: ISO 639-1 code of the rows that do not name theirs.
+
+    Returns:
+        The samples, as an iterable with the columns that were recognised.
+
+    Raises:
+        InputError: The data cannot be read as a whole.
     """
     if isinstance(data, Data):
         if column_map is not None or limit is not None or language is not None:

@@ -102,19 +102,29 @@ def compare(
     link: Link | None = None,
     method: Method = "sign-flip",
 ) -> Comparison:
-    """The second run against the first.
+    """Compare two runs row by row: differences, confidence intervals and corrected p-values.
 
-    metrics     names, or None for all that both runs have
-    cluster     a column of the data: rows with one value in it hang together (chunks of a document, turns of a
-                conversation), and are no independent witnesses
-    by          columns of the data: rows with one value in them are compared by themselves, too
-    any_judge   compare runs of different judges, too; their numbers measure with different measures
-    method      the test that p is of, where another's numbers are to be met: see `assay.stats.classic`
-    link        what the judges differ by (`assay.analysis.comparison.linking`): it is taken off the differences, and
-    makes them less sure
+    A metric is better or worse where its p-value, corrected for all metrics and slices, is below 1 - `confidence`.
 
-    Better or worse is said where the p-value, corrected for all metrics and slices, is below 1 - `confidence`. Raises
-    InputError for runs without a row in common, of different judges, unknown metrics, and a column that no row has.
+    Args:
+        first: The run to compare with, for example the one before a change.
+        second: The run that is compared.
+        metrics: Names of metrics. None: all that both runs have.
+        cluster: A column of the data. Rows with the same value are correlated and count as one cluster, for example
+            chunks of a document or turns of a conversation.
+        by: Columns of the data. Each of their values is also compared as a slice.
+        confidence: Confidence of intervals and verdicts.
+        moved: How many of the rows with the largest differences are listed.
+        any_judge: Also compare runs of different judges, whose scales may differ.
+        link: The difference between the two judges (`assay.analysis.comparison.linking`). It is subtracted, and its
+            uncertainty widens the intervals.
+        method: The test behind the p-values: see `assay.stats.classic`.
+
+    Returns:
+        The comparison: a row for each metric and slice, and the rows that moved most.
+
+    Raises:
+        InputError: For runs without a common row or of different judges, unknown metrics, and unknown columns.
     """
     if link is None:
         _check_judges(first, second, any_judge)

@@ -62,13 +62,23 @@ def align(
     by: str | None = None,
     confidence: float = CONFIDENCE,
 ) -> Alignment:
-    """The run against labels: of claims, passages or samples, in whatever mix.
+    """Measure how far a run agrees with labels by people.
 
-    metrics  the metric that labels of samples are about which do not say
-    by       a column, of the data or of the labels, whose values are looked at apart
+    Labels are of claims, passages or samples, also mixed. Labels of several people for one item count by majority; of
+    several labels by one person the last one counts.
 
-    Several labels of one thing by different people count as what most of them say; the last of one person's counts.
-    Raises InputError for labels that cannot be read, and where none is about anything in the run.
+    Args:
+        result: The run.
+        labels: Labels, the path of a file of them, or a list of dicts.
+        metrics: The metric of labels of samples that name none.
+        by: A column of the data or of the labels. Each of its values is also measured as a slice.
+        confidence: Confidence of the intervals.
+
+    Returns:
+        Agreement for each metric and slice, with the items that differ.
+
+    Raises:
+        InputError: For labels that cannot be read, and where no label matches an item of the run.
     """
     if isinstance(labels, (str, Path)):
         labels = read_labels(labels, list(result.metrics))
