@@ -103,26 +103,15 @@ class GateRule:
 class Gate:
     """A quality gate: rules that a run must keep to pass. `check` applies it.
 
-<<<<<<< HEAD
-    confidence  of every test: a gate fails by chance with probability 1 - confidence at most, all its rules together
-                (Holm), and so it passes a margin that is not kept
-    cluster     a column of the data: rows with one value in it hang together, and are one witness
-    any_judge   hold runs of different judges against each other, too
-    noise       what `assay judge noise` found of the judge, or the file that it wrote, which is read when needed:
-                nothing fails for less than readings of it differ by
-    thresholds  what `assay judge align --write` found of the judge, or that file, for rules good_share; read when
-                needed
-=======
     Args:
         rules: The rules, at most one of a kind for each metric.
         confidence: Confidence of all tests together (Holm): a gate fails by chance with probability 1 - confidence at
             most, and passes a broken margin with at most the same probability.
         cluster: A column of the data. Rows with the same value are correlated and count as one cluster.
         any_judge: Also compare runs of different judges.
-        noise: Report of `assay noise` for the judge, or its file, which is read when needed. Differences within the
+        noise: Report of `assay judge noise` for the judge, or its file, which is read when needed. Differences within the
             judge's variance do not fail the gate.
-        thresholds: Thresholds of `assay align --write` for the judge, or their file, for rules of kind good_share.
->>>>>>> h-surface
+        thresholds: Thresholds of `assay judge align --write` for the judge, or their file, for rules of kind good_share.
 
     Raises:
         InputError: For a gate without rules, two rules of one kind for one metric, and a confidence outside (0.5, 1).
