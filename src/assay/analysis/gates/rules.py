@@ -109,9 +109,10 @@ class Gate:
             most, and passes a broken margin with at most the same probability.
         cluster: A column of the data. Rows with the same value are correlated and count as one cluster.
         any_judge: Also compare runs of different judges.
-        noise: Report of `assay judge noise` for the judge, or its file, which is read when needed. Differences within the
-            judge's variance do not fail the gate.
-        thresholds: Thresholds of `assay judge align --write` for the judge, or their file, for rules of kind good_share.
+        noise: Report of `assay judge noise` for the judge, or its file, which is read when needed. Differences within
+            the judge's variance do not fail the gate.
+        thresholds: Thresholds of `assay judge align --write` for the judge, or their file, for rules of kind
+            good_share.
 
     Raises:
         InputError: For a gate without rules, two rules of one kind for one metric, and a confidence outside (0.5, 1).
