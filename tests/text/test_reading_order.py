@@ -101,6 +101,7 @@ def test_a_page_in_two_columns_is_read_by_columns() -> None:
     pytest.importorskip("rapidocr")
     from PIL import Image, ImageDraw, ImageFont
 
+    from assay.records.images import Image as PassageImage
     from assay.text.ocr import read
 
     left = ["The bridge was opened in 1931,", "after four years of work. It", "is 88 metres long, and carries"]
@@ -112,7 +113,7 @@ def test_a_page_in_two_columns_is_read_by_columns() -> None:
             pen.text((across, 60 + 60 * row), text, fill="black", font=font)
     data = io.BytesIO()
     image.save(data, "PNG")
-    page = read(Image(digest="two columns", kind="image/png", data=data.getvalue()))
+    page = read(PassageImage(digest="two columns", kind="image/png", data=data.getvalue()))
     words = " ".join(page.text.split())
     assert "carries two lanes" in words
     assert "further down the river" in words
