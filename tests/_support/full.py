@@ -60,6 +60,9 @@ REDUCED: Mapping[str, Sequence[str]] = {
     "integrations/llama_index/tests/test_application_forms.py::test_application_awaited": (),
     "integrations/opentelemetry/tests/test_langchain_parity.py::test_imported_is_what_was_captured_live": (),
     "integrations/opentelemetry/tests/test_llama_index_parity.py::test_imported_is_what_was_captured_live": (),
+    # tests/data/test_streams.py has the same for each reader
+    "tests/evaluation/test_evaluate.py::test_a_hundred_thousand_rows_in_flat_memory": (),
+    "tests/_util/test_install_hints.py::test_what_the_error_says_brings_the_judge_in_a_clone": ("uv",),
     "tests/evaluation/sharded/test_on_ray.py::test_in_the_environment_of_ray": ("all but kills",),
     "tests/frameworks/test_frameworks.py::test_assay_makes_no_difference_that_an_empty_handler_does_not_make": (
         "llama-index-instrumentation",
