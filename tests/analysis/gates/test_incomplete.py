@@ -34,7 +34,7 @@ Run = Callable[..., tuple[int, str, str]]
 METRIC = "ragas:exact_match"
 #: Rows 9 and 10 are wrong: the mean is 0.8, and 1.0 without them.
 RIGHT, ROWS = 8, 10
-RULE = ("--fail-under", f"{METRIC}=0.9")
+RULE = ("--fail-below", f"{METRIC}=0.9")
 
 #: What happens to the wrong rows, and what is said of it.
 UNREADABLE, MISSING = "2 of 10 rows could not be read", "2 of 10 rows are missing from the store"
@@ -121,7 +121,7 @@ def test_a_bit_flipped_in_a_row_is_inconclusive(assay_command: Run) -> None:
 def test_a_run_that_did_not_finish_is_inconclusive_in_every_form(assay_command: Run, why: str) -> None:
     stop(why)
     reason = "the run did not finish: 10 of 10 rows" + (f" ({why})" if why != "not finished" else "")
-    for rule in (RULE, ("--fail-under", f"{METRIC}=0.5"), ("--fail-under", f"{METRIC}=1")):  # whatever the rows say
+    for rule in (RULE, ("--fail-below", f"{METRIC}=0.5"), ("--fail-below", f"{METRIC}=1")):  # whatever the rows say
         is_inconclusive(assay_command, reason, "gate", "now", *rule)
     is_inconclusive(assay_command, reason, "gate", "now", "--baseline", "before", "--max-drop", f"{METRIC}=0.5")
 
@@ -215,13 +215,13 @@ def test_a_run_that_is_killed_or_interrupted_midway(
         try:
             assert waiting.wait(120)
             # while it is under way
-            is_inconclusive(command_line, "the run did not finish: 3 of 12 rows", "gate", "now", "--fail-under",
+            is_inconclusive(command_line, "the run did not finish: 3 of 12 rows", "gate", "now", "--fail-below",
                             "faithfulness=0.5")  # fmt: skip
             running.send_signal(sent)
             running.wait(60)
         finally:
             running.kill()
-    is_inconclusive(command_line, reason, "gate", "now", "--fail-under", "faithfulness=0.5")
+    is_inconclusive(command_line, reason, "gate", "now", "--fail-below", "faithfulness=0.5")
     _, out, _ = command_line("runs")
     assert "3 rows" in out
 
@@ -240,7 +240,7 @@ def test_a_run_that_is_killed_before_its_first_row(command_line: Run, tmp_path: 
         finally:
             running.kill()
             running.wait(60)
-    is_inconclusive(command_line, "the run did not finish: 0 of 12 rows", "gate", "now", "--fail-under",
+    is_inconclusive(command_line, "the run did not finish: 0 of 12 rows", "gate", "now", "--fail-below",
                     "faithfulness=0.5")  # fmt: skip
 
 
@@ -343,13 +343,13 @@ def test_lost_rows_count_wherever_a_run_is_shown(assay_command: Run) -> None:
     assert (summary.scored, summary.total, summary.causes) == (8, 10, {Cause.LOST: 2})
     assert summary.bounds == (0.8, 1.0)
     assert [(one.number, one.cause) for one in result.failures] == [(9, "lost"), (None, "lost")]
-    _, out, _ = assay_command("runs", "show", "now")
+    _, out, _ = assay_command("show", "now")
     assert "8/10" in out
     assert "INCOMPLETE: 1 of 10 rows could not be read" in out
-    _, out, _ = assay_command("failures", "now")
+    _, out, _ = assay_command("errors", "now")
     assert out.count("lost") == 2
     _, out, _ = assay_command("runs")
-    assert "10 rows · now.jsonl · 1 missing from the store · 2 not scored" in out
+    assert "10 rows · now.jsonl · 1 missing from the store · 2 skipped" in out
     (line, _) = runs_of(Store(".assay"))
     assert (line.rows, line.missing, line.metrics[METRIC].total) == (10, 1, 10)
     for name in ("r.md", "r.html", "r.xml"):
@@ -365,8 +365,8 @@ def test_a_complete_run_says_nothing_of_it(assay_command: Run) -> None:
     result = Result.load("now")
     assert (result.complete, result.incomplete, result.lost, result.expected) == (True, (), 0, 10)
     assert (result.to_dict()["complete"], result.to_dict()["incomplete"]) == (True, [])
-    assert assay_command("gate", "now", "--fail-under", f"{METRIC}=0.5")[0] == 0
-    assert "INCOMPLETE" not in assay_command("runs", "show", "now")[1]
+    assert assay_command("gate", "now", "--fail-below", f"{METRIC}=0.5")[0] == 0
+    assert "INCOMPLETE" not in assay_command("show", "now")[1]
 
 
 def test_a_run_without_end_is_complete_and_may_be_pruned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
