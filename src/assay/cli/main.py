@@ -104,11 +104,11 @@ def options(
         os.environ[DEBUG] = "1"
 
 
-for panel, commands in {"Do": DO, "Look": LOOK}.items():
-    for command in commands:
-        app.command(rich_help_panel=panel, cls=SHORT_HELP.get(command, TyperCommand))(configured(command))
-for command in SET_UP:
-    app.command(rich_help_panel="Set up")(command)
+for _panel, _commands in {"Do": DO, "Look": LOOK}.items():
+    for _command in _commands:
+        app.command(rich_help_panel=_panel, cls=SHORT_HELP.get(_command, TyperCommand))(configured(_command))
+for _command in SET_UP:
+    app.command(rich_help_panel="Set up")(_command)
 for name, group in GROUPS.items():
     app.add_typer(group, name=name, rich_help_panel="Set up")
 

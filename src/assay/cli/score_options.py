@@ -25,7 +25,7 @@ SHORT = (
     *("fail_below", "gate", "baseline", "config", "help_all", "help"),
 )
 #: The panels of `assay score --help-all`, besides.
-PANELS = {
+PANELS: dict[str, tuple[str, ...]] = {
     "Judge": (
         *("base_url", "api_key_env", "embedding_model", "window_tokens", "guidance", "asking", "calibration"),
         *("discount", "poll", "rows_in_flight"),

@@ -87,8 +87,8 @@ class Store:
 
     def __init__(self, path: str | Path) -> None:
         self._tables = _tables_at(path)
-        self.name = self._tables.name
-        self.folder = self._tables.folder
+        self.name: str = self._tables.name
+        self.folder: Path = self._tables.folder
         self.address: str | Path = url_of(path) if is_database(path) else Path(self.name)
         self._tables.create()
         self._used: dict[str, list[bytes]] = {}  # keys of judgements found by runs, not noted yet
