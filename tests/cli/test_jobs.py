@@ -370,7 +370,7 @@ def test_piped_there_is_neither_colour_nor_a_bar(data: str, tmp_path: Path) -> N
         done = subprocess.run(command, stdin=stdin, capture_output=True, env=environment, check=True)
     assert b"\x1b" not in done.stdout + done.stderr
     (line,) = done.stderr.decode().splitlines()  # and nothing else is told aside
-    assert line.startswith("why 1 score has no value: assay failures ")
+    assert line.startswith("why 1 score has no value: assay errors ")
     assert "faithfulness ↑ 0.500 2/3" in " ".join(done.stdout.decode().split())
 
 
