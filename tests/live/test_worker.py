@@ -535,7 +535,7 @@ def test_the_command_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere", "--status"], "spool: there is none in 'nowhere'"),
+        (["nowhere", "--status"], "queue: there is none in 'nowhere'"),
         (["spool", "--sink", "paper:x"], "paper"),
         (["spool", "--sink", "jsonl:a", "--sink", "jsonl:a"], "given twice"),
         (["spool", "--budget-dollars-per-day", "1"], "need prices"),

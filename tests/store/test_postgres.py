@@ -234,7 +234,7 @@ def test_a_store_of_version_3_does_not_know_how_many_rows_its_runs_had(url: str)
 def test_a_gate_on_a_damaged_run_is_inconclusive(url: str) -> None:
     """Two of twelve rows are gone, and a third cannot be read."""
     assay.evaluate(ROWS, "faithfulness", counting(), store=url, run="now", progress=False)
-    gate = ("gate", "now", "--store", url, "--fail-under", "faithfulness=0.5")
+    gate = ("gate", "now", "--store", url, "--fail-below", "faithfulness=0.5")
     assert main_with(*gate) == 0
     with Store(url) as store:
         store.write(lambda db: db.execute("DELETE FROM rows WHERE number > 10"))

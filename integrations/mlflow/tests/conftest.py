@@ -88,7 +88,7 @@ class Application:
             assert chain(answer, retriever).invoke(question, config={"callbacks": callbacks}) == answer
         finally:
             instrumentor.uninstrument()
-        if not self.stored_scores:
+        if not self.held:
             self.release()
         (root,) = (span for span in self.memory.get_finished_spans() if span.parent is None)
         ids = {"otel_trace_id": f"{root.context.trace_id:032x}", "otel_span_id": f"{root.context.span_id:016x}"}

@@ -64,7 +64,7 @@ class Application:
         self.exporter = OTLPSpanExporter(f"{self.url}/v1/traces")
         self.provider = TracerProvider(resource=Resource({"openinference.project.name": self.project}))
         self.provider.add_span_processor(SimpleSpanProcessor(self.memory))
-        if not self.stored_scores:
+        if not self.held:
             self.provider.add_span_processor(SimpleSpanProcessor(self.exporter))
 
     def ask(
@@ -116,7 +116,7 @@ class Application:
         for number in range(count):
             tracer.start_span(f"request {number}").end()
         spans: tuple[ReadableSpan, ...] = self.memory.get_finished_spans()
-        if self.stored_scores:
+        if self.held:
             self.release()
         return [
             {"otel_trace_id": f"{span.context.trace_id:032x}", "otel_span_id": f"{span.context.span_id:016x}"}

@@ -73,7 +73,6 @@ class Text(str):
 MISSING = {"nan": float("nan"), "None": None, "pd.NA": pd.NA, "pd.NaT": pd.NaT, "np.nan": np.float64("nan")}
 NO_TEXTS = {
     "an exception": ValueError("timeout"),
-    "a dict": {},
     "a dict of a number": {"a": 1},
     "a list": [],
     "a list of a number": [1],
@@ -85,6 +84,7 @@ NO_TEXTS = {
     "an unprintable": Unprintable(),
     "a class": int,
 }
+EMPTY: dict[str, Any] = {"an empty dict": {}}
 BLANK = {"empty": "", "blank": " "}
 TEXTS = {"a text": PASSAGE, "a text of its own class": Text(PASSAGE)}
 
@@ -111,7 +111,7 @@ def _expected(field: str) -> dict[str, tuple[Any, Outcome]]:
     else:
         # as in `assay.evaluate`: an empty answer states nothing, an empty reference is not there
         blank = "no_claims" if field == "answer" else "missing_input"
-        table = [(MISSING, "missing_input"), (NO_TEXTS, "bad_row"), (BLANK, blank)]
+        table = [(MISSING | EMPTY, "missing_input"), (NO_TEXTS, "bad_row"), (BLANK, blank)]
         scored = TEXTS
     refused = {name: (value, (None, cause)) for values, cause in table for name, value in values.items()}
     return refused | {name: (value, (1.0, None)) for name, value in scored.items()}

@@ -182,6 +182,8 @@ def _in_place_of_text(value: Any, names: Sequence[str], texts: bool) -> Any:
             return None if missing(value) else value
         if not isinstance(value, Mapping):
             break
+        if not value:  # an experiment's example without outputs
+            return None
         below = next(_under([value], names), None)
         if below is None:
             holds_others = any(isinstance(name, str) and field_of(name) is not None for name in value)
