@@ -20,6 +20,7 @@ from ray.exceptions import RayError
 
 from assay.data import ColumnMap, Data, RowError
 from assay.data.files import rows_of_lines
+from assay.data.open_source import OpenSource
 from assay.data.sources import HEAD, Source, listed
 from assay.errors import InputError
 from assay.evaluation.sharded.shards import ROWS, Shard, cut, size_after
@@ -59,7 +60,7 @@ class HandedRows:
     def data(self) -> Data:
         """The columns, as their names tell. Raises InputError where none is known."""
         source = Source(what=self.what, open=partial(iter, ()), names=self.names, head=0)
-        return Data(source, self.column_map, name=self.what, language=self.language)
+        return Data([OpenSource(source, self.column_map, self.what)], language=self.language)
 
     def rows(self, shard: Shard) -> list[tuple[int, Sample | RowError]]:
         """See `Rows.rows`."""
