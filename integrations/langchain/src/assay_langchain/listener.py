@@ -19,13 +19,13 @@ from assay.capture.conversations import NAMES, Conversations
 from assay.capture.dedup import handed_to
 from assay.capture.history import has_summary, trim_history
 from assay.capture.journal import Journal, TraceNotes
-from assay.capture.messages import prompt_of
 from assay.capture.missing_answer import log_missing_answer
 from assay.judges.protocol import JUDGING
 from assay.live.handlers.captured import Captured, Remembered
 from assay.live.intake import is_off
 from assay.live.protocol import Intake
 from assay.records import Sample
+from assay.records.messages import prompt_of
 from assay_langchain import ids
 from assay_langchain.environment import conversation, run_around
 from assay_langchain.events import AS_THEY_ARE, plain, tools_offered
