@@ -5,22 +5,18 @@ Nothing that goes wrong here goes further: it is counted, once, and loses no mor
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, cast
 from uuid import UUID
 
-from assay._util.normalise import leaving_out
 from assay.capture import Document, Kind, Rules, Run, RunCollector, Trace, sample_of
 from assay.capture.assemble import has_history
-from assay.capture.conversations import NAMES, Conversations
-from assay.capture.dedup import handed_to
-from assay.capture.history import has_summary, trim_history
-from assay.capture.missing_answer import log_missing_answer
+from assay.capture.conversations import NAMES
+from assay.capture.history import has_summary
 from assay.judges.protocol import JUDGING
-from assay.live.handlers.captured import Captured, Remembered
+from assay.live.handlers.captured import Remembered
+from assay.live.handlers.finished import FinishedTraces, Forgets
 from assay.live.intake import is_off
 from assay.live.protocol import Intake
 from assay.records import Sample
@@ -35,7 +31,7 @@ _SEARCHED = ("on_retriever_end", "on_retriever_error")
 
 
 class Listener:
-    """Takes the events of a handler. `left_out` counts finished traces that were not submitted or gave no sample.
+    """Takes the events of a handler. `left_out` counts finished traces that were not scored, by reason.
 
     A KeyboardInterrupt passes: it is the user's Ctrl-C, which happened to come while we were at work.
     """
@@ -48,16 +44,13 @@ class Listener:
         include: Callable[[Run], bool] | None,
         remembered: Remembered,
     ) -> None:
-        self.left_out: Counter[str] = Counter()
         self._collector = collector
         self._scorer = scorer
         self._off = is_off(scorer)
         self._rules = rules
         self._include = include
-        self._remembered = remembered
-        self._conversations = Conversations()
-        self._handed = handed_to(scorer)
-        self._handed.join(collector)
+        self._finished = FinishedTraces(collector, scorer, rules, remembered, self._make, self._count)
+        self.left_out = self._finished.left_out
 
     def start(
         self,
@@ -132,7 +125,10 @@ class Listener:
             if trace is not None:
                 if len(trace.members) == 1 or ids.followed():
                     self._identify(trace)
-                self._ended(trace)
+                if self._include is None or self._include(trace.root):
+                    self._finished.submit(trace)
+                else:
+                    self.left_out["excluded"] += 1
         except KeyboardInterrupt:
             raise
         except BaseException as fault:
@@ -148,42 +144,10 @@ class Listener:
             self._count(error, where)
             return None
 
-    def _ended(self, trace: Trace) -> None:
-        if self._include is not None and not self._include(trace.root):
-            self.left_out["excluded"] += 1
-            return
-        if trace.parent is not None and self._hears(trace.parent):
-            self.left_out["part_of_another"] += 1
-            return
-        if not self._handed.first(trace.key):
-            self.left_out["captured_twice"] += 1
-            return
-        captured = Captured(partial(self._sample, trace), trace.size)
-        self._remembered.add(captured)
-        self._scorer.submit(captured)
-
-    def _sample(self, trace: Trace) -> Sample | None:
-        """On the intake's thread."""
-        try:
-            if trace.adopted:  # the parent was heard of after all: this is a part of its trace
-                self.left_out["part_of_another"] += 1
-                return None
-            with leaving_out() as errors:
-                sample = sample_of(trace, self._rules, id_name=ID)
-            for error in errors:
-                self._count(error, "metadata")
-            if sample is None:
-                self.left_out["no_answer"] += 1
-                log_missing_answer(trace, self._rules)
-                return None
-            root = trace.root
-            joined = self._conversations.complete(sample, again=root.inputs is None)
-            if sample.history or not has_history(root) or has_summary(root, joined.history):
-                return joined
-            return trim_history(joined, trace)
-        except BaseException as error:
-            self._count(error, "sample")
-            return None
+    def _make(self, trace: Trace) -> tuple[Sample | None, Forgets]:
+        root = trace.root
+        made = sample_of(trace, self._rules, id_name=ID)
+        return made, lambda joined: has_history(root) and not has_summary(root, joined.history)
 
     # -- what others know of it --------------------------------------------------------------------------------------
 
@@ -205,9 +169,6 @@ class Listener:
             if len(above.trace.members) == 1:
                 self._inspect_root(above.trace.root)
         return parent, known
-
-    def _hears(self, run: Hashable) -> bool:
-        return self._handed.hears(run, self._collector)
 
     @staticmethod
     def _inspect_root(root: Run) -> None:
@@ -248,7 +209,7 @@ class Listener:
 
     def knows(self, run: UUID) -> bool:
         """Whether this run is followed already, by this handler or by another of the same scorer."""
-        return self._collector.knows(run) or self._hears(run)
+        return self._finished.knows(run)
 
     @contextmanager
     def counting(self, where: str) -> Iterator[None]:
