@@ -10,7 +10,7 @@ import pytest
 
 from assay.capture import Rules, RunCollector, Trace, sample_of
 from assay.capture.assemble import answer_of, history_of, question_of
-from assay.capture.messages import role_of, text_of
+from assay.records.messages import role_of, text_of
 
 
 def human(text: Any) -> Any:

@@ -17,12 +17,13 @@ from assay.capture.answer_text import find_answer_key
 from assay.capture.answering_call import answering_runs, mark_prompted, without_passed_over
 from assay.capture.contexts import contexts_of
 from assay.capture.evaluators import is_evaluator
-from assay.capture.messages import is_message, last_answer, last_question, text_of, turns_before
+from assay.capture.messages import last_answer, last_question, turns_before
 from assay.capture.rules import Rules
 from assay.capture.trajectories import trajectory_of
 from assay.capture.tree import Run, Trace
 from assay.records import Sample, SampleStatus, Turn
 from assay.records.field_names import ACCEPTED, ANSWER_NAMES, QUESTION_NAMES, json_object, well_formed
+from assay.records.messages import is_message, text_of
 
 DEPTH = 3  # how deep a question or an answer may be wrapped in dicts
 

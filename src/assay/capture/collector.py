@@ -24,8 +24,7 @@ RUN_SIZE = 500  # what a run holds besides texts, in characters
 class RunCollector(OpenTraces[Run, Trace]):
     """Collects the runs of many traces at once, as trees that can be looked at while they grow.
 
-    See `OpenTraces` for its arguments. An integration that need not look at runs under way hears them for less with
-    `assay.capture.journal.Journal`.
+    See `OpenTraces` for its arguments.
     """
 
     def start(

@@ -9,9 +9,9 @@ from assay.capture.answer_text import find_answer_key, interrupted, removed
 from assay.capture.answering_call import calls_of
 from assay.capture.assemble import NO_EXCHANGE, answer_in, find_question, status_of
 from assay.capture.evaluators import is_evaluator
-from assay.capture.messages import is_message
 from assay.capture.rules import Rules
 from assay.capture.tree import Run, Trace
+from assay.records.messages import is_message
 
 log = logging.getLogger("assay.capture")
 

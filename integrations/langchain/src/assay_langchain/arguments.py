@@ -14,11 +14,11 @@ from typing import Any
 from uuid import UUID
 
 from assay._util.normalise import json_value
-from assay.capture.messages import is_message, text_of
 from assay.errors import InputError
 from assay.evaluation.adapters import HostRow, row_of_values, text_argument
 from assay.records import Message, Sample, ToolCall
 from assay.records.field_names import missing
+from assay.records.messages import is_message, text_of
 
 _NAMES = {"question": "input", "answer": "prediction"}
 

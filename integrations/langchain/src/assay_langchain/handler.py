@@ -1,6 +1,6 @@
 """The callback handler: listens to chains, and hands finished traces to an intake.
 
-The hooks run inline, note it in a bounded journal and return; what they raise never reaches the host. Everything
+The hooks run inline, note it in a bounded collector and return; what they raise never reaches the host. Everything
 else (assembling the sample, scoring, delivery) happens on the intake's threads.
 """
 
@@ -16,8 +16,7 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from assay.capture import Kind, Rules, Run
-from assay.capture.journal import Journal
+from assay.capture import Kind, Rules, Run, RunCollector
 from assay.judges.base import JudgeSpec
 from assay.live.handlers.base import Attached, open_capture
 from assay.live.handlers.captured import REMEMBERED, Remembered
@@ -87,8 +86,8 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         )  # fmt: skip
         self._own_scorer = scorer is None
         self._blocks: list[Token[BaseCallbackHandler | None]] = []
-        self.journal = Journal(max_traces=max_traces, ttl=ttl, keep=rules.runs)
-        self.listener = Listener(self.journal, self.scorer, rules, include, self.remembered)
+        self.collector = RunCollector(max_traces=max_traces, ttl=ttl, keep=rules.runs)
+        self.listener = Listener(self.collector, self.scorer, rules, include, self.remembered)
         self._token = uuid.uuid4().hex
         _HANDLERS[self._token] = self
 
@@ -107,13 +106,13 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
 
     def health(self) -> HandlerHealth:
         """What was seen, scored, left out, dropped and went wrong."""
-        journal = self.journal
-        journal.sweep()
+        collector = self.collector
+        collector.sweep()
         return HandlerHealth(
-            events=journal.events,
-            open_traces=len(journal),
-            expired=journal.expired,
-            ignored=journal.ignored,
+            events=collector.events,
+            open_traces=len(collector),
+            expired=collector.expired,
+            ignored=collector.ignored,
             left_out=dict(self.listener.left_out),
             live=self.scorer.health(),
         )
@@ -135,85 +134,29 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
 
     # -- starts -----------------------------------------------------------------------------------------------------
 
-    def on_chain_start(
-        self,
-        serialized: Any,
-        inputs: Any,
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
-        name: str | None = None,
-        run_type: str | None = None,
-        **kwargs: Any,
-    ) -> None:
+    def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: UUID, **about: Any) -> None:
+        run_type = about.get("run_type")
         kind: Kind = _CHAIN_KINDS.get(run_type, "chain") if run_type is not None else "chain"
-        self.listener.start(run_id, parent_run_id, kind, name, inputs, tags, metadata)
+        self.listener.start(kind, inputs, run_id=run_id, **about)
 
-    def on_retriever_start(
-        self,
-        serialized: Any,
-        query: str,
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
-        name: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        self.listener.start(run_id, parent_run_id, "retriever", name, query, tags, metadata)
+    def on_retriever_start(self, serialized: Any, query: str, *, run_id: UUID, **about: Any) -> None:
+        self.listener.start("retriever", query, run_id=run_id, **about)
 
     def on_tool_start(
-        self,
-        serialized: Any,
-        input_str: str,
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
-        name: str | None = None,
-        **kwargs: Any,
+        self, serialized: Any, input_str: str, *, run_id: UUID, name: str | None = None, **about: Any
     ) -> None:
-        about = serialized if isinstance(serialized, dict) else {}
-        arguments = kwargs.get("inputs")
-        given = input_str if arguments is None else arguments
+        tool = serialized if isinstance(serialized, dict) else {}
+        arguments = about.get("inputs")
         self.listener.start(
-            run_id, parent_run_id, "tool", name or about.get("name"), given, tags, metadata,
-            described=about.get("description"),
+            "tool", input_str if arguments is None else arguments, run_id=run_id, name=name or tool.get("name"),
+            described=tool.get("description"), **about,
         )  # fmt: skip
 
-    def on_chat_model_start(
-        self,
-        serialized: Any,
-        messages: list[list[Any]],
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
-        name: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        self.listener.start(
-            run_id, parent_run_id, "llm", name, messages, tags, metadata, described=kwargs.get("invocation_params")
-        )
+    def on_chat_model_start(self, serialized: Any, messages: list[list[Any]], *, run_id: UUID, **about: Any) -> None:
+        self.listener.start("llm", messages, run_id=run_id, described=about.get("invocation_params"), **about)
 
-    def on_llm_start(
-        self,
-        serialized: Any,
-        prompts: list[str],
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
-        name: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        self.listener.start(run_id, parent_run_id, "llm", name, prompts, tags, metadata)
+    def on_llm_start(self, serialized: Any, prompts: list[str], *, run_id: UUID, **about: Any) -> None:
+        self.listener.start("llm", prompts, run_id=run_id, **about)
         with self.listener.counting("llm start"):
             notify_other_handlers()
 

@@ -133,7 +133,9 @@ class AssayMiddleware(AgentMiddleware):
         config = going_on()
         metadata = dict(config.get("metadata") or {})
         name = metadata.get("lc_agent_name") or "agent"
-        self.handler.listener.start(run, None, "chain", str(name), dict(state), config.get("tags"), metadata)
+        self.handler.listener.start(
+            "chain", dict(state), run_id=run, name=str(name), tags=config.get("tags"), metadata=metadata
+        )
         return run
 
     def _end(self, state: Any) -> None:
@@ -175,7 +177,7 @@ class AssayMiddleware(AgentMiddleware):
             if run is None or node is None or not listener.knows(run):
                 return None
             if not listener.knows(node):
-                listener.start(node, run, "chain", None, None, None, None)
+                listener.start("chain", None, run_id=node, parent_run_id=run)
             return run  # type: ignore[no-any-return]
         return None
 

@@ -39,6 +39,10 @@ class Faults:
             self.failed(error, "ids", None)
             return None
 
+    def count(self, error: BaseException, hook: str) -> None:
+        """Count an error of ours that leaves nothing unfinished."""
+        self.failed(error, hook, None)
+
     def failed(self, error: BaseException, hook: str, span_id: str | None) -> None:
         """Count an error of ours, and forget what it left unfinished."""
         with _silence():  # there is nobody left to tell

@@ -7,6 +7,7 @@ from typing import Any
 
 from assay.capture.messages import last_question
 from assay.records.field_names import QUESTION_NAMES
+from assay.records.messages import role_of
 from assay_llama_index.kinds import Kind, has_base
 from assay_llama_index.records import is_intermediate_answer, items_of, plain, text_of, texts_in
 
@@ -72,11 +73,7 @@ def messages_of(messages: Any) -> list[dict[str, str]]:
     """Chat messages as plain dicts of role and text."""
     if not isinstance(messages, (list, tuple)):
         return []
-    return [
-        {"role": str(getattr(message.role, "value", message.role)), "content": text_of(message) or ""}
-        for message in messages
-        if hasattr(message, "role")
-    ]
+    return [{"role": role, "content": text_of(message) or ""} for message in messages if (role := role_of(message))]
 
 
 def values_of(event: Any) -> dict[str, Any]:

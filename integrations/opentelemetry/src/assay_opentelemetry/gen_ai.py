@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.capture.messages import prompt_of
 from assay.capture.serialised import passages_in, plain, text_written
 from assay.capture.tree import Kind
+from assay.records.messages import prompt_of
 from assay_opentelemetry import conventions as names
 from assay_opentelemetry.attributes import Attributes, from_json
 from assay_opentelemetry.reading import Reading, documents_of_tool
