@@ -174,7 +174,7 @@ class GatesTable(Table):
     """The table [gates]: what all rules have in common, and a table for each metric."""
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, RuleTable]
+    __pydantic_extra__: dict[str, RuleTable] = Field(init=False)
 
     baseline: Text = None
     confidence: Number = None
