@@ -55,20 +55,21 @@ def metrics(
 
 
 def _table(found: Mapping[str, Metric]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+    from assay._util.tables import Column, make_table
 
     columns = width()
     squeezed = columns < _ROOMY and max(map(len, found), default=0) > columns - _REST
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("metric", overflow="fold")
-    table.add_column("needs", max_width=_NEEDS if columns < _ROOMY else None, overflow="fold")
-    table.add_column("range", no_wrap=True)
-    table.add_column("judges", max_width=_JUDGES if squeezed else None)
+    head: list[Column | str] = [
+        "metric",
+        Column(title="needs", most=_NEEDS if columns < _ROOMY else None),
+        Column(title="range", wraps=False),
+        Column(title="judges", most=_JUDGES if squeezed else None),
+    ]
+    rows = []
     for name, metric in found.items():
         span = f"{metric.low:g} to {metric.high:g} {_GOOD[metric.direction]}"
-        table.add_row(name, ", ".join((*metric.needs, *metric.needed_columns)), span, _judges_for(metric))
-    return table
+        rows.append((name, ", ".join((*metric.needs, *metric.needed_columns)), span, _judges_for(metric)))
+    return make_table(head, rows)
 
 
 def _described(metric: Metric) -> str:
