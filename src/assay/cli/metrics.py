@@ -122,6 +122,7 @@ def _entry_facts(metric: Metric) -> dict[str, str]:
         "original name": entry.source,
         "compared": entry.compared,
         "on empty input": f"the original gives {entry.empty}; ours has no value" if entry.empty else "",
+        "example": ", ".join(f"{field}={value!r}" for field, value in entry.example.items()),
     }
 
 

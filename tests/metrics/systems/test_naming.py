@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 import assay
 from assay.errors import InputError, JudgeFailure
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics import systems
+from assay.metrics import ragas, systems
 from assay.metrics.names import resolve
 from assay.metrics.systems.base import Entry, given, spelled, table
 from assay.records import Context, Sample
@@ -108,6 +109,28 @@ def test_a_name_that_means_two_metrics_is_refused(listed: tuple[Entry, ...]) -> 
     with pytest.raises(InputError, match=r"two metrics are called '(one|two|Same)'"):
         table(*listed)
     assert list(table(entry("one", "One", "Uno"), entry("two", "Two"))) == ["one", "two"]
+
+
+NEW = """
+from dataclasses import replace
+from assay.metrics.ragas.faithfulness import ENTRIES as KNOWN, Faithfulness
+
+class Added(Faithfulness):
+    name = "ragas:added"
+
+ENTRIES = (replace(KNOWN[0], make=Added, also=(), source="ragas.metrics.Added"),)
+"""
+
+
+def test_a_new_file_in_the_folder_of_a_system_is_all_that_a_metric_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "added.py").write_text(NEW)
+    monkeypatch.setattr(ragas, "__path__", [*ragas.__path__, str(tmp_path)])
+    monkeypatch.setattr(systems, "_read_folder", systems._read_folder.__wrapped__)
+    assert resolve("ragas:Added")[0].label == "ragas:added"
+    assert "ragas:added" in systems.names("ragas")
+    sys.modules.pop("assay.metrics.ragas.added")
 
 
 @pytest.mark.parametrize(

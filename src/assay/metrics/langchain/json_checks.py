@@ -13,6 +13,7 @@ the others have nothing to measure; LangChain raises an error there. Source: lan
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -111,7 +112,9 @@ class JsonSchemaValidation(_OnJson):
         return self.value(sample, "reference")
 
 
-def _entry(kind: type[TwoTexts], source: str, family: str, steps: Steps, empty: str) -> Entry:
+def _entry(
+    kind: type[TwoTexts], source: str, family: str, steps: Steps, empty: str, example: Mapping[str, str] | None = None
+) -> Entry:
     return Entry(
         make=kind,
         source=f"langchain_classic.evaluation.{source}",
@@ -119,6 +122,7 @@ def _entry(kind: type[TwoTexts], source: str, family: str, steps: Steps, empty: 
         family=family,
         steps=steps,
         empty=empty,
+        example=example or {},
     )
 
 
@@ -152,5 +156,6 @@ ENTRIES = (
         "json schema",
         Steps("the JSON value of the answer", "a JSON schema", "fits", "yes 1, no 0"),
         _ERROR,
+        {"reference": '{"type": "object"}'},
     ),
 )

@@ -1,22 +1,24 @@
 """The metrics of other systems, by their names and formulas: "ragas:context_precision", "deepeval:faithfulness".
 
-One room per system. `"SYSTEM:NAME"` is the metric without what its system invents: a case that leaves nothing to
-measure is unscored. `"SYSTEM:NAME@original"` gives the numbers of the system to the letter; what it gives by convention
-is marked so and counts in no mean.
+One folder per system, and the folder is the registry: each file in it with a tuple `ENTRIES` adds the metrics that
+these describe. `"SYSTEM:NAME"` is the metric without what its system invents: a case that leaves nothing to measure
+is unscored. `"SYSTEM:NAME@original"` gives the numbers of the system to the letter; what it gives by convention is
+marked so and counts in no mean.
 """
 
 from __future__ import annotations
 
 import difflib
+import pkgutil
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
-from typing import cast
 
 from assay.errors import InputError
-from assay.metrics.systems.base import ORIGINAL, Entry, SystemMetric, spellings
+from assay.metrics.systems.base import ORIGINAL, Entry, SystemMetric, spellings, table
 
-#: The rooms by the name before the colon. Each has a table `ENTRIES`, and is loaded when one of its metrics is wanted.
+#: The folders by the name before the colon. Each is loaded when one of its metrics is wanted.
 SYSTEMS: tuple[str, ...] = (
     "ragas",
     "deepeval",
@@ -32,12 +34,30 @@ SYSTEMS: tuple[str, ...] = (
 
 
 def entries(system: str) -> Mapping[str, Entry]:
-    """The metrics of a system by their names. Raises InputError for an unknown system."""
+    """List the metrics of a system, as its folder has them.
+
+    Args:
+        system: The name of the system: "ragas".
+
+    Returns:
+        The entries by the names of their metrics after the colon, in the order of their files.
+
+    Raises:
+        InputError: For an unknown system, and where two metrics have one name.
+    """
     if system not in SYSTEMS:
         near = difflib.get_close_matches(system.lower(), SYSTEMS, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise InputError(f"metrics: there is no system {system!r}{hint}; known are {', '.join(SYSTEMS)}")
-    return cast("Mapping[str, Entry]", import_module(f"assay.metrics.{system}").ENTRIES)
+    return _read_folder(system)
+
+
+@cache
+def _read_folder(system: str) -> Mapping[str, Entry]:
+    """The entries of all files in a system's folder and in the folders below it."""
+    package = import_module(f"assay.metrics.{system}")
+    files = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    return table(*(entry for file in files for entry in getattr(import_module(file.name), "ENTRIES", ())))
 
 
 def names(system: str = "all") -> tuple[str, ...]:

@@ -110,6 +110,7 @@ class Entry:
     empty     what the original gives where nothing can be measured, in words; ours is unscored
     also      other names of the same there: "LLMContextPrecisionWithReference"
     ordered   whether the order of the passages matters
+    example   fields of a row that it needs in a form of its own, with values that it takes: {"answer": "id,year"}
     """
 
     make: Callable[[], SystemMetric]
@@ -120,6 +121,7 @@ class Entry:
     empty: str = ""
     also: tuple[str, ...] = ()
     ordered: bool = False
+    example: Mapping[str, Any] = field(default_factory=dict)
 
 
 def table(*listed: Entry) -> Mapping[str, Entry]:
