@@ -22,7 +22,7 @@ _CHAT_NAMES = ("messages", "message", "input", "inputs", "prompt", "prompts", "a
 _TEXT_NAMES = ("text", "content", "answer", "response", "output", "outputs", "completion", "message")
 
 
-def plain(value: Any, depth: int = DEPTH) -> Any:
+def unwrap_value(value: Any, depth: int = DEPTH) -> Any:
     """`value` with what LangChain, LangGraph and the OpenTelemetry conventions wrap taken out of its wrapping.
 
     - {"lc": 1, "kwargs": …}, {"type": "human", "data": …} and messages of parts become plain messages and documents;
@@ -32,7 +32,7 @@ def plain(value: Any, depth: int = DEPTH) -> Any:
     if depth == 0:
         return value
     if isinstance(value, list):
-        items = [plain(item, depth - 1) for item in value]
+        items = [unwrap_value(item, depth - 1) for item in value]
         if value and all(map(_is_command, value)):
             return merge_updates(items)
         if any(_is_pair(item) for item in items) and all(role_of(item) is not None for item in items):
@@ -41,11 +41,11 @@ def plain(value: Any, depth: int = DEPTH) -> Any:
     if not isinstance(value, dict):
         return value
     if _is_command(value):
-        return plain(value["update"], depth - 1)
+        return unwrap_value(value["update"], depth - 1)
     unwrapped = unwrap_message(value)
     if unwrapped is not value:
-        return plain(unwrapped, depth - 1)
-    return {key: plain(item, depth - 1) for key, item in value.items()}
+        return unwrap_value(unwrapped, depth - 1)
+    return {key: unwrap_value(item, depth - 1) for key, item in value.items()}
 
 
 def documents_in(value: Any) -> dict[str, list[Document]]:

@@ -93,7 +93,7 @@ def json_of(value: Any) -> Any:
     return value
 
 
-def within(
+def in_time_range(
     samples: Iterable[Sample | RowError],
     since: float | str | datetime | None = None,
     until: float | str | datetime | None = None,

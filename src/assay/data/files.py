@@ -29,7 +29,7 @@ from assay.data.sources import (
     duplicate_names,
     from_mapping,
     from_sequence,
-    listed,
+    rows_of_batch,
     unique,
 )
 from assay.errors import InputError, MissingExtra
@@ -302,7 +302,7 @@ def _parquet(path: Path) -> Source:
             metadata = known if start else None
             with parquet.ParquetFile(path, metadata=metadata, buffer_size=1 << 20, pre_buffer=False) as opened:
                 for batch in opened.iter_batches(batch_size=BATCH, row_groups=wanted, columns=names):
-                    yield from listed(batch)
+                    yield from rows_of_batch(batch)
         except Exception as error:
             yield UnreadableRow(f"the Parquet file is damaged, and what follows is lost: {error}")
 

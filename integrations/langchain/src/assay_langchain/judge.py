@@ -16,7 +16,7 @@ from assay.judges.http.options import EndpointOptions
 from assay.judges.http.replies import usage_of
 from assay.judges.llm.framework import FrameworkJudge, ModelCall
 from assay.judges.llm.judge import Reply
-from assay.judges.llm.model_settings import plain
+from assay.judges.llm.model_settings import plain_settings
 from assay.judges.prompt_rendering import Mask
 from assay_langchain import model_settings
 
@@ -56,7 +56,7 @@ class LangChainJudge(FrameworkJudge):
         super().__init__(
             type(chat).__name__,
             settings.name,
-            {**settings.parameters, "bound": plain(bound)},
+            {**settings.parameters, "bound": plain_settings(bound)},
             secrets=settings.secrets,
             enforces=settings.enforces and "response_format" not in bound,
             tempers=settings.tempers,

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from assay.capture import Document, Kind, Rules, Run, RunCollector, Trace, sample_of
 from assay.capture.assemble import has_history
-from assay.capture.conversations import NAMES
+from assay.capture.conversations import CONVERSATION_KEYS
 from assay.capture.history import has_summary
 from assay.judges.protocol import JUDGING
 from assay.live.handlers.captured import Remembered
@@ -174,7 +174,7 @@ class Listener:
     def _inspect_root(root: Run) -> None:
         """When its first child starts, the config of a root and the handlers beside ours can be seen."""
         named = conversation()
-        if named and not any(name in root.metadata for name in NAMES):
+        if named and not any(name in root.metadata for name in CONVERSATION_KEYS):
             root.metadata = {**root.metadata, **named}
         if ids.has_neighbours():  # they have seen the root by now, whatever their place
             root.ids = {**root.ids, **ids.neighbour_ids(root.id)}

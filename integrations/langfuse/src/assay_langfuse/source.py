@@ -13,7 +13,7 @@ from assay_opentelemetry.span_data import SpanData
 
 from assay.capture import Rules
 from assay.data import RowError
-from assay.data.exports import IN_MEMORY, read_records, within
+from assay.data.exports import IN_MEMORY, in_time_range, read_records
 from assay.errors import InputError
 from assay.records import Sample
 from assay_langfuse.observations import is_otel, is_trace, span_of, spans_of_trace
@@ -55,7 +55,7 @@ def open_source(
     """
     if not address:
         raise InputError("langfuse: expected the path of a file, as in langfuse:observations.jsonl")
-    return within(read_observations(address, rules), since, until, limit)
+    return in_time_range(read_observations(address, rules), since, until, limit)
 
 
 def _spans(records: Iterable[Mapping[str, Any] | RowError]) -> Iterator[SpanData | RowError]:

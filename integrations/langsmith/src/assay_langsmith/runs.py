@@ -13,9 +13,9 @@ from assay.capture.serialised import (
     messages_in,
     passages_in,
     passed_on,
-    plain,
     text_written,
     texts_sent,
+    unwrap_value,
 )
 from assay.capture.snapshots import document_of
 from assay.capture.tree import Document, Kind, Run
@@ -86,7 +86,7 @@ def run_of(record: Mapping[str, Any]) -> Run:
     feedback = json_of(record.get("feedback_stats"))
     if isinstance(feedback, Mapping) and feedback:
         run.metadata = {**run.metadata, "feedback_stats": dict(feedback)}
-    _add_content(run, plain(json_of(record.get("inputs"))), plain(json_of(record.get("outputs"))))
+    _add_content(run, unwrap_value(json_of(record.get("inputs"))), unwrap_value(json_of(record.get("outputs"))))
     return run
 
 

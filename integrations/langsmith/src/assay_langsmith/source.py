@@ -10,7 +10,7 @@ from typing import Any
 from assay.capture import Rules, samples_of, traces_of
 from assay.capture.conversations import Conversations
 from assay.data import RowError
-from assay.data.exports import IN_MEMORY, Record, by_trace, read_records, within
+from assay.data.exports import IN_MEMORY, Record, by_trace, in_time_range, read_records
 from assay.errors import InputError
 from assay.records import Sample
 from assay_langsmith.runs import flat, runs_of, start_of, trace_of
@@ -61,7 +61,7 @@ def open_source(
     """
     if not address:
         raise InputError("langsmith: expected the path of a file, as in langsmith:runs.jsonl")
-    return within(read_runs(address, rules), since, until, limit)
+    return in_time_range(read_runs(address, rules), since, until, limit)
 
 
 def _flat(records: Iterable[Mapping[str, Any] | RowError]) -> Iterator[Record | RowError]:

@@ -8,7 +8,7 @@ from typing import Any
 from llama_index_instrumentation.dispatcher import active_instrument_tags
 
 from assay.capture import Rules, Trace, sample_of
-from assay.capture.conversations import NAMES
+from assay.capture.conversations import CONVERSATION_KEYS
 from assay.records import Sample
 from assay_llama_index.event_payloads import without_notes
 from assay_llama_index.records import plain
@@ -34,7 +34,7 @@ def metadata_of(tags: Any, session: str | None) -> dict[str, Any]:
     if not known and session is None:
         return {}
     metadata = {key: plain(value) for key, value in known.items() if not str(key).startswith("llamaindex.")}
-    if session is not None and not any(name in metadata for name in NAMES):
+    if session is not None and not any(name in metadata for name in CONVERSATION_KEYS):
         metadata["session_id"] = session
     return metadata
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.capture.serialised import passages_in, plain, text_written
+from assay.capture.serialised import passages_in, text_written, unwrap_value
 from assay.capture.tree import Kind
 from assay.records.messages import prompt_of
 from assay_opentelemetry import conventions as names
@@ -32,12 +32,12 @@ def read(attributes: Attributes, span: SpanData) -> Reading | None:
     made = Reading(kind=_kind(operation, attributes))
     sent, written = _messages(attributes, span)
     if made.kind == "tool":
-        made.inputs = plain(attributes.json(names.TOOL_ARGUMENTS))
-        made.outputs = plain(attributes.json(names.TOOL_RESULT))
+        made.inputs = unwrap_value(attributes.json(names.TOOL_ARGUMENTS))
+        made.outputs = unwrap_value(attributes.json(names.TOOL_RESULT))
         made.documents = documents_of_tool(made.outputs)
     elif made.kind in ("retriever", "reranker"):
         made.inputs = attributes.text(names.RETRIEVAL_QUERY)
-        made.documents = passages_in(plain(attributes.json(names.RETRIEVAL_DOCUMENTS)))
+        made.documents = passages_in(unwrap_value(attributes.json(names.RETRIEVAL_DOCUMENTS)))
     elif made.kind == "llm":
         made.inputs = sent or None
         made.prompt = prompt_of(sent) or None
@@ -83,10 +83,10 @@ def _details(event: Event) -> Mapping[str, Any]:
 
 def _of_attributes(attributes: Attributes) -> tuple[list[Any], list[Any]]:
     instructions = _list(attributes.json(names.INSTRUCTIONS))
-    sent = _list(plain(attributes.json(names.SENT)))
+    sent = _list(unwrap_value(attributes.json(names.SENT)))
     if instructions:
-        sent = [plain({"role": "system", "parts": instructions}), *sent]
-    return sent, _list(plain(attributes.json(names.WRITTEN)))
+        sent = [unwrap_value({"role": "system", "parts": instructions}), *sent]
+    return sent, _list(unwrap_value(attributes.json(names.WRITTEN)))
 
 
 def _of_events(span: SpanData) -> tuple[list[Any], list[Any]]:
@@ -117,13 +117,13 @@ def _content(event: Event) -> Any:
 def _message(content: Any, role: str) -> Any:
     if not isinstance(content, Mapping):
         return {"role": role, "content": content if isinstance(content, str) else ""}
-    message = plain({"role": role, **content})
+    message = unwrap_value({"role": role, **content})
     text = message.get("content")
     return {**message, "content": from_json(text) if isinstance(from_json(text), list) else text or ""}
 
 
 def _whole(value: Any, role: str) -> list[Any]:
-    found = plain(from_json(value))
+    found = unwrap_value(from_json(value))
     if isinstance(found, list):
         return [item if isinstance(item, str) else _message(item, role) for item in found]
     return [_message(found, role)] if found else []

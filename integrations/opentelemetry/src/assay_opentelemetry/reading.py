@@ -12,9 +12,9 @@ from assay.capture.serialised import (
     messages_in,
     passages_in,
     passed_on,
-    plain,
     text_written,
     texts_sent,
+    unwrap_value,
 )
 from assay.capture.snapshots import document_of
 from assay.capture.tree import Document, Kind
@@ -53,7 +53,7 @@ class Reading:
 
 def reading(kind: Kind, inputs: Any, outputs: Any) -> Reading:
     """The reading of a step of this kind from its inputs and outputs, parsed from JSON already."""
-    inputs, outputs = plain(inputs), plain(outputs)
+    inputs, outputs = unwrap_value(inputs), unwrap_value(outputs)
     made = Reading(kind=kind, inputs=inputs, outputs=outputs)
     if kind == "llm":
         made.inputs = messages_in(inputs) or inputs

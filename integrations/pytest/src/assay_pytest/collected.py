@@ -17,7 +17,7 @@ from assay.judges.base import BaseJudge
 from assay.judges.cache import JudgementCache
 from assay.records import ScoredSample
 from assay.store.store import Store
-from assay.store.tables import is_there
+from assay.store.tables import store_may_exist
 from assay_pytest.judge_options import store_of
 from assay_pytest.reporting import write
 
@@ -132,7 +132,7 @@ def expected(config: pytest.Config) -> None:
     """Something may have been scored, though no report says so: its worker went down. Look into the store."""
     run, _ = _run_name(config)
     folder = store_of(config)
-    if is_there(folder) and Store(folder).has_run(run):
+    if store_may_exist(folder) and Store(folder).has_run(run):
         _seen.add(run)
 
 

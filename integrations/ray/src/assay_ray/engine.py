@@ -15,7 +15,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from assay.errors import InputError
 from assay.evaluation.sharded.engines import authority_of
-from assay.evaluation.sharded.shards import Cut, Files
+from assay.evaluation.sharded.shards import ShardedData, ShardedFiles
 from assay.judges.budget.budget import Budget
 from assay.judges.budget.shared import SharedAllowance
 from assay.judges.budget.sqlite_ledger import FileLedger
@@ -41,12 +41,12 @@ class Ray:
         self._workers, self._cpus = workers, cpus
         self._desk: Any = None
 
-    def cut(self, data: object, **how: Any) -> Cut:
+    def cut(self, data: object, **how: Any) -> ShardedData:
         """See `Engine.cut`: files, addresses of files in object stores, and Datasets of Ray."""
         _connect()
-        return DatasetRows.of(data, **how) if is_read_by_ray(data) else Files.of(data, **how)
+        return DatasetRows.of(data, **how) if is_read_by_ray(data) else ShardedFiles.of(data, **how)
 
-    def workers(self, data: Cut) -> ActorPool:
+    def workers(self, data: ShardedData) -> ActorPool:
         """See `Engine.workers`. Where Ray reads the data, a core is left to its readers."""
         cores = float(ray.cluster_resources().get("CPU", 0.0))
         each = self._cpus

@@ -21,7 +21,7 @@ from assay.evaluation.sharded.driver import DEATHS, Driver, Merged
 from assay.evaluation.sharded.engines import Engine, Processes, may_be_shared
 from assay.evaluation.sharded.manifest import Folder
 from assay.evaluation.sharded.scoring import JudgeMaker, Recipe, make_judge
-from assay.evaluation.sharded.shards import ROWS, Shard
+from assay.evaluation.sharded.shards import ROWS_PER_SHARD, Shard
 from assay.evaluation.summary import Summary
 from assay.judges.budget.budget import Budget, check_budget
 from assay.metrics.names import MetricSpec
@@ -29,7 +29,7 @@ from assay.records import ScoredSample, fingerprint
 from assay.store.store import Store
 
 
-class How(TypedDict, total=False):
+class ShardedOptions(TypedDict, total=False):
     """What may be said of a job, whatever its engine: see `evaluate_in_shards`."""
 
     store: str | Path
@@ -51,7 +51,12 @@ class How(TypedDict, total=False):
 
 
 def evaluate_in_processes(
-    data: object, metrics: MetricSpec | None = None, judge: JudgeMaker = None, *, jobs: int, **how: Unpack[How]
+    data: object,
+    metrics: MetricSpec | None = None,
+    judge: JudgeMaker = None,
+    *,
+    jobs: int,
+    **how: Unpack[ShardedOptions],
 ) -> Result:
     """Score the rows of files in `jobs` processes; the result is a run of the store like others.
 
@@ -72,7 +77,7 @@ def evaluate_in_shards(
     column_map: ColumnMap | None = None,
     format: str | None = None,
     language: str | None = None,
-    shard_rows: int = ROWS,
+    shard_rows: int = ROWS_PER_SHARD,
     concurrency: int = IN_FLIGHT,
     sample_deadline: float | None = SAMPLE_DEADLINE,
     score_partial: bool = False,

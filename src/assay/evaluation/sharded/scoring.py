@@ -17,7 +17,7 @@ from assay.errors import SETTLED, Cause, JudgeFailure
 from assay.evaluation.run import JudgeMonitor
 from assay.evaluation.score_sample import score_sample, storable, unscored_sample
 from assay.evaluation.sharded.manifest import Folder
-from assay.evaluation.sharded.shards import Cut, Shard
+from assay.evaluation.sharded.shards import Shard, ShardedData
 from assay.evaluation.summary import Summary
 from assay.judges import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, spending
@@ -41,7 +41,7 @@ class Recipe:
     threads  of the embedded judge
     """
 
-    files: Cut
+    files: ShardedData
     metrics: Sequence[Metric]
     judge: JudgeMaker
     out: str | Path
