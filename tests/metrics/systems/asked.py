@@ -79,7 +79,7 @@ def described(name: str) -> dict[str, str]:
     system, _, rest = name.partition(":")
     if not rest:
         return {}
-    entry = systems.entries(system)[rest]
+    entry = systems.system_entries(system)[rest]
     steps = " / ".join(entry.steps.to_dict().values())
     besides = (["ordered"] if entry.ordered else []) + [f"also {one}" for one in entry.also]
     return {"is": "; ".join((f"{entry.family}, {entry.source}: {steps}", *besides))}

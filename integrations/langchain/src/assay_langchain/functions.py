@@ -24,9 +24,9 @@ class Scorer:
     """Metrics and the judge they ask, for one sample at a time."""
 
     def __init__(self, metrics: MetricSpec, judge: JudgeSpec) -> None:
-        from assay.metrics.names import resolve
+        from assay.metrics.names import resolve_metrics
 
-        self.metrics: Sequence[Metric] = resolve(metrics)
+        self.metrics: Sequence[Metric] = resolve_metrics(metrics)
         self.judge = resolve_judge(judge)
 
     async def ascore(self, make: Callable[[], HostRow]) -> ScoredSample:

@@ -16,7 +16,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
 from assay._util.call_repr import call_repr
-from assay.capture import Rules
+from assay.capture import CaptureRules
 from assay.capture.assemble import answer_of, question_of
 from assay.data.rows import passages
 from assay.errors import InputError
@@ -88,7 +88,7 @@ class GuardRunnable(Runnable[Any, Any]):
 class GuardedChain(Runnable[Any, Any]):
     """A chain, agent or graph behind a guard. See `guarded`."""
 
-    def __init__(self, chain: Runnable[Any, Any], guard: Guard, rules: Rules) -> None:
+    def __init__(self, chain: Runnable[Any, Any], guard: Guard, rules: CaptureRules) -> None:
         self._chain = chain
         self._guard = guard
         self._rules = rules
@@ -141,7 +141,7 @@ class GuardedChain(Runnable[Any, Any]):
         return in_place_of(output, replacement, self._rules.answer_key, sample.answer)
 
 
-def guarded(chain: Runnable[Any, Any], guard: Guard, *, rules: Rules | None = None) -> GuardedChain:
+def guarded(chain: Runnable[Any, Any], guard: Guard, *, rules: CaptureRules | None = None) -> GuardedChain:
     """`chain` behind `guard`: the same runnable, whose answer goes out only when the guard allows it.
 
         guard = assay.guard(on_timeout="pass", on_error="block", on_unscored="block", fallback="I did not find that.")
@@ -155,7 +155,7 @@ def guarded(chain: Runnable[Any, Any], guard: Guard, *, rules: Rules | None = No
     """
     if not isinstance(guard, Guard):
         raise InputError(f"guard: expected a Guard, made by assay.guard(...), got {describe(guard)}")
-    return GuardedChain(chain, guard, rules or Rules())
+    return GuardedChain(chain, guard, rules or CaptureRules())
 
 
 def in_place_of(output: Any, replacement: Any, answer_key: str | None = None, answer: str | None = None) -> Any:

@@ -16,7 +16,7 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from assay.capture import Kind, Rules, Run, RunCollector
+from assay.capture import CaptureRules, Run, RunCollector, RunKind
 from assay.judges.base import JudgeSpec
 from assay.live.handlers.base import Attached, open_capture
 from assay.live.handlers.captured import REMEMBERED, Remembered
@@ -70,7 +70,7 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         judge: JudgeSpec = None,
         *,
         scorer: Intake | None = None,
-        rules: Rules | None = None,
+        rules: CaptureRules | None = None,
         include: Callable[[Run], bool] | None = None,
         max_traces: int = 2000,
         ttl: float = 3600.0,
@@ -78,7 +78,7 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         enabled: bool | None = None,
         **options: Unpack[LiveOptions],
     ) -> None:
-        rules = rules or Rules()
+        rules = rules or CaptureRules()
         self.remembered = Remembered(remember)
         self.scorer = open_capture(
             type(self).__name__, metrics, judge, scorer, options, self.remembered,
@@ -136,7 +136,7 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
 
     def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: UUID, **about: Any) -> None:
         run_type = about.get("run_type")
-        kind: Kind = _CHAIN_KINDS.get(run_type, "chain") if run_type is not None else "chain"
+        kind: RunKind = _CHAIN_KINDS.get(run_type, "chain") if run_type is not None else "chain"
         self.listener.start(kind, inputs, run_id=run_id, **about)
 
     def on_retriever_start(self, serialized: Any, query: str, *, run_id: UUID, **about: Any) -> None:
@@ -202,7 +202,7 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         return _handler_of, (self._token,)
 
 
-_CHAIN_KINDS: dict[str, Kind] = {"prompt": "prompt", "parser": "parser"}
+_CHAIN_KINDS: dict[str, RunKind] = {"prompt": "prompt", "parser": "parser"}
 
 _HANDLERS: weakref.WeakValueDictionary[str, AssayCallbackHandler] = weakref.WeakValueDictionary()
 

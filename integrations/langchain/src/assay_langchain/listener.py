@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any, cast
 from uuid import UUID
 
-from assay.capture import Document, Kind, Rules, Run, RunCollector, Trace, sample_of
+from assay.capture import CaptureRules, Document, Run, RunCollector, RunKind, Trace, sample_of
 from assay.capture.assemble import has_history
 from assay.capture.conversations import CONVERSATION_KEYS
 from assay.capture.history import has_summary
@@ -40,7 +40,7 @@ class Listener:
         self,
         collector: RunCollector,
         scorer: Intake,
-        rules: Rules,
+        rules: CaptureRules,
         include: Callable[[Run], bool] | None,
         remembered: Remembered,
     ) -> None:
@@ -54,7 +54,7 @@ class Listener:
 
     def start(
         self,
-        kind: Kind,
+        kind: RunKind,
         inputs: Any,
         /,
         *,
@@ -152,7 +152,7 @@ class Listener:
     # -- what others know of it --------------------------------------------------------------------------------------
 
     def _surroundings(
-        self, run_id: UUID, parent: UUID | None, kind: Kind, above: Run | None
+        self, run_id: UUID, parent: UUID | None, kind: RunKind, above: Run | None
     ) -> tuple[UUID | None, Mapping[str, str] | None]:
         """The parent and the ids of a run that starts. What cannot be learned of others loses nothing but itself."""
         known: Mapping[str, str] | None = None

@@ -18,11 +18,11 @@ from assay.capture.serialised import (
     unwrap_value,
 )
 from assay.capture.snapshots import document_of
-from assay.capture.tree import Document, Kind, Run
+from assay.capture.tree import Document, Run, RunKind
 from assay.data.exports import json_of
 from assay.errors import InputError
 
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, RunKind] = {
     "chain": "chain", "llm": "llm", "chat_model": "llm", "retriever": "retriever", "tool": "tool", "prompt": "prompt",
     "parser": "parser", "embedding": "embedding",
 }  # fmt: skip

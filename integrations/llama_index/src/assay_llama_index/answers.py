@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.capture import Document, Rules, Run, RunCollector, Trace
+from assay.capture import CaptureRules, Document, Run, RunCollector, Trace
 from assay.live.handlers.captured import Remembered
 from assay.live.handlers.finished import FinishedTraces, Forgets
 from assay.live.protocol import Intake
@@ -29,7 +29,7 @@ class Answers:
     """
 
     def __init__(
-        self, collector: RunCollector, intake: Intake, rules: Rules, faults: Faults, remembered: Remembered
+        self, collector: RunCollector, intake: Intake, rules: CaptureRules, faults: Faults, remembered: Remembered
     ) -> None:
         self.streams: dict[str, Stream] = {}
         self._collector = collector

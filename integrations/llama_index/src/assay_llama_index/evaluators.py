@@ -15,7 +15,7 @@ from assay.evaluation.display.explanation import score_in_words
 from assay.judges import JudgeSpec
 from assay.judges.named import resolve_judge
 from assay.metrics.base import Metric
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 from assay.records import BY_CONVENTION, Sample, Score
 from assay_llama_index.arguments import row_of_arguments, row_of_response
 
@@ -51,7 +51,7 @@ class AssayEvaluator(BaseEvaluator):
         threshold: float | None = None,
         deadline: float | None = 120.0,
     ) -> None:
-        metrics = resolve(metric)
+        metrics = resolve_metrics(metric)
         if len(metrics) != 1:
             raise InputError(f"metric: expected one, got {metric!r}; for several use `evaluators`")
         self.metric = metrics[0]
@@ -158,7 +158,7 @@ def evaluators(
     They share one judge, and so its judgements: within an event loop, what two metrics ask alike is answered once.
     """
     shared = resolve_judge(judge)
-    return {metric.label: AssayEvaluator(metric, shared, deadline=deadline) for metric in resolve(metrics)}
+    return {metric.label: AssayEvaluator(metric, shared, deadline=deadline) for metric in resolve_metrics(metrics)}
 
 
 def _own_threshold(metric: Metric) -> float | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import Dispatcher
 
-from assay.capture import Rules
+from assay.capture import CaptureRules
 from assay.judges.base import JudgeSpec
 from assay.live.handlers.base import Attached, open_capture
 from assay.live.handlers.captured import REMEMBERED, Remembered
@@ -88,7 +88,7 @@ class AssayInstrumentation(Attached[InstrumentationHealth], metaclass=misuse.Ins
         judge: JudgeSpec = None,
         *,
         scorer: Intake | None = None,
-        rules: Rules | None = None,
+        rules: CaptureRules | None = None,
         dispatcher: Dispatcher | None = None,
         max_open: int = 2000,
         ttl: float = 3600.0,

@@ -12,6 +12,7 @@ from typing import Any
 
 from assay.capture import Document
 from assay.capture.contexts import context_of as passage_of
+from assay.capture.passage_images import IMAGE_PREFIX
 from assay.records import Context
 from assay_llama_index.kinds import cache_by_class, derives, has_base
 

@@ -15,7 +15,7 @@ from assay.judges import JudgeSpec
 from assay.judges.base import BaseJudge
 from assay.judges.named import resolve_judge
 from assay.metrics.base import Metric
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 from assay.records import Context, Sample, Score
 
 #: What `compute` calls a sample's fields.
@@ -42,7 +42,7 @@ class AssayRetrievalMetric(BaseRetrievalMetric):
 
     def __init__(self, metric: Metric | str, judge: JudgeSpec = None) -> None:
         super().__init__()
-        metrics = resolve(metric)
+        metrics = resolve_metrics(metric)
         if len(metrics) != 1:
             raise InputError(f"metric: expected one, got {metric!r}")
         self._metric, self._judge = metrics[0], resolve_judge(judge)

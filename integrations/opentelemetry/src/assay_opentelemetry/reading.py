@@ -17,7 +17,7 @@ from assay.capture.serialised import (
     unwrap_value,
 )
 from assay.capture.snapshots import document_of
-from assay.capture.tree import Document, Kind
+from assay.capture.tree import Document, RunKind
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class Reading:
     judges  this step judges others: a guardrail, an evaluation
     """
 
-    kind: Kind | None = None
+    kind: RunKind | None = None
     inputs: Any = None
     outputs: Any = None
     prompt: tuple[str, ...] | None = None
@@ -51,7 +51,7 @@ class Reading:
         self.judges = self.judges or other.judges
 
 
-def reading(kind: Kind, inputs: Any, outputs: Any) -> Reading:
+def reading(kind: RunKind, inputs: Any, outputs: Any) -> Reading:
     """The reading of a step of this kind from its inputs and outputs, parsed from JSON already."""
     inputs, outputs = unwrap_value(inputs), unwrap_value(outputs)
     made = Reading(kind=kind, inputs=inputs, outputs=outputs)

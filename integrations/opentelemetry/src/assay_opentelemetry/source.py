@@ -11,7 +11,7 @@ from typing import Any
 
 from assay._util.timestamps import Moment, seconds_at
 from assay.capture.conversations import Conversations
-from assay.capture.rules import Rules
+from assay.capture.rules import CaptureRules
 from assay.data import RowError
 from assay.errors import InputError
 from assay.records import Sample
@@ -45,7 +45,7 @@ class Counts:
 
 
 def spans_to_samples(
-    spans: Iterable[Any], rules: Rules | None = None, *, counts: Counts | None = None, in_memory: int = IN_MEMORY
+    spans: Iterable[Any], rules: CaptureRules | None = None, *, counts: Counts | None = None, in_memory: int = IN_MEMORY
 ) -> Iterator[Sample | RowError]:
     """The samples in spans of any order: one for each exchange, in order of the traces' start.
 
@@ -73,7 +73,7 @@ def spans_to_samples(
     log.info("assay: read %s", counts)
 
 
-def _samples(trace: list[SpanData], rules: Rules | None, counts: Counts) -> list[Sample] | list[RowError]:
+def _samples(trace: list[SpanData], rules: CaptureRules | None, counts: Counts) -> list[Sample] | list[RowError]:
     try:
         made = trace_samples(trace, rules)
     except Exception as error:  # a rule of the application's own, or a form of span that nobody has seen yet
@@ -100,7 +100,7 @@ def _readable(spans: Iterable[Any], counts: Counts) -> Iterator[SpanData | RowEr
 
 
 def read_traces(
-    path: str | Path, rules: Rules | None = None, *, counts: Counts | None = None
+    path: str | Path, rules: CaptureRules | None = None, *, counts: Counts | None = None
 ) -> Iterator[Sample | RowError]:
     """The samples in a file of spans: OTLP JSON, lines of spans or Parquet. See `read_spans` and `spans_to_samples`."""
     return spans_to_samples(read_spans(path), rules, counts=counts)
@@ -112,7 +112,7 @@ def open_source(
     since: Moment | None = None,
     until: Moment | None = None,
     limit: int | None = None,
-    rules: Rules | None = None,
+    rules: CaptureRules | None = None,
 ) -> Iterator[Sample | RowError]:
     """The samples of `otel:FILE`. See `read_traces`.
 

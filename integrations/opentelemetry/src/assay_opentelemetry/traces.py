@@ -9,7 +9,7 @@ from assay.capture.answering_call import answering_run
 from assay.capture.assemble import answer_of, exchanges, sample_of
 from assay.capture.collector import PASSES_ON
 from assay.capture.messages import last_question
-from assay.capture.rules import Rules
+from assay.capture.rules import CaptureRules
 from assay.capture.tree import Document, Run, Trace, traces_of
 from assay.records import Sample
 from assay_opentelemetry.placeholders import is_stream, nodes_in, resolved
@@ -25,7 +25,7 @@ class TraceSamples:
     unfinished: int = 0
 
 
-def trace_samples(spans: Iterable[SpanData], rules: Rules | None = None) -> TraceSamples:
+def trace_samples(spans: Iterable[SpanData], rules: CaptureRules | None = None) -> TraceSamples:
     """The samples in the spans of one trace, which may come in any order and more than once.
 
     A trace holds one sample for each exchange: for its root, or, where the root is no part of the RAG system (a web

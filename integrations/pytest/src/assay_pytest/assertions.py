@@ -18,7 +18,7 @@ from assay.evaluation.score_sample import score_sample, storable
 from assay.judges.base import BaseJudge
 from assay.judges.protocol import Judge
 from assay.metrics import Metric
-from assay.metrics.names import MetricSpec, resolve
+from assay.metrics.names import MetricSpec, resolve_metrics
 from assay.records import Sample, Score, ScoredSample
 from assay.store.store import Row
 from assay_pytest.collected import collected_in
@@ -117,9 +117,9 @@ def _chosen(metrics: MetricSpec | None, wanted: Mapping[str, float]) -> tuple[Me
     """The metrics to score. Raises InputError where there is none, and for limits that they cannot break."""
     if metrics is None and not wanted:
         raise InputError("assert_scores: give a metric its limit, as faithfulness=0.8")
-    given = () if metrics is None else resolve(metrics)
+    given = () if metrics is None else resolve_metrics(metrics)
     known = {metric.label: metric for metric in given}
-    chosen = {**known, **{name: resolve(name)[0] for name in wanted if name not in known}}
+    chosen = {**known, **{name: resolve_metrics(name)[0] for name in wanted if name not in known}}
     for name, limit in wanted.items():
         metric = chosen[name]
         rule = GateRule(name, "at_least" if metric.direction == "higher" else "at_most", limit)

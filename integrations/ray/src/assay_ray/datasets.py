@@ -23,7 +23,7 @@ from assay.data.files import rows_of_lines
 from assay.data.open_source import OpenSource
 from assay.data.sources import HEAD_ROWS, Source, rows_of_batch
 from assay.errors import InputError
-from assay.evaluation.sharded.shards import ROWS_PER_SHARD, Shard, cut_shards, size_after
+from assay.evaluation.sharded.shards import ROWS_PER_SHARD, Shard, cut_shards, next_shard_size
 from assay.evaluation.sharded.storage import expand_pattern, is_address
 from assay.records import Sample
 
@@ -152,7 +152,7 @@ class DatasetRows:
             name = name if seen[name] == 1 else f"{name} ({seen[name]})"
             shown = path if len(self.paths) > 1 else ""
             rows = (item for _, item in items)
-            for shard, held in cut_shards(rows, file, name, partial(size_after, most=self.most)):
+            for shard, held in cut_shards(rows, file, name, partial(next_shard_size, most=self.most)):
                 yield HandedShard(**shard.to_dict(), handed=ray.put(held), path=shown)
         if not seen:
             raise self._no_rows()

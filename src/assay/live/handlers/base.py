@@ -158,9 +158,9 @@ def check_options(owner: str, options: Mapping[str, Any], own: Sequence[str] = (
 
 
 def _without_reference(owner: str, metrics: MetricSpec) -> Sequence[Metric]:
-    from assay.metrics.names import resolve
+    from assay.metrics.names import resolve_metrics
 
-    resolved = resolve(metrics)
+    resolved = resolve_metrics(metrics)
     for metric in resolved:
         missing = [name for name in metric.needs if name.startswith("reference")]
         if missing:
