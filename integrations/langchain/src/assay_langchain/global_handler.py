@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from assay.capture.rules import CaptureRules
-from assay.live.protocol import Intake
+from assay.extension import CaptureRules, Intake
 from assay_langchain.attach import install, uninstall
 from assay_langchain.handler import AssayCallbackHandler
 

@@ -15,17 +15,20 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
-from assay._util.call_repr import call_repr
-from assay.capture import CaptureRules
-from assay.capture.assemble import answer_of, question_of
-from assay.data.rows import passages
-from assay.errors import InputError
-from assay.live import Health
-from assay.live.disabled import DisabledIntake
-from assay.live.guards import Guard
-from assay.live.protocol import Submission
-from assay.records import Sample
-from assay.records.field_names import ANSWER_NAMES, describe, find_columns
+from assay import Guard, InputError, Sample
+from assay.extension import (
+    ANSWER_NAMES,
+    CaptureRules,
+    DisabledIntake,
+    Health,
+    Submission,
+    answer_of,
+    call_repr,
+    describe,
+    find_columns,
+    passages,
+    question_of,
+)
 from assay_langchain.handler import AssayCallbackHandler
 
 

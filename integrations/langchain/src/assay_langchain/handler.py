@@ -16,12 +16,20 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from assay.capture import CaptureRules, Run, RunCollector, RunKind
-from assay.judges.base import JudgeSpec
-from assay.live.handlers.base import Attached, open_capture
-from assay.live.handlers.captured import REMEMBERED, Remembered
-from assay.live.protocol import Intake, LiveOptions
-from assay.records import ScoredSample
+from assay import ScoredSample
+from assay.extension import (
+    REMEMBERED,
+    Attached,
+    CaptureRules,
+    Intake,
+    JudgeSpec,
+    LiveOptions,
+    Remembered,
+    Run,
+    RunCollector,
+    RunKind,
+    open_capture,
+)
 from assay_langchain.completions import notify_other_handlers
 from assay_langchain.events import documents_of_tool, text_written
 from assay_langchain.health import HandlerHealth
@@ -30,7 +38,7 @@ from assay_langchain.switches import BLOCK
 from assay_langchain.usage_errors import HandlerType, of_another_process
 
 if TYPE_CHECKING:
-    from assay.metrics.names import MetricSpec
+    from assay.extension import MetricSpec
 
 
 class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metaclass=HandlerType):

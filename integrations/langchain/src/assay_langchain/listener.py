@@ -10,17 +10,26 @@ from contextlib import contextmanager
 from typing import Any, cast
 from uuid import UUID
 
-from assay.capture import CaptureRules, Document, Run, RunCollector, RunKind, Trace, sample_of
-from assay.capture.assemble import has_history
-from assay.capture.conversations import CONVERSATION_KEYS
-from assay.capture.history import has_summary
-from assay.judges.protocol import JUDGING
-from assay.live.handlers.captured import Remembered
-from assay.live.handlers.finished import FinishedTraces, Forgets
-from assay.live.intake import is_off
-from assay.live.protocol import Intake
-from assay.records import Sample
-from assay.records.messages import prompt_of
+from assay import Sample
+from assay.extension import (
+    CONVERSATION_KEYS,
+    JUDGING,
+    CaptureRules,
+    Document,
+    FinishedTraces,
+    Forgets,
+    Intake,
+    Remembered,
+    Run,
+    RunCollector,
+    RunKind,
+    Trace,
+    has_history,
+    has_summary,
+    is_off,
+    prompt_of,
+    sample_of,
+)
 from assay_langchain import ids
 from assay_langchain.environment import conversation, run_around
 from assay_langchain.events import AS_THEY_ARE, plain, tools_offered

@@ -17,12 +17,8 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-from assay.errors import InputError
-from assay.evaluation.adapters import HostRow
-from assay.judges.base import JudgeSpec
-from assay.metrics.systems import system_entries
-from assay.metrics.systems.base import Profile
-from assay.records.field_names import missing
+from assay import InputError
+from assay.extension import HostRow, JudgeSpec, Profile, missing, system_entries
 from assay_langchain.arguments import read_json, row_of_arguments
 from assay_langchain.classic import (
     AssayPairwiseStringEvaluator,

@@ -11,11 +11,8 @@ from typing import Any
 from assay_opentelemetry.source import spans_to_samples
 from assay_opentelemetry.span_data import SpanData
 
-from assay.capture import CaptureRules
-from assay.data import RowError
-from assay.data.exports import IN_MEMORY, in_time_range, read_records
-from assay.errors import InputError
-from assay.records import Sample
+from assay import InputError, Sample
+from assay.extension import IN_MEMORY, CaptureRules, RowError, in_time_range, read_records
 from assay_langfuse.observations import is_otel, is_trace, span_of, spans_of_trace
 
 

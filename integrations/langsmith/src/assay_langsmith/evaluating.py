@@ -8,15 +8,19 @@ from typing import Any, Unpack
 
 from langsmith.evaluation.evaluator import EvaluationResult, EvaluationResults, RunEvaluator
 
-from assay._util.call_repr import call_repr
-from assay.capture import samples_of, traces_of
-from assay.errors import InputError
-from assay.evaluation.adapters import HostRow, MetricAdapter, PanelOptions, row_of_values
-from assay.judges.base import JudgeSpec
-from assay.metrics.base import Metric
-from assay.metrics.names import MetricSpec
-from assay.records import Sample
-from assay.sinks.annotations import Annotation
+from assay import InputError, Metric, Sample
+from assay.extension import (
+    Annotation,
+    HostRow,
+    JudgeSpec,
+    MetricAdapter,
+    MetricSpec,
+    PanelOptions,
+    call_repr,
+    row_of_values,
+    samples_of,
+    traces_of,
+)
 from assay_langsmith.runs import runs_of
 
 _FIELDS = (

@@ -7,12 +7,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from assay.capture import CaptureRules, samples_of, traces_of
-from assay.capture.conversations import Conversations
-from assay.data import RowError
-from assay.data.exports import IN_MEMORY, ExportRecord, by_trace, in_time_range, read_records
-from assay.errors import InputError
-from assay.records import Sample
+from assay import InputError, Sample
+from assay.extension import (
+    IN_MEMORY,
+    CaptureRules,
+    Conversations,
+    ExportRecord,
+    RowError,
+    by_trace,
+    in_time_range,
+    read_records,
+    samples_of,
+    traces_of,
+)
 from assay_langsmith.runs import flat, runs_of, start_of, trace_of
 
 

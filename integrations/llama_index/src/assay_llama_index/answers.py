@@ -6,11 +6,18 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.capture import CaptureRules, Document, Run, RunCollector, Trace
-from assay.live.handlers.captured import Remembered
-from assay.live.handlers.finished import FinishedTraces, Forgets
-from assay.live.protocol import Intake
-from assay.records import Sample
+from assay import Sample
+from assay.extension import (
+    CaptureRules,
+    Document,
+    FinishedTraces,
+    Forgets,
+    Intake,
+    Remembered,
+    Run,
+    RunCollector,
+    Trace,
+)
 from assay_llama_index import responses
 from assay_llama_index.event_payloads import notes_of
 from assay_llama_index.faults import Faults

@@ -10,10 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.capture import CaptureRules, Document, Run, RunCollector
-from assay.judges.protocol import JUDGING
-from assay.live.handlers.captured import Remembered
-from assay.live.protocol import Intake
+from assay.extension import JUDGING, CaptureRules, Document, Intake, Remembered, Run, RunCollector
 from assay_llama_index import requests, responses, tool_retrievers
 from assay_llama_index.answers import Answers
 from assay_llama_index.callers import is_evaluated, is_of_the_application

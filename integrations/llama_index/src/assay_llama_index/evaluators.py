@@ -7,20 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
-from assay._util.call_repr import call_repr
-from assay._util.sync import run_sync
-from assay.errors import Cause, InputError
-from assay.evaluation.adapters import HostRow, message_of, read_host_row, score_host_row
-from assay.evaluation.display.explanation import score_in_words
-from assay.judges import JudgeSpec
-from assay.judges.named import resolve_judge
-from assay.metrics.base import Metric
-from assay.metrics.names import resolve_metrics
-from assay.records import BY_CONVENTION, Sample, Score
+from assay import Cause, InputError, Metric, Sample, Score
+from assay.extension import (
+    BY_CONVENTION,
+    HostRow,
+    JudgeSpec,
+    call_repr,
+    message_of,
+    read_host_row,
+    resolve_judge,
+    resolve_metrics,
+    run_sync,
+    score_host_row,
+    score_in_words,
+)
 from assay_llama_index.arguments import row_of_arguments, row_of_response
 
 if TYPE_CHECKING:
-    from assay.metrics.names import MetricSpec
+    from assay.extension import MetricSpec
 
 DEFAULT_THRESHOLD = 0.5
 

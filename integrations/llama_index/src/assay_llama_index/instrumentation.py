@@ -9,21 +9,27 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import Dispatcher
 
-from assay.capture import CaptureRules
-from assay.judges.base import JudgeSpec
-from assay.live.handlers.base import Attached, open_capture
-from assay.live.handlers.captured import REMEMBERED, Remembered
-from assay.live.health import Health
-from assay.live.intake import is_off
-from assay.live.protocol import Intake, LiveOptions
-from assay.records import Record, ScoredSample
+from assay import ScoredSample
+from assay.extension import (
+    REMEMBERED,
+    Attached,
+    CaptureRules,
+    Health,
+    Intake,
+    JudgeSpec,
+    LiveOptions,
+    Record,
+    Remembered,
+    is_off,
+    open_capture,
+)
 from assay_llama_index import recording
 from assay_llama_index import usage_errors as misuse
 from assay_llama_index.capture import Capture
 from assay_llama_index.handler import AssayEventHandler, AssaySpanHandler
 
 if TYPE_CHECKING:
-    from assay.metrics.names import MetricSpec
+    from assay.extension import MetricSpec
 
 #: Where LlamaIndex tells of the tokens of chat streams, and of what models wrote. A handler there hears nothing else.
 EVENTS = ("llama_index.core.chat_engine.types", "llama_index.core.llms.callbacks")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Literal, TypeVar, cast
 
-from assay.capture import RunKind
+from assay.extension import RunKind
 
 ComponentKind = Literal[
     "engine", "workflow", "step", "retriever", "reranker", "synthesizer", "llm", "tool", "writer", "other"

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.capture.messages import last_question
-from assay.records.field_names import QUESTION_NAMES
-from assay.records.messages import role_of
+from assay.extension import QUESTION_NAMES, last_question, role_of
 from assay_llama_index.kinds import ComponentKind, has_base
 from assay_llama_index.records import is_intermediate_answer, items_of, plain, text_of, texts_in
 

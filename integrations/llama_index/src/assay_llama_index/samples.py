@@ -7,9 +7,8 @@ from typing import Any
 
 from llama_index_instrumentation.dispatcher import active_instrument_tags
 
-from assay.capture import CaptureRules, Trace, sample_of
-from assay.capture.conversations import CONVERSATION_KEYS
-from assay.records import Sample
+from assay import Sample
+from assay.extension import CONVERSATION_KEYS, CaptureRules, Trace, sample_of
 from assay_llama_index.event_payloads import without_notes
 from assay_llama_index.records import plain
 

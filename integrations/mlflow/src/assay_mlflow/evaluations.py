@@ -7,9 +7,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.errors import Cause, InputError
-from assay.evaluation.imports.trace_scores import value_as_text
-from assay.records import Sample, Score, ScoredSample, Unscored
+from assay import Cause, InputError, Sample, Score, ScoredSample, Unscored
+from assay.extension import value_as_text
 from assay_mlflow.source import PAGE, as_store_error, client_of
 
 _WORDS = {"yes": 1.0, "no": 0.0}

@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from assay_opentelemetry.span_data import Event, SpanData
 from assay_opentelemetry.traces import trace_samples
 
-from assay._util.timestamps import Moment, seconds_at
-from assay.capture import CaptureRules
-from assay.errors import InputError, StoreError
-from assay.records import Sample
-from assay.sinks.remote import safe_words
+from assay import InputError, Sample
+from assay.extension import CaptureRules, Moment, StoreError, safe_words, seconds_at
 from assay_mlflow.assessments import OnServer, is_server
 from assay_mlflow.log_filter import quiet_mlflow
 

@@ -14,9 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay._util.normalise import finite
-from assay.capture.tree import RunKind
-from assay.sinks.annotations import Annotation
+from assay.extension import Annotation, RunKind, finite
 
 VERSION = "1.42.0-dev"
 SCHEMA_URL = f"https://opentelemetry.io/schemas/gen-ai-dev/{VERSION}"

@@ -11,10 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from assay._util.install_hints import install_extra
-from assay.data import RowError
-from assay.errors import InputError, MissingExtra
-from assay.records.field_names import describe
+from assay import InputError, MissingExtra
+from assay.extension import RowError, describe, install_extra
 from assay_opentelemetry.otlp_json import is_otlp, spans_in
 from assay_opentelemetry.records import span_of
 from assay_opentelemetry.span_data import SpanData

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.capture.serialised import passages_in, text_written, unwrap_value
-from assay.capture.tree import RunKind
-from assay.records.messages import prompt_of
+from assay.extension import RunKind, passages_in, prompt_of, text_written, unwrap_value
 from assay_opentelemetry import conventions as names
 from assay_opentelemetry.attributes import Attributes, from_json
 from assay_opentelemetry.reading import Reading, documents_of_tool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.capture.tree import RunKind
+from assay.extension import RunKind
 from assay_opentelemetry.attributes import Attributes, loaded
 from assay_opentelemetry.reading import Reading, reading
 

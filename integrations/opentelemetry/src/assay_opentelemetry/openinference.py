@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.capture.tree import Document, RunKind
-from assay.records.messages import prompt_of, text_of
+from assay.extension import Document, RunKind, prompt_of, text_of
 from assay_opentelemetry.attributes import Attributes, from_json, lookup
 from assay_opentelemetry.placeholders import is_agent, is_object, is_step, is_workflow, recognised, workflow_result
 from assay_opentelemetry.reading import Reading, reading

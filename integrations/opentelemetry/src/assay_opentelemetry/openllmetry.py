@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.capture.tree import Document, RunKind
+from assay.extension import Document, RunKind
 from assay_opentelemetry.attributes import Attributes, from_json, loaded
 from assay_opentelemetry.reading import Reading, reading
 

@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.capture.messages import artifacts_in
-from assay.capture.serialised import (
+from assay.extension import (
+    Document,
+    RunKind,
+    artifacts_in,
+    document_of,
     document_texts,
     messages_in,
     passages_in,
@@ -16,8 +19,6 @@ from assay.capture.serialised import (
     texts_sent,
     unwrap_value,
 )
-from assay.capture.snapshots import document_of
-from assay.capture.tree import Document, RunKind
 
 
 @dataclass(slots=True)

@@ -9,12 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from assay._util.timestamps import Moment, seconds_at
-from assay.capture.conversations import Conversations
-from assay.capture.rules import CaptureRules
-from assay.data import RowError
-from assay.errors import InputError
-from assay.records import Sample
+from assay import InputError, Sample
+from assay.extension import CaptureRules, Conversations, Moment, RowError, seconds_at
 from assay_opentelemetry.files import read_spans
 from assay_opentelemetry.grouping import IN_MEMORY, by_trace
 from assay_opentelemetry.records import span_of

@@ -6,7 +6,7 @@ their older forms, OpenLLMetry, MLflow, Langfuse. A span that follows none is no
 
 from __future__ import annotations
 
-from assay.capture.tree import Run, RunKind
+from assay.extension import Run, RunKind
 from assay_opentelemetry import conventions, gen_ai, langfuse_spans, mlflow_spans, openinference, openllmetry
 from assay_opentelemetry.attributes import Attributes, flatten
 from assay_opentelemetry.conventions import evaluation_of_event

@@ -12,11 +12,8 @@ import tenacity
 from assay_opentelemetry.span_data import Event, SpanData
 from assay_opentelemetry.traces import trace_samples
 
-from assay._util.timestamps import Moment, iso, seconds_at
-from assay.capture import CaptureRules
-from assay.errors import InputError, StoreError
-from assay.records import Sample
-from assay.sinks.remote import NotThere, Refused, safe_words
+from assay import InputError, Sample
+from assay.extension import CaptureRules, Moment, NotThere, Refused, StoreError, iso, safe_words, seconds_at
 from assay_phoenix.server import Server
 
 if TYPE_CHECKING:

@@ -8,19 +8,21 @@ from typing import Any, Literal
 
 import pytest
 
-from assay._util.sync import run_sync
-from assay.analysis.gates.rules import GateRule, check_limit
-from assay.data import RowError, open_data
-from assay.data.columns import ColumnMap
-from assay.errors import InputError
-from assay.evaluation.display.explanation import Explanation
-from assay.evaluation.score_sample import score_sample, storable
-from assay.judges.base import BaseJudge
-from assay.judges.protocol import Judge
-from assay.metrics import Metric
-from assay.metrics.names import MetricSpec, resolve_metrics
-from assay.records import Sample, Score, ScoredSample
-from assay.store.store import Row
+from assay import GateRule, InputError, Metric, Sample, Score, ScoredSample, open_data
+from assay.extension import (
+    BaseJudge,
+    ColumnMap,
+    Explanation,
+    Judge,
+    MetricSpec,
+    Row,
+    RowError,
+    check_limit,
+    resolve_metrics,
+    run_sync,
+    score_sample,
+    storable,
+)
 from assay_pytest.collected import collected_in
 
 Unscored = Literal["fail", "skip", "pass"]

@@ -9,11 +9,18 @@ from typing import Any
 
 import ray
 
-from assay.evaluation.sharded.scoring import ShardRecipe, ShardScorer
-from assay.evaluation.sharded.storage import is_address
-from assay.evaluation.sharded.workers import ShardTask, describe_error
-from assay.judges.budget.ledger import Advance, BudgetRefusal, Limit, Spend
-from assay.judges.budget.sqlite_ledger import FileLedger
+from assay.extension import (
+    Advance,
+    BudgetRefusal,
+    FileLedger,
+    Limit,
+    ShardRecipe,
+    ShardScorer,
+    ShardTask,
+    Spend,
+    describe_error,
+    is_address,
+)
 
 
 class JobActor:

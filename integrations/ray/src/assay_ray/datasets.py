@@ -18,14 +18,23 @@ from typing import Any, Self
 import ray
 from ray.exceptions import RayError
 
-from assay.data import ColumnMap, Data, RowError
-from assay.data.files import rows_of_lines
-from assay.data.open_source import OpenSource
-from assay.data.sources import HEAD_ROWS, Source, rows_of_batch
-from assay.errors import InputError
-from assay.evaluation.sharded.shards import ROWS_PER_SHARD, Shard, cut_shards, next_shard_size
-from assay.evaluation.sharded.storage import expand_pattern, is_address
-from assay.records import Sample
+from assay import InputError, Sample
+from assay.extension import (
+    HEAD_ROWS,
+    ROWS_PER_SHARD,
+    ColumnMap,
+    Data,
+    OpenSource,
+    RowError,
+    Shard,
+    Source,
+    cut_shards,
+    expand_pattern,
+    is_address,
+    next_shard_size,
+    rows_of_batch,
+    rows_of_lines,
+)
 
 PATH = "path"  # what Ray calls the column that says where a row is from
 NAME = "dataset"  # stands for the file's name in the shards of a Dataset

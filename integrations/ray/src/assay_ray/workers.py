@@ -10,9 +10,8 @@ from typing import Any, Self
 import ray
 from ray.exceptions import ActorUnavailableError, OutOfMemoryError, RayActorError, RayError, WorkerCrashedError
 
-from assay.errors import InputError
-from assay.evaluation.sharded.scoring import ShardRecipe
-from assay.evaluation.sharded.workers import ShardTask
+from assay import InputError
+from assay.extension import ShardRecipe, ShardTask
 from assay_ray.actors import ScoringActor
 from assay_ray.counters import Counters
 
