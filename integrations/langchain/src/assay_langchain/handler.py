@@ -18,10 +18,9 @@ from langchain_core.callbacks import BaseCallbackHandler
 
 from assay.capture import Kind, Rules, Run, RunCollector
 from assay.judges.base import JudgeSpec
-from assay.live.handlers.base import Attached, open_capture
-from assay.live.handlers.captured import REMEMBERED, Remembered
+from assay.live.handlers.base import Attached
+from assay.live.handlers.captured import REMEMBERED
 from assay.live.protocol import Intake, LiveOptions
-from assay.records import ScoredSample
 from assay_langchain.completions import notify_other_handlers
 from assay_langchain.events import documents_of_tool, text_written
 from assay_langchain.health import HandlerHealth
@@ -79,12 +78,7 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         **options: Unpack[LiveOptions],
     ) -> None:
         rules = rules or Rules()
-        self.remembered = Remembered(remember)
-        self.scorer = open_capture(
-            type(self).__name__, metrics, judge, scorer, options, self.remembered,
-            has_reference=rules.adjust is not None, enabled=enabled,
-        )  # fmt: skip
-        self._own_scorer = scorer is None
+        super().__init__(metrics, judge, scorer, options, rules, remember=remember, enabled=enabled)
         self._blocks: list[Token[BaseCallbackHandler | None]] = []
         self.collector = RunCollector(max_traces=max_traces, ttl=ttl, keep=rules.runs)
         self.listener = Listener(self.collector, self.scorer, rules, include, self.remembered)
@@ -92,17 +86,6 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         _HANDLERS[self._token] = self
 
     # -- what the user asks of the handler --------------------------------------------------------------------------
-
-    def result(self, run_id: UUID | str, timeout: float | None = 0) -> ScoredSample | None:
-        """The scores of the trace whose root has this run id, if it is among the newest results.
-
-        Waits up to `timeout` seconds; None waits for as long as anything is pending.
-        """
-        return self.scorer.result(str(run_id), timeout)
-
-    def feedback(self, run_id: UUID | str, value: float | bool | str, comment: str | None = None) -> bool:
-        """What a user said of the answer of this run. It may bring in a trace that sampling had left out."""
-        return self.scorer.feedback(str(run_id), value, comment)
 
     def health(self) -> HandlerHealth:
         """What was seen, scored, left out, dropped and went wrong."""
@@ -116,14 +99,6 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
             left_out=dict(self.listener.left_out),
             live=self.scorer.health(),
         )
-
-    def close(self, timeout: float | None = 30) -> HandlerHealth:
-        """Take no more traces, wait for those in hand, close the sinks. What is still pending in the result is lost."""
-        if self._own_scorer:
-            self.scorer.close(timeout)
-        else:
-            self.scorer.flush(timeout)
-        return self.health()
 
     def _begin(self) -> None:
         self._blocks.append(BLOCK.set(self))
@@ -191,12 +166,6 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
     # those the inherited hooks stand, which do nothing at all.
 
     # -- copies: configs are copied and sometimes pickled, the handler stays one ------------------------------------
-
-    def __copy__(self) -> AssayCallbackHandler:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> AssayCallbackHandler:
-        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _handler_of, (self._token,)

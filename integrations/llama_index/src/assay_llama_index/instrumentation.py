@@ -11,12 +11,12 @@ from llama_index_instrumentation.dispatcher import Dispatcher
 
 from assay.capture import Rules
 from assay.judges.base import JudgeSpec
-from assay.live.handlers.base import Attached, open_capture
-from assay.live.handlers.captured import REMEMBERED, Remembered
+from assay.live.handlers.base import Attached
+from assay.live.handlers.captured import REMEMBERED
 from assay.live.health import Health
 from assay.live.intake import is_off
 from assay.live.protocol import Intake, LiveOptions
-from assay.records import Record, ScoredSample
+from assay.records import Record
 from assay_llama_index import recording
 from assay_llama_index import usage_errors as misuse
 from assay_llama_index.capture import Capture
@@ -96,12 +96,8 @@ class AssayInstrumentation(Attached[InstrumentationHealth], metaclass=misuse.Ins
         enabled: bool | None = None,
         **options: Unpack[LiveOptions],
     ) -> None:
-        self.remembered = Remembered(remember)
-        self.scorer = open_capture(
-            type(self).__name__, metrics, judge, scorer, options, self.remembered,
-            has_reference=rules is not None and rules.adjust is not None, enabled=enabled,
-        )  # fmt: skip
-        self._own = scorer is None
+        rules = rules or Rules()
+        super().__init__(metrics, judge, scorer, options, rules, remember=remember, enabled=enabled)
         self._capture = Capture(self.scorer, rules=rules, max_open=max_open, ttl=ttl, remembered=self.remembered)
         self._spans = AssaySpanHandler(self._capture)
         self._events = AssayEventHandler(self._capture)
@@ -136,13 +132,6 @@ class AssayInstrumentation(Attached[InstrumentationHealth], metaclass=misuse.Ins
         self._capture.sweep()
         return self.scorer.flush(timeout)
 
-    def result(self, span_id: str, timeout: float | None = 0) -> ScoredSample | None:
-        """The scores of the exchange whose outermost span has this id, if it is among the newest results.
-
-        Waits up to `timeout` seconds; None waits for as long as anything is pending.
-        """
-        return self.scorer.result(span_id, timeout)
-
     def health(self) -> InstrumentationHealth:
         """What was heard, scored, given up and went wrong."""
         capture = self._capture
@@ -161,20 +150,10 @@ class AssayInstrumentation(Attached[InstrumentationHealth], metaclass=misuse.Ins
         """Detach, wait for the samples in hand, close the sinks. What is pending in the result is lost."""
         self.detach()
         self._capture.abandon()
-        if self._own:
-            self.scorer.close(timeout)
-        else:
-            self.scorer.flush(timeout)
-        return self.health()
+        return super().close(timeout)
 
     def _begin(self) -> None:
         self.attach()
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self
 
     def __reduce__(self) -> Any:
         return misuse.of_another_process, ()
