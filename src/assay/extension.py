@@ -118,7 +118,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.evaluation.sharded.workers import describe_error as describe_error
     from assay.inquiries.ask import Question as Question
     from assay.judges import BaseJudge as BaseJudge
-    from assay.judges import JudgeSpec as JudgeSpec
+    from assay.judges.base import JudgeSpec as JudgeSpec
     from assay.judges.budget.ledger import Advance as Advance
     from assay.judges.budget.ledger import BudgetRefusal as BudgetRefusal
     from assay.judges.budget.ledger import Limit as Limit
@@ -137,18 +137,17 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.judges.prompt_rendering import Mask as Mask
     from assay.judges.protocol import JUDGING as JUDGING
     from assay.judges.protocol import Judge as Judge
-    from assay.live import Health as Health
     from assay.live.disabled import DisabledIntake as DisabledIntake
     from assay.live.guards import GuardDecision as GuardDecision
     from assay.live.guards import GuardHealth as GuardHealth
     from assay.live.guards.verdict import Otherwise as Otherwise
     from assay.live.guards.verdict import thresholds_of as thresholds_of
     from assay.live.handlers.base import Attached as Attached
-    from assay.live.handlers.base import open_capture as open_capture
     from assay.live.handlers.captured import REMEMBERED as REMEMBERED
     from assay.live.handlers.captured import Remembered as Remembered
     from assay.live.handlers.finished import FinishedTraces as FinishedTraces
     from assay.live.handlers.finished import Forgets as Forgets
+    from assay.live.health import Health as Health
     from assay.live.intake import is_off as is_off
     from assay.live.protocol import Intake as Intake
     from assay.live.protocol import LiveOptions as LiveOptions
@@ -215,13 +214,13 @@ _HOMES = {
     "texts_sent unwrap_value",
     "assay.capture.snapshots": "document_of",
     # Live handlers: hand samples of a running application to a scorer or a queue.
-    "assay.live": "Health",
     "assay.live.disabled": "DisabledIntake",
     "assay.live.guards": "GuardDecision GuardHealth",
     "assay.live.guards.verdict": "Otherwise thresholds_of",
-    "assay.live.handlers.base": "Attached open_capture",
+    "assay.live.handlers.base": "Attached",
     "assay.live.handlers.captured": "REMEMBERED Remembered",
     "assay.live.handlers.finished": "FinishedTraces Forgets",
+    "assay.live.health": "Health",
     "assay.live.intake": "is_off",
     "assay.live.protocol": "Intake LiveOptions Submission",
     # Evaluators of other tools: score one of their rows with a shared judge.
@@ -234,7 +233,8 @@ _HOMES = {
     "assay.metrics.systems.base": "Profile",
     # Judges: a framework's model as a judge, and what a judge is.
     "assay.inquiries.ask": "Question",
-    "assay.judges": "BaseJudge JudgeSpec",
+    "assay.judges": "BaseJudge",
+    "assay.judges.base": "JudgeSpec",
     "assay.judges.cache": "JudgementCache",
     "assay.judges.http.options": "EndpointOptions",
     "assay.judges.http.replies": "usage_of",
