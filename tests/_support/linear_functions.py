@@ -276,7 +276,8 @@ def _json(read: Any, text: str) -> None:
 
 READ: dict[str, Call] = {
     "assay.config.line_numbers:lines_of": lambda lines_of, text: lines_of(text),
-    "assay.analysis.gates.markdown:code": lambda code, text: code(text),
+    "assay._util.markdown:code": lambda code, text: code(text),
+    "assay._util.markdown:code_cell": _first,
     "assay.capture.answering_call:spaced": _first,
     "assay.capture.answering_call:PromptText.holds": lambda f, t: f(Given([t + "x"]), "x" + t),
     "assay.capture.assemble:answer_of": _values,
@@ -392,7 +393,8 @@ READ: dict[str, Call] = {
     "assay.metrics.shared_inquiries:not_judged": lambda f, t: (f(t, ()), f(t, _claims(t))),
     "assay.evaluation.display.explanation:Explanation": lambda f, t: f(Row(number=1, scored=scored(t))).text(),
     "assay.report.markdown:escaped": _first,
-    "assay.report.markdown:escaped_whole": _first,
+    "assay._util.markdown:escape": _first,
+    "assay.report.html.packing:packed": _first,
     "assay.report.html.packed_row:side_of": lambda f, t: f(_quoted(t), scored("").sample, ["m"], SharedValues()),
     "assay.report.sample_view:painted": lambda f, t: f(
         t, [ViewPart(c.span.start, c.span.end, "red") for c in _claims(t)]
