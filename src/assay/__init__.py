@@ -66,10 +66,10 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.records import Sample as Sample
     from assay.records import Score as Score
     from assay.records import ScoredSample as ScoredSample
+    from assay.records import ScoreError as ScoreError
     from assay.records import Span as Span
     from assay.records import ToolCall as ToolCall
     from assay.records import Turn as Turn
-    from assay.records import Unscored as Unscored
     from assay.records import Usage as Usage
     from assay.records import Verdict as Verdict
     from assay.sinks.jsonl import JsonlSink as JsonlSink
@@ -105,7 +105,7 @@ _HOMES = {
     "assay.live.spool.worker": "Worker",
     "assay.metrics.base": "Metric",
     "assay.metrics.decorator": "metric",
-    "assay.records": "Claim Context Evidence Message Sample Score ScoredSample Span ToolCall Turn Unscored "
+    "assay.records": "Claim Context Evidence Message Sample Score ScoredSample Span ToolCall Turn ScoreError "
     "Usage Verdict",
     "assay.evaluation.result": "Result",
     "assay.sinks.jsonl": "JsonlSink",

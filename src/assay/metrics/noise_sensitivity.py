@@ -8,7 +8,7 @@ one claim of the reference.
 
 Range 0 to 1, lower is better. Source: RAGChecker (Ru et al., 2024), ragas 0.1.22. A wrong claim that no single
 passage supports is made up, not noise, and counts in neither mode; hallucination counts it. Passages are read one by
-one (the cells of the matrix): what only several together support is not attributed to any. Unscored when answer or
+one (the cells of the matrix): what only several together support is not attributed to any. Skipped when answer or
 reference makes no claim: without a reference claim every passage would be irrelevant and every claim wrong.
 """
 
@@ -109,7 +109,7 @@ class NoiseSensitivity(Metric):
         left = both_not_judged(sample, answer, reference)
         for field, claims in (("answer", answer), ("reference", reference)):
             if not claims:
-                return self.unscored(Cause.NO_CLAIMS, f"the {field} makes no checkable claim", texts=left)
+                return self.skip(Cause.NO_CLAIMS, f"the {field} makes no checkable claim", texts=left)
         correct, found, recalled = await gather(
             support(answer, (sample.reference or "",), sample, judge),
             support(answer, sample.passages, sample, judge),

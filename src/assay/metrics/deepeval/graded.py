@@ -13,7 +13,7 @@ from typing import ClassVar, TypeVar
 
 from assay.errors import Cause, InputError
 from assay.metrics.systems.base import SystemMetric, given
-from assay.records import Sample, Score, Unscored, Verdict
+from assay.records import Sample, Score, ScoreError, Verdict
 
 T = TypeVar("T")
 
@@ -57,10 +57,10 @@ class DeepEvalMetric(SystemMetric):
         """The good end of the range."""
         return self.high if self.direction == "higher" else self.low
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         found = super().missing(sample)
         if self.original and "answer" in self.needs and sample.answer == "":  # no convention: it is refused there
-            return Unscored(cause=Cause.MISSING_INPUT, message="the answer is empty, which DeepEval refuses")
+            return ScoreError(cause=Cause.MISSING_INPUT, message="the answer is empty, which DeepEval refuses")
         return found
 
     def graded(

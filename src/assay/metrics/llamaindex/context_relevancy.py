@@ -18,7 +18,7 @@ from assay.judges.protocol import Judge
 from assay.metrics.aspect_critique import material_of
 from assay.metrics.shared_inquiries import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
-from assay.records import Sample, Score, Unscored
+from assay.records import Sample, Score, ScoreError
 
 LEVELS = ((0, "no"), (1, "in part"), (2, "yes"))
 SUBJECT = "Are the PASSAGES about the subject that the QUESTION is about?"
@@ -40,7 +40,7 @@ class ContextRelevancy(SystemMetric):
     needs: ClassVar = ("question", "contexts")
     asks: ClassVar = (Rating,)
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         reason = super().missing(sample)
         blank = reason is not None and reason.cause is Cause.NO_CONTEXT and sample.contexts
         return None if blank and self.original else reason  # a judge is asked about passages without text there

@@ -21,14 +21,14 @@ from assay.metrics.context_recall import ContextRecall
 from assay.metrics.multimodal.base import PICTURE, MultiModalMetric, Shown
 from assay.metrics.shared_inquiries import ask
 from assay.metrics.systems.base import Entry, Steps
-from assay.records import Sample, Score, Unscored
+from assay.records import Sample, Score, ScoreError
 
 
 @dataclass(frozen=True)
 class _WithReference(MultiModalMetric):
     """What the original does with an empty reference: it asks."""
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         asked = self.original and sample.reference == ""
         return super().missing(replace(sample, reference="-") if asked else sample)
 
@@ -67,7 +67,7 @@ class ContextualRelevancy(MultiModalMetric):
         useful = Usefulness(question, sample.passages, None, sample.spoken, earlier)
         asked = [*([inquiry] if inquiry.sentences else []), *([useful] if shown else [])]
         if not asked:
-            return self.unscored(Cause.NO_CONTEXT, "the contexts have no sentence and no picture")
+            return self.skip(Cause.NO_CONTEXT, "the contexts have no sentence and no picture")
         found = await ask(judge, *asked)
         sentences, passages = found[0] if inquiry.sentences else (), found[-1]
         pictures = tuple(replace(passages[n], passage=len(sentences) + k) for k, n in enumerate(shown))

@@ -19,7 +19,7 @@ from assay.metrics.faithfulness import Faithfulness as _Faithfulness
 from assay.metrics.multimodal.base import MultiModalMetric
 from assay.metrics.shared_inquiries import answer_against_conversation
 from assay.metrics.systems.base import Entry, Steps
-from assay.records import Sample, Score, Unscored, Verdict
+from assay.records import Sample, Score, ScoreError, Verdict
 
 
 def share_not_contradicted(verdicts: Sequence[Verdict]) -> float:
@@ -47,14 +47,14 @@ class DeepEvalFaithfulness(MultiModalMetric, _Faithfulness):
     def needs_contradiction(self) -> bool:
         return True
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         lacking = super().missing(sample)  # the original judges claims by no contexts too: none contradicts them
         return None if self.original and lacking and lacking.cause is Cause.NO_CONTEXT else lacking
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reading = await answer_against_conversation(sample, judge)
         if not reading.verdicts:
-            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
+            return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
         return self.scored(share_not_contradicted(reading.verdicts), **reading.evidence)
 
 

@@ -18,7 +18,7 @@ from assay.judges.protocol import Judge
 from assay.metrics.aspect_critique import material_of
 from assay.metrics.multimodal.base import MultiModalMetric
 from assay.metrics.systems.base import Entry, Steps
-from assay.records import Sample, Score, Unscored
+from assay.records import Sample, Score, ScoreError
 
 FAITHFUL = "Does everything that the ANSWER says follow from the passages, texts and pictures, without other knowledge?"
 RELEVANT = "Does the ANSWER reply to the QUESTION, and agree with the passages, texts and pictures?"
@@ -37,11 +37,11 @@ class _WholeAnswer(MultiModalMetric):
     needs_passages: ClassVar = False
     question: ClassVar[str]
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         lacking = super().missing(sample)
         blank = not any(context.text.strip() or context.image for context in sample.contexts or ())
         if lacking is None and (not sample.contexts if self.original else blank):
-            return Unscored(cause=Cause.NO_CONTEXT, message="nothing was retrieved")
+            return ScoreError(cause=Cause.NO_CONTEXT, message="nothing was retrieved")
         return lacking
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
@@ -75,7 +75,7 @@ class LlamaIndexFaithfulness(RagasFaithfulness):
 
     name: ClassVar[str] = "multimodal:llamaindex_faithfulness"
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         lacking = super().missing(sample)  # the original asks without contexts as well
         return None if self.original and lacking and lacking.cause is Cause.NO_CONTEXT else lacking
 
@@ -86,7 +86,7 @@ class LlamaIndexRelevancy(RagasRelevance):
 
     name: ClassVar[str] = "multimodal:llamaindex_relevancy"
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         lacking = super().missing(sample)  # the original asks without contexts as well
         return None if self.original and lacking and lacking.cause is Cause.NO_CONTEXT else lacking
 

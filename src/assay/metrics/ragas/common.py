@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from assay.errors import Cause
 from assay.metrics.systems.base import SystemMetric
-from assay.records import Sample, Score, Unscored
+from assay.records import Sample, Score, ScoreError
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,12 @@ class RagasMetric(SystemMetric):
     refuses_empty: ClassVar[bool] = True
     blank_reference: ClassVar[Cause | None] = None
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         empty = "contexts" in self.needs and sample.contexts is not None and not sample.contexts
         if self.original and self.refuses_empty and empty:
-            return Unscored(cause=Cause.MISSING_INPUT, message=f"{self.label}: ragas refuses an empty retrieval")
+            return ScoreError(cause=Cause.MISSING_INPUT, message=f"{self.label}: ragas refuses an empty retrieval")
         if self.original and self.blank_reference and sample.contexts and not (sample.reference or "").strip():
-            return Unscored(cause=self.blank_reference, message="the reference is empty")
+            return ScoreError(cause=self.blank_reference, message="the reference is empty")
         return super().missing(sample)
 
 

@@ -41,7 +41,7 @@ class ContextEntityRecall(RagasMetric, _ContextEntityRecall):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         found = await super().measure(sample, judge)
-        if found.unscored is not None:
+        if found.error is not None:
             return found
         reference, contexts = found.texts["reference"], found.texts["contexts"]
         there = set(contexts)

@@ -34,7 +34,7 @@ from assay.judges.protocol import Judge
 from assay.metrics.ragas.common import RagasMetric, above_one
 from assay.metrics.shared_inquiries import ask, cosines, gather
 from assay.metrics.systems.base import Entry, Steps, at_least
-from assay.records import Sample, Score, Unscored
+from assay.records import Sample, Score, ScoreError
 from assay.text import split_sentences
 
 Sentences = tuple[str, ...]
@@ -87,7 +87,7 @@ class ContextRelevancy(RagasMetric):
     def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # depends on the agreement
         return (Extraction, Similarity) if self.agreement == "bert_score" and self.strictness > 1 else (Extraction,)
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         found = super().missing(sample)
         return None if self.original and found is not None and found.cause is Cause.NO_CONTEXT else found
 
@@ -96,7 +96,7 @@ class ContextRelevancy(RagasMetric):
         extractions = await ask(judge, *(_extraction(sample, vote) for vote in votes))
         count, found = (_original if self.original else _located)(sample, extractions)
         if not count:
-            return self.unscored(Cause.NO_CONTEXT, "the contexts hold no sentence")
+            return self.skip(Cause.NO_CONTEXT, "the contexts hold no sentence")
         agreement = await self._agreement(found, judge)
         value = relevancy(agreement, [len(one) for one in found], count)
         score = self.scored(
@@ -156,7 +156,7 @@ class ContextRelevancy0022(RagasMetric):
         (extracted,) = await ask(judge, _extraction(sample))
         count, (found,) = (_whole if self.original else _located)(sample, (extracted,))
         if not count:
-            return self.unscored(Cause.NO_CONTEXT, "the contexts hold no sentence")
+            return self.skip(Cause.NO_CONTEXT, "the contexts hold no sentence")
         value = relevancy(1.0, [len(found)], count)
         return self.scored(min(value, 1.0), parts={"sentences": count}, texts={"extraction_1": found})
 

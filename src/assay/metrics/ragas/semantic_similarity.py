@@ -20,7 +20,7 @@ from assay.judges.protocol import Judge
 from assay.metrics.ragas.common import RagasMetric
 from assay.metrics.shared_inquiries import cosines
 from assay.metrics.systems.base import Entry, Steps
-from assay.records import Sample, Score, Unscored
+from assay.records import Sample, Score, ScoreError
 
 
 def reached(cosine: float, threshold: float) -> float:
@@ -43,7 +43,7 @@ class SemanticSimilarity(RagasMetric):
         if self.threshold is not None and not math.isfinite(self.threshold):
             raise InputError(f"SemanticSimilarity: threshold must be a finite number, not {self.threshold!r}")
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         return None if self.original else super().missing(sample)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:

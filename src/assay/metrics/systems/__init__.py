@@ -1,7 +1,7 @@
 """The metrics of other systems, by their names and formulas: "ragas:context_precision", "deepeval:faithfulness".
 
 One room per system. `"SYSTEM:NAME"` is the metric without what its system invents: a case that leaves nothing to
-measure is unscored. `"SYSTEM:NAME@original"` gives the numbers of the system to the letter; what it gives by convention
+measure is skipped. `"SYSTEM:NAME@original"` gives the numbers of the system to the letter; what it gives by convention
 is marked so and counts in no mean.
 """
 

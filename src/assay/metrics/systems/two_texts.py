@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from assay.errors import Cause
 from assay.metrics.systems.base import SystemMetric
-from assay.records import Sample, Unscored
+from assay.records import Sample, ScoreError
 
 
 @dataclass(frozen=True)
@@ -20,10 +20,10 @@ class TwoTexts(SystemMetric):
 
     needs: ClassVar[tuple[str, ...]] = ("answer", "reference")
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         if not self.original:
             return super().missing(sample)
         absent = next((field for field in self.needs if getattr(sample, field) is None), None)
         if absent is None:
             return None
-        return Unscored(cause=Cause.MISSING_INPUT, message=f"{self.label} needs {absent!r}, which is missing")
+        return ScoreError(cause=Cause.MISSING_INPUT, message=f"{self.label} needs {absent!r}, which is missing")

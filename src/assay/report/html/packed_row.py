@@ -102,9 +102,9 @@ class _Side:
         ends = {name.partition("/")[2] for name in score.verdicts}
         more = [[text(name), [text(one) for one in said]] for name, said in score.texts.items() if name not in ends]
         gap: Any = 0
-        if score.unscored is not None:
-            raw = score.unscored.raw
-            gap = [text(score.unscored.cause.value), text(score.unscored.message), text(raw and raw[:_LONGEST_NOTE])]
+        if score.error is not None:
+            raw = score.error.raw
+            gap = [text(score.error.cause.value), text(score.error.message), text(raw and raw[:_LONGEST_NOTE])]
         formula = filled_in(score)
         parts = {name: rounded(value, 4) for name, value in score.parts.items() if f"{value:.3f}" not in formula}
         value = None if self._index is self._sample and score.measured else rounded(score.value)
