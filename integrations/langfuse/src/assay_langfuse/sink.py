@@ -51,7 +51,8 @@ class LangfuseSink(RemoteSink):
     A score has the metric as name, type NUMERIC, the explanation as comment, and judge, version, range and evidence as
     metadata. Where there is no measurement it is CATEGORICAL with the value "skipped: CAUSE" or "failed: CAUSE":
     Langfuse never averages the two types together. Its time is the end of the exchange, because Langfuse
-    replaces a score only if id, name and the date of its time agree: writing the same score again, on any day, leaves one.
+    replaces a score only if id, name and the date of its time agree: writing the same score again, on
+    any day, leaves one.
 
     Scores go to the API at once, not through the client's queue, which reports nothing of what it fails to send.
     """

@@ -43,8 +43,8 @@ class PhoenixSink(RemoteSink):
     options            those of every remote sink: verify, attempts, patience, dry_run, mask, texts
 
     An annotation has the metric as name, the score or the label "skipped" or "failed", the explanation, and judge,
-    version, range and evidence as metadata. Writing the same score again replaces the annotation; another judge's stands
-    beside it.
+    version, range and evidence as metadata. Writing the same score again replaces the annotation; another judge's
+    stands beside it.
     A span that the server does not have yet is waited for. Samples without the id are skipped, and counted as such.
     """
 
