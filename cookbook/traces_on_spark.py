@@ -37,7 +37,7 @@ def scored(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 "id": row.scored.sample.id,
                 "metric": name,
                 "value": score.value,
-                "cause": None if score.unscored is None else score.unscored.cause.value,
+                "cause": None if score.error is None else score.error.cause.value,
             }
             for row in result.numbered()
             for name, score in row.scored.scores.items()

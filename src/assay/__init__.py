@@ -55,8 +55,8 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.records import Sample as Sample
     from assay.records import Score as Score
     from assay.records import ScoredSample as ScoredSample
+    from assay.records import ScoreError as ScoreError
     from assay.records import ToolCall as ToolCall
-    from assay.records import Unscored as Unscored
     from assay.sinks.jsonl import JsonlSink as JsonlSink
     from assay.store.store import Store as Store
 
@@ -84,7 +84,7 @@ _HOMES = {
     "assay.live.scorer": "LiveScorer",
     "assay.metrics.base": "Metric",
     "assay.metrics.decorator": "metric",
-    "assay.records": "Context Evidence Message Sample Score ScoredSample ToolCall Unscored",
+    "assay.records": "Context Evidence Message Sample Score ScoredSample ToolCall ScoreError",
     "assay.evaluation.result": "Result",
     "assay.sinks.jsonl": "JsonlSink",
     "assay.store.store": "Store",

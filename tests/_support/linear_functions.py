@@ -85,7 +85,7 @@ NOT_READ = {
     "assay.metrics.deepeval.jev_eval:checked": "asks whether it is blank",
     "assay.metrics.deepeval.matching:exact_match": "compares it as a whole",
     "assay.metrics.deepeval.summarization:coverage": "counts verdicts",
-    "assay.evaluation.score_sample:unscored_sample": "keeps the message",
+    "assay.evaluation.score_sample:skipped_sample": "keeps the message",
     "assay.metrics.ragas.context_entity_recall:exact_recall": "compares names as a whole",
     "assay.metrics.ragas.summarization_score:conciseness": "takes lengths",
     "assay.sinks.masking:hider": "says whether texts are hidden",

@@ -77,7 +77,7 @@ def test_files_are_named(tmp_path: Path) -> None:
 
 
 def test_a_guard_says_what_it_lets_pass() -> None:
-    ways = {"on_timeout": "block", "on_error": "block", "on_unscored": "block"}
+    ways = {"on_timeout": "block", "on_error": "block", "on_skipped": "block"}
     guard = assay.guard("faithfulness", JUDGE, threshold=0.8, deadline=1, **ways)  # type: ignore[arg-type]
     assert repr(guard).startswith(
         "Guard(['faithfulness'], ScriptedJudge(support), threshold={'faithfulness': 0.8}, dead"

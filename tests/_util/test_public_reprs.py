@@ -32,7 +32,7 @@ def test_every_public_object_reads_well(result: Result) -> None:
     score = scored.scores["faithfulness"]
     judge = ScriptedJudge(support=lambda claim, passage: "supported")
     decision = guard(
-        "faithfulness", judge=judge, threshold=0.5, on_timeout="block", on_error="block", on_unscored="pass"
+        "faithfulness", judge=judge, threshold=0.5, on_timeout="block", on_error="block", on_skipped="pass"
     ).check(scored.sample)
     things = [
         result, first, scored, score, scored.sample, scored.sample.contexts[0],

@@ -17,7 +17,7 @@ from assay.data.bedrock.results import bedrock_result, metric_name
 from assay.data.bedrock.write import bedrock_record, write_bedrock
 from assay.errors import Cause, InputError
 from assay.metrics.systems import system_entries
-from assay.records import Context, Sample, Score, ScoredSample, Turn, Unscored, Verdict
+from assay.records import Context, Sample, Score, ScoredSample, ScoreError, Turn, Verdict
 
 
 def text(said: str) -> dict[str, Any]:
@@ -241,7 +241,7 @@ JUDGED = {
         metric="bedrock:professional_style@original", value=0.75, texts={"reason": ("Plain.",)}
     ),
     "faithfulness": Score(
-        metric="faithfulness", unscored=Unscored(cause=Cause.NO_CONTEXT, message="nothing was retrieved")
+        metric="faithfulness", error=ScoreError(cause=Cause.NO_CONTEXT, message="nothing was retrieved")
     ),
     "deepeval:bias@original": Score(metric="deepeval:bias@original", value=1.0, convention="no opinions"),
 }

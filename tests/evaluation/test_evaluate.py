@@ -171,7 +171,7 @@ class Exploding(Metric):
         raise ZeroDivisionError("my own metric is wrong")
 
 
-def test_a_broken_metric_is_unscored_and_the_others_are_kept(judge, tmp_path):
+def test_a_broken_metric_is_skipped_and_the_others_are_kept(judge, tmp_path):
     result = evaluate(ROWS, [Exploding(), Faithfulness()], judge, store=tmp_path)
     assert result.metrics["faithfulness"].mean == 0.5
     assert result.metrics["exploding"].causes == {Cause.BUG: 3}
@@ -388,7 +388,7 @@ def test_half_an_emoji_and_an_object_in_metadata_cost_nothing(judge, tmp_path):
     assert [scored.sample.metadata for scored in result] == [{}, {}, {"x": 1}]
 
 
-def test_a_score_that_cannot_be_written_is_one_unscored_score(judge, tmp_path):
+def test_a_score_that_cannot_be_written_is_one_skipped_score(judge, tmp_path):
     from assay import metric
 
     @metric
@@ -517,7 +517,7 @@ def test_to_pandas_keeps_gaps_as_gaps(judge, tmp_path):
     assert list(frame["id"]) == ["a", "d"]
     assert frame["faithfulness"].isna().tolist() == [False, True]
     assert frame["faithfulness"].mean() == 1.0
-    assert frame["faithfulness_unscored"].tolist()[1] == "no_context"
+    assert frame["faithfulness_error"].tolist()[1] == "no_context"
 
 
 def test_to_jsonl_writes_every_row_with_its_evidence(judge, tmp_path):

@@ -158,7 +158,7 @@ def test_all_rows_end_and_every_recoverable_one_is_scored(faulted):
 
 
 @pytest.mark.long
-def test_every_other_one_is_unscored_with_its_cause_and_the_raw_reply(faulted):
+def test_every_other_one_is_skipped_with_its_cause_and_the_raw_reply(faulted):
     result, _, _ = faulted
     causes = {"malformed": Cause.PARSE, "silent": Cause.TIMEOUT, "filtered": Cause.CONTENT_FILTER}
     failures = {(failure.id, failure.metric): failure for failure in result.failures}
@@ -181,7 +181,7 @@ def test_no_fault_becomes_a_number(faulted):
     result, _, _ = faulted
     for scored in result:
         for score in scored.scores.values():
-            assert (score.value is None) == (score.unscored is not None)
+            assert (score.value is None) == (score.error is not None)
             assert score.value is None or math.isfinite(score.value)
         if scored.values["faithfulness"] is not None:
             assert scored.values["faithfulness"] == 0.5  # the founding is in the contexts, the towers are not

@@ -297,4 +297,4 @@ def test_faithfulness_of_a_reply(
     (scored,) = result
     score = scored.scores["faithfulness"]
     assert score.value == value
-    assert (None if score.unscored is None else score.unscored.cause) == cause
+    assert (None if score.error is None else score.error.cause) == cause

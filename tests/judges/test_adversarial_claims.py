@@ -68,5 +68,5 @@ async def test_a_refusal_that_goes_on_is_scored_and_a_mere_one_is_not(judge):
         question=sample.question, contexts=sample.contexts, answer="The documents do not mention a limit. Sorry!"
     )
     score = await Faithfulness().score(mere, judge)
-    assert score.unscored.cause is Cause.NO_CLAIMS
+    assert score.error.cause is Cause.NO_CLAIMS
     assert score.texts["not_judged"] == ("The documents do not mention a limit.", "Sorry!")

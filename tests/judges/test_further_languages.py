@@ -59,7 +59,7 @@ def test_a_row_is_scored_with_evidence_in_its_own_words(language):
 
 
 @pytest.mark.parametrize("language", ROWS)
-def test_what_asks_for_other_readings_stays_unscored(tmp_path, language):
+def test_what_asks_for_other_readings_stays_skipped(tmp_path, language):
     result = evaluate([ROWS[language]], ["faithfulness", "answer_directness"], store=tmp_path)
     assert result.metrics["faithfulness"].scored == 1
     assert result.metrics["answer_directness"].causes == {Cause.LANGUAGE: 1}

@@ -139,9 +139,9 @@ def test_what_is_wrong_becomes_a_reason(scorer: Any) -> None:
     live.submit(sample(id="left", status="abandoned"))
     assert live.flush(10)
     for answer, (cause, message) in cases.items():
-        unscored = live.result(answer).scores["probe"].unscored
-        assert (unscored.cause, message in unscored.message) == (cause, True)
-    assert live.result("left").scores["probe"].unscored.cause == Cause.PARTIAL
+        error = live.result(answer).scores["probe"].error
+        assert (error.cause, message in error.message) == (cause, True)
+    assert live.result("left").scores["probe"].error.cause == Cause.PARTIAL
     assert live.health().causes == {"bug": 2, "timeout": 1, "no_claims": 1, "partial": 1}
 
 

@@ -118,8 +118,8 @@ def test_all_but_the_label_is_the_metrics() -> None:
 def test_a_score_without_a_value_has_the_label_too() -> None:
     found = asyncio.run(LabelledMetric(Faithfulness(), "mine").score(Sample(), reader()))
     assert found.metric == "mine"
-    assert found.unscored is not None
-    assert found.unscored.cause is Cause.MISSING_INPUT
+    assert found.error is not None
+    assert found.error.cause is Cause.MISSING_INPUT
     original = asyncio.run(LabelledMetric(named("ragchecker:recall@original"), "mine").score(Sample(), reader()))
     assert original.metric == "mine"
 

@@ -67,7 +67,7 @@ def test_without_earlier_contexts_nothing_changes(history: tuple[Turn, ...]) -> 
     assert list(found.verdicts) == ["answer/contexts"]
     assert list(found.parts) == ["mean_probability"]
     without = Sample(question="q", answer="The bridge is grey.", history=history)
-    missing = score(Faithfulness(), without).unscored
+    missing = score(Faithfulness(), without).error
     assert missing is not None
     assert missing.cause == "missing_input"
 

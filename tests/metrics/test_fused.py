@@ -36,7 +36,7 @@ SAMPLE = Sample(
 
 async def scores(judge: Any, metrics: str = METRICS, sample: Sample = SAMPLE) -> dict[str, Any]:
     scored = await score_sample(sample, resolve_metrics(metrics.split(",")), judge)
-    return {name: (score.value, score.unscored and score.unscored.cause) for name, score in scored.scores.items()}
+    return {name: (score.value, score.error and score.error.cause) for name, score in scored.scores.items()}
 
 
 async def test_scores_are_those_of_single_readings_for_fewer_calls() -> None:

@@ -92,10 +92,10 @@ def test_a_field_with_a_default_is_optional() -> None:
     assert score_of(optional).value == 1.0  # the row has no reference
 
 
-def test_a_wrong_value_is_unscored_and_names_the_function() -> None:
-    unscored = score_of(wrong_return).unscored
-    assert unscored.cause is Cause.BUG
-    assert "wrong_return returned list" in unscored.message
+def test_a_wrong_value_is_skipped_and_names_the_function() -> None:
+    error = score_of(wrong_return).error
+    assert error.cause is Cause.BUG
+    assert "wrong_return returned list" in error.message
 
 
 @pytest.mark.parametrize(

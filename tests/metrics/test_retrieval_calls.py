@@ -118,5 +118,5 @@ async def test_only_the_tools_that_retrieve() -> None:
 )
 async def test_what_cannot_be_measured(sample: Sample, cause: str) -> None:
     score = await RetrievalCalls().score(sample, JUDGE)
-    assert score.unscored is not None
-    assert score.unscored.cause == cause
+    assert score.error is not None
+    assert score.error.cause == cause

@@ -221,9 +221,9 @@ def test_metrics_of_texts_alone_have_no_value_where_a_passage_is_a_picture() -> 
     sample = Sample(question="q", answer="It is so.", contexts=(Context(text="t"), Context(text="c", image=URI)))
     (metric,) = resolve_metrics("faithfulness")
     score = asyncio.run(metric.score(sample, judge))
-    assert score.unscored is not None
-    assert score.unscored.cause is Cause.NEEDS_VISION
-    assert "passage 2 has a picture" in score.unscored.message
+    assert score.error is not None
+    assert score.error.cause is Cause.NEEDS_VISION
+    assert "passage 2 has a picture" in score.error.message
     assert judge.asked == {}
     told = Turn(question="p", answer="a", contexts=(Context(text="c", image=URI),))
     earlier = replace(sample, contexts=(Context(text="t"),), history=(told,))

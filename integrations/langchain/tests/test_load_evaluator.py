@@ -250,7 +250,7 @@ async def test_a_second_answer_that_is_no_text_is_compared_with_nothing(predicti
         ),
     ],
 )
-def test_a_trajectory_that_cannot_be_read_is_unscored(given: dict[str, Any], cause: str, reason: str) -> None:
+def test_a_trajectory_that_cannot_be_read_is_skipped(given: dict[str, Any], cause: str, reason: str) -> None:
     made: Any = load_evaluator("trajectory", judge=JUDGE)
     whole = {"prediction": "a", "input": "q", "agent_trajectory": "1. search", **given}
     found = made.evaluate_agent_trajectory(**whole)

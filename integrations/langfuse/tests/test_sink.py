@@ -49,8 +49,8 @@ def test_a_score_says_value_target_time_and_evidence(server: LangfuseServer) -> 
     assert found["comment"].startswith("faithfulness = 0.500")
     assert found["metadata"]["assay.judge"] == "judge-a"
     assert found["environment"] == "production"
-    unscored = sent(server, "context_recall")
-    assert (unscored["dataType"], unscored["value"]) == ("CATEGORICAL", "unscored: timeout")
+    error = sent(server, "context_recall")
+    assert (error["dataType"], error["value"]) == ("CATEGORICAL", "failed: timeout")
     assert server.problems == []
 
 

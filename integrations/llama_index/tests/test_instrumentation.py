@@ -124,7 +124,7 @@ def test_a_failing_judge_and_sink_leave_the_host_alone(kit):
         assert str(kit.engine().query(QUESTION)) == "Cats purr when calm."
         assay.flush(10)
         health = assay.health()
-    assert health.live.unscored == 1
+    assert health.live.no_value == 1
     assert health.live.undelivered == 1
 
 

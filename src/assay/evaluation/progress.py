@@ -164,10 +164,10 @@ class _Line:
 def status_parts(result: Result) -> list[str]:
     """What is known of the scores so far: the mean of the first metric, the judge's calls, and what has no value."""
     first = next(iter(result.metrics.values()), None)
-    unscored = sum(summary.total - summary.scored for summary in result.metrics.values())
+    errors = sum(summary.total - summary.scored for summary in result.metrics.values())
     calls = result.usage.calls
     said = [f"{first.metric} {first.mean:.3f}"] if first is not None and first.mean is not None else []
-    return [*said, *([pluralize(calls, "call")] if calls else []), *([f"{unscored:,} not scored"] if unscored else [])]
+    return [*said, *([pluralize(calls, "call")] if calls else []), *([f"{errors:,} not scored"] if errors else [])]
 
 
 def fitting(parts: list[str], room: int) -> str:

@@ -202,11 +202,11 @@ class Result:
     def failures(self) -> list[Failure]:
         """Every score without a value, row by row; rows that are lost come last, with the cause `lost`."""
         found = [
-            Failure(row.number, row.scored.sample.id, name, score.unscored.cause.value, score.unscored.message,
-                    score.unscored.raw)
+            Failure(row.number, row.scored.sample.id, name, score.error.cause.value, score.error.message,
+                    score.error.raw)
             for row in self.numbered()
             for name, score in row.scored.scores.items()
-            if score.unscored is not None
+            if score.error is not None
         ]  # fmt: skip
         return found + self._lost_scores() if self.lost else found
 
@@ -272,7 +272,7 @@ class Result:
         yield from map(record_of, self.numbered())
 
     def to_pandas(self) -> pandas.DataFrame:
-        """All rows as a DataFrame; unscored cells are missing, with the cause in `<metric>_unscored`.
+        """All rows as a DataFrame; skipped cells are missing, with the cause in `<metric>_error`.
 
         A value by another system's convention stands there, with "by_convention" beside it.
         """
@@ -312,7 +312,7 @@ class Result:
     @property
     def columns(self) -> list[str]:
         """The names in `records`."""
-        cells = [name for metric in self.metrics for name in (metric, f"{metric}_unscored")]
+        cells = [name for metric in self.metrics for name in (metric, f"{metric}_error")]
         return ["row", "id", "question", "contexts", "answer", "reference", *cells]
 
     def __str__(self) -> str:
@@ -342,5 +342,5 @@ def record_of(row: Row) -> dict[str, Any]:
     }
     for name, score in row.scored.scores.items():
         flat[name] = score.value
-        flat[f"{name}_unscored"] = score.why_unmeasured
+        flat[f"{name}_error"] = score.why_unmeasured
     return flat

@@ -4,7 +4,7 @@
 
 Range 0 to 1, higher is better. Source: ragas 0.1, which compares the judge's strings exactly; here two mentions are
 the same entity whatever their case, spacing and leading "the", and a name counts only where it stands in the text. An
-empty retrieval scores 0.0. A reference that names no entity leaves nothing to recall and is unscored.
+empty retrieval scores 0.0. A reference that names no entity leaves nothing to recall and is skipped.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class ContextEntityRecall(Metric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reference, contexts = await read_entities(sample, judge)
         if not reference:
-            return self.unscored(Cause.NOT_APPLICABLE, "the reference names no entity")
+            return self.skip(Cause.NOT_APPLICABLE, "the reference names no entity")
         there = {same_entity(name) for name in contexts}
         shared = tuple(name for name in reference if same_entity(name) in there)
         texts = {"reference": reference, "contexts": contexts, "shared": shared}

@@ -8,7 +8,7 @@ one claim of the reference.
 
 Range 0 to 1, lower is better. Source: RAGChecker (Ru et al., 2024), ragas 0.1.22. A wrong claim that no single
 passage supports is made up, not noise, and counts in neither mode; hallucination counts it. Passages are read one by
-one (the cells of the matrix): what only several together support is not attributed to any. Unscored when answer or
+one (the cells of the matrix): what only several together support is not attributed to any. Skipped when answer or
 reference makes no claim: without a reference claim every passage would be irrelevant and every claim wrong.
 """
 
@@ -146,11 +146,11 @@ def score_noise(metric: Metric, reading: NoiseReading, mode: Mode) -> Score:
         mode: Of which passages: "relevant", or "irrelevant" alone.
 
     Returns:
-        The share, 0 to 1, lower is better; unscored where answer or reference makes no claim.
+        The share, 0 to 1, lower is better; skipped where answer or reference makes no claim.
     """
     if reading.without_claims:
         message = f"the {reading.without_claims} makes no checkable claim"
-        return metric.unscored(Cause.NO_CLAIMS, message, texts=reading.not_judged)
+        return metric.skip(Cause.NO_CLAIMS, message, texts=reading.not_judged)
     correct, found, recalled = reading.correct, reading.found, reading.recalled
     relevant = relevant_passages(recalled)
     return metric.scored(

@@ -72,6 +72,6 @@ def formula(lens: Lens) -> str:
 
 
 def _value(one: DefinitionResult) -> str:
-    if one.score.unscored is not None:
-        return str(one.score.unscored.cause)
+    if one.score.error is not None:
+        return str(one.score.error.cause)
     return f"{one.score.value:.2f}" + ("" if one.score.convention is None else " by convention")

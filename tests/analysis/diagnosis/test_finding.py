@@ -87,7 +87,7 @@ def test_each_kind_of_failure_has_its_label(tmp_path: Path) -> None:
 
 
 def test_only_a_measured_value_on_the_wrong_side_fails_a_row(tmp_path: Path) -> None:
-    """1 of 2 claims supported is 0.5. The third row has no context, so its faithfulness is unscored."""
+    """1 of 2 claims supported is 0.5. The third row has no context, so its faithfulness is skipped."""
     rows = [row(SUN, [SUN], None), row(f"{SUN} {RAIN}", [SUN], None), row(SUN, [], None)]
     result = scored(tmp_path, rows, "faithfulness")
     assert labels(find_causes(result)) == {2: "unsupported addition"}

@@ -152,7 +152,7 @@ def told(score: Score, names: Mapping[str, str]) -> str:
     """What a score tells in a line."""
     reasons = {verdict.reason for verdicts in score.verdicts.values() for verdict in verdicts if verdict.reason}
     tells = [
-        score.unscored.cause.value if score.unscored else f"{score.low:g} to {score.high:g}, {score.direction}",
+        score.error.cause.value if score.error else f"{score.low:g} to {score.high:g}, {score.direction}",
         f"by convention: {score.convention[:BEGINNING]}" if score.convention else "",
         ", ".join(f"{name} of {len(verdicts)}" for name, verdicts in score.verdicts.items()),
         f"reasons: {', '.join(sorted(_named(one, names) for one in reasons))}" if reasons else "",
@@ -181,8 +181,8 @@ async def _lacking(metric: Metric, changed: Mapping[str, Sample]) -> str:
     fates = []
     for what, sample in changed.items():
         score = await metric.score(sample, AnyJudge())
-        if score.unscored is not None:
-            fates.append(f"{what}: {score.unscored.cause.value}")
+        if score.error is not None:
+            fates.append(f"{what}: {score.error.cause.value}")
         elif score.convention is not None:
             fates.append(f"{what}: {score.value:g}")
     return "; ".join(fates)

@@ -275,8 +275,8 @@ def test_what_was_not_measured(name: str, sample: Sample, cause: Cause, conventi
     )  # fmt: skip
     ours = asyncio.run(named(f"deepeval:{name}").score(sample, judge))
     assert ours.value is None
-    assert ours.unscored is not None
-    assert ours.unscored.cause is cause
+    assert ours.error is not None
+    assert ours.error.cause is cause
     theirs = asyncio.run(named(f"deepeval:{name}@original").score(sample, judge))
     assert theirs.value == convention
     assert (theirs.convention is None) is (convention is None)

@@ -116,14 +116,14 @@ def test_every_entry_has_a_label_of_its_own() -> None:
         ("json_schema_validation", Sample(answer="{}", reference='{"type": "nothing"}'), Cause.NOT_APPLICABLE),
     ],
 )
-def test_nothing_to_measure_is_unscored(name: str, sample: Sample, cause: Cause) -> None:
+def test_nothing_to_measure_is_skipped(name: str, sample: Sample, cause: Cause) -> None:
     judge = ScriptedJudge(
         criterion=lambda *_: True, rating=lambda _: 1, ask=lambda _: "first", similarity=worlds.cosine
     )
     found = score(named(f"langchain:{name}"), sample, judge)
     assert found.value is None
-    assert found.unscored is not None
-    assert found.unscored.cause is cause
+    assert found.error is not None
+    assert found.error.cause is cause
 
 
 @pytest.mark.parametrize(

@@ -76,9 +76,9 @@ def test_what_the_judge_sees(name: str, shown: list[str]) -> None:
     ],
 )
 def test_no_number_without_a_measurement(name: str, sample: Sample, cause: Cause) -> None:
-    unscored = score_of(name, sample).unscored
-    assert unscored is not None
-    assert unscored.cause is cause
+    error = score_of(name, sample).error
+    assert error is not None
+    assert error.cause is cause
 
 
 def test_a_reference_is_no_need_of_hallucination() -> None:

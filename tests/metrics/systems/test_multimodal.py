@@ -257,7 +257,7 @@ def test_contradictions_count_where_the_formula_says_so() -> None:
     assert asked("deepeval_faithfulness", sample)[0].value == 0.5  # one of two is contradicted
     empty = replace(SAMPLE, answer="I do not know.")
     assert asked("deepeval_faithfulness@original", empty)[0].convention is not None
-    assert asked("deepeval_faithfulness", empty)[0].unscored is not None
+    assert asked("deepeval_faithfulness", empty)[0].error is not None
 
 
 def test_statements_count_by_the_question() -> None:
@@ -281,8 +281,8 @@ def test_a_question_may_have_a_picture_and_an_answer_several() -> None:
     assert all(";base64," not in part for call in server.chats for part in texts_of(call.body))
     twice = replace(SAMPLE, question=question + question)
     score, _ = asked("relevance", twice)
-    assert score.unscored is not None
-    assert score.unscored.cause is Cause.NOT_APPLICABLE
+    assert score.error is not None
+    assert score.error.cause is Cause.NOT_APPLICABLE
 
 
 def texts_of(body: dict[str, Any]) -> list[str]:
@@ -320,7 +320,7 @@ def test_the_bytes_of_a_picture_are_no_language() -> None:
 
 
 def cause_of(score: Score) -> Cause | None:
-    return score.unscored and score.unscored.cause
+    return score.error and score.error.cause
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,7 @@ def test_a_value_by_convention_is_marked_and_counts_in_no_mean() -> None:
 def test_trace_stores_are_told_no_number_that_was_not_measured() -> None:
     result = assay.evaluate([BLANK], ["ragas:faithfulness@original"], judge=JUDGE, store=None)
     (annotation,) = annotations_of(next(iter(result)))
-    assert (annotation.value, annotation.label, annotation.cause) == (None, "unscored", "by_convention")
+    assert (annotation.value, annotation.label, annotation.cause) == (None, "skipped", "by_convention")
     assert annotation.explanation is not None
     assert "by convention" in annotation.explanation
 

@@ -189,12 +189,12 @@ HELLO = (Message(role="user", content="hello"),)
         ),
     ],
 )
-def test_nothing_to_measure_is_unscored(name: str, sample: Sample, cause: Cause) -> None:
+def test_nothing_to_measure_is_skipped(name: str, sample: Sample, cause: Cause) -> None:
     judge = ScriptedJudge(criterion=lambda *_: True, similarity=worlds.cosine, ask=lambda question: "Other")
     found = score(named(f"openevals:{name}"), sample, judge)
     assert found.value is None
-    assert found.unscored is not None
-    assert found.unscored.cause is cause
+    assert found.error is not None
+    assert found.error.cause is cause
 
 
 def test_what_openevals_gives_for_nothing_is_a_convention() -> None:

@@ -142,4 +142,4 @@ def test_no_metric_gives_a_number_by_convention_without_the_original_profile(met
     for case in CASES.values():
         score = asyncio.run(system_entries("ragas")[metric].make().score(sample(case), Assumptions(case, metric)))
         assert score.convention is None
-        assert score.unscored is None or score.unscored.cause is not Cause.BUG, score
+        assert score.error is None or score.error.cause is not Cause.BUG, score

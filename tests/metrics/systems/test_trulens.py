@@ -343,7 +343,7 @@ def test_bleu_and_rouge_of_samples() -> None:
 
 
 def cause_of(score: Score) -> Cause | None:
-    return score.unscored.cause if score.unscored is not None else None
+    return score.error.cause if score.error is not None else None
 
 
 FULL = Sample(question="When did it open?", contexts=(Context(text="It opened in 1931."),), answer="It opened in 1931.")

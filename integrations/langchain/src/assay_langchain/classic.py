@@ -23,7 +23,7 @@ except ImportError as error:
 class _OneMetric:
     """A metric, the judge it asks, and how its score is handed back: `{"score", "value", "reasoning"}`.
 
-    An unscored case has `score` None and its cause as `value`: so has a value that is no text, where the metric needs
+    A skipped case has `score` None and its cause as `value`: so has a value that is no text, where the metric needs
     one (bad_row), and NaN (missing_input). As in LangChain, a needed `input` or `reference` of None raises ValueError.
     """
 

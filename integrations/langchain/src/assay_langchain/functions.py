@@ -32,7 +32,7 @@ class Scorer:
         self.judge = resolve_judge(judge)
 
     async def ascore(self, make: Callable[[], HostRow]) -> ScoredSample:
-        """The row that `make` returns, with its scores. A row that cannot be made is unscored (bad_row)."""
+        """The row that `make` returns, with its scores. A row that cannot be made is skipped (bad_row)."""
         return await score_host_row(read_host_row(make), self.metrics, JudgementCache(self.judge))
 
     def score(self, make: Callable[[], HostRow]) -> ScoredSample:
@@ -56,7 +56,7 @@ def one_metric(metric: MetricSpec, judge: JudgeSpec) -> tuple[Metric, Scorer]:
 
 
 def comment_on(score: Score, sample: Sample) -> str:
-    """The score and its evidence in words; for an unscored one, the reason."""
+    """The score and its evidence in words; for an skipped one, the reason."""
     from assay.extension import score_in_words
 
     return score_in_words(score, sample)
@@ -78,7 +78,7 @@ def as_evaluator(metric: Metric | str, judge: JudgeSpec = None) -> Callable[...,
 
     `langsmith.evaluate(evaluators=[...])` takes it, and so does whoever calls openevals' evaluators; there the passages
     may come as `contexts` or `context`. Otherwise they are looked for in outputs, inputs and reference outputs. An
-    unscored case has `score` None, the reason as `comment` and its cause in `metadata["unscored"]["cause"]`. A value
+    skipped case has `score` None, the reason as `comment` and its cause in `metadata["error"]["cause"]`. A value
     that is no text where the metric needs one is such a case (bad_row); nothing is raised for it.
     """
     one, scorer = one_metric(metric, judge)

@@ -35,7 +35,7 @@ from assay_langchain.handler import AssayCallbackHandler
 class GuardRunnable(Runnable[Any, Any]):
     """A guard as the last step of a chain that ends with a dict of question, contexts and answer.
 
-        guard = assay.guard(on_timeout="pass", on_error="block", on_unscored="block", fallback="I did not find that.")
+        guard = assay.guard(on_timeout="pass", on_error="block", on_skipped="block", fallback="I did not find that.")
         chain | GuardRunnable(guard)
 
     guard       what decides
@@ -44,7 +44,7 @@ class GuardRunnable(Runnable[Any, Any]):
 
     Contexts are documents, texts, dicts, or one text. Returns the answer as it stands in the dict, or the fallback;
     raises GuardBlocked where the guard has none. A dict without one of the three keys raises InputError; None and
-    empty values are no error, the guard's `on_unscored` says what becomes of them.
+    empty values are no error, the guard's `on_skipped` says what becomes of them.
     """
 
     def __init__(self, guard: Guard, *, column_map: Mapping[str, str] | None = None) -> None:
@@ -136,7 +136,7 @@ class GuardedChain(Runnable[Any, Any]):
         sample = caught.sample()
         if sample is not None:
             return sample
-        # nothing was heard of the chain: without contexts the guard's `on_unscored` decides
+        # nothing was heard of the chain: without contexts the guard's `on_skipped` decides
         rules = self._rules
         return Sample(question=question_of(input, rules.question_key), answer=answer_of(output, rules.answer_key))
 
@@ -147,7 +147,7 @@ class GuardedChain(Runnable[Any, Any]):
 def guarded(chain: Runnable[Any, Any], guard: Guard, *, rules: CaptureRules | None = None) -> GuardedChain:
     """`chain` behind `guard`: the same runnable, whose answer goes out only when the guard allows it.
 
-        guard = assay.guard(on_timeout="pass", on_error="block", on_unscored="block", fallback="I did not find that.")
+        guard = assay.guard(on_timeout="pass", on_error="block", on_skipped="block", fallback="I did not find that.")
         safe = guarded(rag_chain, guard)
         safe.invoke("Why do cats purr?")
 
@@ -216,7 +216,7 @@ class _Caught(DisabledIntake):
         return True
 
     def count_error(self, error: BaseException, where: str) -> None:
-        """What breaks capture leaves no sample, and that is counted by the guard, as unscored."""
+        """What breaks capture leaves no sample, and that is counted by the guard, as skipped."""
 
     def health(self) -> Health:
         return Health(submitted=len(self._submissions))

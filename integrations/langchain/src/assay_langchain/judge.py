@@ -29,7 +29,7 @@ class LangChainJudge(FrameworkJudge):
                or callback of the model, nor LangSmith. LangChain's caches are not used; judgements are kept by us
     vision     whether it may be shown pictures. None: as its profile says; where that says nothing, models over an
                `openai` client may, since such an endpoint refuses what it cannot read. Where it may not, or refuses
-               them, what has pictures is *unscored: needs_vision*
+               them, what has pictures is *skipped: needs_vision*
     options    mask, timeout, deadline, max_attempts, max_concurrency, window_tokens ...: see `FrameworkJudge`
 
     Raises InputError for what is no chat model.

@@ -24,7 +24,7 @@ class AssayRunEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
     """Scores a run of a RAG application with all `metrics` at once; one result per metric.
 
     Question, answer and reference come from the run and its example, under any accepted name; contexts from the run's
-    outputs, its inputs, or its retriever runs. An unscored metric gives `score=None`, the cause as `value` and the
+    outputs, its inputs, or its retriever runs. A skipped metric gives `score=None`, the cause as `value` and the
     reason as `comment`.
     """
 

@@ -96,7 +96,7 @@ def _mean(metric: Metric, told: Sequence[Annotation]) -> EvaluationResult:
     return EvaluationResult(
         key=f"{metric.label}_mean",
         score=total / len(values) if values else None,
-        value=None if values else "unscored",
+        value=None if values else "skipped",
         comment=comment,
         metadata=coverage,
         evaluator_info=coverage,

@@ -45,7 +45,7 @@ class AssayEvaluator(BaseEvaluator):
     The result's `score` is the value and `feedback` the evidence in words. What could not be scored has
     `invalid_result` set, the cause in `invalid_reason`, and neither score nor passing: in `BatchEvalRunner` one such
     row leaves the others untouched. NaN and None are missing (missing_input); any other value that is no text, where
-    the metric needs one, is unscored (bad_row). Nothing but cancellation is raised.
+    the metric needs one, fails (bad_row). Nothing but cancellation is raised.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ def _why_not(score: Score) -> str | None:
     """Why there is no measured value; None where there is one."""
     if score.convention is not None:
         return f"{BY_CONVENTION}: {score.convention}"
-    return None if score.unscored is None else f"{score.unscored.cause}: {score.unscored.message}"
+    return None if score.error is None else f"{score.error.cause}: {score.error.message}"
 
 
 def evaluators(

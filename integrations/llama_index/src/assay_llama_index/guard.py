@@ -78,7 +78,7 @@ class GuardedQueryEngine(BaseQueryEngine):
 def guarded_query_engine(engine: BaseQueryEngine, guard: Guard) -> GuardedQueryEngine:
     """`engine` behind `guard`: the same query engine, whose answers go out only when the guard allows it.
 
-        guard = assay.guard(on_timeout="pass", on_error="block", on_unscored="block", fallback="I did not find that.")
+        guard = assay.guard(on_timeout="pass", on_error="block", on_skipped="block", fallback="I did not find that.")
         safe = guarded_query_engine(engine, guard)
         safe.query("Why do cats purr?")
 
@@ -95,7 +95,7 @@ def guarded_query_engine(engine: BaseQueryEngine, guard: Guard) -> GuardedQueryE
 class AssayNodeGuard(BaseNodePostprocessor):
     """Drops the nodes that do not help to answer the question.
 
-        post = AssayNodeGuard(threshold=0.3, on_timeout="pass", on_error="pass", on_unscored="pass")
+        post = AssayNodeGuard(threshold=0.3, on_timeout="pass", on_error="pass", on_skipped="pass")
         engine = index.as_query_engine(node_postprocessors=[post])
 
     judge          a judge, its name, or None for the embedded one
@@ -104,7 +104,7 @@ class AssayNodeGuard(BaseNodePostprocessor):
     keep_at_least  so many stay in any case: the most probable ones
     deadline       seconds after which the engine goes on, whatever the judge does
     on_timeout     "pass" leaves all nodes where the judge was not done in time, "block" only the first `keep_at_least`
-    on_error       the same where the judge failed, and `on_unscored` where there is no question. None of the three
+    on_error       the same where the judge failed, and `on_skipped` where there is no question. None of the three
                    has a default
 
     Nodes stay in their order and are not changed. Nodes without text (images) are not judged, and stay.
@@ -123,7 +123,7 @@ class AssayNodeGuard(BaseNodePostprocessor):
         deadline: float = 2.0,
         on_timeout: Otherwise,
         on_error: Otherwise,
-        on_unscored: Otherwise,
+        on_skipped: Otherwise,
     ) -> None:
         super().__init__()
         metric = metrics.ContextRelevance(unit="passage")
@@ -136,7 +136,7 @@ class AssayNodeGuard(BaseNodePostprocessor):
             deadline=deadline,
             on_timeout=on_timeout,
             on_error=on_error,
-            on_unscored=on_unscored,
+            on_skipped=on_skipped,
         )
         if isinstance(keep_at_least, bool) or not isinstance(keep_at_least, int) or keep_at_least < 0:
             raise InputError(f"keep_at_least: expected a number of nodes, got {keep_at_least!r}")

@@ -25,7 +25,7 @@ class LlamaIndexJudge(FrameworkJudge):
                the judge's own, so that its calls never stand in a trace of the application
     vision     whether it may be shown pictures, as image blocks. None: LlamaIndex' own class for OpenAI, and what is
                made from it, may; other LLMs may drop such blocks without a word. Where it may not, or its endpoint
-               refuses them, what has pictures is *unscored: needs_vision*
+               refuses them, what has pictures is *skipped: needs_vision*
     options    mask, timeout, deadline, max_attempts, max_concurrency, window_tokens ...: see `FrameworkJudge`
 
     `AssayInstrumentation` takes no call of a judge for one of the application. Other handlers on LlamaIndex' dispatcher

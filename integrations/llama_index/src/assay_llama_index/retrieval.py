@@ -82,7 +82,7 @@ def _passages(ids: Sequence[str] | None, texts: Sequence[str] | None) -> tuple[C
 
 def _in_arguments(score: Score) -> str:
     """Why there is no score, in the words of `compute`."""
-    message = score.unscored.message if score.unscored else "no score"
+    message = score.error.message if score.error else "no score"
     for field, argument in _ARGUMENTS.items():
         message = message.replace(f"{field!r}", argument)
     return message if message.startswith(score.metric) else f"{score.metric}: {message}"

@@ -42,7 +42,7 @@ EVENT_NAME = "event.name"
 def evaluation_attributes(annotation: Annotation, response_id: str | None) -> dict[str, str | int | float | bool]:
     """The attributes of the event that tells of one score.
 
-    The label is "unscored" where there is no measurement, and is left out where there is one: the value says it. The
+    The label is "skipped" where there is no measurement, and is left out where there is one: the value says it. The
     cause of a missing measurement is the type of the error.
     """
     found: dict[str, Any] = {

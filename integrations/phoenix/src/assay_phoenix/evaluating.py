@@ -41,9 +41,9 @@ class AssayEvaluator(Evaluator):  # type: ignore[misc, unused-ignore]
     options  of `assay.evaluation.adapters.MetricAdapter`: store, budget, deadline, mask, texts
 
     A score has the value, the evidence as explanation, judge, version, range and evidence as metadata. Where there is
-    no measurement it has no value, but the label "unscored" and the reason. Columns and dicts are read under any
-    accepted name; `input_mapping` takes other names to `question`, `contexts`, `answer` and `reference`. Nothing is
-    raised for a row: Phoenix would end the whole evaluation, after ten tries.
+    no measurement it has no value, but the label "skipped" or "failed" and the reason. Columns and dicts are read
+    under any accepted name; `input_mapping` takes other names to `question`, `contexts`, `answer` and `reference`.
+    Nothing is raised for a row: Phoenix would end the whole evaluation, after ten tries.
     """
 
     def __init__(

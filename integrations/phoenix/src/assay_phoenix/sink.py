@@ -40,8 +40,9 @@ class PhoenixSink(RemoteSink):
                        passages become annotations of its documents
     options            those of every remote sink: verify, attempts, patience, dry_run, mask, texts
 
-    An annotation has the metric as name, the score or the label "unscored", the explanation, and judge, version, range
-    and evidence as metadata. Writing the same score again replaces the annotation; another judge's stands beside it.
+    An annotation has the metric as name, the score or the label "skipped" or "failed", the explanation, and judge,
+    version, range and evidence as metadata. Writing the same score again replaces the annotation; another judge's
+    stands beside it.
     A span that the server does not have yet is waited for. Samples without the id are skipped, and counted as such.
     """
 

@@ -102,7 +102,7 @@ def evaluate_in_shards(
 
     Other arguments are those of `evaluate`. A budget in memory is kept in the job's folder (where that is an address,
     in the store's) and holds for all workers and all reruns. A row over which two workers die while it is read alone
-    is put in quarantine: unscored (bug), and the notes name it. A shard that costs three workers without such a row,
+    is put in quarantine: failed (bug), and the notes name it. A shard that costs three workers without such a row,
     or has more than three of them, is set aside: the run is not `complete` then.
     Raises InputError, JudgeFailure and StoreError as `evaluate` does, and EvaluationInterrupted at Ctrl-C.
     """

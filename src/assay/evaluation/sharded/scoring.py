@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 from assay.data import RowError
 from assay.errors import SETTLED, Cause, JudgeFailure
 from assay.evaluation.run import JudgeMonitor
-from assay.evaluation.score_sample import score_sample, storable, unscored_sample
+from assay.evaluation.score_sample import score_sample, skipped_sample, storable
 from assay.evaluation.sharded.manifest import Folder
 from assay.evaluation.sharded.shards import Shard, ShardedData
 from assay.evaluation.summary import Summary
@@ -122,10 +122,10 @@ class ShardScorer:
                 if fatal:
                     raise fatal[0]
                 if isinstance(row, RowError):
-                    scored = unscored_sample(Sample(id=row.id), recipe.metrics, Cause.BAD_ROW, row.message)
+                    scored = skipped_sample(Sample(id=row.id), recipe.metrics, Cause.BAD_ROW, row.message)
                 elif number in guilty:
                     said = f"row {number} of {shard.name} is in quarantine: its worker died over it twice"
-                    scored = unscored_sample(row, recipe.metrics, Cause.BUG, said)
+                    scored = skipped_sample(row, recipe.metrics, Cause.BUG, said)
                 else:
                     if alone is not None:
                         alone(number)
@@ -175,7 +175,7 @@ _STAYING = SETTLED | {Cause.BAD_ROW, Cause.BUG, Cause.TOO_LONG}
 
 
 def _may_pass(score: Score) -> bool:
-    return score.unscored is not None and score.unscored.cause not in _STAYING
+    return score.error is not None and score.error.cause not in _STAYING
 
 
 def _lean(scored: ScoredSample) -> ScoredSample:

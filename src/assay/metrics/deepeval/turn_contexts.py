@@ -52,7 +52,7 @@ class _OverWindows(SystemMetric):
         ))  # fmt: skip
         values = [1.0 if value is None else value for value, _ in found if self.original or value is not None]
         if not values:
-            return self.unscored(Cause.NOT_APPLICABLE, "no exchange in which there is something to judge")
+            return self.skip(Cause.NOT_APPLICABLE, "no exchange in which there is something to judge")
         verdicts = {f"window {n}": one for n, (_, one) in enumerate(found, 1) if one}
         parts = {f"window {n}": value for n, (value, _) in enumerate(found, 1) if value is not None}
         return self.scored(sum(values) / len(values), verdicts=verdicts, parts=parts)

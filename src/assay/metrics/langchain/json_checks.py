@@ -47,7 +47,7 @@ class _OnJson(SystemMetric):
     input_rules: ClassVar = TAKES_BLANK_TEXTS
 
     def value(self, sample: Sample, field: str) -> Any:
-        """The value in a text of the sample. Raises JudgeFailure, which makes it unscored, where there is none."""
+        """The value in a text of the sample. Raises JudgeFailure, which makes it skipped, where there is none."""
         try:
             return read_broken(getattr(sample, field) or "", original=self.original)
         except NotJson as error:
@@ -105,7 +105,7 @@ class JsonSchemaValidation(_OnJson):
         try:
             wrong = await json_schema_errors(self.value(sample, "answer"), schema)
         except InputError as error:
-            return self.unscored(Cause.NOT_APPLICABLE, str(error))
+            return self.skip(Cause.NOT_APPLICABLE, str(error))
         return self.scored(float(not wrong), texts={"errors": wrong} if wrong else {})
 
     def _in_reference(self, sample: Sample) -> Any:

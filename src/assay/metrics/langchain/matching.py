@@ -4,7 +4,7 @@
     regex_match  the reference is a regular expression that matches from the answer's first character on (re.match)
 
 `exact_match` takes out ASCII punctuation and digits where asked, and compares in lower case. A pattern that would take
-more than some seconds is given up, and the row unscored. Source: langchain-classic 1.0.8.
+more than some seconds is given up, and the row skipped. Source: langchain-classic 1.0.8.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class RegexMatch(SystemMetric):
         try:
             pattern = compiled(sample.reference or "", self.flags, "the reference")
         except InputError as error:
-            return self.unscored(Cause.MISSING_INPUT, str(error))
+            return self.skip(Cause.MISSING_INPUT, str(error))
         return self.scored(float(await matches(pattern, sample.answer or "")))
 
 

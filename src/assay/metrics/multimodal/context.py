@@ -62,7 +62,7 @@ class ContextualRecall(MultiModalMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reading = await reference_against_contexts(sample, judge)
         if not reading.verdicts:
-            return self.unscored(Cause.NO_CLAIMS, "the reference makes no checkable claim", texts=reading.not_judged)
+            return self.skip(Cause.NO_CLAIMS, "the reference makes no checkable claim", texts=reading.not_judged)
         evidence = reading.with_parts(**expected_share(reading.verdicts))
         return self.scored(share_supported(reading.verdicts), **evidence)
 
@@ -85,7 +85,7 @@ class ContextualRelevancy(MultiModalMetric):
         useful = Usefulness(question, sample.passages, None, sample.spoken, earlier)
         asked = [*([inquiry] if inquiry.sentences else []), *([useful] if shown else [])]
         if not asked:
-            return self.unscored(Cause.NO_CONTEXT, "the contexts have no sentence and no picture")
+            return self.skip(Cause.NO_CONTEXT, "the contexts have no sentence and no picture")
         found = await ask(judge, *asked)
         sentences, passages = found[0] if inquiry.sentences else (), found[-1]
         pictures = tuple(replace(passages[n], passage=len(sentences) + k) for k, n in enumerate(shown))

@@ -40,7 +40,7 @@ class Faithfulness(MultiModalMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reading = await answer_against_conversation(sample, judge)
         if not reading.verdicts:
-            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
+            return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
         evidence = reading.with_parts(**expected_share(reading.verdicts))
         return self.scored(share_supported(reading.verdicts), **evidence)
 
@@ -63,7 +63,7 @@ class DeepEvalFaithfulness(MultiModalMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reading = await answer_against_conversation(sample, judge)
         if not reading.verdicts:
-            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
+            return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
         return self.scored(share_not_contradicted(reading.verdicts), **reading.evidence)
 
 

@@ -10,7 +10,7 @@ values are equal, or where the judge says yes to the `rubric` of that key, else 
 
 For a list, `list_aggregator` says how the numbers of its objects become one: "all" (default) 1 where each is 1, else 0;
 "average" their mean. Without `aggregator` it does so for each key over the objects that have it. Nothing to compare is
-unscored; openevals gives 0 for "average" and 1 for "all". Source: openevals 0.2.2, create_json_match_evaluator.
+skipped; openevals gives 0 for "average" and 1 for "all". Source: openevals 0.2.2, create_json_match_evaluator.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class JsonMatch(SystemMetric):
         """The score of two objects without a key that counts, or of two lists without objects."""
         message = "answer and reference have no key to compare"
         if not self.original or self.aggregator is None:
-            return self.unscored(Cause.NOT_APPLICABLE, message)
+            return self.skip(Cause.NOT_APPLICABLE, message)
         value = float((self.list_aggregator if listed else self.aggregator) == "all")
         return replace(self.scored(value), convention=message)
 

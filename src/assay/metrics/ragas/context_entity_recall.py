@@ -45,7 +45,7 @@ class ContextEntityRecall(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reference, contexts = await read_entities(sample, judge)
         if not reference:
-            return self.unscored(Cause.NOT_APPLICABLE, "the reference names no entity")
+            return self.skip(Cause.NOT_APPLICABLE, "the reference names no entity")
         there = set(contexts)
         shared = tuple(entity for entity in reference if entity in there)
         value = exact_recall(reference, contexts, GUARD if self.original else 0.0)

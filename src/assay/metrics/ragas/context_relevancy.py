@@ -94,7 +94,7 @@ class ContextRelevancy(SystemMetric):
         extractions = await ask(judge, *(_extraction(sample, vote) for vote in votes))
         count, found = (_original if self.original else _located)(sample, extractions)
         if not count:
-            return self.unscored(Cause.NO_CONTEXT, "the contexts hold no sentence")
+            return self.skip(Cause.NO_CONTEXT, "the contexts hold no sentence")
         agreement = await self._agreement(found, judge)
         value = relevancy(agreement, [len(one) for one in found], count)
         score = self.scored(
@@ -153,7 +153,7 @@ class ContextRelevancy0022(SystemMetric):
         (extracted,) = await ask(judge, _extraction(sample))
         count, (found,) = (_whole if self.original else _located)(sample, (extracted,))
         if not count:
-            return self.unscored(Cause.NO_CONTEXT, "the contexts hold no sentence")
+            return self.skip(Cause.NO_CONTEXT, "the contexts hold no sentence")
         value = relevancy(1.0, [len(found)], count)
         return self.scored(min(value, 1.0), parts={"sentences": count}, texts={"extraction_1": found})
 

@@ -26,7 +26,7 @@ from assay.metrics.ragas.common import REFUSES_NO_CONTEXTS
 from assay.metrics.shared_inquiries import gather
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.metrics.systems.input_rules import InputRules
-from assay.records import Sample, Score, Unscored
+from assay.records import Sample, Score, ScoreError
 
 Levels = tuple[tuple[int, str], ...]
 
@@ -50,10 +50,10 @@ class DoubleJudge(SystemMetric):
         if certain is not None:
             return self.scored(certain, parts={"by_words": 1.0})
         ratings = await gather(*(self._rating(question, sample, judge) for question in self.questions))
-        failures = [one for one in ratings if isinstance(one, Unscored)]
+        failures = [one for one in ratings if isinstance(one, ScoreError)]
         levels = [one for one in ratings if isinstance(one, int)]
         if failures and not (self.original and levels):
-            return self.unscored(failures[0].cause, failures[0].message, raw=failures[0].raw)
+            return self.skip(failures[0].cause, failures[0].message, raw=failures[0].raw)
         parts = {f"rating_{number}": float(level) for number, level in enumerate(levels, 1)}
         return self.scored(mean_rating(levels, self.levels[-1][0]), parts=parts)
 
@@ -61,12 +61,12 @@ class DoubleJudge(SystemMetric):
         """The value that follows from the words alone; None where a judge is needed."""
         return None
 
-    async def _rating(self, question: str, sample: Sample, judge: Judge) -> int | Unscored:
+    async def _rating(self, question: str, sample: Sample, judge: Judge) -> int | ScoreError:
         try:
             inquiry = Rating(question, self.levels, material_of(sample, self.shown), language=sample.spoken)
             return (await judge.find(inquiry)).level
         except JudgeFailure as failure:
-            return Unscored(cause=failure.cause, message=failure.message, raw=failure.raw)
+            return ScoreError(cause=failure.cause, message=failure.message, raw=failure.raw)
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ class FactualCorrectness(SystemMetric):
         value = self._value(tp, fp, fn)
         if value is None:
             message = f"{self.mode} has no value: no claim that it counts"
-            return self.unscored(Cause.NO_CLAIMS, message, verdicts=readings)
+            return self.skip(Cause.NO_CLAIMS, message, verdicts=readings)
         parts: dict[str, float] = {"tp": tp, "fp": fp, "fn": fn, "exact": value}
         counted = expected_counts(*verdicts)
         expected = None if counted is None else self._value(*counted)

@@ -33,7 +33,7 @@ class Faithfulness(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reading = await answer_against_conversation(replace(sample, history=()), judge)
         if not reading.verdicts:
-            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
+            return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
         evidence = reading.with_parts(**expected_share(reading.verdicts))
         return self.scored(share_supported(reading.verdicts), **evidence)
 

@@ -39,11 +39,11 @@ class FaithfulnessWithHHEM(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reading = await answer_against_conversation(replace(sample, history=()), judge)
         if not reading.verdicts:
-            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
+            return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
         known = probabilities(reading.verdicts)
         if known is None:
             message = f"{self.label} needs a judge that gives probabilities, as the embedded one does"
-            return self.unscored(Cause.JUDGE_CANNOT, message)
+            return self.skip(Cause.JUDGE_CANNOT, message)
         return self.scored(share_rounded(known), **reading.with_parts(**expected_share(reading.verdicts)))
 
 

@@ -19,7 +19,7 @@ from assay.inquiries import Similarity
 from assay.judges.protocol import Judge
 from assay.metrics.shared_inquiries import cosines
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
-from assay.records import Sample, Score, Unscored
+from assay.records import Sample, Score, ScoreError
 
 
 def reached(cosine: float, threshold: float) -> float:
@@ -42,7 +42,7 @@ class SemanticSimilarity(SystemMetric):
         if self.threshold is not None and not math.isfinite(self.threshold):
             raise InputError(f"SemanticSimilarity: threshold must be a finite number, not {self.threshold!r}")
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         return None if self.original else super().missing(sample)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:

@@ -55,7 +55,7 @@ class SummarizationScore(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         summary, text = sample.answer or "", "\n".join(context.text for context in sample.reference_contexts or ())
         if not text.strip():
-            return self.unscored(Cause.MISSING_INPUT, f"{self.label} needs 'reference_contexts', which are empty")
+            return self.skip(Cause.MISSING_INPUT, f"{self.label} needs 'reference_contexts', which are empty")
         questions = await judge.find(KeyQuestions(text, self.questions, sample.spoken))
         if not questions:
             raise JudgeFailure(Cause.PARSE, "the judge wrote no question to this text")

@@ -2,7 +2,7 @@
 
 One folder per system, and the folder is the registry: each file in it with a tuple `ENTRIES` adds the metrics that
 these describe. `"SYSTEM:NAME"` is the metric without what its system invents: a case that leaves nothing to measure
-is unscored. `"SYSTEM:NAME@original"` gives the numbers of the system to the letter; what it gives by convention is
+is skipped. `"SYSTEM:NAME@original"` gives the numbers of the system to the letter; what it gives by convention is
 marked so and counts in no mean.
 """
 

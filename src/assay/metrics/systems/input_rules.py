@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.errors import Cause
-from assay.records import Context, Sample, Unscored
+from assay.records import Context, Sample, ScoreError
 
 _STAND_IN = "-"
 
@@ -31,7 +31,7 @@ class InputRules:
     takes_blank: tuple[str, ...] = ()
     blank_reference: Cause | None = None
 
-    def refusal(self, sample: Sample, needs: tuple[str, ...], label: str) -> Unscored | None:
+    def refusal(self, sample: Sample, needs: tuple[str, ...], label: str) -> ScoreError | None:
         """Say why the system has no value for a sample.
 
         Args:
@@ -45,9 +45,9 @@ class InputRules:
         for field in self.refuses_empty:
             if field in needs and _is_empty(getattr(sample, field)):
                 message = f"{label}: the original refuses an empty field: {field}"
-                return Unscored(cause=Cause.MISSING_INPUT, message=message)
+                return ScoreError(cause=Cause.MISSING_INPUT, message=message)
         if self.blank_reference and sample.contexts and not (sample.reference or "").strip():
-            return Unscored(cause=self.blank_reference, message="the reference is empty")
+            return ScoreError(cause=self.blank_reference, message="the reference is empty")
         return None
 
     def filled(self, sample: Sample) -> Sample:

@@ -41,7 +41,7 @@ class Comprehensiveness(Scaled):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         points = await judge.find(Extraction("key points", TASK, (("SOURCE", text_of(sample)),), 0, sample.spoken))
         if not points:
-            return self.unscored(Cause.NO_CLAIMS, "the source has no key points")
+            return self.skip(Cause.NO_CLAIMS, "the source has no key points")
         summary = (("SUMMARY", sample.answer or ""),)
         choices = self.choices(LOWEST, HIGHEST)
         verdicts = await judge.find(Classification("inclusion", QUESTION, points, choices, summary, 0, sample.spoken))

@@ -117,9 +117,9 @@ class _Side:
     def _score(self, score: Score) -> dict[str, Any]:
         ends = {name.partition("/")[2] for name in score.verdicts}
         formula, gap = filled_in(score), None
-        if score.unscored is not None:
-            reply = score.unscored.raw and score.unscored.raw[:_LONGEST_NOTE]
-            gap = _present(cause=score.unscored.cause.value, message=score.unscored.message, reply=reply)
+        if score.error is not None:
+            reply = score.error.raw and score.error.raw[:_LONGEST_NOTE]
+            gap = _present(cause=score.error.cause.value, message=score.error.message, reply=reply)
         return _present(
             value=None if self._index is self._sample and score.measured else rounded(score.value),
             formula=formula,

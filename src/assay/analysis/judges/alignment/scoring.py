@@ -34,7 +34,7 @@ class LabelledClaims(Metric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         texts = self.claims.get(sample.key(), ())
         if not texts:
-            return self.unscored(Cause.NO_CLAIMS, "no claim of this sample is labelled")
+            return self.skip(Cause.NO_CLAIMS, "no claim of this sample is labelled")
         claims = tuple(Claim(text=text, span=Span(0, len(text))) for text in texts)
         verdicts = await judge.find(Support(claims, sample.passages, sample.question, sample.spoken))
         return self.scored(share_supported(verdicts), verdicts={"claims/contexts": verdicts})
@@ -50,7 +50,7 @@ class LabelledPassages(Metric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         if not sample.passages:
-            return self.unscored(Cause.NO_CONTEXT, "there are no passages")
+            return self.skip(Cause.NO_CONTEXT, "there are no passages")
         verdicts = await judge.find(Usefulness(sample.question or "", sample.passages, None, sample.spoken))
         useful = sum(verdict.label == "useful" for verdict in verdicts)
         return self.scored(useful / len(verdicts), verdicts={"question/contexts": verdicts})
