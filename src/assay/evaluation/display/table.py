@@ -152,9 +152,12 @@ def groups_table(groups: Mapping[str, Mapping[str, Summary]], column: str) -> Re
     """The means of groups of rows, a line for each metric in each."""
     from assay._util.tables import Column, make_table, number
 
-    columns = [
-        *(Column(title=column, least=min(12, len(column))), "metric", number("mean", "bold")),
-        *(Column(title=INTERVAL, wraps=False), number("scored")),
+    columns: list[Column | str] = [
+        Column(title=column, least=min(12, len(column))),
+        "metric",
+        number("mean", "bold"),
+        Column(title=INTERVAL, wraps=False),
+        number("scored"),
     ]
     rows = [
         (value if n == 0 else "", *cells(summary)[:4])
