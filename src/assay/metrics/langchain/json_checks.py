@@ -43,7 +43,7 @@ def canonical(value: Any) -> str:
 class _OnJson(SystemMetric):
     """A check of the value in the answer."""
 
-    needs: ClassVar = ("answer", "reference")
+    needs: ClassVar[tuple[str, ...]] = ("answer", "reference")
     input_rules: ClassVar = TAKES_BLANK_TEXTS
 
     def value(self, sample: Sample, field: str) -> Any:

@@ -30,7 +30,7 @@ class StringDistance(SystemMetric):
     normalize_score  False: edits are counted, not divided
     """
 
-    needs: ClassVar = ("answer", "reference")
+    needs: ClassVar[tuple[str, ...]] = ("answer", "reference")
     input_rules: ClassVar = TAKES_BLANK_TEXTS
     direction: ClassVar[Direction] = "lower"
     kind: ClassVar[str] = "{}distance"
