@@ -75,10 +75,9 @@ def _first(lines: list[bytes]) -> bytes:
 
 
 def _open(path: Path) -> BinaryIO:
-    file = path.open("rb")
-    zipped = file.read(2) == b"\x1f\x8b"
-    file.seek(0)
-    return cast(BinaryIO, gzip.open(file, "rb")) if zipped else file
+    with path.open("rb") as file:
+        zipped = file.read(2) == b"\x1f\x8b"
+    return cast(BinaryIO, gzip.open(path, "rb")) if zipped else path.open("rb")
 
 
 def _line(line: bytes, number: int) -> Iterator[Item]:
