@@ -302,7 +302,7 @@ READ: dict[str, Call] = {
     "assay.capture.serialised:messages_in": _values,
     "assay.capture.serialised:passages_in": _values,
     "assay.capture.serialised:passed_on": lambda f, t: _values(lambda value: f(value, {t: [t]}), t),
-    "assay.capture.serialised:plain": _values,
+    "assay.capture.serialised:unwrap_value": _values,
     "assay.capture.serialised:text_written": _values,
     "assay.capture.serialised:texts_sent": _values,
     "assay._util.normalise:json_object": _values,

@@ -22,6 +22,7 @@ from assay.metrics._context_recall import ContextRecall
 from assay.metrics._context_relevance import ContextRelevance
 from assay.metrics._context_utilization import ContextUtilization
 from assay.metrics._faithfulness import Faithfulness
+from assay.metrics._faithfulness import share_supported as share_supported
 from assay.metrics._hallucination import Hallucination
 from assay.metrics._noise_sensitivity import NoiseSensitivity
 from assay.metrics._nugget_recall import NuggetRecall

@@ -21,9 +21,9 @@ from assay.errors import Cause, JudgeFailure, MissingExtra
 from assay.inquiries.base import Inquiry
 from assay.inquiries.rating import RatingResult
 from assay.judges.protocol import METER, Judge, Meter
-from assay.metrics._tool_calls import tool_evidence
 from assay.metrics.languages import languages_in
 from assay.metrics.parameters import check_parameters
+from assay.metrics.tool_calls import tool_evidence
 from assay.records import Direction, Sample, Score, ScoreError, Verdict
 from assay.text.languages import code_of
 

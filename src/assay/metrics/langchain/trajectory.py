@@ -16,10 +16,10 @@ from assay.errors import Cause
 from assay.inquiries import Rating
 from assay.judges.protocol import Judge
 from assay.metrics._aspect_critique import material_of
-from assay.metrics._tool_calls import calls
 from assay.metrics.shared_inquiries import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
 from assay.metrics.systems.conversation import call_text
+from assay.metrics.tool_calls import calls
 from assay.records import Sample, Score
 
 ASKED = (
