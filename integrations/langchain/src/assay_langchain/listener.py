@@ -16,7 +16,7 @@ from assay.capture.conversations import NAMES
 from assay.capture.history import has_summary
 from assay.judges.protocol import JUDGING
 from assay.live.handlers.captured import Remembered
-from assay.live.handlers.finished import FinishedTraces, Forgets
+from assay.live.handlers.trace_submitter import Forgets, TraceSubmitter
 from assay.live.intake import is_off
 from assay.live.protocol import Intake
 from assay.records import Sample
@@ -49,8 +49,8 @@ class Listener:
         self._off = is_off(scorer)
         self._rules = rules
         self._include = include
-        self._finished = FinishedTraces(collector, scorer, rules, remembered, self._make, self._count)
-        self.left_out = self._finished.left_out
+        self._submitter = TraceSubmitter(collector, scorer, rules, remembered, self._make, self._count)
+        self.left_out = self._submitter.left_out
 
     def start(
         self,
@@ -126,7 +126,7 @@ class Listener:
                 if len(trace.members) == 1 or ids.followed():
                     self._identify(trace)
                 if self._include is None or self._include(trace.root):
-                    self._finished.submit(trace)
+                    self._submitter.submit(trace)
                 else:
                     self.left_out["excluded"] += 1
         except KeyboardInterrupt:
@@ -209,7 +209,7 @@ class Listener:
 
     def knows(self, run: UUID) -> bool:
         """Whether this run is followed already, by this handler or by another of the same scorer."""
-        return self._finished.knows(run)
+        return self._submitter.knows(run)
 
     @contextmanager
     def counting(self, where: str) -> Iterator[None]:

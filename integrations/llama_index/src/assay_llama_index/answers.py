@@ -8,7 +8,7 @@ from typing import Any
 
 from assay.capture import Document, Rules, Run, RunCollector, Trace
 from assay.live.handlers.captured import Remembered
-from assay.live.handlers.finished import FinishedTraces, Forgets
+from assay.live.handlers.trace_submitter import Forgets, TraceSubmitter
 from assay.live.protocol import Intake
 from assay.records import Sample
 from assay_llama_index import responses
@@ -35,8 +35,8 @@ class Answers:
         self._collector = collector
         self._rules = rules
         self._faults = faults
-        self._finished = FinishedTraces(collector, intake, rules, remembered, self._make, faults.count)
-        self.left_out = self._finished.left_out
+        self._submitter = TraceSubmitter(collector, intake, rules, remembered, self._make, faults.count)
+        self.left_out = self._submitter.left_out
 
     def returned(self, root: Run, result: Any) -> None:
         """The outermost call returned: its answer is complete, or a stream."""
@@ -154,7 +154,7 @@ class Answers:
         self.streams.pop(str(root.id), None)
         trace = self._collector.end(root.id, outputs, error=error, documents=documents, ids=ids)
         if trace is not None:
-            self._finished.submit(trace)
+            self._submitter.submit(trace)
 
     def _make(self, trace: Trace) -> tuple[Sample | None, Forgets]:
         by_memory = notes_of(trace.root).by_memory
