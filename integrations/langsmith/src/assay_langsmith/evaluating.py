@@ -36,8 +36,8 @@ class AssayEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
     A result has the metric as key, the score, the evidence as comment, and judge, version, range and evidence as
     metadata. Where there is no measurement it has no score, but the value "skipped: CAUSE" or "failed: CAUSE".
     Question, answer and contexts are those of the run's inputs and outputs under any accepted name, the reference that
-    of the example; what is not there is read from the runs below (contexts: from the retrievers). Nothing is raised for a
-    run.
+    of the example; what is not there is read from the runs below (contexts: from the retrievers). Nothing is raised for
+    a run.
     """
 
     def __init__(
