@@ -11,11 +11,12 @@ import random
 import tempfile
 from pathlib import Path
 
-from assay import BaseJudge, Claim, Span, Verdict, evaluate
+from assay import evaluate
 from assay.analysis.judges.alignment.alignment import align
 from assay.analysis.judges.alignment.labelling_session import session
-from assay.judges import Answer
+from assay.judges import Answer, BaseJudge
 from assay.judges.calibrated import calibrated
+from assay.records import Claim, Span, Verdict
 
 
 class Generous(BaseJudge):

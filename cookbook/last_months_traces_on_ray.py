@@ -17,7 +17,8 @@ import assay_ray
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from assay import Budget, Prices
+from assay import Budget
+from assay.judges import Prices
 
 TRACES = Path(__file__).parent / "data" / "traces.jsonl"
 JUDGE = None  # the embedded one. "openai:MODEL" names an LLM: then cpus=0.25, since its workers wait most of the time

@@ -61,7 +61,7 @@ NOT_READ = {
     "assay.evaluation.sharded.estimate:estimate": "looks whose judge a name is",
     "assay.capture.answering_call:mark_prompted": "asks whether passages stand in prompts, by `Prompt.holds`",
     "assay.capture.contexts:unique_contexts": "compares them as a whole",
-    "assay.capture.messages:role_of": "looks a role up",
+    "assay.records.messages:role_of": "looks a role up",
     "assay.inquiries.back_questions:questions_of": "takes the texts out of a reply",
     "assay.inquiries.schemas:passage_sections": "puts titles before them",
     "assay.inquiries.schemas:question_section": "puts a title before it",
@@ -276,7 +276,8 @@ def _json(read: Any, text: str) -> None:
 
 READ: dict[str, Call] = {
     "assay.config.line_numbers:lines_of": lambda lines_of, text: lines_of(text),
-    "assay.analysis.gates.markdown:code": lambda code, text: code(text),
+    "assay._util.markdown:code": lambda code, text: code(text),
+    "assay._util.markdown:code_cell": _first,
     "assay.capture.answering_call:spaced": _first,
     "assay.capture.answering_call:PromptText.holds": lambda f, t: f(Given([t + "x"]), "x" + t),
     "assay.capture.assemble:answer_of": _values,
@@ -286,8 +287,11 @@ READ: dict[str, Call] = {
     "assay.capture.snapshots:size_of": _values,
     "assay.capture.messages:last_answer": lambda f, t: f([_message(t)]),
     "assay.capture.messages:last_question": lambda f, t: f([_message(t)]),
-    "assay.capture.messages:prompt_of": lambda f, t: f([_message(t), _message(t)]),
-    "assay.capture.messages:text_of": lambda f, t: f(_message(t)),
+    "assay.records.messages:prompt_of": lambda f, t: f([_message(t), _message(t)]),
+    "assay.records.messages:is_message": lambda f, t: f(_message(t)),
+    "assay.records.messages:text_in": lambda f, t: f([{"type": "text", "text": t}] * 2),
+    "assay.records.messages:text_of": lambda f, t: f(_message(t)),
+    "assay.records.messages:texts_in": lambda f, t: f([{"type": "text", "text": t}] * 2),
     "assay.capture.messages:turns_before": lambda f, t: f([_message(t), _message(t), _message(t)]),
     "assay.metrics.ragas.data_compy_score:read_table": _first,
     "assay.metrics.ragas.quoted_spans:quotations": lambda f, t: [f(t, 3, apostrophes=one) for one in (True, False)],
@@ -389,7 +393,8 @@ READ: dict[str, Call] = {
     "assay.metrics.shared_inquiries:not_judged": lambda f, t: (f(t, ()), f(t, _claims(t))),
     "assay.evaluation.display.explanation:Explanation": lambda f, t: f(Row(number=1, scored=scored(t))).text(),
     "assay.report.markdown:escaped": _first,
-    "assay.report.markdown:escaped_whole": _first,
+    "assay._util.markdown:escape": _first,
+    "assay.report.html.packing:packed": _first,
     "assay.report.html.packed_row:side_of": lambda f, t: f(_quoted(t), scored("").sample, ["m"], SharedValues()),
     "assay.report.sample_view:painted": lambda f, t: f(
         t, [ViewPart(c.span.start, c.span.end, "red") for c in _claims(t)]

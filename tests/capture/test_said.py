@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.capture import Rules, Run, RunCollector, Trace, sample_of, traces_of
+from assay.capture import CaptureRules, Run, RunCollector, Trace, sample_of, traces_of
 from assay.capture import missing_answer as unanswered
 from assay.capture.answer_text import find_answer_key
 from assay.capture.missing_answer import log_missing_answer, why_unanswered
@@ -117,7 +117,7 @@ def test_the_summary_of_a_talk_whose_messages_are_removed_is_no_answer() -> None
     })  # fmt: skip
     assert sample_of(trace) is None
     assert why(trace) == "its messages are all removed; Rules(answer_run=) can name the run that gives the answer"
-    assert sample_of(trace, Rules(answer_key="summary")).answer == "A talk about cats and purring."  # type: ignore[union-attr]
+    assert sample_of(trace, CaptureRules(answer_key="summary")).answer == "A talk about cats and purring."  # type: ignore[union-attr]
     unused = {"question": "Why?", "messages": []}  # a state that has messages and does not use them
     assert answer(LONG, inputs=unused, outputs={**unused, "reply": LONG}) == LONG
 
@@ -148,7 +148,7 @@ def test_the_answer_stands_in_the_output_or_is_none(outputs: dict[str, str], sai
 
 
 def why(trace: Trace, **rules: Any) -> str:
-    return why_unanswered(trace, Rules(**rules)) or ""
+    return why_unanswered(trace, CaptureRules(**rules)) or ""
 
 
 def test_why_names_the_keys_and_the_rule() -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.capture.messages import prompt_of, search_results_in
+from assay.capture.messages import search_results_in
+from assay.records.messages import prompt_of
 
 
 def block(*texts: str, **more: Any) -> dict[str, Any]:

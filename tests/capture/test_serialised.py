@@ -16,9 +16,9 @@ from assay.capture.serialised import (
     messages_in,
     passages_in,
     passed_on,
-    plain,
     text_written,
     texts_sent,
+    unwrap_value,
 )
 
 JSON = st.recursive(
@@ -66,13 +66,13 @@ JSON = st.recursive(
     ],
 )  # fmt: skip
 def test_wrapping_is_taken_off(dumped: Any, expected: Any) -> None:
-    assert plain(dumped) == expected
-    assert plain({"state": [dumped, "x"]}) == {"state": [expected, "x"]}
+    assert unwrap_value(dumped) == expected
+    assert unwrap_value({"state": [dumped, "x"]}) == {"state": [expected, "x"]}
 
 
 @given(JSON)
 def test_any_json_can_be_read(value: Any) -> None:
-    found = plain(value)
+    found = unwrap_value(value)
     assert json.loads(json.dumps(found)) == found
     assert isinstance(documents_in(found), dict)
     assert isinstance(texts_sent(found), tuple)
@@ -85,7 +85,7 @@ def test_json_as_deep_as_python_reads_it() -> None:
     deep: Any = "x"
     for _ in range(900):
         deep = {"kwargs": {"a": deep}, "lc": 1}
-    assert isinstance(plain(deep), dict)
+    assert isinstance(unwrap_value(deep), dict)
 
 
 DOCUMENT = {"id": "d1", "page_content": "one", "metadata": {"page": 3}, "type": "Document"}
@@ -93,7 +93,7 @@ DOCUMENT = {"id": "d1", "page_content": "one", "metadata": {"page": 3}, "type": 
 
 def test_documents_are_found_under_any_key() -> None:
     wrapped = {"lc": 1, "type": "constructor", "id": ["langchain", "Document"], "kwargs": DOCUMENT}
-    found = documents_in(plain({"context": [wrapped], "question": "Why?", "scores": [1, 2]}))
+    found = documents_in(unwrap_value({"context": [wrapped], "question": "Why?", "scores": [1, 2]}))
     assert found == {"context": [Document("one", "d1", {"page": 3})]}
     assert documents_in([DOCUMENT]) == {"": [Document("one", "d1", {"page": 3})]}
     assert documents_in([{"role": "user", "content": "Why?"}]) == {}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from assay._util.timestamps import seconds_at
 from assay.data import RowError
-from assay.data.exports import by_trace, json_of, read_records, within
+from assay.data.exports import by_trace, in_time_range, json_of, read_records
 from assay.errors import InputError
 from assay.records import Sample
 
@@ -124,6 +124,6 @@ def test_texts_of_json(value: Any, found: Any) -> None:
 def test_a_limit_counts_samples_not_errors() -> None:
     bad = RowError(number=1, id=None, message="torn")
     items = [bad, Sample(id="a", metadata={"ended": 1.0}), bad, Sample(id="b", metadata={"ended": 2.0}), Sample(id="c")]
-    assert list(within(items, limit=2)) == items[:4]
-    assert list(within(items, since=2.0)) == [bad, bad, items[3]]
-    assert list(within(items, until=2.0)) == [bad, items[1], bad]
+    assert list(in_time_range(items, limit=2)) == items[:4]
+    assert list(in_time_range(items, since=2.0)) == [bad, bad, items[3]]
+    assert list(in_time_range(items, until=2.0)) == [bad, items[1], bad]

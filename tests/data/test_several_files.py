@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from assay.data import RowError, open_data
+from assay.data import RowError, files, open_data
 from assay.data.named_sources import without_secrets
 from assay.errors import InputError
 from assay.records import Sample
@@ -175,3 +175,19 @@ def test_what_brings_nothing_new_stays_in_the_metadata() -> None:
 def test_a_row_of_its_own_with_objects_in_it_stays_a_row() -> None:
     (sample,) = samples([{"question": "q", "answer": "a", "inputs": {"k": 1}, "results": [{"x": 1}]}])
     assert sample.metadata == {"inputs": {"k": 1}, "results": [{"x": 1}]}
+
+
+def test_each_file_is_opened_once_for_its_columns_and_once_for_its_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    real = files.open_bytes
+    monkeypatch.setattr(files, "open_bytes", lambda path: (opened.append(path.name), real(path))[1])
+    for name in "ab":
+        (tmp_path / f"{name}.jsonl").write_text('{"question": "Why?"}\n')
+    data = open_data([tmp_path / "a.jsonl", tmp_path / "b.jsonl"])
+    columns = opened[:]
+    assert len(list(data)) == 2
+    read = [sum(name.startswith(letter) for name in columns) for letter in "ab"]
+    assert read[0] == read[1]  # the first file is not looked at again for the whole
+    assert opened[len(columns) :] == ["a.jsonl", "b.jsonl"]

@@ -14,7 +14,6 @@ from assay.metrics import systems
 from assay.metrics.systems.base import Entry, SystemMetric
 from tests.benchmarks.bench_systems import FIVE
 from tests.metrics.systems.any_judge import AnyJudge
-from tests.metrics.systems.rich import rich
 
 PAGE = Path(__file__).parents[2] / "docs" / "systems.md"
 BEGIN, END = "<!-- tables: python -m tests.docs.systems_page --write -->", "<!-- end of tables -->"
@@ -57,8 +56,9 @@ def _is_decided(inquiry: type) -> bool:
 def asked(name: str) -> str:
     """How many inquiries a metric puts about a sample with five contexts, alone."""
     judge = AnyJudge()
-    answer = rich(name).answer if name.endswith("code_llm_as_judge") else FIVE.answer  # one with code
-    asyncio.run(systems.named(name).score(replace(FIVE, answer=answer), JudgementCache(judge)))
+    system, _, short = name.partition(":")
+    texts = {key: text for key, text in systems.system_entries(system)[short].example.items() if hasattr(FIVE, key)}
+    asyncio.run(systems.named(name).score(replace(FIVE, **texts), JudgementCache(judge)))
     vectors = sum(isinstance(one, Similarity) for one in judge.asked)
     written = len(judge.asked) - vectors
     return f"{written} + {vectors} embeddings" if vectors else str(written)
@@ -81,7 +81,7 @@ def tables() -> str:
     """All tables, one per system."""
     lines: list[str] = []
     for system in systems.SYSTEMS:
-        found = systems.entries(system)
+        found = systems.system_entries(system)
         lines += [f"### {TITLES[system]}", "", *HEAD, *(row(name, entry) for name, entry in found.items()), ""]
     return "\n".join(lines)
 

@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay import Sample, Score, Verdict, evaluate
+from assay import Sample, Score, evaluate
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.evaluation.score_sample import score_sample
 from assay.inquiries import Inquiry, Question, RatingResult
 from assay.judges.base import BaseJudge
 from assay.judges.protocol import Answer
 from assay.metrics import Metric, metric
-from assay.records import Context, ScoreError, Turn, Usage
+from assay.records import Context, ScoreError, Turn, Usage, Verdict
 
 SAMPLE = Sample(
     question="Where is Ulm?",

@@ -99,7 +99,7 @@ def test_what_was_asked_is_not_asked_again(old: Path) -> None:
     "command",
     [
         "runs", "show first", "show first good", "worst faithfulness first", "failures first", "errors first",
-        "causes first", "compare first second", "report first", "gate first --fail-below faithfulness=0", "store size",
+        "causes first", "compare first second", "report first", "gate first --fail-below faithfulness=0", "store info",
 
     ],
 )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from assay import Sample, Score, Verdict, metric
+from assay import Sample, Score, metric
 from assay.capture import RunCollector
 from assay.capture.assemble import sample_of
 from assay.errors import Cause, JudgeFailure
@@ -25,7 +25,7 @@ from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.live.protocol import Intake
 from assay.metrics import METRICS, Metric
-from assay.records import Message, ScoredSample, ToolCall, Usage
+from assay.records import Message, ScoredSample, ToolCall, Usage, Verdict
 from assay.sinks import JsonlSink, read_jsonl
 from assay.sinks.store import StoreSink
 from assay.store.store import Store

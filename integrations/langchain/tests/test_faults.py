@@ -15,7 +15,7 @@ from langchain.agents import create_agent
 from langchain_core.outputs import Generation, LLMResult
 from langchain_core.tools import create_retriever_tool
 
-from assay.capture import Rules
+from assay.capture import CaptureRules
 
 QUESTION = "Why do cats purr?"
 ANSWER = "Cats purr when calm."
@@ -56,7 +56,7 @@ def test_a_fault_in_a_hook_is_counted_once_and_goes_no_further(
         raise fault
 
     for name in ("start", "end"):
-        monkeypatch.setattr(it.handler.journal, name, fail)
+        monkeypatch.setattr(it.handler.collector, name, fail)
     getattr(it.handler, hook)(*HOOKS[hook], run_id=uuid.uuid4())
     assert it.handler.health().errors == {type(fault).__name__: 1}
 
@@ -89,9 +89,8 @@ def test_every_start_end_and_error_event_is_implemented(captured: Any) -> None:
 
 #: Everything of ours, and of the user's, that runs behind a hook.
 PLACES: dict[str, Callable[[Any], tuple[Any, str]]] = {
-    "journal.start": lambda it: (it.handler.journal, "start"),
-    "journal.end": lambda it: (it.handler.journal, "end"),
-    "journal.read": lambda it: (it.handler.journal, "read"),
+    "collector.start": lambda it: (it.handler.collector, "start"),
+    "collector.end": lambda it: (it.handler.collector, "end"),
     "scorer.submit": lambda it: (it.handler.scorer, "submit"),
     "include": lambda it: (it.handler.listener, "_include"),
     "ids at start": lambda it: (assay_langchain.ids, "ids_at_start"),
@@ -104,7 +103,7 @@ PLACES: dict[str, Callable[[Any], tuple[Any, str]]] = {
     "payloads": lambda it: (assay_langchain.listener, "plain"),
     "prompts": lambda it: (assay_langchain.listener, "prompt_of"),
     "assembly": lambda it: (assay_langchain.listener, "sample_of"),
-    "conversations": lambda it: (it.handler.listener._conversations, "complete"),
+    "conversations": lambda it: (it.handler.listener._finished._conversations, "complete"),
 }
 
 
@@ -168,7 +167,7 @@ def test_a_rule_of_the_users_that_fails_loses_its_sample_alone(captured: Any, ki
             raise type(fault)("x")
         return sample
 
-    it = captured(rules=Rules(adjust=adjust))
+    it = captured(rules=CaptureRules(adjust=adjust))
     for question in ("good", "bad", "good as well"):
         assert kit.rag().invoke(question, config=it.config) == ANSWER
     assert sorted(sample.question for sample in it.samples) == ["good", "good as well"]
@@ -183,7 +182,7 @@ def test_where_even_counting_fails_the_host_goes_on(captured: Any, kit: Any, mon
     def fail(*args: Any, **kwargs: Any) -> None:
         raise Fatal("x")
 
-    monkeypatch.setattr(it.handler.journal, "start", fail)
+    monkeypatch.setattr(it.handler.collector, "start", fail)
     monkeypatch.setattr(it.handler.scorer, "count_error", fail)
     assert results(kit, it.config) == results(kit, {})
     assert it.handler.health().left_out["uncounted_errors"] > 0
@@ -195,7 +194,7 @@ def test_the_users_interrupt_passes_through(captured: Any, monkeypatch: Any) -> 
     def interrupt(*args: Any, **kwargs: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(it.handler.journal, "start", interrupt)
+    monkeypatch.setattr(it.handler.collector, "start", interrupt)
     with pytest.raises(KeyboardInterrupt):
         it.handler.on_chain_start({}, "q", run_id=uuid.uuid4())
 
@@ -215,7 +214,7 @@ def test_recording_that_fails_says_no_and_is_counted(captured: Any, kit: Any, mo
     def fail(*args: Any, **kwargs: Any) -> None:
         raise Fatal("x")
 
-    monkeypatch.setattr(it.handler.journal, "add_documents", fail)
+    monkeypatch.setattr(it.handler.collector, "add_documents", fail)
     assert kit.rag(RunnableLambda(find)).invoke(QUESTION, config=it.config) == ANSWER
     assert said.no is False
     assert it.handler.health().errors == {"Fatal": 1}

@@ -17,7 +17,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 from langgraph.graph import END, START, MessagesState, StateGraph
 
-from assay.capture import Rules
+from assay.capture import CaptureRules
 from assay.errors import InputError
 from assay.judges.embedded.judge import EmbeddedJudge
 from assay.judges.scripted import ScriptedJudge
@@ -152,7 +152,7 @@ def test_keys_of_the_applications_own(kit: Any, watched: Any, answer: str, out: 
         return {"said": answer, "trace": "kept", "found": [Document(passage) for passage in PASSAGES]}
 
     it = watched()
-    rules = Rules(question_key="ask_me", answer_key="said", contexts_key="found")
+    rules = CaptureRules(question_key="ask_me", answer_key="said", contexts_key="found")
     chain = guarded(RunnableLambda(run), it.guard, rules=rules)
     result = chain.invoke({"ask_me": QUESTION, "other": "text"})
     assert (result["said"], result["trace"]) == (out, "kept")

@@ -88,7 +88,7 @@ def right(samples: Any) -> None:
 
 def idle(handler: Any) -> None:
     health = handler.health()
-    assert (health.open_traces, health.expired, handler.journal.open_runs) == (0, 0, 0)
+    assert (health.open_traces, health.expired, handler.collector.open_runs) == (0, 0, 0)
 
 
 async def test_shuffled_and_doubled_events_of_interleaved_requests() -> None:

@@ -173,7 +173,7 @@ NAN = float("nan")
     [
         (NAN, "missing_input"),
         (ValueError("timeout"), "bad_row"),
-        ({}, "bad_row"),
+        ({}, "missing_input"),
         ({"a": 1}, "bad_row"),
         (7, "bad_row"),
     ],
@@ -217,7 +217,7 @@ def test_structured_values_are_json(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prediction_b", "cause"), [(NAN, "missing_input"), (ValueError("timeout"), "bad_row"), ({}, "bad_row")]
+    ("prediction_b", "cause"), [(NAN, "missing_input"), (ValueError("timeout"), "bad_row"), ({}, "missing_input")]
 )
 async def test_a_second_answer_that_is_no_text_is_compared_with_nothing(prediction_b: Any, cause: str) -> None:
     for name in ("pairwise_string", "pairwise_string_distance", "pairwise_embedding_distance"):

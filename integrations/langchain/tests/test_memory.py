@@ -23,7 +23,7 @@ made = []
 attach = bench.handler
 bench.handler = lambda **options: made.append(attach(**options)) or made[-1]
 sizes = [size for _, size in bench.memory({INVOCATIONS}, warm=1000)]
-collector = made[0].journal
+collector = made[0].collector
 maps = {{name: len(value) for name, value in vars(collector).items() if isinstance(value, dict)}}
 print(json.dumps({{"sizes": sizes, "maps": maps, "gone": len(collector._gone)}}))
 """

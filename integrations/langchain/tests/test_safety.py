@@ -160,7 +160,7 @@ def test_memory_of_the_collector_is_bounded(captured: Any) -> None:
         it.handler.on_chain_start({}, "q", run_id=uuid.uuid4())
     health = it.handler.health()
     assert (health.open_traces, health.expired) == (10, 40)
-    assert it.handler.journal.open_runs == 10
+    assert it.handler.collector.open_runs == 10
 
 
 def test_documents_with_large_metadata_are_read_shallowly(captured: Any, kit: Any) -> None:

@@ -10,7 +10,7 @@ from assay_langchain import AssayCallbackHandler
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda
 
-from assay.capture import Rules
+from assay.capture import CaptureRules
 from assay.errors import InputError
 from assay.judges.scripted import ScriptedJudge
 from assay.live import LiveScorer
@@ -84,7 +84,7 @@ def test_include_leaves_traces_out(captured: Any, kit: Any) -> None:
 
 
 def test_a_rule_may_leave_a_trace_out(captured: Any, kit: Any) -> None:
-    it = captured(rules=Rules(adjust=lambda sample, trace: None))
+    it = captured(rules=CaptureRules(adjust=lambda sample, trace: None))
     kit.rag().invoke(QUESTION, config=it.config)
     assert it.samples == []
     assert it.handler.health().left_out == {"no_answer": 1}

@@ -150,4 +150,4 @@ def test_fifth_of_the_streams_abandoned_and_nothing_left(captured: Any, kit: Any
     statuses = [sample.status for sample in it.samples]
     assert (statuses.count("complete"), statuses.count("abandoned")) == (80, 20)
     assert it.handler.health().open_traces == 0
-    assert it.handler.journal.open_runs == 0
+    assert it.handler.collector.open_runs == 0

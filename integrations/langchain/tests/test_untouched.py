@@ -252,13 +252,13 @@ async def test_hooks_run_in_the_hosts_own_thread(captured: Any, monkeypatch: Any
 
     it = captured()
     threads = set()
-    start = it.handler.journal.start
+    start = it.handler.collector.start
 
     def note(*args: Any, **kwargs: Any) -> None:
         threads.add(threading.current_thread())
         start(*args, **kwargs)
 
-    monkeypatch.setattr(it.handler.journal, "start", note)
+    monkeypatch.setattr(it.handler.collector, "start", note)
     await FakeListLLM(responses=["a"]).ainvoke("one", config=it.config)
     assert threads == {threading.main_thread()}
 

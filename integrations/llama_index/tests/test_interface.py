@@ -16,7 +16,7 @@ from assay_llama_index import usage_errors as misuse
 from llama_index.core.callbacks import CallbackManager
 from llama_index_instrumentation import get_dispatcher
 
-from assay.capture import Rules
+from assay.capture import CaptureRules
 from assay.capture import missing_answer as unanswered
 from assay.errors import InputError
 from assay.live import LiveScorer
@@ -99,7 +99,7 @@ def test_options_by_other_names_say_how_they_are_called_here(options: Any, said:
 def test_metrics_that_need_a_reference_say_so_at_once(judge):
     with pytest.raises(InputError, match="AssayInstrumentation: context_recall needs a reference"):
         AssayInstrumentation("context_recall", judge)
-    adds = Rules(adjust=lambda sample, trace: sample)
+    adds = CaptureRules(adjust=lambda sample, trace: sample)
     AssayInstrumentation("context_recall", judge, rules=adds).close()
 
 

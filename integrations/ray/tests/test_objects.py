@@ -15,7 +15,7 @@ import assay
 from assay.errors import InputError, StoreError
 from assay.evaluation.sharded.job import evaluate_in_processes
 from assay.evaluation.sharded.manifest import Folder
-from assay.evaluation.sharded.shards import Files
+from assay.evaluation.sharded.shards import ShardedFiles
 from assay.evaluation.sharded.storage import Objects
 from tests.evaluation.sharded.work import judge, write
 
@@ -61,7 +61,7 @@ def test_results_in_a_bucket_are_gone_on_with_by_another_engine(tmp_path: Path, 
 def test_the_second_of_two_workers_leaves_the_first_ones_entry(tmp_path: Path, s3: str) -> None:
     folder = Folder(f"{s3}/race")
     folder.begin({"metrics": "m"})
-    (shard,) = Files.of(write(tmp_path / "a.jsonl", 5)).plan()
+    (shard,) = ShardedFiles.of(write(tmp_path / "a.jsonl", 5)).plan()
     assert folder.finish(shard, [{"row": 1}], {"waiting": 0, "by": "one"})["by"] == "one"
     assert folder.finish(shard, [{"row": 2}], {"waiting": 0, "by": "two"})["by"] == "one"
     assert not Objects(f"{s3}/race").create(f"done/{shard.key}.json", ["{}"])

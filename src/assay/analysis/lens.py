@@ -17,7 +17,7 @@ from assay.evaluation.score_sample import score_sample
 from assay.judges.protocol import Judge
 from assay.metrics import systems
 from assay.metrics.base import Metric
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 from assay.metrics.systems.base import Steps
 from assay.metrics.systems.own import OWN
 from assay.records import Sample, Score
@@ -69,7 +69,7 @@ class Lens:
 def families() -> tuple[str, ...]:
     """The names that more than one formula goes by."""
     found = [own.family for own in OWN.values()]
-    found += [entry.family for system in systems.SYSTEMS for entry in systems.entries(system).values()]
+    found += [entry.family for system in systems.SYSTEMS for entry in systems.system_entries(system).values()]
     return tuple(dict.fromkeys(found))
 
 
@@ -83,7 +83,7 @@ def definitions(family: str) -> tuple[Definition, ...]:
     theirs = (
         Definition(entry.make().label, entry.steps)
         for system in systems.SYSTEMS
-        for entry in systems.entries(system).values()
+        for entry in systems.system_entries(system).values()
         if entry.family == wanted
     )
     found = (*own, *theirs)
@@ -107,7 +107,7 @@ def family_of(name: str) -> str:
 async def alook(sample: Sample, family: str, judge: Judge) -> Lens:
     """The sample under all definitions of a name. Raises InputError for an unknown name."""
     known = definitions(family)
-    metrics: Iterable[Metric] = resolve([one.metric for one in known])
+    metrics: Iterable[Metric] = resolve_metrics([one.metric for one in known])
     scored = await score_sample(sample, list(metrics), judge, score_partial=True)
     first = known[0].steps
     seen = tuple(DefinitionResult(one, scored.scores[one.metric], first.parts_from(one.steps)) for one in known)

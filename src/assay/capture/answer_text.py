@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from assay.capture.answering_call import calls_of, spaced
-from assay.capture.messages import is_message, last_answer, text_of
+from assay.capture.messages import last_answer
 from assay.capture.tree import Run, Trace, side_by_side
 from assay.records.field_names import ACCEPTED, STATE_ANSWER_NAMES, STATE_CONTEXT_NAMES, well_formed
+from assay.records.messages import is_message, text_of
 
 #: What a model wrote of at least so many characters stands in a text by intention; less must be half of the text.
 LONG = 20

@@ -12,27 +12,26 @@ from uuid import UUID
 
 from assay.capture.open_traces import OpenTraces
 from assay.capture.snapshots import are_copies, copy_documents, copy_value, documents_in, readable, size_of, texts_of
-from assay.capture.tree import Document, Kind, Run, Trace, key_of
+from assay.capture.tree import Document, Run, RunKind, Trace, key_of
 
-ASKED: tuple[Kind, ...] = ("tool", "retriever")  # kinds of runs whose inputs are kept: what they were asked
-UNREAD: tuple[Kind, ...] = ("prompt", "parser")  # kinds whose documents given do not matter: they ask no model
-SAYS: tuple[Kind, ...] = ("tool", "llm")  # kinds of runs whose outputs are kept: what they said
-PASSES_ON: tuple[Kind, ...] = ("chain", "agent")  # kinds of runs whose outputs may hold the documents they pass on
+ASKED: tuple[RunKind, ...] = ("tool", "retriever")  # kinds of runs whose inputs are kept: what they were asked
+UNREAD: tuple[RunKind, ...] = ("prompt", "parser")  # kinds whose documents given do not matter: they ask no model
+SAYS: tuple[RunKind, ...] = ("tool", "llm")  # kinds of runs whose outputs are kept: what they said
+PASSES_ON: tuple[RunKind, ...] = ("chain", "agent")  # kinds of runs whose outputs may hold the documents they pass on
 RUN_SIZE = 500  # what a run holds besides texts, in characters
 
 
 class RunCollector(OpenTraces[Run, Trace]):
     """Collects the runs of many traces at once, as trees that can be looked at while they grow.
 
-    See `OpenTraces` for its arguments. An integration that need not look at runs under way hears them for less with
-    `assay.capture.journal.Journal`.
+    See `OpenTraces` for its arguments.
     """
 
     def start(
         self,
         id: Hashable,
         parent: Hashable | None,
-        kind: Kind,
+        kind: RunKind,
         name: str | None = None,
         inputs: Any = None,
         tags: Sequence[str] | None = None,

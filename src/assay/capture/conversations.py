@@ -9,12 +9,12 @@ from assay._util.forks import own_lock
 from assay.records import Sample, Turn
 
 #: Keys of a sample's metadata that name its conversation.
-NAMES = ("thread_id", "session_id", "conversation_id", "session.id", "chat_id")
+CONVERSATION_KEYS = ("thread_id", "session_id", "conversation_id", "session.id", "chat_id")
 
 
 def conversation_of(sample: Sample) -> str | None:
     """The name of the conversation that the sample is a turn of, if it has one."""
-    found = (sample.metadata.get(name) for name in NAMES)
+    found = (sample.metadata.get(name) for name in CONVERSATION_KEYS)
     return next((str(name) for name in found if isinstance(name, (str, int)) and name != ""), None)
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 from assay.capture.answering_call import calls_of, spaced
-from assay.capture.messages import role_of, text_of
 from assay.capture.tree import Run, Trace
 from assay.records import Sample, Turn
+from assay.records.messages import role_of, text_of
 
 
 def trim_history(sample: Sample, trace: Trace) -> Sample:
@@ -41,9 +41,9 @@ def has_summary(root: Run, turns: Sequence[Turn]) -> bool:
     if not isinstance(messages, (list, tuple)):
         return False
     asked = {turn.question for turn in turns}
-    said = [(role, message) for message in messages if (role := role_of(message)) in ("human", "ai")]
+    said = [(role, message) for message in messages if (role := role_of(message)) in ("user", "assistant")]
     return any(
-        role == after == "human" and text_of(message) not in asked for (role, message), (after, _) in pairwise(said)
+        role == after == "user" and text_of(message) not in asked for (role, message), (after, _) in pairwise(said)
     )
 
 

@@ -1,99 +1,15 @@
-"""Chat messages of any make: objects with `type` and `content`, dicts with `role`, pairs of role and text."""
+"""Conversations in lists of chat messages: question, answer, earlier turns, and the passages that messages carry."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from assay.errors import InputError
 from assay.records import Context, Turn
 from assay.records.field_names import CONTEXT_NAMES, context_text, well_formed
 from assay.records.images import base64_uri, is_data_uri
-
-Role = Literal["human", "ai", "other"]
-
-_ROLES: dict[str, Role] = {
-    "human": "human", "user": "human", "humanmessagechunk": "human",
-    "ai": "ai", "assistant": "ai", "aimessagechunk": "ai",
-}  # fmt: skip
-_OTHER = ("system", "developer", "tool", "function", "chat", "remove", "systemmessagechunk", "toolmessagechunk")
-
-
-def role_of(message: Any) -> Role | None:
-    """Who speaks; None when this is no message."""
-    if isinstance(message, dict):
-        if "content" not in message:
-            return None
-        name = message.get("role", message.get("type"))
-    elif isinstance(message, (tuple, list)):
-        name = message[0] if len(message) == 2 and isinstance(message[1], (str, list)) else None
-    else:
-        name = getattr(message, "type", None) if hasattr(message, "content") else None
-        name = getattr(message, "role", name) if name == "chat" else name
-    if not isinstance(name, str):
-        return None
-    name = name.lower()
-    return _ROLES.get(name) or ("other" if name in _OTHER else None)
-
-
-def is_message(value: Any) -> bool:
-    """Whether this is one message."""
-    return not isinstance(value, (str, list)) and role_of(value) is not None
-
-
-def text_of(message: Any) -> str:
-    """The text of a message, without reasoning, images and tool calls."""
-    if isinstance(message, dict):
-        content = message["content"]
-    elif isinstance(message, (tuple, list)):
-        content = message[1]
-    else:
-        content = message.content
-    if isinstance(content, str):
-        return well_formed(str(content))
-    if not isinstance(content, (list, tuple)):
-        return ""
-    parts = []
-    for block in content:
-        if isinstance(block, str):
-            parts.append(block)
-        elif isinstance(block, dict) and block.get("type") in ("text", "input_text", "output_text"):
-            parts.append(str(block.get("text", "")))
-    return well_formed("".join(parts))
-
-
-def prompt_of(messages: Any) -> tuple[str, ...]:
-    """The texts that a model is sent: one per message or prompt. Cheap enough for a hook; copies no text."""
-    if isinstance(messages, str):
-        return (messages,)
-    texts: list[str] = []
-    for message in messages or ():
-        if isinstance(message, list):  # a batch
-            texts += prompt_of(message)
-        elif isinstance(message, str):
-            texts.append(message)
-        else:
-            content = message.get("content") if isinstance(message, dict) else getattr(message, "content", None)
-            if type(content) is str:  # the usual case, and quicker
-                texts.append(content)
-            else:
-                texts += _texts(content)
-    return tuple(texts)
-
-
-def _texts(content: Any) -> list[str]:
-    if isinstance(content, str):
-        return [content]
-    if not isinstance(content, (list, tuple)):
-        return []
-    texts: list[str] = []
-    for block in content:
-        if isinstance(block, dict) and block.get("type") == "search_result":
-            texts += _texts(block.get("content"))
-        text = block.get("text") if isinstance(block, dict) else block
-        if isinstance(text, str):
-            texts.append(text)
-    return texts
+from assay.records.messages import role_of, text_of, texts_in
 
 
 def search_results_in(content: Any) -> list[dict[str, Any]]:
@@ -101,7 +17,7 @@ def search_results_in(content: Any) -> list[dict[str, Any]]:
     blocks = content if isinstance(content, (list, tuple)) else ()
     return [
         {
-            "text": "\n".join(_texts(block.get("content"))),
+            "text": "\n".join(texts_in(block.get("content"))),
             "metadata": {key: block[key] for key in ("title", "source") if isinstance(block.get(key), str)},
         }
         for block in blocks
@@ -116,7 +32,9 @@ def pictures_in(content: Any) -> list[dict[str, Any]]:
     if not any(images):
         return []
     both = zip(blocks, images, strict=True)
-    passages = [{"text": "", "image": image} if image else {"text": "".join(_texts([block]))} for block, image in both]
+    passages = [
+        {"text": "", "image": image} if image else {"text": "".join(texts_in([block]))} for block, image in both
+    ]
     return [passage for passage in passages if passage.get("image") or passage["text"].strip()]
 
 
@@ -145,9 +63,9 @@ def last_answer(messages: Sequence[Any]) -> str | None:
     """The last text of the model, looking no further back than the last message of a human."""
     for message in reversed(messages):
         role = role_of(message)
-        if role == "human":
+        if role == "user":
             return None
-        if role == "ai" and text_of(message).strip():
+        if role == "assistant" and text_of(message).strip():
             return text_of(message)
     return None
 
@@ -217,14 +135,14 @@ def turns_before(messages: Sequence[Any], *, whole: bool = False) -> tuple[Turn,
     between: list[Any] = []
     for message in messages if whole else messages[: _last_human(messages) or 0]:
         role = role_of(message)
-        if role == "human":
+        if role == "user":
             if question and answer:
                 turns.append(Turn(question=question, answer=answer, contexts=artifacts_of(between)))
             question, answer = text_of(message), None
             between = []
-        elif role == "ai" and text_of(message).strip():
+        elif role == "assistant" and text_of(message).strip():
             answer = text_of(message)
-        elif role == "other":
+        elif role not in (None, "assistant"):
             between.append(message)
     if question and answer:
         turns.append(Turn(question=question, answer=answer, contexts=artifacts_of(between)))
@@ -232,7 +150,7 @@ def turns_before(messages: Sequence[Any], *, whole: bool = False) -> tuple[Turn,
 
 
 def _last_human(messages: Sequence[Any]) -> int | None:
-    return next((n for n in range(len(messages) - 1, -1, -1) if role_of(messages[n]) == "human"), None)
+    return next((n for n in range(len(messages) - 1, -1, -1) if role_of(messages[n]) == "user"), None)
 
 
 def _is_pair(item: Any) -> bool:

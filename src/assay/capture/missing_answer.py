@@ -9,9 +9,9 @@ from assay.capture.answer_text import find_answer_key, interrupted, removed
 from assay.capture.answering_call import calls_of
 from assay.capture.assemble import NO_EXCHANGE, answer_in, find_question, status_of
 from assay.capture.evaluators import is_evaluator
-from assay.capture.messages import is_message
-from assay.capture.rules import Rules
+from assay.capture.rules import CaptureRules
 from assay.capture.tree import Run, Trace
+from assay.records.messages import is_message
 
 log = logging.getLogger("assay.capture")
 
@@ -21,7 +21,7 @@ KEYS = 12  # keys named in one line
 _said: dict[str, object] = {}
 
 
-def log_missing_answer(trace: Trace, rules: Rules | None = None) -> bool:
+def log_missing_answer(trace: Trace, rules: CaptureRules | None = None) -> bool:
     """Log why this trace gave no sample, and what would help: once per process and name of the root. True: logged.
 
     Nothing is said of parts of an application that run on their own, of evaluators, of what called no model and
@@ -30,7 +30,7 @@ def log_missing_answer(trace: Trace, rules: Rules | None = None) -> bool:
     name = str(trace.root.name or trace.root.kind)[:80]
     if name in _said or len(_said) >= NAMES:
         return False
-    why = why_unanswered(trace, rules or Rules())
+    why = why_unanswered(trace, rules or CaptureRules())
     if why is None:
         return False
     mine = object()
@@ -40,7 +40,7 @@ def log_missing_answer(trace: Trace, rules: Rules | None = None) -> bool:
     return True
 
 
-def why_unanswered(trace: Trace, rules: Rules) -> str | None:
+def why_unanswered(trace: Trace, rules: CaptureRules) -> str | None:
     """Why a trace that ended well gave no sample, and which rule would help; None where there is nothing to say."""
     root = trace.root
     if root.kind in NO_EXCHANGE or is_evaluator(root) or status_of(trace) != "complete" or interrupted(trace):
@@ -78,7 +78,7 @@ def _without_text(trace: Trace) -> str:
     return "its output is an empty text; Rules(answer_run=) can name the run that gives the answer"
 
 
-def _by_rule(trace: Trace, rules: Rules) -> str:
+def _by_rule(trace: Trace, rules: CaptureRules) -> str:
     if not any(run.name == rules.answer_run for run in trace.runs.values()):
         return f"no run is named {rules.answer_run!r}, as Rules(answer_run=) says"
     return f"the output of the run {rules.answer_run!r} is no text; Rules(answer_key=) can name a key of it"

@@ -18,7 +18,7 @@ from assay.records.field_names import IMAGE_KEYS, well_formed
 from assay.records.images import base64_uri, data_uri, image_in_text, is_base64, is_data_uri, is_url, kind_of
 
 #: Before the name of a picture that has no text.
-IMAGE = "[image: "
+IMAGE_PREFIX = "[image: "
 
 _KEYS = (*IMAGE_KEYS, "image_data", "image_b64", "image_uri", "img", "img_path", "img_url", "img_base64")
 #: Where a passage that is an image by its type, or has nothing else, may have come from.
@@ -33,7 +33,7 @@ def pictured(found: Document) -> tuple[str, str | None, Mapping[str, Any]]:
     """The text of a passage, its picture as a record names it, and the metadata without the picture itself."""
     text = well_formed(str(found.text))
     if found.image is not None:
-        alone = text == found.image or (text.startswith(IMAGE) and text.endswith("]"))
+        alone = text == found.image or (text.startswith(IMAGE_PREFIX) and text.endswith("]"))
         return "" if alone else text, _source(found.image), found.metadata
     typed = _is_image(found.metadata)
     image = image_in_text(text)

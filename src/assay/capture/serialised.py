@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from assay.capture.messages import is_message, prompt_of, role_of, text_of
 from assay.capture.passages import passages_by_type
 from assay.capture.snapshots import document_of
 from assay.capture.tree import Document
 from assay.errors import InputError
+from assay.records.messages import is_message, prompt_of, role_of, text_of, unwrap_message
 
 DEPTH = 24  # how deep messages and documents are looked for
 
@@ -22,7 +22,7 @@ _CHAT_NAMES = ("messages", "message", "input", "inputs", "prompt", "prompts", "a
 _TEXT_NAMES = ("text", "content", "answer", "response", "output", "outputs", "completion", "message")
 
 
-def plain(value: Any, depth: int = DEPTH) -> Any:
+def unwrap_value(value: Any, depth: int = DEPTH) -> Any:
     """`value` with what LangChain, LangGraph and the OpenTelemetry conventions wrap taken out of its wrapping.
 
     - {"lc": 1, "kwargs": …}, {"type": "human", "data": …} and messages of parts become plain messages and documents;
@@ -32,7 +32,7 @@ def plain(value: Any, depth: int = DEPTH) -> Any:
     if depth == 0:
         return value
     if isinstance(value, list):
-        items = [plain(item, depth - 1) for item in value]
+        items = [unwrap_value(item, depth - 1) for item in value]
         if value and all(map(_is_command, value)):
             return merge_updates(items)
         if any(_is_pair(item) for item in items) and all(role_of(item) is not None for item in items):
@@ -41,17 +41,11 @@ def plain(value: Any, depth: int = DEPTH) -> Any:
     if not isinstance(value, dict):
         return value
     if _is_command(value):
-        return plain(value["update"], depth - 1)
-    kwargs = value.get("kwargs")
-    if "lc" in value and isinstance(kwargs, dict):
-        return {**_message_type(value.get("id")), **plain(kwargs, depth - 1)}
-    data = value.get("data")
-    if isinstance(data, dict) and isinstance(value.get("type"), str) and "content" in data and len(value) == 2:
-        return {**plain(data, depth - 1), "type": value["type"]}
-    parts = value.get("parts")
-    if isinstance(parts, list) and isinstance(value.get("role"), str):
-        return {**{key: item for key, item in value.items() if key != "parts"}, **_of_parts(parts)}
-    return {key: plain(item, depth - 1) for key, item in value.items()}
+        return unwrap_value(value["update"], depth - 1)
+    unwrapped = unwrap_message(value)
+    if unwrapped is not value:
+        return unwrap_value(unwrapped, depth - 1)
+    return {key: unwrap_value(item, depth - 1) for key, item in value.items()}
 
 
 def documents_in(value: Any) -> dict[str, list[Document]]:
@@ -172,26 +166,3 @@ def _is_command(value: Any) -> bool:
 
 def _is_pair(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and len(value) == 2 and role_of(value) is not None
-
-
-def _message_type(id: Any) -> dict[str, str]:
-    """The `type` of a message that was written without one, by the name of its class."""
-    name = str(id[-1]) if isinstance(id, list) and id else ""
-    kind = name.removesuffix("Chunk").removesuffix("Message").lower()
-    return {"type": kind} if kind in ("human", "ai", "system", "tool", "function") else {}
-
-
-def _of_parts(parts: Sequence[Any]) -> dict[str, Any]:
-    """Text as the content of a message; what a tool answered is text too. Reasoning, calls and media are left out."""
-    texts: list[dict[str, str]] = []
-    for part in parts:
-        if isinstance(part, str):
-            texts.append({"type": "text", "text": part})
-        elif isinstance(part, dict):
-            kind = part.get("type", "text")
-            content = part.get("content", part.get("text"))
-            if kind == "tool_call_response":
-                content = part.get("response", part.get("result", content))
-            if kind in ("text", "tool_call_response") and isinstance(content, str):
-                texts.append({"type": "text", "text": content})
-    return {"content": texts[0]["text"] if len(texts) == 1 else texts}

@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay._util.normalise import json_object, json_value, well_formed
-from assay.capture.messages import from_last_question, is_message, role_of, text_of
+from assay.capture.messages import from_last_question
 from assay.capture.tool_retrieval import tool_lookups
-from assay.capture.tree import Document, Kind, Run, Trace
+from assay.capture.tree import Document, Run, RunKind, Trace
 from assay.records import Message, ToolCall
-from assay.records.messages import messages_of
+from assay.records.messages import is_message, messages_of, role_of, text_of
 
-CALLS: tuple[Kind, ...] = ("tool", "retriever")
+CALLS: tuple[RunKind, ...] = ("tool", "retriever")
 #: Kinds of runs below which nothing is a call of its own: it is a part of the call, or how a model writes an object.
-WHOLE: tuple[Kind, ...] = (*CALLS, "reranker", "llm")
+WHOLE: tuple[RunKind, ...] = (*CALLS, "reranker", "llm")
 #: Retrieval calls without any tool from which on they are a way.
 SEVERAL = 2
 #: The name of the argument of a call that was given a text alone.
@@ -44,7 +44,7 @@ def trajectory_of(trace: Trace, question: str | None, answer: str | None) -> tup
 def state_messages(root: Run) -> tuple[Message, ...]:
     """The messages of this exchange that a root put out, where they tell of tool calls."""
     put_out = _listed(root.outputs)
-    if not any(role_of(message) == "human" for message in put_out):  # it puts out nothing but what it added
+    if not any(role_of(message) == "user" for message in put_out):  # it puts out nothing but what it added
         put_out = (*_listed(root.inputs), *put_out)
     own = from_last_question(put_out)
     return messages_of(own, lenient=True) if any(map(_calls_tools, own)) else ()

@@ -16,6 +16,7 @@ from assay.errors import InputError
 if TYPE_CHECKING:
     from assay.analysis.judges.alignment.labels import Labels
     from assay.evaluation.result import Result
+    from assay.judges.calibrated import Calibration
 
 
 @grouped
@@ -71,13 +72,18 @@ def align(
     else:
         show(as_rich(found))
     if calibration is not None and write is not None:
-        calibration.save(write)
-        kinds = ", ".join([*calibration.maps, *calibration.thresholds])
-        way = f"; use it with --calibration {write}" if calibration.maps else ""
-        way += f"; gates with good_share take thresholds = {str(write)!r}" if calibration.thresholds else ""
-        say(f"calibration of {kinds}: {write}{way}", aside=True)
-        for why in calibration.without.values():
-            say(f"no threshold: {why}", aside=True)
+        _save(calibration, write)
+
+
+def _save(calibration: Calibration, file: Path) -> None:
+    """Write a calibration, and say what it is for."""
+    calibration.save(file)
+    kinds = ", ".join([*calibration.maps, *calibration.thresholds])
+    way = f"; use it with --calibration {file}" if calibration.maps else ""
+    way += f"; gates with good_share take thresholds = {str(file)!r}" if calibration.thresholds else ""
+    say(f"calibration of {kinds}: {file}{way}", aside=True)
+    for why in calibration.without.values():
+        say(f"no threshold: {why}", aside=True)
 
 
 def _scored(

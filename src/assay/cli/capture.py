@@ -23,7 +23,7 @@ from assay.cli.output import say, say_json
 from assay.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
-    from assay.capture import Rules, Trace
+    from assay.capture import CaptureRules, Trace
     from assay.live.protocol import Intake
     from assay.records import Sample
 
@@ -44,12 +44,12 @@ def capture(
     as_json: Annotated[bool, typer.Option("--json", help="Print the samples as JSON lines.")] = False,
 ) -> None:
     """Run an application once and show what is captured of it: question, contexts, answer."""
-    from assay.capture import Rules
+    from assay.capture import CaptureRules
     from assay.testing.captures import CollectingIntake
 
     application = _found(target)
-    given = Rules() if rules is None else _found(rules)
-    if not isinstance(given, Rules):
+    given = CaptureRules() if rules is None else _found(rules)
+    if not isinstance(given, CaptureRules):
         raise InputError(f"--rules: {rules} is no assay.capture.Rules but {type(given).__name__}")
     intake, places = CollectingIntake(), Places()
     with _log() as said, _listening(intake, places.beside(given)) as left_out:
@@ -155,7 +155,7 @@ def _input_names(application: Any) -> list[str]:
 
 
 @contextmanager
-def _listening(intake: Intake, rules: Rules) -> Iterator[list[Callable[[], Mapping[str, int]]]]:
+def _listening(intake: Intake, rules: CaptureRules) -> Iterator[list[Callable[[], Mapping[str, int]]]]:
     """Listen to all frameworks that the application has imported. Gives what tells what was left out."""
     loaded = [name for name in FRAMEWORKS if name in sys.modules]
     if not loaded:
@@ -200,7 +200,7 @@ class Places:
     def __init__(self) -> None:
         self._prompts: dict[str, str] = {}
 
-    def beside(self, rules: Rules) -> Rules:
+    def beside(self, rules: CaptureRules) -> CaptureRules:
         """The rules, which also let this look at each trace."""
         before = rules.adjust
 

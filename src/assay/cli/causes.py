@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,21 +57,27 @@ def causes(
         raise InputError("--max-calls: goes with --read")
     result = Result.load(run, opened(store))
     limits = {rule.metric: rule.limit for rule in limits_of("at_least", threshold or [], "--threshold")} or None
-    found = find_causes(result, limits, answerable=answerable, top=top)
-    reader = None
+    find = partial(find_causes, result, limits, answerable=answerable, top=top)
+    found = find()
     if found.reads:
-        reader = judge.resolve() if read else judge.resolve_if(result.judge)
-    if reader is not None:  # what was read before is in the store
-        found = find_causes(result, limits, answerable=answerable, top=top, judge=reader)
-    if read and found.reads:
-        say(_before(found), aside=True)
-        found = find_causes(
-            result, limits, answerable=answerable, top=top, judge=reader, read=True, budget=_budget(max_calls)
-        )
+        found = _with_judge(find, found, judge, result.judge, read, max_calls)
     if as_json:
         say_json(found.to_dict(), indent=2)
     else:
         say(found.told(n, min(width(), 100)))
+
+
+def _with_judge(
+    find: Callable[..., Causes], found: Causes, judge: JudgeOptions, of_run: str, read: bool, max_calls: int | None
+) -> Causes:
+    """The causes with what the judge said of missing judgements: what is in the store; with `read`, all of it."""
+    reader = judge.resolve() if read else judge.resolve_if(of_run)
+    if reader is not None:  # what was read before is in the store
+        found = find(judge=reader)
+    if read and found.reads:
+        say(_before(found), aside=True)
+        found = find(judge=reader, read=True, budget=_budget(max_calls))
+    return found
 
 
 def _before(found: Causes) -> str:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay._util.terminal import pluralize
 from assay.cli.options import opened
 from assay.cli.output import say
 from assay.errors import InputError
+
+if TYPE_CHECKING:
+    from assay.store.store import Store
 
 
 def clear_cache(
@@ -31,21 +35,21 @@ def clear_cache(
         raise InputError("--rows: goes with RUN")
     with opened(store) as kept:
         if judges:
-            for fingerprint, count in kept.judges().items():
-                say(f"{count:>8}  {fingerprint}")
+            _print_judges(kept)
             return
         if prompt is None and judge is None and run is None:
             raise InputError("clear-cache: name what to delete: RUN, --prompt or --judge")
         named = None if run is None else kept.run_id(run)
         count = kept.forget(inquiry=prompt, judge=judge, run=named, dry_run=dry_run)
-        say(f"{'would delete' if dry_run else 'deleted'} {_many(count, 'judgement')}")
+        verb = "would delete" if dry_run else "deleted"
+        say(f"{verb} {pluralize(count, 'judgement')}")
         if rows and named is not None:
             gone = len(kept.numbers(named)) if dry_run else kept.delete_run(named)
-            say(f"{'would delete' if dry_run else 'deleted'} run {named} with {_many(gone, 'row')}")
+            say(f"{verb} run {named} with {pluralize(gone, 'row')}")
         if not count and judge is not None:
-            known = ", ".join(kept.judges()) or "no judge"
-            say(f"assay: there are judgements by {known}", aside=True)
+            say(f"assay: there are judgements by {', '.join(kept.judges()) or 'no judge'}", aside=True)
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}" + ("" if count == 1 else "s")
+def _print_judges(store: Store) -> None:
+    for fingerprint, count in store.judges().items():
+        say(f"{count:>8}  {fingerprint}")

@@ -10,10 +10,12 @@ import typer
 from assay._util.terminal import pluralize
 from assay.cli.options import ClusterOption, JsonOption, ScaleOption, SlicesOption, StoreOption
 from assay.cli.output import say, say_json, show
-from assay.cli.run_argument import run_held, scales_of
+from assay.cli.run_argument import Scales, run_held, scales_of
 from assay.errors import InputError
 
 if TYPE_CHECKING:
+    from assay.analysis.comparison.compare import Comparison
+    from assay.analysis.comparison.linking import Link
     from assay.stats.classic import Method
 
 
@@ -54,32 +56,37 @@ def compare(
     The sentence first; then each metric with its difference, and the rows that moved, those for the worse first.
     """
     from assay.analysis.comparison.compare import compare as compared
-    from assay.report.comparison_table import compared_in_colour, headline_in_colour, moved_table
 
     if n < 0:
         raise InputError(f"-n: expected 0 or more, got {n}")
     one, other = _two([*(elsewhere or ()), *(run for run in (first, second) if run is not None)])
     scales = scales_of(scale)
-    names = None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
-    linked = None
-    if anchors is not None:
-        from assay.analysis.comparison.linking import link
-
-        linked = link(run_held(anchors[0], store, scales), run_held(anchors[1], store, scales))
     found = compared(
         run_held(one, store, scales),
         run_held(other, store, scales),
-        names,
+        None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()],
         cluster=cluster,
         by=slices or (),
         moved=n,
         any_judge=any_judge,
-        link=linked,
+        link=None if anchors is None else _link(anchors, store, scales),
         method=_method(test),
     )
     if as_json:
         say_json(found.to_dict(), indent=2)
-        return
+    else:
+        _print(found)
+
+
+def _link(anchors: tuple[str, str], store: Path, scales: Scales) -> Link:
+    from assay.analysis.comparison.linking import link
+
+    return link(run_held(anchors[0], store, scales), run_held(anchors[1], store, scales))
+
+
+def _print(found: Comparison) -> None:
+    from assay.report.comparison_table import compared_in_colour, headline_in_colour, moved_table
+
     show(headline_in_colour(found), wrapped=False)
     if found.only_first or found.only_second:
         say(

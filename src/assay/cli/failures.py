@@ -83,18 +83,8 @@ def _threshold(rule: GateRule) -> Threshold:
 
 
 def _table(failures: list[ThresholdFailure]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+    from assay._util.tables import Column, make_table, number
 
-    from assay._util.rich_text import SafeText
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for title in ("row", "id", "metric", "value", "threshold"):
-        right = title in ("row", "value")
-        table.add_column(title, justify="right" if right else "left", no_wrap=right, overflow="fold",
-                         min_width=len(title), style="red" if title == "value" else "")  # fmt: skip
-    for one in failures:
-        table.add_row(
-            str(one.number), SafeText(one.id or ""), SafeText(one.metric), f"{one.value:.3f}", str(one.threshold)
-        )
-    return table
+    texts = [Column(title=title, least=len(title)) for title in ("id", "metric", "threshold")]
+    rows = [(str(one.number), one.id or "", one.metric, f"{one.value:.3f}", str(one.threshold)) for one in failures]
+    return make_table([number("row"), *texts[:2], number("value", "red"), texts[2]], rows)

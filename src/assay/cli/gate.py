@@ -26,6 +26,7 @@ from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.analysis.gates import Gate
+    from assay.analysis.gates.decision import GateDecision
 
 
 def gate(
@@ -92,23 +93,24 @@ def gate(
     scales = scales_of(scale)
     result = run_held(run, store, scales)
     against = baseline or (configured_baseline() if meant.relative else None)
-    before = None
-    if against is not None:
-        before = run_held(against, baseline_store or store, scales)
+    before = None if against is None else run_held(against, baseline_store or store, scales)
     decision = check(meant, result, before, witnesses=n)
-    if as_json:
-        say_json(decision.to_dict(), indent=2)
-    elif markdown:
-        from assay.analysis.gates.markdown import as_markdown
-
-        say(as_markdown(decision))
-    else:
-        from assay.analysis.gates.rich_text import as_rich
-
-        show(as_rich(decision))
+    _print(decision, as_json, markdown)
     write_decision(decision, summary, junit)
     allowed = allow_inconclusive and decision.verdict == "INCONCLUSIVE" and not decision.incomplete
     raise typer.Exit(0 if allowed else decision.exit_code)
+
+
+def _print(decision: GateDecision, as_json: bool, markdown: bool) -> None:
+    from assay.analysis.gates.markdown import as_markdown
+    from assay.analysis.gates.rich_text import as_rich
+
+    if as_json:
+        say_json(decision.to_dict(), indent=2)
+    elif markdown:
+        say(as_markdown(decision))
+    else:
+        show(as_rich(decision))
 
 
 def _with_options(

@@ -35,18 +35,18 @@ def metrics(
 ) -> None:
     """List the metrics with inputs, range, direction and judges."""
     from assay.metrics import systems
-    from assay.metrics.names import names, resolve
+    from assay.metrics.names import names, resolve_metrics
 
     if name is not None:
         if system is not None:
             raise InputError("metrics: name one metric, or a system with --system, not both")
-        (metric,) = resolve(name)
+        (metric,) = resolve_metrics(name)
         say(_described(metric))
         return
     found: dict[str, Metric] = {}
     for name in names() if system is None else systems.names(system):
         try:
-            (found[name],) = resolve(name)
+            (found[name],) = resolve_metrics(name)
         except InputError as error:  # of another package, which is broken; the others are there
             say(f"assay: {error}", aside=True)
     show(_table(found))
@@ -55,20 +55,21 @@ def metrics(
 
 
 def _table(found: Mapping[str, Metric]) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+    from assay._util.tables import Column, make_table
 
     columns = width()
     squeezed = columns < _ROOMY and max(map(len, found), default=0) > columns - _REST
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("metric", overflow="fold")
-    table.add_column("needs", max_width=_NEEDS if columns < _ROOMY else None, overflow="fold")
-    table.add_column("range", no_wrap=True)
-    table.add_column("judges", max_width=_JUDGES if squeezed else None)
+    head: list[Column | str] = [
+        "metric",
+        Column(title="needs", most=_NEEDS if columns < _ROOMY else None),
+        Column(title="range", wraps=False),
+        Column(title="judges", most=_JUDGES if squeezed else None),
+    ]
+    rows = []
     for name, metric in found.items():
         span = f"{metric.low:g} to {metric.high:g} {_GOOD[metric.direction]}"
-        table.add_row(name, ", ".join((*metric.needs, *metric.needed_columns)), span, _judges_for(metric))
-    return table
+        rows.append((name, ", ".join((*metric.needs, *metric.needed_columns)), span, _judges_for(metric)))
+    return make_table(head, rows)
 
 
 def _described(metric: Metric) -> str:
@@ -112,7 +113,7 @@ def _entry_facts(metric: Metric) -> dict[str, str]:
     from assay.metrics import systems
 
     system, _, short = metric.name.partition(":")
-    entry = systems.entries(system).get(short) if system in systems.SYSTEMS else None
+    entry = systems.system_entries(system).get(short) if system in systems.SYSTEMS else None
     if entry is None:
         return {}
     steps = entry.steps
@@ -121,6 +122,7 @@ def _entry_facts(metric: Metric) -> dict[str, str]:
         "original name": entry.source,
         "compared": entry.compared,
         "on empty input": f"the original gives {entry.empty}; ours has no value" if entry.empty else "",
+        "example": ", ".join(f"{field}={value!r}" for field, value in entry.example.items()),
     }
 
 

@@ -264,8 +264,8 @@ def seconds_in(text: str, name: str) -> float:
 def opened(store: Path) -> Store:
     """The store in this folder or file. Raises InputError where there is none: looking makes no store."""
     from assay.store.store import Store
-    from assay.store.tables import is_there
+    from assay.store.tables import store_may_exist
 
-    if not is_there(store):
+    if not store_may_exist(store):
         raise InputError(f"store: there is none in {str(store)!r}; name yours with --store, or score something first")
     return Store(store)

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.analysis.gates.rules import CONFIDENCE, COVERAGE, KINDS, Gate, GateRule, check_limit
+from assay.analysis.gates.rules import CONFIDENCE, COVERAGE, KINDS, Gate, GateRule, Kind, check_limit
 from assay.config.judging import metric_by_name
+from assay.config.models import GatesTable, RuleTable
 from assay.config.table import Section, near
 from assay.errors import InputError
 from assay.metrics.base import Metric
-
-_COMMON = ("baseline", "confidence", "cluster", "coverage", "leave_out", "any_judge", "noise", "thresholds")
-_OF_A_RULE = (*KINDS, "by", "coverage", "leave_out")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,41 +23,42 @@ class GateSettings:
     baseline: str | None = None
 
 
-def gate_in(section: Section, metrics: tuple[Metric, ...], folder: Path) -> GateSettings | None:
-    """The gate; None where no metric has a rule. `metrics` are those that are measured, () where none is named; paths
-    count from `folder`.
+def gate_in(section: Section, table: GatesTable, metrics: tuple[Metric, ...], folder: Path) -> GateSettings | None:
+    """Make the gate of a file.
 
-    Raises InputError naming key and line, for what is no metric and no limit among others.
+    Args:
+        section: The table [gates], for errors.
+        table: The same, checked.
+        metrics: The metrics that are measured; () where none is named.
+        folder: The folder that paths count from.
+
+    Returns:
+        The gate; None where the file has no table for it.
+
+    Raises:
+        InputError: For what is no metric or no limit among others, with its key and line.
     """
     if not section.values:
         return None
-    rules: list[GateRule] = []
-    for key, value in section.values.items():
-        if isinstance(value, dict):
-            rules += _rules(section.section(key), _metric(section, key, metrics), section)
-        elif key not in _COMMON:
-            known = (*_COMMON, *(metric.label for metric in metrics))
-            said = f"there is no such key{near(key, known)}; rules stand in a table of their metric"
-            raise section.error(key, f"{said}, as [gates.faithfulness]")
-    baseline, cluster, any_judge = section.text("baseline"), section.text("cluster"), section.flag("any_judge")
-    confidence = section.number("confidence")
-    _share(section)
+    rules = [
+        rule
+        for name, of_metric in table.rules.items()
+        for rule in _rules(section.section(name), of_metric, _metric(section, name, metrics), table)
+    ]
     if not rules:
         raise section.error(None, "it has no rules: give a metric one, as [gates.faithfulness] at_least = 0.8")
-    noise, labelled = section.text("noise"), section.text("thresholds")
     by_labels = next((rule.metric for rule in rules if rule.kind == "good_share"), None)
-    if by_labels is not None and labelled is None:
+    if by_labels is not None and table.thresholds is None:
         raise section.section(by_labels).error(
             "good_share", 'name what `assay judge align LABELS --write FILE` wrote, as [gates] thresholds = "FILE"'
         )
-    try:
-        gate = Gate(  # files are read when they are used: a command may yet write them
-            tuple(rules), CONFIDENCE if confidence is None else confidence, cluster, any_judge,
-            None if noise is None else folder / noise, None if labelled is None else folder / labelled,
-        )  # fmt: skip
+    noise, thresholds = (None if name is None else folder / name for name in (table.noise, table.thresholds))
+    confidence = CONFIDENCE if table.confidence is None else table.confidence
+    try:  # files are read when they are used: a command may yet write them
+        gate = Gate(tuple(rules), confidence, table.cluster, table.any_judge, noise, thresholds)
     except InputError as error:
         raise section.error("confidence", str(error).removeprefix("gate: confidence: ")) from None
-    return GateSettings(gate, baseline)
+    return GateSettings(gate, table.baseline)
 
 
 def _metric(section: Section, key: str, metrics: tuple[Metric, ...]) -> Metric:
@@ -76,27 +75,25 @@ def _metric(section: Section, key: str, metrics: tuple[Metric, ...]) -> Metric:
     return found
 
 
-def _rules(section: Section, metric: Metric, common: Section) -> list[GateRule]:
-    section.only(_OF_A_RULE)
-    limits = {kind: section.number(kind) for kind in KINDS if kind in section.values}
+def _rules(section: Section, table: RuleTable, metric: Metric, common: GatesTable) -> list[GateRule]:
+    limits: dict[Kind, float] = {kind: limit for kind in KINDS if (limit := getattr(table, kind)) is not None}
     if not limits:
         raise section.error(None, f"it says no limit: {', '.join(KINDS)}")
-    coverage = _share(section) if "coverage" in section.values else _share(common)
-    leave_out = section.texts("leave_out") or common.texts("leave_out")
-    by = section.text("by") or "mean"
+    coverage = next((share for share in (table.coverage, common.coverage) if share is not None), COVERAGE)
+    leave_out = table.leave_out or common.leave_out
+    by = table.by or "mean"
     if by == "interval" and not {"at_least", "at_most"} & limits.keys():
         raise section.error("by", "goes with at_least and at_most; the others go by what the rows show anyway")
     return [
         _rule(section, metric, kind, limit, {"by": by} if kind in ("at_least", "at_most") else {}, coverage, leave_out)
         for kind, limit in limits.items()
-        if limit is not None
     ]
 
 
 def _rule(
     section: Section,
     metric: Metric,
-    kind: Any,
+    kind: Kind,
     limit: float,
     by: Mapping[str, Any],
     coverage: float,
@@ -110,10 +107,3 @@ def _rule(
         key = next((key for key in (kind, "by", "leave_out") if said.startswith(f"{key}: ")), kind)
         raise section.error(key if key in section.values else None, said.removeprefix(f"{key}: ")) from None
     return rule
-
-
-def _share(section: Section) -> float:
-    found = section.number("coverage")
-    if found is not None and not 0.0 <= found <= 1.0:
-        raise section.error("coverage", f"expected a number from 0 to 1, got {found:g}")
-    return COVERAGE if found is None else found

@@ -1,119 +1,42 @@
-"""The tables [judge], [metrics] and [budget] of a configuration: who judges, what is measured, what it may cost."""
+"""The tables [metrics] and [budget] of a configuration: what is measured, and what it may cost."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
+from dataclasses import fields, replace
 from typing import Any
-from urllib.parse import urlsplit
 
+from assay.config.models import BudgetTable
 from assay.config.table import Section, near
 from assay.errors import AssayError
 from assay.judges.budget.budget import Budget, Prices
-from assay.judges.fusing import checked_asking
-from assay.judges.protocol import Asking
 from assay.metrics.base import Metric
 from assay.metrics.decorator import FunctionMetric
 from assay.metrics.labels import LabelledMetric
-from assay.metrics.names import resolve
-
-_LIMITS = (
-    *("calls_per_minute", "calls_per_day", "tokens_per_minute", "tokens_per_day"),
-    *("dollars_per_minute", "dollars_per_day"),
-)
-_PRICES = ("prompt", "completion", "cached")
-_SECRETS = ("api_key", "key", "token", "password", "secret", "headers")
+from assay.metrics.names import resolve_metrics
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeSettings:
-    """The judge by its name, and the options that go with it; None where nothing is said. Never a key."""
+def metrics_in(whole: Section, named: tuple[str, ...] | Mapping[str, Mapping[str, Any]]) -> tuple[Metric, ...]:
+    """Resolve the metrics of a file.
 
-    name: str | None = None
-    base_url: str | None = None
-    api_key_env: str | None = None
-    embedding_model: str | None = None
-    window_tokens: int | None = None
-    guidance: Path | None = None
-    asking: Asking | None = None
-    discount: float | None = None
-    poll: float | None = None
-    rows_in_flight: int | None = None
+    Args:
+        whole: The file as a table, for errors.
+        named: The names of metrics, or a table for each with its parameters.
 
+    Returns:
+        The metrics; () where none is named.
 
-def judge_in(section: Section, folder: Path) -> JudgeSettings:
-    """What the table says. Raises InputError for a key that does not belong there, a secret above all."""
-    names = [field.name for field in fields(JudgeSettings)]
-    for key in section.values:
-        if key.casefold() in _SECRETS:
-            raise section.error(
-                key, "secrets do not belong in a file; api_key_env names the variable that holds the key"
-            )
-    section.only(names)
-    base_url = section.text("base_url")
-    if base_url is not None:
-        _check_address(section, base_url)
-    guidance, name = section.text("guidance"), section.text("name")
-    for key in ("base_url", "api_key_env", "embedding_model", "window_tokens"):
-        if key in section.values and name in (None, "embedded"):
-            raise section.error(key, "goes with a judge that has an address: name = 'openai:MODEL'")
-    discount, poll = section.number("discount"), section.number("poll")
-    for key in ("discount", "poll", "rows_in_flight"):
-        if key in section.values and not (name or "").startswith(("openai-batch:", "anthropic-batch:")):
-            raise section.error(key, "goes with a judge that answers in batches: name = 'openai-batch:MODEL'")
-    if discount is not None and not 0 <= discount <= 1:
-        raise section.error("discount", f"expected what is taken off the price, from 0 to 1, got {discount}")
-    if poll is not None and not poll > 0:
-        raise section.error("poll", f"expected seconds above 0, got {poll}")
-    return JudgeSettings(
-        name=name,
-        base_url=base_url,
-        api_key_env=section.text("api_key_env"),
-        embedding_model=section.text("embedding_model"),
-        window_tokens=section.whole("window_tokens"),
-        guidance=None if guidance is None else folder / guidance,
-        asking=_asking(section),
-        discount=discount,
-        poll=poll,
-        rows_in_flight=section.whole("rows_in_flight"),
-    )
-
-
-def _asking(section: Section) -> Asking | None:
-    said = section.text("asking")
-    try:
-        return None if said is None else checked_asking(said)
-    except AssayError as error:
-        raise section.error("asking", str(error).removeprefix("asking: ")) from None
-
-
-def _check_address(section: Section, address: str) -> None:
-    try:
-        parts = urlsplit(address)
-        secret = parts.username is not None or parts.password is not None
-    except ValueError:
-        raise section.error("base_url", "expected an address that begins with http:// or https://") from None
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise section.error("base_url", "expected an address that begins with http:// or https://")
-    if secret:
-        raise section.error("base_url", "secrets do not belong in a file; api_key_env names the variable with the key")
-
-
-def metrics_in(whole: Section) -> tuple[Metric, ...]:
-    """The metrics: a list of names, or a table for each with its parameters. () where nothing is said."""
-    said = whole.values.get("metrics")
-    if said is None:
-        return ()
-    if not isinstance(said, dict):
-        found = [_metric(whole, "metrics", name) for name in whole.texts("metrics")]
+    Raises:
+        InputError: For what is no metric or no parameter of one, with its key and line.
+    """
+    if isinstance(named, tuple):
+        found = [_metric(whole, "metrics", name) for name in named]
+    elif named:
+        found = [_in_table(whole.section("metrics"), name) for name in named]
     else:
-        table = whole.section("metrics")
-        if not said:
-            raise whole.error("metrics", "it names no metric; take the table out, or name one")
-        found = [_in_table(table, name) for name in said]
+        raise whole.error("metrics", "it names no metric; take the table out, or name one")
     try:
-        return resolve(found)
+        return resolve_metrics(found)
     except AssayError as error:
         raise whole.error("metrics", _without_place(error)) from None
 
@@ -121,9 +44,11 @@ def metrics_in(whole: Section) -> tuple[Metric, ...]:
 def _in_table(metrics: Section, name: str) -> Metric:
     """The metric of a table, which is called as its metric is, or else says with `of` whose variant it is."""
     section = metrics.section(name)
-    of = section.text("of")
+    of = section.values.get("of")
     if of is None:
         return _with_parameters(section, _metric(metrics, name, name))
+    if not isinstance(of, str) or not of.strip():
+        raise section.unlike("of", "a text")
     if not name.strip():
         raise metrics.error(name, "the name of a metric is not blank")
     parameters = replace(section, values={key: value for key, value in section.values.items() if key != "of"})
@@ -139,7 +64,7 @@ def _metric(section: Section, key: str, name: str) -> Metric:
     if len(name) > 200:
         raise section.error(key, "there is no metric of such a long name")
     try:
-        found = resolve(name)
+        found = resolve_metrics(name)
     except AssayError as error:
         raise section.error(key, _without_place(error)) from None
     if len(found) != 1:
@@ -195,21 +120,23 @@ def _without_place(error: AssayError) -> str:
     return str(error).removeprefix("metrics: ")
 
 
-def budget_in(section: Section) -> Budget | None:
-    """The budget; None where nothing is said. Raises InputError as `Budget` does, with the key and its line."""
-    section.only((*_LIMITS, "prices"))
+def budget_in(section: Section, table: BudgetTable) -> Budget | None:
+    """Make the budget of a file.
+
+    Args:
+        section: The table [budget], for errors.
+        table: The same, checked.
+
+    Returns:
+        The budget; None where the file has no table for it.
+
+    Raises:
+        InputError: For what `Budget` refuses, with the line.
+    """
     if not section.values:
         return None
-    table = section.section("prices")
-    table.only(_PRICES)
-    prices = {key: table.number(key) for key in table.values}
-    given = {key: section.number(key) for key in _LIMITS if key in section.values}
+    prices = None if table.prices is None else Prices(**table.prices.model_dump())
     try:
-        return Budget(**given, prices=Prices(**prices) if prices else None)  # type: ignore[arg-type]
-    except (AssayError, TypeError) as error:
-        said = str(error)
-        key = next((key for key in given if key in said or ("dollars" in said and "dollars" in key)), None)
-        if isinstance(error, TypeError):
-            said = "prices: give both prompt and completion, in dollars per million tokens"
-        said = said.removeprefix("budget: ").replace("prices=Prices(prompt=..., completion=...)", "[budget.prices]")
-        raise section.error(key, said) from None
+        return Budget(**table.model_dump(exclude={"prices"}), prices=prices)
+    except AssayError as error:
+        raise section.error(None, str(error).removeprefix("budget: ")) from None

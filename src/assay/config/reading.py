@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.config.gating import GateSettings, gate_in
-from assay.config.judging import JudgeSettings, budget_in, judge_in, metrics_in
+from assay.config.judging import budget_in, metrics_in
 from assay.config.locate import find, opened
-from assay.config.table import Section, near
+from assay.config.models import JudgeSettings
+from assay.config.table import Section
+from assay.config.validation import check
 from assay.judges.budget.budget import Budget
 from assay.metrics.base import Metric
-from assay.records.field_names import ACCEPTED, field_of
+from assay.records.field_names import field_of
 from assay.store.tables import is_database
-
-_KEYS = ("data", "language", "store", "columns", "judge", "metrics", "budget", "gates")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,35 +58,29 @@ def configuration(file: str | Path | None = None, folder: str | Path | None = No
 
 
 def _read(whole: Section, folder: Path, here: Path, named: bool = False) -> Config:
-    whole.only(_KEYS)
-    store = whole.text("store")
-    metrics = metrics_in(whole)
+    tables = check(whole)
+    metrics = metrics_in(whole, tables.metrics) if "metrics" in whole.values else ()
+    store, judge = tables.store, tables.judge
     return Config(
         file=whole.file,
-        data=tuple(_data(name, folder, here) for name in whole.texts("data")),
-        language=whole.text("language"),
+        data=tuple(_data(name, folder, here) for name in tables.data),
+        language=tables.language,
         store=None if store is None else Path(store if is_database(store) else _from(folder, here, store)),
-        columns=_columns(whole.section("columns")),
-        judge=judge_in(whole.section("judge"), folder),
+        columns=_columns(whole.section("columns"), tables.columns),
+        judge=judge if judge.guidance is None else judge.model_copy(update={"guidance": folder / judge.guidance}),
         metrics=metrics,
-        budget=budget_in(whole.section("budget")),
-        gates=gate_in(whole.section("gates"), metrics, folder),
+        budget=budget_in(whole.section("budget"), tables.budget),
+        gates=gate_in(whole.section("gates"), tables.gates, metrics, folder),
         named=named,
         section=whole,
     )
 
 
-def _columns(section: Section) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for key in section.values:
-        if key not in ACCEPTED and field_of(key) is None:
-            raise section.error(
-                key, f"there is no such field{near(key, tuple(ACCEPTED))}; there are {', '.join(ACCEPTED)}"
-            )
-        found[key] = section.texts(key)
-        if len(found[key]) > 1 and field_of(key) != "contexts":
+def _columns(section: Section, columns: Mapping[str, tuple[str, ...]]) -> Mapping[str, tuple[str, ...]]:
+    for key, names in columns.items():
+        if len(names) > 1 and field_of(key) != "contexts":
             raise section.error(key, "expected one column; only contexts takes several")
-    return found
+    return columns
 
 
 def _data(name: str, folder: Path, here: Path) -> str:

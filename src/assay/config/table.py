@@ -1,9 +1,8 @@
-"""One table of a configuration file: values of the kind that is expected, and errors that name the key and its line."""
+"""One table of a configuration file, for errors that name the key and its line."""
 
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -39,63 +38,20 @@ class Section:
         at = "" if line is None else f" line {line}"
         return InputError(f"{self.file}: {where}{at}: {said}")
 
-    def only(self, known: Collection[str]) -> None:
-        """Raise InputError for the first key that is none of these."""
-        for key in self.values:
-            if key not in known:
-                raise self.error(key, f"there is no such key{near(key, known)}; there are {', '.join(known)}")
-
-    def text(self, key: str) -> str | None:
-        """A text; None where the key is not there."""
-        value = self.values.get(key)
-        if value is not None and (not isinstance(value, str) or not value.strip()):
-            raise self._expected(key, "a text", value)
-        return value
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """A text or a list of texts; () where the key is not there."""
-        value = self.values.get(key)
-        if value is None:
-            return ()
-        found = [value] if isinstance(value, str) else value
-        if not isinstance(found, list) or not found or not all(isinstance(one, str) and one.strip() for one in found):
-            raise self._expected(key, "a text, or a list of texts", value)
-        return tuple(found)
-
-    def number(self, key: str) -> float | None:
-        """A number; None where the key is not there."""
-        value = self.values.get(key)
-        if value is not None and (
-            isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value)
-        ):
-            raise self._expected(key, "a number", value)
-        return value
-
-    def whole(self, key: str, least: int = 1) -> int | None:
-        """A whole number from `least` on; None where the key is not there."""
-        value = self.values.get(key)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
-            raise self._expected(key, f"a whole number of at least {least}", value)
-        return value
-
-    def flag(self, key: str) -> bool:
-        """True or false; False where the key is not there."""
-        value = self.values.get(key, False)
-        if not isinstance(value, bool):
-            raise self._expected(key, "true or false", value)
-        return value
-
     def section(self, key: str) -> Section:
         """A table in this one; an empty one where the key is not there."""
-        value = self.values.get(key, {})
-        if not isinstance(value, dict):
-            raise self._expected(key, f"a table, [{'.'.join(map(_written, (*self.begin, *self.path, key)))}]", value)
-        return replace(self, values=value, path=(*self.path, key))
+        return replace(self, values=self.values.get(key, {}), path=(*self.path, key))
 
-    def _expected(self, key: str, what: str, value: object) -> InputError:
+    def unlike(self, key: str, expected: str) -> InputError:
+        """The error about a value that is not what is expected of its key."""
+        value = self.values[key]
         kind = _KINDS.get(type(value), type(value).__name__)
         shown = f"{kind}, {shortened(repr(value), 60)}" if not isinstance(value, (list, dict)) else kind
-        return self.error(key, f"expected {what}, got {shown}")
+        return self.error(key, f"expected {expected}, got {shown}")
+
+    def name_of(self, key: str) -> str:
+        """The header of a table in this one, as it stands in the file."""
+        return f"[{'.'.join(map(_written, (*self.begin, *self.path, key)))}]"
 
 
 def near(name: str, known: Collection[str]) -> str:

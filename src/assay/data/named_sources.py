@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from assay._util.plugins import EXTRAS, load
 from assay.data.columns import ColumnMap
 from assay.data.rows import RowError
-from assay.data.sources import HEAD, Source
+from assay.data.sources import HEAD_ROWS, Source
 from assay.errors import InputError
 from assay.records import Sample
 
@@ -62,7 +62,7 @@ def from_name(spec: str, limit: int | None = None, column_map: ColumnMap | None 
     several = [field for field, name in (column_map or {}).items() if not isinstance(name, str)]
     if several:
         raise InputError(f"column_map: {several[0]!r} has several columns, which files of rows may have, and no source")
-    head = HEAD if limit is None else min(HEAD, limit)
+    head = HEAD_ROWS if limit is None else min(HEAD_ROWS, limit)
     samples = open_named_source(spec, limit=limit, column_map=column_map or None)
     return Source(what=repr(spec), open=lambda: islice(samples, limit), head=head, once=True)
 

@@ -16,9 +16,9 @@ from uuid import UUID
 from assay._util.normalise import json_object, missing
 from assay.data.images import IMAGE_COLUMNS, images_of
 from assay.errors import InputError
-from assay.records import Context, Message, Sample, SampleStatus, Turn
+from assay.records import Context, Message, Role, Sample, SampleStatus, Turn
 from assay.records.field_names import REFERENCE_MESSAGES, context_text, describe
-from assay.records.messages import is_message, message_of, messages_of
+from assay.records.messages import is_message, message_of, messages_of, role_and_content, role_named, text_in
 from assay.text.short_answers import BETWEEN, aliases
 
 STATUSES = get_args(SampleStatus)
@@ -162,7 +162,7 @@ def text_or_messages(value: object) -> str | tuple[Message, ...]:
     """A text, or the messages that stand in its place."""
     found = _parsed_json(value)
     items = _list(found)
-    if items and all(_message(item) != (None, None) for item in items):
+    if items and all(role_and_content(item) != (None, None) for item in items):
         return messages_of(items)
     return _text(value)
 
@@ -178,7 +178,7 @@ def reference_messages(value: object) -> list[Any] | None:
     """The messages that stand in the place of a reference, those that are dicts as they are; None where none do."""
     found = _parsed_json(value)
     items = _list(found.get("messages") if isinstance(found, Mapping) else found)
-    if not items or not all(map(is_message, items)):
+    if not items or not all(is_message(item, content=False) for item in items):
         return None
     return [item if isinstance(item, Mapping) else message_of(item).to_dict() for item in items]
 
@@ -365,8 +365,8 @@ def _texts_without_comma(source: str) -> bool:
 def history(value: object) -> tuple[Turn, ...]:
     """Earlier turns from dicts with question and answer, from pairs, or from chat messages with roles.
 
-    Messages are dicts with `role` and `content` or LangChain messages (`type` and `content`); a user's and the next
-    assistant's make a turn, others (system, tool) are left out.
+    Messages are those of `assay.records.messages`; a user's and the next assistant's make a turn, others (system, tool)
+    are left out.
     """
     value = _parsed_json(value)
     items = _list(value)
@@ -375,14 +375,14 @@ def history(value: object) -> tuple[Turn, ...]:
             return ()
         raise InputError(f"expected a list of turns or messages, found {describe(value)}")
     turns: list[Turn] = []
-    messages: list[tuple[str, str]] = []
+    messages: list[tuple[Role | None, str]] = []
     for position, item in enumerate(items, 1):
         turn = _turn(item)
-        role, content = (None, None) if turn is not None else _message(item)
+        role, content = (None, None) if turn is not None else role_and_content(item)
         if turn is not None:
             turns.append(turn)
-        elif isinstance(role, str) and isinstance(content, str):
-            messages.append((role, content))
+        elif isinstance(role, str) and (text := text_in(content)) is not None:
+            messages.append((role_named(role), text))
         else:
             raise InputError(
                 f"turn {position} of {len(items)}: expected question and answer or role and content, "
@@ -405,21 +405,15 @@ def _turn(item: object) -> Turn | None:
     return Turn(question=_text(item["question"]), answer=_text(item["answer"]), contexts=contexts)
 
 
-def _message(item: object) -> tuple[object, object]:
-    if isinstance(item, Mapping):
-        return item.get("role", item.get("type")), item.get("content")
-    return getattr(item, "type", getattr(item, "role", None)), getattr(item, "content", None)
-
-
-def _paired(messages: Iterable[tuple[str, str]]) -> list[Turn]:
+def _paired(messages: Iterable[tuple[Role | None, str]]) -> list[Turn]:
     turns: list[Turn] = []
     asked: list[str] = []
     for role, content in messages:
-        if role in ("user", "human"):
+        if role == "user":
             asked.append(content)
-        elif role in ("assistant", "ai") and asked:
+        elif role == "assistant" and asked:
             turns.append(Turn(question="\n".join(asked), answer=content))
             asked = []
-        elif role in ("assistant", "ai") and turns:  # one answer in several messages
+        elif role == "assistant" and turns:  # one answer in several messages
             turns[-1] = dataclasses.replace(turns[-1], answer=f"{turns[-1].answer}\n{content}")
     return turns

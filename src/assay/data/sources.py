@@ -16,7 +16,7 @@ from assay.records import Sample
 from assay.records.field_names import describe, find_columns
 
 #: Rows looked at on opening to learn which columns there are, where no schema or header says.
-HEAD = 1000
+HEAD_ROWS = 1000
 #: Rows fetched at a time from frames, tables and Parquet files.
 BATCH = 256
 
@@ -48,7 +48,7 @@ class Source:
     open: Callable[[], Iterator[object]]
     names: tuple[str, ...] | None = None
     total: int | None = None
-    head: int = HEAD
+    head: int = HEAD_ROWS
     once: bool = False
     fields: frozenset[str] = frozenset()
     unknown: tuple[str, ...] = ()
@@ -159,7 +159,7 @@ def _polars_lazy(frame: Any) -> Source:
 def _arrow(table: Any) -> Source:
     def rows() -> Iterator[object]:
         for batch in table.to_batches(max_chunksize=BATCH):
-            yield from listed(batch)
+            yield from rows_of_batch(batch)
 
     return Source(what="the Table", open=rows, names=unique(table.schema.names), total=table.num_rows)
 
@@ -167,7 +167,7 @@ def _arrow(table: Any) -> Source:
 def _arrow_batch(batch: Any) -> Source:
     def rows() -> Iterator[object]:
         for start in range(0, batch.num_rows, BATCH):
-            yield from listed(batch.slice(start, BATCH))
+            yield from rows_of_batch(batch.slice(start, BATCH))
 
     return Source(what="the RecordBatch", open=rows, names=unique(batch.schema.names), total=batch.num_rows)
 
@@ -175,7 +175,7 @@ def _arrow_batch(batch: Any) -> Source:
 def _arrow_reader(reader: Any) -> Source:
     def rows() -> Iterator[object]:
         for batch in reader:
-            yield from listed(batch)
+            yield from rows_of_batch(batch)
 
     return Source(what="the RecordBatchReader", open=rows, names=unique(reader.schema.names), head=0, once=True)
 
@@ -183,19 +183,19 @@ def _arrow_reader(reader: Any) -> Source:
 def _arrow_dataset(dataset: Any) -> Source:
     def rows() -> Iterator[object]:
         for batch in dataset.to_batches(batch_size=BATCH):
-            yield from listed(batch)
+            yield from rows_of_batch(batch)
 
     return Source(what="the Dataset", open=rows, names=unique(dataset.schema.names), head=0)
 
 
-def listed(batch: Any) -> Iterator[object]:
+def rows_of_batch(batch: Any) -> Iterator[object]:
     """The rows of an arrow batch as dicts; Bad for one whose values Python cannot hold (a text that is no UTF-8)."""
     try:
         rows = batch.to_pylist()
     except Exception as error:
         if batch.num_rows > 1:
             for start in range(batch.num_rows):
-                yield from listed(batch.slice(start, 1))
+                yield from rows_of_batch(batch.slice(start, 1))
             return
         rows = [UnreadableRow(f"a value cannot be read: {error}")]
     yield from rows

@@ -28,7 +28,7 @@ from assay.judges.cache import JudgementCache
 from assay.judges.named import resolve_judge
 from assay.judges.protocol import Asking
 from assay.metrics import Metric
-from assay.metrics.names import MetricSpec, resolve
+from assay.metrics.names import MetricSpec, resolve_metrics
 from assay.records import ScoredSample
 from assay.sinks.base import Sink
 from assay.sinks.writing import check_sinks
@@ -254,7 +254,7 @@ def chosen_for(metrics: MetricSpec | None, source: Data, judge: BaseJudge) -> tu
     if metrics is None:
         chosen = tuple(
             metric
-            for metric in resolve(DEFAULT_METRICS)
+            for metric in resolve_metrics(DEFAULT_METRICS)
             if not missing_columns(source.columns, (metric,)) and metric.cannot(judge) is None
         )
         if not chosen:
@@ -263,7 +263,7 @@ def chosen_for(metrics: MetricSpec | None, source: Data, judge: BaseJudge) -> tu
                 "column_map= to name your columns"
             )
         return chosen
-    chosen = resolve(metrics)
+    chosen = resolve_metrics(metrics)
     missing = missing_columns(source.columns, chosen)
     if missing:
         lines = "; ".join(f"{label} needs {', '.join(fields)}" for label, fields in missing.items())

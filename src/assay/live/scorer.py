@@ -105,9 +105,9 @@ class LiveScorer(BaseIntake):
         if when_spent not in ("skip", "wait"):
             raise InputError(f"when_spent: expected 'skip' or 'wait', got {when_spent!r}")
         from assay.live import environment
-        from assay.metrics.names import resolve
+        from assay.metrics.names import resolve_metrics
 
-        self.metrics = resolve(LIVE_METRICS if metrics is None else metrics)
+        self.metrics = resolve_metrics(LIVE_METRICS if metrics is None else metrics)
         self.judge = environment.judge_or(judge)
         check_immediate(self.judge, "live scoring")
         check_budget(budget, self.judge)

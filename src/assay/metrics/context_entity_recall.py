@@ -36,6 +36,27 @@ def entity_recall(reference: Iterable[str], contexts: Iterable[str]) -> float:
     return len(wanted & {same_entity(name) for name in contexts}) / len(wanted)
 
 
+async def read_entities(sample: Sample, judge: Judge) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Ask for the entities of the reference and of the contexts.
+
+    Args:
+        sample: A sample with reference and contexts.
+        judge: The judge.
+
+    Returns:
+        Those of the reference and those of the contexts, each entity once; none of blank contexts.
+
+    Raises:
+        JudgeFailure: If the judge does not answer.
+    """
+    inquiries = [Entities((sample.reference or "",), sample.spoken)]
+    if any(passage.strip() for passage in sample.passages):
+        inquiries.append(Entities(sample.passages, sample.spoken))
+    found: list[tuple[Evidence, ...]] = [*await ask(judge, *inquiries), ()]
+    reference, contexts = (distinct(entity.text for entity in entities) for entities in found[:2])
+    return reference, contexts
+
+
 @dataclass(frozen=True)
 class ContextEntityRecall(Metric):
     """Entities of the reference that the contexts name / entities of the reference."""
@@ -46,11 +67,7 @@ class ContextEntityRecall(Metric):
     needs_passages: ClassVar[bool] = False
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        inquiries = [Entities((sample.reference or "",), sample.spoken)]
-        if any(passage.strip() for passage in sample.passages):
-            inquiries.append(Entities(sample.passages, sample.spoken))
-        found: list[tuple[Evidence, ...]] = [*await ask(judge, *inquiries), ()]
-        reference, contexts = (distinct(entity.text for entity in entities) for entities in found[:2])
+        reference, contexts = await read_entities(sample, judge)
         if not reference:
             return self.skip(Cause.NOT_APPLICABLE, "the reference names no entity")
         there = {same_entity(name) for name in contexts}

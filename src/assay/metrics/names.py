@@ -28,7 +28,7 @@ MetricSpec: TypeAlias = str | Metric | MetricFunction | Sequence[str | Metric | 
 GROUP = "assay.metrics"
 
 
-def resolve(spec: MetricSpec) -> tuple[Metric, ...]:
+def resolve_metrics(spec: MetricSpec) -> tuple[Metric, ...]:
     """The metrics that `spec` names, in its order.
 
     Args:

@@ -1,8 +1,16 @@
-"""Messages and tool calls as whole records, from whatever other tools call so.
+"""Read chat messages of any make: who speaks, the text, and the tool calls. The one place that knows their forms.
 
-Read are dicts and objects of these makes: OpenAI's chat messages (`role`, `content`, `tool_calls[].function`, a tool's
-result under `tool_call_id`), LangChain's and ragas' messages (`type` human, ai, tool, system; `tool_calls` with `name`
-and `args`), DeepEval's turns (`tools_called` with `name`, `input_parameters`, `output`), assay's own.
+Forms:
+    - OpenAI's chat messages (`role`, `content`, `tool_calls[].function`, a tool's result under `tool_call_id`).
+    - LangChain's and ragas' messages (`type` human, ai, tool, system; `tool_calls` with `name` and `args`), also as
+      LangChain writes them to JSON: {"lc": 1, "kwargs": ...}, {"type": "human", "data": ...}.
+    - LlamaIndex' messages (`role`, `content`) and DeepEval's turns (`tools_called` with `name`, `input_parameters`,
+      `output`).
+    - Messages of parts (`role`, `parts`), as Gemini and the OpenTelemetry conventions have them.
+    - Pairs of role and text, and assay's own `Message`.
+
+`role_of` and `text_of` never raise, and are cheap enough for hooks. `message_of` and `messages_of` make whole records,
+and raise InputError for what cannot be read.
 """
 
 from __future__ import annotations
@@ -10,28 +18,150 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
-from assay._util.normalise import json_object, missing
+from assay._util.normalise import json_object, missing, well_formed
 from assay.errors import InputError
 from assay.records.field_names import describe
 from assay.records.sample import Message, Role, ToolCall
 
 _ROLES: Mapping[str, Role] = {
     "user": "user", "human": "user",
-    "assistant": "assistant", "ai": "assistant", "agent": "assistant", "model": "assistant",
+    "assistant": "assistant", "ai": "assistant", "agent": "assistant", "model": "assistant", "chatbot": "assistant",
     "system": "system", "developer": "system",
     "tool": "tool", "function": "tool",
 }  # fmt: skip
+_OTHER = frozenset({"chat", "remove", "other"})
 _ARGUMENTS = ("arguments", "args", "input_parameters", "input", "parameters")
 _CALLS = ("tool_calls", "tools_called")
 _TEXTS = ("text", "input_text", "output_text")
+_ABSENT = object()
 
 
-def is_message(value: object) -> bool:
-    """Whether this says who speaks, as messages do and passages do not."""
-    role = _get(value, "role") or _get(value, "type")
-    return isinstance(role, str) and role.casefold() in _ROLES
+# -- one message: role and text ----------------------------------------------------------------------------------------
+
+
+def role_named(name: object) -> Role | None:
+    """The role that a name means in any of the forms; None for any other value."""
+    return _ROLES.get(name.lower().removesuffix("messagechunk")) if isinstance(name, str) else None
+
+
+def role_of(message: Any) -> Role | Literal["other"] | None:
+    """Who speaks in a message; None where the value has no content, or says not who speaks: it is no message."""
+    name, content = _role_and_content(message)
+    if content is _ABSENT or not isinstance(name, str):
+        return None
+    return role_named(name) or ("other" if name.lower() in _OTHER else None)
+
+
+def is_message(value: Any, *, content: bool = True) -> bool:
+    """Whether this is one message, and neither a text nor a list.
+
+    Args:
+        value: Any value.
+        content: False accepts messages without a content, such as those that only call tools.
+    """
+    if isinstance(value, (str, list)):
+        return False
+    return (role_of(value) if content else role_named(_role_and_content(value)[0])) is not None
+
+
+def role_and_content(value: Any) -> tuple[Any, Any]:
+    """What stands for the role and the content of a message, as it was written; None for each that is missing."""
+    name, content = _role_and_content(value)
+    return name, None if content is _ABSENT else content
+
+
+def text_of(message: Any) -> str:
+    """The text of a message, without reasoning, images and tool calls; "" where it has none."""
+    return well_formed(text_in(role_and_content(message)[1]) or "")
+
+
+def text_in(content: Any) -> str | None:
+    """The text in a content: a text, or blocks of text and others. None for any other value."""
+    if isinstance(content, str):
+        return str(content)
+    if not isinstance(content, (list, tuple)):
+        return None
+    return "".join([block if isinstance(block, str) else _block(block) for block in content])
+
+
+def prompt_of(messages: Any) -> tuple[str, ...]:
+    """The texts that a model is sent: one per message or prompt. Cheap enough for a hook; copies no text."""
+    if isinstance(messages, str):
+        return (messages,)
+    texts: list[str] = []
+    for message in messages or ():
+        if isinstance(message, list):  # a batch
+            texts += prompt_of(message)
+        elif isinstance(message, str):
+            texts.append(message)
+        else:
+            content = message.get("content") if isinstance(message, dict) else getattr(message, "content", None)
+            if type(content) is str:  # the usual case, and quicker
+                texts.append(content)
+            else:
+                texts += texts_in(content)
+    return tuple(texts)
+
+
+def texts_in(content: Any) -> list[str]:
+    """The texts in a content one by one, those of search results and of reasoning included."""
+    if isinstance(content, str):
+        return [content]
+    if not isinstance(content, (list, tuple)):
+        return []
+    texts: list[str] = []
+    for block in content:
+        if isinstance(block, dict) and block.get("type") == "search_result":
+            texts += texts_in(block.get("content"))
+        text = block.get("text") if isinstance(block, dict) else block
+        if isinstance(text, str):
+            texts.append(text)
+    return texts
+
+
+# -- wrappings ---------------------------------------------------------------------------------------------------------
+
+
+def unwrap_message(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A message, or any other object that LangChain wrote to JSON, without its wrapping; other mappings as they are."""
+    kwargs = value.get("kwargs")
+    if "lc" in value and isinstance(kwargs, Mapping):
+        return {**_type_of_class(value.get("id")), **kwargs}
+    data = value.get("data")
+    if isinstance(data, Mapping) and isinstance(value.get("type"), str) and "content" in data and len(value) == 2:
+        return {**data, "type": value["type"]}
+    parts = value.get("parts")
+    if isinstance(parts, list) and isinstance(value.get("role"), str):
+        return {**{key: item for key, item in value.items() if key != "parts"}, "content": _content_of_parts(parts)}
+    return value
+
+
+def _type_of_class(id: Any) -> dict[str, str]:
+    """The `type` of a message that was written without one, by the name of its class."""
+    name = str(id[-1]) if isinstance(id, list) and id else ""
+    kind = name.removesuffix("Chunk").removesuffix("Message").lower()
+    return {"type": kind} if kind in ("human", "ai", "system", "tool", "function") else {}
+
+
+def _content_of_parts(parts: Sequence[Any]) -> Any:
+    """Text as the content of a message; what a tool answered is text too. Reasoning, calls and media are left out."""
+    texts: list[dict[str, str]] = []
+    for part in parts:
+        if isinstance(part, str):
+            texts.append({"type": "text", "text": part})
+        elif isinstance(part, dict):
+            kind = part.get("type", "text")
+            content = part.get("content", part.get("text"))
+            if kind == "tool_call_response":
+                content = part.get("response", part.get("result", content))
+            if kind in ("text", "tool_call_response") and isinstance(content, str):
+                texts.append({"type": "text", "text": content})
+    return texts[0]["text"] if len(texts) == 1 else texts
+
+
+# -- whole records -----------------------------------------------------------------------------------------------------
 
 
 def messages_of(value: object, *, lenient: bool = False) -> tuple[Message, ...]:
@@ -65,24 +195,24 @@ def _with_results(message: Message, results: Mapping[str, str]) -> Message:
 
 
 def message_of(value: object) -> Message:
-    """One message. Raises InputError."""
+    """One message as a record. Raises InputError."""
     if isinstance(value, Message):
         return value
-    if isinstance(value, (list, tuple)) and len(value) == 2 and all(isinstance(one, str) for one in value):
-        value = {"role": value[0], "content": value[1]}
-    if isinstance(value, Mapping) and "lc" in value and isinstance(value.get("kwargs"), Mapping):
-        value = value["kwargs"]  # as LangChain serialises it
-    role, content = _get(value, "role"), _get(value, "content")
-    role = _get(value, "type") if role is None else role
-    known = _ROLES.get(role.lower().removesuffix("messagechunk")) if isinstance(role, str) else None
-    if known is None:
+    if isinstance(value, Mapping):
+        value = unwrap_message(value)
+    name, content = role_and_content(value)
+    role = role_named(name)
+    if role is None:
         raise InputError(f"expected role and content, with a role of {', '.join(_ROLES)}; found {describe(value)}")
     listed: Any = []
     if isinstance(content, Mapping) and isinstance(content.get("text"), str):  # as ragas writes messages with calls
         content, listed = content["text"], content.get("tool_calls")
-    for name in _CALLS:
-        listed = listed or _get(value, name)
-    return Message(role=known, content=_text(content), tool_calls=_calls(listed))
+    for key in _CALLS:
+        listed = listed or _get(value, key)
+    text = text_in(content)
+    if text is None and not missing(content):
+        raise InputError(f"expected a content of text, found {describe(content)}")
+    return Message(role=role, content=text or "", tool_calls=_calls(listed))
 
 
 def tool_call_of(value: object) -> ToolCall:
@@ -131,16 +261,16 @@ def _calls(listed: object) -> tuple[ToolCall, ...]:
     return tuple(made)
 
 
-def _text(content: object) -> str:
-    """The text of a message's content, without reasoning and images."""
-    if isinstance(content, str):
-        return content
-    if missing(content):
-        return ""
-    if isinstance(content, Sequence):
-        parts = [block if isinstance(block, str) else _block(block) for block in content]
-        return "".join(parts)
-    raise InputError(f"expected a content of text, found {describe(content)}")
+def _role_and_content(value: Any) -> tuple[Any, Any]:
+    if isinstance(value, (list, tuple)):
+        pair = len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], (str, list))
+        return (value[0], value[1]) if pair else (None, _ABSENT)
+    if isinstance(value, Mapping):
+        value = unwrap_message(value)
+        name, content = value.get("role"), value.get("content", _ABSENT)
+        return (value.get("type") if name is None else name), content
+    name = getattr(value, "role", None)
+    return (getattr(value, "type", None) if name is None else name), getattr(value, "content", _ABSENT)
 
 
 def _block(block: object) -> str:

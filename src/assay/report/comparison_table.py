@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
-
 from assay._util.rich_text import SafeText
-
-if TYPE_CHECKING:
-    from assay.analysis.lens import DefinitionResult, Lens
-
-from typing import TYPE_CHECKING
-
+from assay._util.tables import Column, make_table, number
 from assay.analysis.comparison.metric_diff import verdict_in_words
 from assay.analysis.comparison.sentences import fell
 from assay.errors import printable
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from assay.analysis.comparison.compare import Comparison
     from assay.analysis.comparison.metric_diff import MetricDiff
+    from assay.analysis.lens import DefinitionResult, Lens
 
 _FLIPS = 3  # of a row that are shown
 
@@ -50,32 +45,24 @@ def moved_table(comparison: Comparison, *, fallen: bool = False) -> Table | None
 
     `fallen` leaves out those that moved for the better.
     """
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("row", overflow="fold")
-    table.add_column("metric", overflow="fold")
-    for title in ("first", "second"):
-        table.add_column(title, justify="right", no_wrap=True)
-    table.add_column("flipped", overflow="fold", ratio=1)
+    rows = []
     for one in comparison.metrics.values():
         for moved in (moved for moved in one.moved if fell(one, moved) or not fallen):
             more = len(moved.flips) - _FLIPS
             lines = [str(flip) for flip in moved.flips[:_FLIPS]] + ([f"and {more} more"] if more > 0 else [])
             second = SafeText(f"{moved.second:.2f}", "red" if fell(one, moved) else "green")
-            flips = SafeText("\n".join(lines))
-            table.add_row(SafeText(moved.name), SafeText(one.metric), f"{moved.first:.2f}", second, flips)
-    return table if table.row_count else None
+            rows.append((moved.name, one.metric, f"{moved.first:.2f}", second, SafeText("\n".join(lines))))
+    flipped = Column(title="flipped", fills=True)
+    return make_table(["row", "metric", number("first"), number("second"), flipped], rows) if rows else None
 
 
 def lens_table(lens: Lens) -> Table:
     """One line per definition, and the step where its formula parts from the first one's."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("metric", overflow="fold")
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("parts from the first at", overflow="fold")
-    for number, one in enumerate(lens.seen):
-        where = "" if number == 0 else one.difference or "– the same formula"
-        table.add_row(SafeText(one.definition.metric), SafeText(_value(one)), SafeText(where))
-    return table
+    rows = [
+        (one.definition.metric, _value(one), "" if n == 0 else one.difference or "– the same formula")
+        for n, one in enumerate(lens.seen)
+    ]
+    return make_table(["metric", number("value"), "parts from the first at"], rows)
 
 
 def formula(lens: Lens) -> str:

@@ -59,34 +59,20 @@ def worst_list(rows: Sequence[Row], metric: str) -> RenderableType:
 
 def lowest_list(worst: Iterable[tuple[str, Sequence[tuple[int, float]]]]) -> RenderableType | None:
     """Of each metric its worst rows and their values, in a line; None where no metric has any."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+    from assay._util.tables import make_table
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("metric", overflow="fold")
-    table.add_column("row: value", overflow="fold")
-    for name, rows in worst:
-        if rows:
-            table.add_row(Text(name), Text(", ".join(f"{row}: {value:.2f}" for row, value in rows)))
-    return table if table.row_count else None
+    lines = [(name, ", ".join(f"{row}: {value:.2f}" for row, value in rows)) for name, rows in worst if rows]
+    return make_table(["metric", "row: value"], lines) if lines else None
 
 
 def failures_list(failures: Iterable[Failure]) -> RenderableType:
     """A line for each score without a value: the row, the metric, the cause, and what was said of it."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+    from assay._util.tables import Column, make_table, number
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for title in ("row", "id", "metric", "cause", "why"):
-        right = title == "row"
-        table.add_column(title, justify="right" if right else "left", no_wrap=right, overflow="fold",
-                         min_width=len(title), ratio=None, style="yellow" if title == "cause" else "")  # fmt: skip
-    for one in failures:
-        table.add_row(
-            "–" if one.number is None else str(one.number),
-            Text(one.id or ""),
-            Text(one.metric),
-            Text(one.cause),
-            Text(one.message),
-        )
-    return table
+    titles = ("id", "metric", "cause", "why")
+    columns = [Column(title=one, least=len(one), style="yellow" if one == "cause" else "") for one in titles]
+    rows = (
+        ("–" if one.number is None else str(one.number), one.id or "", one.metric, one.cause, one.message)
+        for one in failures
+    )
+    return make_table([number("row"), *columns], rows)

@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -101,18 +103,19 @@ class Store:
     @classmethod
     def temporary(cls) -> Store:
         """A store that is deleted when it is closed or no longer used."""
-        folder = tempfile.TemporaryDirectory(prefix="assay-")
-        store = cls(folder.name)
-        store._temporary = folder
+        folder = tempfile.mkdtemp(prefix="assay-")
+        store = cls(folder)
+        # not a TemporaryDirectory, which warns where it is deleted because it is no longer used
+        store._delete = weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)
         return store
 
-    _temporary: tempfile.TemporaryDirectory[str] | None = None
+    _delete: weakref.finalize[..., Store] | None = None
 
     def close(self) -> None:
         """Let go of it; a temporary store is deleted. The next use opens it again. Closing twice is fine."""
         self._tables.close()
-        if self._temporary is not None:
-            self._temporary.cleanup()
+        if self._delete is not None:
+            self._delete()
 
     def __enter__(self) -> Self:
         return self

@@ -96,6 +96,6 @@ def folder_of(address: str | Path) -> Path:
     return Path(FOLDER) if is_database(address) else file_of(Path(address)).parent
 
 
-def is_there(address: str | Path) -> bool:
+def store_may_exist(address: str | Path) -> bool:
     """Whether there may be a store: a file, or a database, of which nobody knows before it is asked."""
     return is_database(address) or file_of(Path(address)).exists()

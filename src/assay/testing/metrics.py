@@ -16,7 +16,7 @@ from assay.inquiries import Inquiry
 from assay.judges.base import BaseJudge
 from assay.judges.protocol import Answer
 from assay.metrics import Metric
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 from assay.records import Context, Direction, Sample, Score, Turn
 from assay.testing.assertions import expect, same
 from assay.testing.judges import HOSTILE, FavourableJudge
@@ -49,7 +49,7 @@ def check_metric(
     samples  what it is to score; one of them at least must get a number
     judge    makes the judge that is asked; default: one that answers every usual question favourably
     """
-    (measured,) = resolve(metric)
+    (measured,) = resolve_metrics(metric)
     given = tuple(samples)
     _describes_itself(measured)
     run_sync(lambda: _scores(measured, given, judge))

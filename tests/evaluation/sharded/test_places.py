@@ -9,7 +9,7 @@ import pytest
 
 from assay.errors import InputError, MissingExtra, StoreError
 from assay.evaluation.sharded.manifest import Folder
-from assay.evaluation.sharded.shards import Files, Shard
+from assay.evaluation.sharded.shards import Shard, ShardedFiles
 from assay.evaluation.sharded.storage import Disk, Objects, Place, expand_pattern, place_of
 from tests.evaluation.sharded.work import write
 
@@ -47,7 +47,7 @@ def test_of_two_that_create_an_object_the_second_is_told(url: str) -> None:
 
 
 def shards(tmp_path: Path) -> list[Shard]:
-    return list(Files.of(write(tmp_path / "a.jsonl", 16)).plan())
+    return list(ShardedFiles.of(write(tmp_path / "a.jsonl", 16)).plan())
 
 
 def entry(waiting: int, said: str) -> dict[str, object]:

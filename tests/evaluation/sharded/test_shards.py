@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from assay.data import open_data
 from assay.errors import InputError
-from assay.evaluation.sharded.shards import Files, ShardReader
+from assay.evaluation.sharded.shards import ShardedFiles, ShardReader
 from assay.evaluation.summary import Summary
 from assay.records import Score, ScoreError
 from tests.evaluation.sharded.work import write
@@ -22,7 +22,7 @@ from tests.evaluation.sharded.work import write
 
 def test_an_appended_file_changes_its_last_shard_alone(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", 25)
-    files = Files.of(path, rows=10)
+    files = ShardedFiles.of(path, rows=10)
     before = [shard.key for shard in files.plan()]
     write(path, 10, start=25)
     after = list(files.plan())
@@ -36,20 +36,20 @@ def test_the_same_data_elsewhere_has_the_same_shards(tmp_path: Path) -> None:
     for folder in ("one", "other/deep"):
         (tmp_path / folder).mkdir(parents=True)
         write(tmp_path / folder / "a.jsonl", 25)
-        keys.append([shard.key for shard in Files.of(tmp_path / folder / "a.jsonl", rows=10).plan()])
+        keys.append([shard.key for shard in ShardedFiles.of(tmp_path / folder / "a.jsonl", rows=10).plan()])
     assert keys[0] == keys[1]
 
 
 def test_a_changed_row_is_another_shard(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", 30)
-    before = [shard.key for shard in Files.of(path, rows=10).plan()]
+    before = [shard.key for shard in ShardedFiles.of(path, rows=10).plan()]
     path.write_text(path.read_text("utf-8").replace("thing 12?", "thing 13?"), "utf-8")
-    after = [shard.key for shard in Files.of(path, rows=10).plan()]
+    after = [shard.key for shard in ShardedFiles.of(path, rows=10).plan()]
     assert [one == other for one, other in zip(before, after, strict=True)] == [True, False, True, True]
 
 
 def test_small_data_has_shards_for_several_processes_and_large_data_large_ones(tmp_path: Path) -> None:
-    files = Files.of(write(tmp_path / "a.jsonl", 3000))
+    files = ShardedFiles.of(write(tmp_path / "a.jsonl", 3000))
     sizes = [shard.rows for shard in files.plan()]
     assert sizes[:17] == [8] * 17  # a sixteenth of the 136 rows of 17 shards is still 8, of 144 it is 9
     assert sizes[17:20] == [8, 9, 9]
@@ -71,7 +71,7 @@ def test_the_rows_of_all_shards_are_those_of_the_file(
 ) -> None:
     path = tmp_path_factory.mktemp("shards") / "a.jsonl"
     path.write_text("\n".join(['{"question": "first", "answer": "a"}', *lines]) + "\n" * ended, "utf-8")
-    files = Files.of(path, rows=rows)
+    files = ShardedFiles.of(path, rows=rows)
     reader = ShardReader(files)
     found = [row for shard in files.plan() for row in reader.rows(shard)]
     assert found == list(open_data(path))
@@ -95,7 +95,7 @@ def test_other_kinds_of_files_are_cut_by_rows(tmp_path: Path, kind: str) -> None
         import gzip
 
         path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
-    files = Files.of(path, rows=3)
+    files = ShardedFiles.of(path, rows=3)
     shards = list(files.plan())
     assert [shard.rows for shard in shards] == [3, 3, 1]
     reader = ShardReader(files)
@@ -109,7 +109,7 @@ def test_other_kinds_of_files_are_cut_by_rows(tmp_path: Path, kind: str) -> None
 def test_shards_of_a_parquet_file_are_read_in_any_order(count: int, group: int, size: int, data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = _table([{"id": f"q{n}", "question": f"What is {n}?"} for n in range(count)], Path(folder), group)
-        files = Files.of(path, rows=size)
+        files = ShardedFiles.of(path, rows=size)
         whole, reader = list(open_data(path)), ShardReader(files)
         for shard in data.draw(st.permutations(list(files.plan()))):
             assert reader.rows(shard) == whole[shard.first : shard.first + shard.rows]
@@ -117,7 +117,7 @@ def test_shards_of_a_parquet_file_are_read_in_any_order(count: int, group: int, 
 
 def test_of_a_parquet_file_what_lies_groups_before_a_shard_is_not_read(tmp_path: Path) -> None:
     path = _table([{"id": f"q{n}", "question": f"What is {n}? " * 50} for n in range(30)], tmp_path, 10)
-    files = Files.of(path, rows=5)
+    files = ShardedFiles.of(path, rows=5)
     shards = list(files.plan())
     assert [shard.first for shard in shards] == [0, 5, 10, 15, 20, 25]
     held = bytearray(path.read_bytes())
@@ -137,7 +137,7 @@ def _table(rows: list[dict[str, str]], folder: Path, group: int) -> Path:
 
 def test_a_file_that_changed_after_it_was_planned_is_named(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", 5)
-    files = Files.of(path)
+    files = ShardedFiles.of(path)
     (shard,) = files.plan()
     path.write_text(path.read_text("utf-8").replace("thing 2?", "thing 3?"), "utf-8")
     with pytest.raises(InputError, match=r"a\.jsonl' was changed while it was read"):
@@ -146,9 +146,9 @@ def test_a_file_that_changed_after_it_was_planned_is_named(tmp_path: Path) -> No
 
 def test_what_is_no_file_is_refused() -> None:
     with pytest.raises(InputError, match="give paths or a pattern"):
-        Files.of([{"question": "q"}])
+        ShardedFiles.of([{"question": "q"}])
     with pytest.raises(InputError, match="give paths or a pattern"):
-        Files.of("-")
+        ShardedFiles.of("-")
 
 
 VALUES = st.lists(st.none() | st.floats(0, 1), max_size=60)

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 import assay
-from assay import Budget, InputError, OpenAIJudge, Prices, evaluate
+from assay import Budget, InputError, OpenAIJudge, evaluate
 from assay.cli.checks import examine
 from assay.errors import Cause, Detached, StoreError
 from assay.evaluation.adapters import MetricAdapter
 from assay.evaluation.result import Result
 from assay.evaluation.sharded.job import evaluate_in_processes
 from assay.inquiries import Similarity, Support
+from assay.judges import Prices
 from assay.judges.batch.judge import AnthropicBatchJudge, OpenAIBatchJudge
 from assay.judges.batch.state import BatchState
 from assay.judges.calibrated import Calibration, ProbabilityMap, calibrated

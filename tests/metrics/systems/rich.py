@@ -8,6 +8,7 @@ import zlib
 from dataclasses import replace
 from typing import Any
 
+from assay.metrics import systems
 from assay.metrics.deepeval.classifier_labels import KINDS
 from assay.records import Context, Message, Sample, ToolCall
 
@@ -135,13 +136,10 @@ JSON = replace(
 
 
 def rich(name: str) -> Sample:
-    """A sample that has what this metric needs."""
-    if name.startswith("multimodal:"):
-        return PICTURES
-    if name.endswith("json_schema_validation"):
-        return replace(JSON, reference='{"type": "object"}')
-    if name == "openevals:code_llm_as_judge":
-        return replace(RICH, answer="```python\nprint(1931)\n```")
-    if name == "ragas:data_compy_score":
-        return replace(RICH, answer="id,year\n1,1931\n2,1940", reference="id,year\n1,1931\n2,1941")
-    return JSON if "json" in name else RICH
+    """A sample that has what this metric needs, also what only the example of its entry has."""
+    sample = PICTURES if name.startswith("multimodal:") else JSON if "json" in name else RICH
+    system, _, short = name.partition(":")
+    example = systems.system_entries(system)[short].example if short else {}
+    texts = {key: value for key, value in example.items() if key in ("question", "answer", "reference")}
+    columns = {key: value for key, value in example.items() if key not in texts}
+    return replace(sample, **texts, metadata={**sample.metadata, **columns}) if example else sample

@@ -1,7 +1,8 @@
 """What became of every metric that the notes on other systems list: the names of ours, or why it is left out.
 
 The notes have a section per system and in each section tables; a row is known by its first cell. A star stands for any
-end of a name. `FURTHER` are the metrics that stand in no row, `OF_A_USER` those that a user makes of a prompt.
+end of a name. `OF_A_USER` are the metrics that a user makes of a prompt. A metric that the notes do not list stands in
+no row: its own entry says where it comes from.
 """
 
 from __future__ import annotations
@@ -377,17 +378,6 @@ ROWS: Mapping[str, Left | Mapping[str, str | Left]] = {
         "Bedrock": Left("takes no images"),
         "RAGChecker": Left("takes no images"),
     },
-}
-
-#: Our metrics that stand in no row of a table, and why they are there all the same.
-FURTHER: Mapping[str, str] = {
-    "ragas:context_relevancy_0_0_22": "the notes list that of 0.0.11 alone",
-    "ragas:quoted_spans_alignment": "the notes name it in a text, not in a table",
-    "langsmith:conciseness": "an evaluator that LangSmith takes from openevals",
-    "langsmith:hallucination": "an evaluator that LangSmith takes from openevals",
-    "openevals:tool_selection": "a prompt for agents' ways that the notes do not list",
-    "llamaindex:ndcg_graded": "assay's own, for grades that the original does not read",
-    "multimodal:faithfulness": "assay's own, over texts and pictures",
 }
 
 #: What a user makes of a prompt there -> what makes it here.

@@ -20,7 +20,7 @@ from assay.metrics.bedrock.custom import Custom, worth
 from assay.metrics.bedrock.helpfulness import Helpfulness
 from assay.metrics.bedrock.logical_coherence import LogicalCoherence
 from assay.metrics.bedrock.scales import RatedMetric, normalised
-from assay.metrics.systems import entries, named
+from assay.metrics.systems import named, system_entries
 from assay.records import Context, Sample, Score, Verdict
 
 SAMPLE = Sample(
@@ -66,7 +66,7 @@ def cause(score: Score) -> Cause | None:
 
 
 def test_all_built_in_metrics_are_here() -> None:
-    assert set(entries("bedrock")) == {
+    assert set(system_entries("bedrock")) == {
         *LEVELS, "context_relevance", "citation_precision", "harmfulness", "stereotyping", "refusal",
         "following_instructions", "custom",
     }  # fmt: skip

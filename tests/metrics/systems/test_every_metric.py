@@ -36,7 +36,7 @@ BLANK = Sample(question=" ", contexts=(), answer="", reference="", reference_con
 
 def entry(name: str) -> Entry:
     system, _, rest = name.partition(":")
-    return systems.entries(system)[rest]
+    return systems.system_entries(system)[rest]
 
 
 def score(name: str, sample: Sample, judge: BaseJudge | None = None) -> Score:

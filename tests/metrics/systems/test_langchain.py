@@ -13,7 +13,7 @@ from assay.judges.scripted import ScriptedJudge
 from assay.metrics.langchain.embedding_distance import EmbeddingDistance
 from assay.metrics.langchain.matching import ExactMatch
 from assay.metrics.langchain.string_distance import PairwiseStringDistance, StringDistance
-from assay.metrics.systems import entries, named
+from assay.metrics.systems import named, system_entries
 from assay.metrics.systems.base import SystemMetric
 from assay.records import Message, Sample, ToolCall
 from tests.metrics.systems.golden import CASES, agrees, golden, sample_of
@@ -82,11 +82,11 @@ def test_every_number_of_langchain_is_ours(name: str) -> None:
 
 
 def test_every_type_of_evaluator_has_an_entry() -> None:
-    assert set(golden("langchain")["exports"]) <= set(entries("langchain"))
+    assert set(golden("langchain")["exports"]) <= set(system_entries("langchain"))
 
 
 def test_every_entry_has_a_label_of_its_own() -> None:
-    labels = [entry.make().label for entry in entries("langchain").values()]
+    labels = [entry.make().label for entry in system_entries("langchain").values()]
     assert len(set(labels)) == len(labels)
 
 

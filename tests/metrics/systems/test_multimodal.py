@@ -22,7 +22,7 @@ from assay.metrics.multimodal.image_ratings import ImageCoherence, ImageHelpfuln
 from assay.metrics.multimodal.relevance import share_relevant
 from assay.metrics.multimodal.retrieval import hit_rate, mrr, precision, recall
 from assay.metrics.multimodal.whole import FAITHFUL, yes
-from assay.metrics.systems import entries, named
+from assay.metrics.systems import named, system_entries
 from assay.records import Claim, Context, Sample, Score, Span, Verdict
 from assay.records.images import data_uri
 from assay.text import ocr
@@ -416,14 +416,14 @@ def test_wrong_parameters_are_named(make: Any, said: str) -> None:
 
 
 def test_every_entry_says_what_it_is() -> None:
-    for name, entry in entries("multimodal").items():
+    for name, entry in system_entries("multimodal").items():
         metric = entry.make()
         assert metric.name == f"multimodal:{name}"
         assert metric.reads_images
         assert entry.source
         assert entry.compared
         assert entry.steps.aggregate
-    assert math.isclose(sum(entry.family == "faithfulness" for entry in entries("multimodal").values()), 4)
+    assert math.isclose(sum(entry.family == "faithfulness" for entry in system_entries("multimodal").values()), 4)
 
 
 def test_pictures_of_one_address_are_one_picture_and_are_not_fetched() -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 import assay
 from assay.errors import InputError, JudgeFailure
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics import systems
-from assay.metrics.names import resolve
+from assay.metrics import ragas, systems
+from assay.metrics.names import resolve_metrics
 from assay.metrics.systems.base import Entry, given, spelled, table
 from assay.records import Context, Sample
 from assay.sinks.annotations import annotations_of
@@ -23,9 +24,9 @@ FULL = replace(BLANK, contexts=(Context(text="It opened in 1990."),), id="full")
 
 
 def test_a_system_and_a_name() -> None:
-    (metric,) = resolve("ragas:faithfulness")
+    (metric,) = resolve_metrics("ragas:faithfulness")
     assert metric.label == "ragas:faithfulness"
-    assert [one.label for one in resolve("faithfulness, ragas:faithfulness, ragas:faithfulness@original")] == [
+    assert [one.label for one in resolve_metrics("faithfulness, ragas:faithfulness, ragas:faithfulness@original")] == [
         "faithfulness",
         "ragas:faithfulness",
         "ragas:faithfulness@original",
@@ -54,7 +55,7 @@ def test_a_system_and_a_name() -> None:
 )
 def test_wrong_names_say_what_is_meant(name: str, said: str) -> None:
     with pytest.raises(InputError) as raised:
-        resolve(name)
+        resolve_metrics(name)
     assert said in str(raised.value)
 
 
@@ -77,13 +78,13 @@ def test_wrong_names_say_what_is_meant(name: str, said: str) -> None:
     ],
 )
 def test_the_names_that_a_system_has_for_a_metric(name: str, label: str) -> None:
-    (metric,) = resolve(name)
+    (metric,) = resolve_metrics(name)
     assert metric.label == label
 
 
 @pytest.mark.parametrize("system", systems.SYSTEMS)
 def test_every_other_name_means_the_metric_that_lists_it(system: str) -> None:
-    for name, entry in systems.entries(system).items():
+    for name, entry in systems.system_entries(system).items():
         labels = [systems.named(f"{system}:{other}").label for other in entry.also]
         assert labels == [f"{system}:{name}"] * len(labels)
 
@@ -92,7 +93,7 @@ def entry(metric: str, *also: str) -> Entry:
     """An entry of a metric with this name."""
     kind = type(systems.named("ragas:faithfulness"))
     made = type("Made", (kind,), {"name": f"some:{metric}"})
-    return replace(systems.entries("ragas")["faithfulness"], make=made, also=also)
+    return replace(systems.system_entries("ragas")["faithfulness"], make=made, also=also)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +109,28 @@ def test_a_name_that_means_two_metrics_is_refused(listed: tuple[Entry, ...]) -> 
     with pytest.raises(InputError, match=r"two metrics are called '(one|two|Same)'"):
         table(*listed)
     assert list(table(entry("one", "One", "Uno"), entry("two", "Two"))) == ["one", "two"]
+
+
+NEW = """
+from dataclasses import replace
+from assay.metrics.ragas.faithfulness import ENTRIES as KNOWN, Faithfulness
+
+class Added(Faithfulness):
+    name = "ragas:added"
+
+ENTRIES = (replace(KNOWN[0], make=Added, also=(), source="ragas.metrics.Added"),)
+"""
+
+
+def test_a_new_file_in_the_folder_of_a_system_is_all_that_a_metric_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "added.py").write_text(NEW)
+    monkeypatch.setattr(ragas, "__path__", [*ragas.__path__, str(tmp_path)])
+    monkeypatch.setattr(systems, "_read_folder", systems._read_folder.__wrapped__)
+    assert resolve_metrics("ragas:Added")[0].label == "ragas:added"
+    assert "ragas:added" in systems.names("ragas")
+    sys.modules.pop("assay.metrics.ragas.added")
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from assay.metrics.ragas.response_relevancy import AnswerRelevancy, ResponseRele
 from assay.metrics.ragas.rubrics import DomainSpecificRubrics
 from assay.metrics.ragas.semantic_similarity import SemanticSimilarity
 from assay.metrics.ragas.summarization_score import SummarizationScore
-from assay.metrics.systems import entries
+from assay.metrics.systems import system_entries
 from assay.records import Context
 from tests.metrics.systems.ragas_sample import FULL, original, score
 
@@ -130,8 +130,10 @@ def test_independent_questions_have_addresses_of_their_own() -> None:
 
 
 def test_every_metric_has_a_label_of_its_own() -> None:
-    labels = [make.label for entry in entries("ragas").values() for make in (entry.make(), original(entry.make()))]
-    assert len(labels) == len(set(labels)) == 2 * len(entries("ragas"))
+    labels = [
+        make.label for entry in system_entries("ragas").values() for make in (entry.make(), original(entry.make()))
+    ]
+    assert len(labels) == len(set(labels)) == 2 * len(system_entries("ragas"))
 
 
 def test_the_claims_are_read_once_for_all_that_count_them() -> None:

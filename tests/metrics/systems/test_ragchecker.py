@@ -16,14 +16,14 @@ from assay.metrics.ragchecker.context_utilization import utilized
 from assay.metrics.ragchecker.f1 import harmonic
 from assay.metrics.ragchecker.tables import chances, expected_found, found, relevant
 from assay.metrics.ragchecker.unfaithfulness import expected_unfaithful, unfaithful
-from assay.metrics.systems import entries, named
+from assay.metrics.systems import named, system_entries
 from assay.records import Cell, Context, Sample, Score, Verdict
 from tests._support.unsure import expects
 from tests.metrics.systems.golden import CASES, NEAR, agrees, golden, scored
 
 GOLDEN = golden("ragchecker")
 EXAMPLES = golden("ragchecker_examples")
-NAMES = sorted(entries("ragchecker"))
+NAMES = sorted(system_entries("ragchecker"))
 #: A judge that must not be asked.
 SILENT = ScriptedJudge(claims=lambda text: _refuse(), support=lambda claim, passage: _refuse())
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from langchain_core.runnables.config import var_child_runnable_config
 
-from assay.capture.conversations import NAMES
+from assay.extension import CONVERSATION_KEYS
 
 
 def going_on() -> Mapping[str, Any]:
@@ -27,4 +27,4 @@ def conversation() -> dict[str, Any]:
     configurable = going_on().get("configurable")
     if not configurable:
         return {}
-    return {name: configurable[name] for name in NAMES if isinstance(configurable.get(name), (str, int))}
+    return {name: configurable[name] for name in CONVERSATION_KEYS if isinstance(configurable.get(name), (str, int))}

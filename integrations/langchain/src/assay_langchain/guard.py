@@ -15,17 +15,20 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
-from assay._util.call_repr import call_repr
-from assay.capture import Rules
-from assay.capture.assemble import answer_of, question_of
-from assay.data.rows import passages
-from assay.errors import InputError
-from assay.live import Health
-from assay.live.disabled import DisabledIntake
-from assay.live.guards import Guard
-from assay.live.protocol import Submission
-from assay.records import Sample
-from assay.records.field_names import ANSWER_NAMES, describe, find_columns
+from assay import Guard, InputError, Sample
+from assay.extension import (
+    ANSWER_NAMES,
+    CaptureRules,
+    DisabledIntake,
+    Health,
+    Submission,
+    answer_of,
+    call_repr,
+    describe,
+    find_columns,
+    passages,
+    question_of,
+)
 from assay_langchain.handler import AssayCallbackHandler
 
 
@@ -88,7 +91,7 @@ class GuardRunnable(Runnable[Any, Any]):
 class GuardedChain(Runnable[Any, Any]):
     """A chain, agent or graph behind a guard. See `guarded`."""
 
-    def __init__(self, chain: Runnable[Any, Any], guard: Guard, rules: Rules) -> None:
+    def __init__(self, chain: Runnable[Any, Any], guard: Guard, rules: CaptureRules) -> None:
         self._chain = chain
         self._guard = guard
         self._rules = rules
@@ -141,7 +144,7 @@ class GuardedChain(Runnable[Any, Any]):
         return in_place_of(output, replacement, self._rules.answer_key, sample.answer)
 
 
-def guarded(chain: Runnable[Any, Any], guard: Guard, *, rules: Rules | None = None) -> GuardedChain:
+def guarded(chain: Runnable[Any, Any], guard: Guard, *, rules: CaptureRules | None = None) -> GuardedChain:
     """`chain` behind `guard`: the same runnable, whose answer goes out only when the guard allows it.
 
         guard = assay.guard(on_timeout="pass", on_error="block", on_skipped="block", fallback="I did not find that.")
@@ -155,7 +158,7 @@ def guarded(chain: Runnable[Any, Any], guard: Guard, *, rules: Rules | None = No
     """
     if not isinstance(guard, Guard):
         raise InputError(f"guard: expected a Guard, made by assay.guard(...), got {describe(guard)}")
-    return GuardedChain(chain, guard, rules or Rules())
+    return GuardedChain(chain, guard, rules or CaptureRules())
 
 
 def in_place_of(output: Any, replacement: Any, answer_key: str | None = None, answer: str | None = None) -> Any:

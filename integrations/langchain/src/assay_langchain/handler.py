@@ -1,6 +1,6 @@
 """The callback handler: listens to chains, and hands finished traces to an intake.
 
-The hooks run inline, note it in a bounded journal and return; what they raise never reaches the host. Everything
+The hooks run inline, note it in a bounded collector and return; what they raise never reaches the host. Everything
 else (assembling the sample, scoring, delivery) happens on the intake's threads.
 """
 
@@ -16,13 +16,17 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from assay.capture import Kind, Rules, Run
-from assay.capture.journal import Journal
-from assay.judges.base import JudgeSpec
-from assay.live.handlers.base import Attached, open_capture
-from assay.live.handlers.captured import REMEMBERED, Remembered
-from assay.live.protocol import Intake, LiveOptions
-from assay.records import ScoredSample
+from assay.extension import (
+    REMEMBERED,
+    Attached,
+    CaptureRules,
+    Intake,
+    JudgeSpec,
+    LiveOptions,
+    Run,
+    RunCollector,
+    RunKind,
+)
 from assay_langchain.completions import notify_other_handlers
 from assay_langchain.events import documents_of_tool, text_written
 from assay_langchain.health import HandlerHealth
@@ -31,7 +35,7 @@ from assay_langchain.switches import BLOCK
 from assay_langchain.usage_errors import HandlerType, of_another_process
 
 if TYPE_CHECKING:
-    from assay.metrics.names import MetricSpec
+    from assay.extension import MetricSpec
 
 
 class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metaclass=HandlerType):
@@ -43,7 +47,7 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
     metrics, judge, options  see `assay.live.LiveScorer`: sinks, on_score, sampling, budget, deadline …
     scorer      an intake of your own in place of those: a LiveScorer that several handlers share, or a spool.
                 `close` flushes it and leaves it open
-    rules       where question, answer and contexts are, if they are not found by themselves: see `assay.capture.Rules`
+    rules       where question, answer and contexts are, if they are not found by themselves: see `CaptureRules`
     include     called on the application's own thread with the root run of each finished trace; False leaves it out
     max_traces  traces open at the same time; the oldest is given up for a new one
     ttl         seconds after which a trace that never ended is given up
@@ -71,7 +75,7 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         judge: JudgeSpec = None,
         *,
         scorer: Intake | None = None,
-        rules: Rules | None = None,
+        rules: CaptureRules | None = None,
         include: Callable[[Run], bool] | None = None,
         max_traces: int = 2000,
         ttl: float = 3600.0,
@@ -79,52 +83,28 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         enabled: bool | None = None,
         **options: Unpack[LiveOptions],
     ) -> None:
-        rules = rules or Rules()
-        self.remembered = Remembered(remember)
-        self.scorer = open_capture(
-            type(self).__name__, metrics, judge, scorer, options, self.remembered,
-            has_reference=rules.adjust is not None, enabled=enabled,
-        )  # fmt: skip
-        self._own_scorer = scorer is None
+        rules = rules or CaptureRules()
+        super().__init__(metrics, judge, scorer, options, rules, remember=remember, enabled=enabled)
         self._blocks: list[Token[BaseCallbackHandler | None]] = []
-        self.journal = Journal(max_traces=max_traces, ttl=ttl, keep=rules.runs)
-        self.listener = Listener(self.journal, self.scorer, rules, include, self.remembered)
+        self.collector = RunCollector(max_traces=max_traces, ttl=ttl, keep=rules.runs)
+        self.listener = Listener(self.collector, self.scorer, rules, include, self.remembered)
         self._token = uuid.uuid4().hex
         _HANDLERS[self._token] = self
 
     # -- what the user asks of the handler --------------------------------------------------------------------------
 
-    def result(self, run_id: UUID | str, timeout: float | None = 0) -> ScoredSample | None:
-        """The scores of the trace whose root has this run id, if it is among the newest results.
-
-        Waits up to `timeout` seconds; None waits for as long as anything is pending.
-        """
-        return self.scorer.result(str(run_id), timeout)
-
-    def feedback(self, run_id: UUID | str, value: float | bool | str, comment: str | None = None) -> bool:
-        """What a user said of the answer of this run. It may bring in a trace that sampling had left out."""
-        return self.scorer.feedback(str(run_id), value, comment)
-
     def health(self) -> HandlerHealth:
         """What was seen, scored, left out, dropped and went wrong."""
-        journal = self.journal
-        journal.sweep()
+        collector = self.collector
+        collector.sweep()
         return HandlerHealth(
-            events=journal.events,
-            open_traces=len(journal),
-            expired=journal.expired,
-            ignored=journal.ignored,
+            events=collector.events,
+            open_traces=len(collector),
+            expired=collector.expired,
+            ignored=collector.ignored,
             left_out=dict(self.listener.left_out),
             live=self.scorer.health(),
         )
-
-    def close(self, timeout: float | None = 30) -> HandlerHealth:
-        """Take no more traces, wait for those in hand, close the sinks. What is still pending in the result is lost."""
-        if self._own_scorer:
-            self.scorer.close(timeout)
-        else:
-            self.scorer.flush(timeout)
-        return self.health()
 
     def _begin(self) -> None:
         self._blocks.append(BLOCK.set(self))
@@ -135,85 +115,29 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
 
     # -- starts -----------------------------------------------------------------------------------------------------
 
-    def on_chain_start(
-        self,
-        serialized: Any,
-        inputs: Any,
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
-        name: str | None = None,
-        run_type: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        kind: Kind = _CHAIN_KINDS.get(run_type, "chain") if run_type is not None else "chain"
-        self.listener.start(run_id, parent_run_id, kind, name, inputs, tags, metadata)
+    def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: UUID, **about: Any) -> None:
+        run_type = about.get("run_type")
+        kind: RunKind = _CHAIN_KINDS.get(run_type, "chain") if run_type is not None else "chain"
+        self.listener.start(kind, inputs, run_id=run_id, **about)
 
-    def on_retriever_start(
-        self,
-        serialized: Any,
-        query: str,
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
-        name: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        self.listener.start(run_id, parent_run_id, "retriever", name, query, tags, metadata)
+    def on_retriever_start(self, serialized: Any, query: str, *, run_id: UUID, **about: Any) -> None:
+        self.listener.start("retriever", query, run_id=run_id, **about)
 
     def on_tool_start(
-        self,
-        serialized: Any,
-        input_str: str,
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
-        name: str | None = None,
-        **kwargs: Any,
+        self, serialized: Any, input_str: str, *, run_id: UUID, name: str | None = None, **about: Any
     ) -> None:
-        about = serialized if isinstance(serialized, dict) else {}
-        arguments = kwargs.get("inputs")
-        given = input_str if arguments is None else arguments
+        tool = serialized if isinstance(serialized, dict) else {}
+        arguments = about.get("inputs")
         self.listener.start(
-            run_id, parent_run_id, "tool", name or about.get("name"), given, tags, metadata,
-            described=about.get("description"),
+            "tool", input_str if arguments is None else arguments, run_id=run_id, name=name or tool.get("name"),
+            described=tool.get("description"), **about,
         )  # fmt: skip
 
-    def on_chat_model_start(
-        self,
-        serialized: Any,
-        messages: list[list[Any]],
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
-        name: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        self.listener.start(
-            run_id, parent_run_id, "llm", name, messages, tags, metadata, described=kwargs.get("invocation_params")
-        )
+    def on_chat_model_start(self, serialized: Any, messages: list[list[Any]], *, run_id: UUID, **about: Any) -> None:
+        self.listener.start("llm", messages, run_id=run_id, described=about.get("invocation_params"), **about)
 
-    def on_llm_start(
-        self,
-        serialized: Any,
-        prompts: list[str],
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        tags: list[str] | None = None,
-        metadata: dict[str, Any] | None = None,
-        name: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        self.listener.start(run_id, parent_run_id, "llm", name, prompts, tags, metadata)
+    def on_llm_start(self, serialized: Any, prompts: list[str], *, run_id: UUID, **about: Any) -> None:
+        self.listener.start("llm", prompts, run_id=run_id, **about)
         with self.listener.counting("llm start"):
             notify_other_handlers()
 
@@ -249,17 +173,11 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
 
     # -- copies: configs are copied and sometimes pickled, the handler stays one ------------------------------------
 
-    def __copy__(self) -> AssayCallbackHandler:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> AssayCallbackHandler:
-        return self
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _handler_of, (self._token,)
 
 
-_CHAIN_KINDS: dict[str, Kind] = {"prompt": "prompt", "parser": "parser"}
+_CHAIN_KINDS: dict[str, RunKind] = {"prompt": "prompt", "parser": "parser"}
 
 _HANDLERS: weakref.WeakValueDictionary[str, AssayCallbackHandler] = weakref.WeakValueDictionary()
 

@@ -11,13 +11,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.runnables import RunnableBinding
 from langsmith.run_helpers import tracing_context
 
-from assay.errors import Cause, InputError, JudgeFailure
-from assay.judges.http.options import EndpointOptions
-from assay.judges.http.replies import usage_of
-from assay.judges.llm.framework import FrameworkJudge, ModelCall
-from assay.judges.llm.judge import Reply
-from assay.judges.llm.model_settings import plain
-from assay.judges.prompt_rendering import Mask
+from assay import Cause, InputError, JudgeFailure
+from assay.extension import EndpointOptions, FrameworkJudge, Mask, ModelCall, Reply, plain_settings, usage_of
 from assay_langchain import model_settings
 
 _TRUNCATED = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete"})
@@ -56,7 +51,7 @@ class LangChainJudge(FrameworkJudge):
         super().__init__(
             type(chat).__name__,
             settings.name,
-            {**settings.parameters, "bound": plain(bound)},
+            {**settings.parameters, "bound": plain_settings(bound)},
             secrets=settings.secrets,
             enforces=settings.enforces and "response_format" not in bound,
             tempers=settings.tempers,

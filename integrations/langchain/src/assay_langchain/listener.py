@@ -1,31 +1,35 @@
-"""What happens behind the hooks: events into the journal, their ids in other systems, finished traces to the intake.
+"""What happens behind the hooks: events into the run tree, their ids in other systems, finished traces to the intake.
 
 Nothing that goes wrong here goes further: it is counted, once, and loses no more than it must.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, cast
 from uuid import UUID
 
-from assay._util.normalise import leaving_out
-from assay.capture import Document, Kind, Rules, Run, sample_of
-from assay.capture.assemble import has_history
-from assay.capture.conversations import NAMES, Conversations
-from assay.capture.dedup import handed_to
-from assay.capture.history import has_summary, trim_history
-from assay.capture.journal import Journal, TraceNotes
-from assay.capture.messages import prompt_of
-from assay.capture.missing_answer import log_missing_answer
-from assay.judges.protocol import JUDGING
-from assay.live.handlers.captured import Captured, Remembered
-from assay.live.intake import is_off
-from assay.live.protocol import Intake
-from assay.records import Sample
+from assay import Sample
+from assay.extension import (
+    CONVERSATION_KEYS,
+    JUDGING,
+    CaptureRules,
+    Document,
+    FinishedTraces,
+    Forgets,
+    Intake,
+    Remembered,
+    Run,
+    RunCollector,
+    RunKind,
+    Trace,
+    has_history,
+    has_summary,
+    is_off,
+    prompt_of,
+    sample_of,
+)
 from assay_langchain import ids
 from assay_langchain.environment import conversation, run_around
 from assay_langchain.events import AS_THEY_ARE, plain, tools_offered
@@ -36,43 +40,49 @@ _SEARCHED = ("on_retriever_end", "on_retriever_error")
 
 
 class Listener:
-    """Takes the events of a handler. `left_out` counts finished traces that were not submitted or gave no sample.
+    """Takes the events of a handler. `left_out` counts finished traces that were not scored, by reason.
 
     A KeyboardInterrupt passes: it is the user's Ctrl-C, which happened to come while we were at work.
     """
 
     def __init__(
         self,
-        journal: Journal,
+        collector: RunCollector,
         scorer: Intake,
-        rules: Rules,
+        rules: CaptureRules,
         include: Callable[[Run], bool] | None,
         remembered: Remembered,
     ) -> None:
-        self.left_out: Counter[str] = Counter()
-        self._journal = journal
+        self._collector = collector
         self._scorer = scorer
         self._off = is_off(scorer)
         self._rules = rules
         self._include = include
-        self._remembered = remembered
-        self._conversations = Conversations()
-        self._handed = handed_to(scorer)
-        self._handed.join(journal)
+        self._finished = FinishedTraces(collector, scorer, rules, remembered, self._make, self._count)
+        self.left_out = self._finished.left_out
 
     def start(
         self,
-        run_id: UUID,
-        parent: UUID | None,
-        kind: Kind,
-        name: str | None,
+        kind: RunKind,
         inputs: Any,
-        tags: Sequence[str] | None,
-        metadata: Mapping[str, Any] | None,
+        /,
         *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        name: str | None = None,
+        tags: Sequence[str] | None = None,
+        metadata: Mapping[str, Any] | None = None,
         described: Any = None,
+        **_: Any,
     ) -> None:
-        """A run started. `described`: what a tool says of itself, or the parameters of a model that may call tools."""
+        """Note that a run started.
+
+        Args:
+            kind: What kind of run it is.
+            inputs: What it is given.
+            run_id, parent_run_id, name, tags, metadata: As LangChain's hooks get them.
+            described: What a tool says of itself, or the parameters of a model that may call tools.
+        """
         if self._off or JUDGING.get():  # a judge asks a model that has this handler among its callbacks
             return
         try:
@@ -81,9 +91,13 @@ class Listener:
                 prompt = self._read(prompt_of, inputs, "llm start")
             elif type(inputs) not in AS_THEY_ARE:
                 inputs = self._read(plain, inputs, f"{kind} start")
-            self._journal.start(
-                run_id, parent, kind, name, inputs, tags, metadata, prompt,
-                tools_offered(described) if described else (), self._surroundings,
+            parent, known = parent_run_id, None
+            above = self._collector.run_of(parent)
+            if above is None or kind == "retriever" or len(above.trace.members) == 1:  # else there is nothing to learn
+                parent, known = self._surroundings(run_id, parent, kind, above)
+            self._collector.start(
+                run_id, parent, kind, name, inputs, tags, metadata,
+                prompt=prompt, ids=known, offered=tools_offered(described) if described else (),
             )  # fmt: skip
         except KeyboardInterrupt:
             raise
@@ -114,11 +128,16 @@ class Listener:
             if type(inputs) not in AS_THEY_ARE:
                 inputs = self._read(plain, inputs, where)
             span = self._span_of(run_id) if where in _SEARCHED else None
-            heard = self._journal.end(run_id, outputs, error, documents, inputs, streamed, span)
-            if heard is not None:
-                if len(heard.known) == 1 or ids.followed():
-                    self._identify(heard)
-                self._ended(heard)
+            trace = self._collector.end(
+                run_id, outputs, error=error, documents=documents, inputs=inputs, streamed=streamed, ids=span
+            )
+            if trace is not None:
+                if len(trace.members) == 1 or ids.followed():
+                    self._identify(trace)
+                if self._include is None or self._include(trace.root):
+                    self._finished.submit(trace)
+                else:
+                    self.left_out["excluded"] += 1
         except KeyboardInterrupt:
             raise
         except BaseException as fault:
@@ -134,76 +153,37 @@ class Listener:
             self._count(error, where)
             return None
 
-    def _ended(self, heard: TraceNotes) -> None:
-        if self._include is not None and not self._include(heard.trace().root):
-            self.left_out["excluded"] += 1
-            return
-        if heard.parent is not None and self._hears(heard.parent):
-            self.left_out["part_of_another"] += 1
-            return
-        if not self._handed.first(heard.key):
-            self.left_out["captured_twice"] += 1
-            return
-        captured = Captured(partial(self._sample, heard), heard.size)
-        self._remembered.add(captured)
-        self._scorer.submit(captured)
-
-    def _sample(self, heard: TraceNotes) -> Sample | None:
-        """On the intake's thread."""
-        try:
-            if heard.adopted:  # the parent was heard of after all: this is a part of its trace
-                self.left_out["part_of_another"] += 1
-                return None
-            trace = heard.trace()
-            with leaving_out() as errors:
-                sample = sample_of(trace, self._rules, id_name=ID)
-            for error in errors:
-                self._count(error, "metadata")
-            if sample is None:
-                self.left_out["no_answer"] += 1
-                log_missing_answer(trace, self._rules)
-                return None
-            root = trace.root
-            joined = self._conversations.complete(sample, again=root.inputs is None)
-            if sample.history or not has_history(root) or has_summary(root, joined.history):
-                return joined
-            return trim_history(joined, trace)
-        except BaseException as error:
-            self._count(error, "sample")
-            return None
+    def _make(self, trace: Trace) -> tuple[Sample | None, Forgets]:
+        root = trace.root
+        made = sample_of(trace, self._rules, id_name=ID)
+        return made, lambda joined: has_history(root) and not has_summary(root, joined.history)
 
     # -- what others know of it --------------------------------------------------------------------------------------
 
     def _surroundings(
-        self, run_id: UUID, parent: UUID | None, kind: Kind, above: TraceNotes | None
+        self, run_id: UUID, parent: UUID | None, kind: RunKind, above: Run | None
     ) -> tuple[UUID | None, Mapping[str, str] | None]:
         """The parent and the ids of a run that starts. What cannot be learned of others loses nothing but itself."""
         known: Mapping[str, str] | None = None
-        try:
+        with self.counting("surroundings"):
             if parent is None:  # LangChain starts the fallbacks of a chain without one
                 around = run_around()
                 if around is not None and self.knows(around):
-                    parent, above = around, self._journal.notes_of(around)
+                    parent, above = around, self._collector.run_of(around)
             if above is None:
                 known = ids.ids_at_start(run_id, parent)
                 return parent, known
             if kind == "retriever":
                 known = ids.span_ids(run_id)
-            if len(above.known) == 1:
-                self._inspect_root(above)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            self._count(error, "surroundings")
+            if len(above.trace.members) == 1:
+                self._inspect_root(above.trace.root)
         return parent, known
 
-    def _hears(self, run: Hashable) -> bool:
-        return self._handed.hears(run, self._journal)
-
-    def _inspect_root(self, root: TraceNotes) -> None:
+    @staticmethod
+    def _inspect_root(root: Run) -> None:
         """When its first child starts, the config of a root and the handlers beside ours can be seen."""
         named = conversation()
-        if named and not any(name in root.metadata for name in NAMES):
+        if named and not any(name in root.metadata for name in CONVERSATION_KEYS):
             root.metadata = {**root.metadata, **named}
         if ids.has_neighbours():  # they have seen the root by now, whatever their place
             root.ids = {**root.ids, **ids.neighbour_ids(root.id)}
@@ -213,43 +193,32 @@ class Listener:
 
     def _span_of(self, run_id: UUID) -> Mapping[str, str] | None:
         """The span that a retriever's run is in the trace of another system: it closes when the run ends."""
-        try:
+        with self.counting("surroundings"):
             return ids.span_ids(run_id)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            self._count(error, "surroundings")
-            return None
+        return None
 
-    def _identify(self, root: TraceNotes) -> None:
+    def _identify(self, trace: Trace) -> None:
         """What other systems call a root that has just ended, where they did not know it at its start."""
-        try:
+        root = trace.root
+        with self.counting("surroundings"):
             if ids.followed():
                 root.ids = {**root.ids, **ids.ids_at_end(cast("UUID", root.id), root.ids)}
-            if len(root.known) == 1:
+            if len(trace.members) == 1:
                 root.ids = {**root.ids, **ids.langsmith_ids(root.id, root.parent)}
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            self._count(error, "surroundings")
 
     # -- documents of which the application tells by itself ---------------------------------------------------------
 
     def record(self, run_id: UUID, documents: tuple[Document, ...]) -> bool:
         """Documents that were found inside the run `run_id`. Applications call `assay.record_context` instead."""
-        try:
-            return self._journal.add_documents(run_id, documents)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            self._count(error, "record_context")
-            return False
+        with self.counting("record_context"):
+            return self._collector.add_documents(run_id, documents)
+        return False
 
     # -- for the middleware -----------------------------------------------------------------------------------------
 
     def knows(self, run: UUID) -> bool:
         """Whether this run is followed already, by this handler or by another of the same scorer."""
-        return self._journal.knows(run) or self._hears(run)
+        return self._finished.knows(run)
 
     @contextmanager
     def counting(self, where: str) -> Iterator[None]:

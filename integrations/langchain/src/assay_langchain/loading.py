@@ -17,21 +17,8 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-from assay.errors import InputError
-from assay.evaluation.adapters import HostRow
-from assay.judges.base import JudgeSpec
-from assay.metrics.langchain import embedding_distance, string_distance
-from assay.metrics.langchain.criteria import Criteria, LabeledCriteria
-from assay.metrics.langchain.embedding_distance import EmbeddingDistance, PairwiseEmbeddingDistance
-from assay.metrics.langchain.json_checks import JsonEditDistance, JsonEquality, JsonSchemaValidation, JsonValidity
-from assay.metrics.langchain.matching import ExactMatch, RegexMatch
-from assay.metrics.langchain.pairwise_string import LabeledPairwiseString, PairwiseString
-from assay.metrics.langchain.qa import QA, ContextQA, CotQA
-from assay.metrics.langchain.score_string import LabeledScoreString, ScoreString
-from assay.metrics.langchain.string_distance import PairwiseStringDistance, StringDistance
-from assay.metrics.langchain.trajectory import Trajectory
-from assay.metrics.systems.base import Profile, SystemMetric
-from assay.records.field_names import missing
+from assay import InputError
+from assay.extension import HostRow, JudgeSpec, Profile, missing, system_entries
 from assay_langchain.arguments import read_json, row_of_arguments
 from assay_langchain.classic import (
     AssayPairwiseStringEvaluator,
@@ -48,20 +35,19 @@ _PREFERRED = {1.0: "A", 0.0: "B"}
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorKind:
-    """One of LangChain's types of evaluators.
+    """One of LangChain's types of evaluators; its metric has the same name.
 
-    make    the metric
-    called  what LangChain calls the evaluation
-    values  the words that go with its scores
+    Attributes:
+        title: What LangChain calls the evaluation, for a metric.
+        values: The words that go with its scores.
     """
 
-    make: Callable[..., SystemMetric]
-    called: Callable[[Any], str]
+    title: Callable[[Any], str]
     values: Mapping[float, str]
 
 
-def _kind(make: Callable[..., SystemMetric], called: str | Callable[[Any], str], values: Any = None) -> EvaluatorKind:
-    return EvaluatorKind(make, called if callable(called) else lambda metric: called, values or {})
+def _kind(title: str | Callable[[Any], str], values: Any = None) -> EvaluatorKind:
+    return EvaluatorKind(title if callable(title) else lambda metric: title, values or {})
 
 
 def _criteria(metric: Any) -> str:
@@ -69,34 +55,34 @@ def _criteria(metric: Any) -> str:
 
 
 def _measured(prefix: str, metric: Any) -> str:
-    return f"{prefix}{metric.distance or string_distance.DEFAULT}_distance"
+    return f"{prefix}{metric.distance or 'jaro_winkler'}_distance"
 
 
 def _embedded(prefix: str, metric: Any) -> str:
-    return f"{prefix}{metric.distance_metric or embedding_distance.DEFAULT}_distance"
+    return f"{prefix}{metric.distance_metric or 'cosine'}_distance"
 
 
 KINDS: Mapping[str, EvaluatorKind] = {
-    "qa": _kind(QA, "correctness", _GRADES),
-    "cot_qa": _kind(CotQA, "COT Contextual Accuracy", _GRADES),
-    "context_qa": _kind(ContextQA, "Contextual Accuracy", _GRADES),
-    "criteria": _kind(Criteria, _criteria, _YES_NO),
-    "labeled_criteria": _kind(LabeledCriteria, _criteria, _YES_NO),
-    "score_string": _kind(ScoreString, lambda metric: f"score_string:{_criteria(metric)}"),
-    "labeled_score_string": _kind(LabeledScoreString, lambda metric: f"score_string:{_criteria(metric)}"),
-    "pairwise_string": _kind(PairwiseString, "pairwise_string", _PREFERRED),
-    "labeled_pairwise_string": _kind(LabeledPairwiseString, "labeled_pairwise_string", _PREFERRED),
-    "trajectory": _kind(Trajectory, "trajectory"),
-    "string_distance": _kind(StringDistance, partial(_measured, "")),
-    "pairwise_string_distance": _kind(PairwiseStringDistance, partial(_measured, "pairwise_")),
-    "embedding_distance": _kind(EmbeddingDistance, partial(_embedded, "embedding_")),
-    "pairwise_embedding_distance": _kind(PairwiseEmbeddingDistance, partial(_embedded, "pairwise_embedding_")),
-    "exact_match": _kind(ExactMatch, "exact_match"),
-    "regex_match": _kind(RegexMatch, "regex_match"),
-    "json_validity": _kind(JsonValidity, "json_validity"),
-    "json_equality": _kind(JsonEquality, "json_equality"),
-    "json_edit_distance": _kind(JsonEditDistance, "json_edit_distance"),
-    "json_schema_validation": _kind(JsonSchemaValidation, "json_schema_validation"),
+    "qa": _kind("correctness", _GRADES),
+    "cot_qa": _kind("COT Contextual Accuracy", _GRADES),
+    "context_qa": _kind("Contextual Accuracy", _GRADES),
+    "criteria": _kind(_criteria, _YES_NO),
+    "labeled_criteria": _kind(_criteria, _YES_NO),
+    "score_string": _kind(lambda metric: f"score_string:{_criteria(metric)}"),
+    "labeled_score_string": _kind(lambda metric: f"score_string:{_criteria(metric)}"),
+    "pairwise_string": _kind("pairwise_string", _PREFERRED),
+    "labeled_pairwise_string": _kind("labeled_pairwise_string", _PREFERRED),
+    "trajectory": _kind("trajectory"),
+    "string_distance": _kind(partial(_measured, "")),
+    "pairwise_string_distance": _kind(partial(_measured, "pairwise_")),
+    "embedding_distance": _kind(partial(_embedded, "embedding_")),
+    "pairwise_embedding_distance": _kind(partial(_embedded, "pairwise_embedding_")),
+    "exact_match": _kind("exact_match"),
+    "regex_match": _kind("regex_match"),
+    "json_validity": _kind("json_validity"),
+    "json_equality": _kind("json_equality"),
+    "json_edit_distance": _kind("json_edit_distance"),
+    "json_schema_validation": _kind("json_schema_validation"),
 }
 
 #: LangChain's arguments that have no place here, and what takes theirs.
@@ -106,23 +92,23 @@ _INSTEAD = {
     "output_parser": "nothing: replies are read by their schema",
 }
 
-_ON_JSON = (JsonValidity, JsonEquality, JsonEditDistance, JsonSchemaValidation)
+_ON_JSON = ("json_validity", "json_equality", "json_edit_distance", "json_schema_validation")
 
 
 class _EvaluatorName:
     """What LangChain calls an evaluator, and the words that it gives with its scores."""
 
-    _kind: EvaluatorKind
+    _type: str
     _metric: Any
 
     @property
     def evaluation_name(self) -> str:
         """What LangChain calls the evaluation."""
-        return self._kind.called(self._metric)
+        return KINDS[self._type].title(self._metric)
 
     def value_of(self, score: float) -> str | None:
         """The word that LangChain gives with a score."""
-        return self._kind.values.get(score)
+        return KINDS[self._type].values.get(score)
 
 
 class _Loaded(_EvaluatorName, AssayStringEvaluator):
@@ -131,15 +117,15 @@ class _Loaded(_EvaluatorName, AssayStringEvaluator):
     @property
     def requires_reference(self) -> bool:
         """Whether LangChain asks for a reference."""
-        return super().requires_reference or isinstance(self._metric, (ContextQA, JsonSchemaValidation))
+        return super().requires_reference or self._type in ("context_qa", "json_schema_validation")
 
     def row_of(self, prediction: Any, reference: Any, question: Any, contexts: Any) -> HostRow:
         """The row; metrics on JSON take values, too, and a schema may be a pydantic model."""
-        if isinstance(self._metric, ContextQA):
+        if self._type == "context_qa":
             return row_of_arguments(prediction, None, question, reference if missing(contexts) else contexts)
-        if isinstance(self._metric, JsonSchemaValidation) and hasattr(reference, "model_json_schema"):
+        if self._type == "json_schema_validation" and hasattr(reference, "model_json_schema"):
             reference = reference.model_json_schema()
-        if isinstance(self._metric, _ON_JSON):
+        if self._type in _ON_JSON:
             return read_json(prediction, reference if self.requires_reference else None)
         return row_of_arguments(prediction, reference, question)
 
@@ -169,13 +155,13 @@ def load_evaluator(
     refused = next((argument for argument in kwargs if argument in _INSTEAD), None)
     if refused is not None:
         raise InputError(f"load_evaluator: {refused} is not taken; instead: {_INSTEAD[refused]}")
-    kind = KINDS[name]
+    make: Callable[..., Any] = system_entries("langchain")[name].make
     tools = kwargs.pop("agent_tools", None) or () if name == "trajectory" else ()
     plain = {argument: value.value if isinstance(value, Enum) else value for argument, value in kwargs.items()}
     try:
-        metric = kind.make(profile=profile, **plain)
+        metric = make(profile=profile, **plain)
     except TypeError as error:
-        taken = [one for one in inspect.signature(kind.make).parameters if one != "profile"]
+        taken = [one for one in inspect.signature(make).parameters if one != "profile"]
         said = f"takes {', '.join(taken)}" if taken else "takes no arguments"
         raise InputError(f"load_evaluator: {name}: {error}; it {said}") from None
     made: Any
@@ -184,7 +170,7 @@ def load_evaluator(
         made = _LoadedTrajectory(metric, asked, agent_tools=tools)
     else:
         made = (_LoadedPair if "pairwise" in name else _Loaded)(metric, asked)
-    made._kind = kind
+    made._type = name
     failure = metric.cannot(made._scorer.judge)
     if failure is not None:
         raise InputError(f"load_evaluator: {name}: {failure.message}; pass judge=...")

@@ -9,12 +9,19 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Unpack
 
-from assay._util.call_repr import call_repr, host_of
-from assay.errors import InputError
-from assay.records import Sample
-from assay.sinks.annotations import Annotation
-from assay.sinks.clients import PerProcess
-from assay.sinks.remote import Busy, KeyRefused, Refused, RemoteOptions, RemoteSink, SinkUnreachable
+from assay import InputError, Sample
+from assay.extension import (
+    Annotation,
+    Busy,
+    KeyRefused,
+    PerProcess,
+    Refused,
+    RemoteOptions,
+    RemoteSink,
+    SinkUnreachable,
+    call_repr,
+    host_of,
+)
 
 if TYPE_CHECKING:
     from langfuse import Langfuse

@@ -8,15 +8,19 @@ from typing import Any, Unpack
 
 from langsmith.evaluation.evaluator import EvaluationResult, EvaluationResults, RunEvaluator
 
-from assay._util.call_repr import call_repr
-from assay.capture import samples_of, traces_of
-from assay.errors import InputError
-from assay.evaluation.adapters import HostRow, MetricAdapter, PanelOptions, row_of_values
-from assay.judges.base import JudgeSpec
-from assay.metrics.base import Metric
-from assay.metrics.names import MetricSpec
-from assay.records import Sample
-from assay.sinks.annotations import Annotation
+from assay import InputError, Metric, Sample
+from assay.extension import (
+    Annotation,
+    HostRow,
+    JudgeSpec,
+    MetricAdapter,
+    MetricSpec,
+    PanelOptions,
+    call_repr,
+    row_of_values,
+    samples_of,
+    traces_of,
+)
 from assay_langsmith.runs import runs_of
 
 _FIELDS = (
@@ -36,8 +40,8 @@ class AssayEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
     A result has the metric as key, the score, the evidence as comment, and judge, version, range and evidence as
     metadata. Where there is no measurement it has no score, but the value "skipped: CAUSE" or "failed: CAUSE".
     Question, answer and contexts are those of the run's inputs and outputs under any accepted name, the reference that
-    of the example; what is not there is read from the runs below (contexts: from the retrievers). Nothing is raised for
-    a run.
+    of the example; what is not there is read from the runs below (contexts: from the retrievers). No run raises an
+    error.
     """
 
     def __init__(

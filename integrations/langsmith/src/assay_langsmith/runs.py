@@ -6,23 +6,25 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from assay._util.timestamps import seconds_at
-from assay.capture.messages import artifacts_in
-from assay.capture.serialised import (
+from assay import InputError
+from assay.extension import (
+    Document,
+    Run,
+    RunKind,
+    artifacts_in,
+    document_of,
     document_texts,
+    json_of,
     messages_in,
     passages_in,
     passed_on,
-    plain,
+    seconds_at,
     text_written,
     texts_sent,
+    unwrap_value,
 )
-from assay.capture.snapshots import document_of
-from assay.capture.tree import Document, Kind, Run
-from assay.data.exports import json_of
-from assay.errors import InputError
 
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, RunKind] = {
     "chain": "chain", "llm": "llm", "chat_model": "llm", "retriever": "retriever", "tool": "tool", "prompt": "prompt",
     "parser": "parser", "embedding": "embedding",
 }  # fmt: skip
@@ -86,7 +88,7 @@ def run_of(record: Mapping[str, Any]) -> Run:
     feedback = json_of(record.get("feedback_stats"))
     if isinstance(feedback, Mapping) and feedback:
         run.metadata = {**run.metadata, "feedback_stats": dict(feedback)}
-    _add_content(run, plain(json_of(record.get("inputs"))), plain(json_of(record.get("outputs"))))
+    _add_content(run, unwrap_value(json_of(record.get("inputs"))), unwrap_value(json_of(record.get("outputs"))))
     return run
 
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import weakref
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
-from assay._util.normalise import leaving_out
-from assay.capture import Document, Rules, Run, RunCollector, Trace
-from assay.capture.conversations import Conversations
-from assay.capture.dedup import handed_to
-from assay.capture.history import trim_history
-from assay.capture.missing_answer import log_missing_answer
-from assay.live.handlers.captured import Captured, Remembered
-from assay.live.protocol import Intake
-from assay.records import Sample
+from assay import Sample
+from assay.extension import (
+    CaptureRules,
+    Document,
+    FinishedTraces,
+    Forgets,
+    Intake,
+    Remembered,
+    Run,
+    RunCollector,
+    Trace,
+)
 from assay_llama_index import responses
 from assay_llama_index.event_payloads import notes_of
 from assay_llama_index.faults import Faults
@@ -35,17 +36,14 @@ class Answers:
     """
 
     def __init__(
-        self, collector: RunCollector, intake: Intake, rules: Rules, faults: Faults, remembered: Remembered
+        self, collector: RunCollector, intake: Intake, rules: CaptureRules, faults: Faults, remembered: Remembered
     ) -> None:
         self.streams: dict[str, Stream] = {}
-        self.left_out: Counter[str] = Counter()
         self._collector = collector
-        self._intake = intake
         self._rules = rules
         self._faults = faults
-        self._remembered = remembered
-        self._handed = handed_to(intake)
-        self._conversations = Conversations()
+        self._finished = FinishedTraces(collector, intake, rules, remembered, self._make, faults.count)
+        self.left_out = self._finished.left_out
 
     def returned(self, root: Run, result: Any) -> None:
         """The outermost call returned: its answer is complete, or a stream."""
@@ -162,30 +160,12 @@ class Answers:
     ) -> None:
         self.streams.pop(str(root.id), None)
         trace = self._collector.end(root.id, outputs, error=error, documents=documents, ids=ids)
-        if trace is None:
-            return
-        if not self._handed.first(root.id):
-            self.left_out["captured_twice"] += 1
-            return
-        captured = Captured(partial(self.sample, trace), trace.size)
-        self._remembered.add(captured)
-        self._intake.submit(captured)
+        if trace is not None:
+            self._finished.submit(trace)
 
-    def sample(self, trace: Trace) -> Sample | None:
-        """The sample of a finished trace, on the intake's thread."""
-        with self._faults.hook("sample", None):
-            by_memory = notes_of(trace.root).by_memory
-            with leaving_out() as errors:
-                sample = sample_from(trace, self._rules)
-            for error in errors:
-                self._faults.failed(error, "metadata", None)
-            if sample is None:
-                self.left_out["no_answer"] += 1
-                log_missing_answer(trace, self._rules)
-                return None
-            joined = self._conversations.complete(sample)
-            return trim_history(joined, trace) if by_memory and not sample.history else joined
-        return None
+    def _make(self, trace: Trace) -> tuple[Sample | None, Forgets]:
+        by_memory = notes_of(trace.root).by_memory
+        return sample_from(trace, self._rules), lambda joined: by_memory
 
     def sweep(self) -> None:
         """Forget the streams of traces that were given up."""

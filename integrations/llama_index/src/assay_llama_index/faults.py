@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from assay.live.protocol import Intake
+from assay.extension import Intake
 
 T = TypeVar("T")
 
@@ -38,6 +38,10 @@ class Faults:
         except BaseException as error:
             self.failed(error, "ids", None)
             return None
+
+    def count(self, error: BaseException, hook: str) -> None:
+        """Count an error of ours that leaves nothing unfinished."""
+        self.failed(error, hook, None)
 
     def failed(self, error: BaseException, hook: str, span_id: str | None) -> None:
         """Count an error of ours, and forget what it left unfinished."""

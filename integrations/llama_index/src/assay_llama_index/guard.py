@@ -12,15 +12,18 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import PrivateAttr
 
-from assay._util.call_repr import call_repr
-from assay._util.sync import run_sync
-from assay.errors import InputError
-from assay.judges.base import JudgeSpec
-from assay.live.guards import Guard, GuardDecision, GuardHealth
-from assay.live.guards.verdict import Otherwise, thresholds_of
-from assay.metrics.context_relevance import ContextRelevance
-from assay.records import Sample, Verdict
-from assay.records.field_names import describe
+from assay import Guard, InputError, Sample, metrics
+from assay.extension import (
+    GuardDecision,
+    GuardHealth,
+    JudgeSpec,
+    Otherwise,
+    Verdict,
+    call_repr,
+    describe,
+    run_sync,
+    thresholds_of,
+)
 from assay_llama_index.records import answer_of, answer_text, context_of, contexts_of
 
 
@@ -123,7 +126,7 @@ class AssayNodeGuard(BaseNodePostprocessor):
         on_skipped: Otherwise,
     ) -> None:
         super().__init__()
-        metric = ContextRelevance(unit="passage")
+        metric = metrics.ContextRelevance(unit="passage")
         self._threshold = thresholds_of([metric], threshold)[metric.label]
         # the threshold is one for each node; the share of useful nodes, which is the score, never blocks
         self._guard = Guard(

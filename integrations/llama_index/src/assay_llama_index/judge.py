@@ -10,11 +10,8 @@ from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.callbacks.base_handler import BaseCallbackHandler
 
-from assay.errors import InputError
-from assay.judges.http.options import EndpointOptions
-from assay.judges.llm.framework import FrameworkJudge, ModelCall
-from assay.judges.llm.judge import Reply
-from assay.judges.prompt_rendering import Mask
+from assay import InputError
+from assay.extension import EndpointOptions, FrameworkJudge, Mask, ModelCall, Reply
 from assay_llama_index import model_settings
 from assay_llama_index.model_replies import reply_of
 

@@ -10,10 +10,9 @@ from dataclasses import replace
 from operator import is_
 from typing import Any
 
-from assay.capture import Document
-from assay.capture.contexts import context_of as passage_of
-from assay.capture.passage_images import IMAGE
-from assay.records import Context
+from assay import Context
+from assay.extension import IMAGE_PREFIX, Document
+from assay.extension import context_of as passage_of
 from assay_llama_index.kinds import cache_by_class, derives, has_base
 
 _SCHEMA = "llama_index.core.schema"
@@ -138,7 +137,7 @@ def document_of(node: Any) -> Document:
     # to look for what a class does not have takes pydantic longer than all the rest
     image = None if plain_text else image_of(inner)
     if image is not None and not text.strip():
-        text = f"{IMAGE}{id if isinstance(image, tuple) else image}]"
+        text = f"{IMAGE_PREFIX}{id if isinstance(image, tuple) else image}]"
     return Document(text, id, metadata, image)
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 from llama_index_instrumentation.dispatcher import active_instrument_tags
 
-from assay.capture import Rules, Trace, sample_of
-from assay.capture.conversations import NAMES
-from assay.records import Sample
+from assay import Sample
+from assay.extension import CONVERSATION_KEYS, CaptureRules, Trace, sample_of
 from assay_llama_index.event_payloads import without_notes
 from assay_llama_index.records import plain
 
@@ -19,7 +18,7 @@ ID = "llama_index_span_id"
 _DONE = "WorkflowDone"
 
 
-def sample_from(trace: Trace, rules: Rules) -> Sample | None:
+def sample_from(trace: Trace, rules: CaptureRules) -> Sample | None:
     """The sample that a finished trace holds; None where it ended well and gave no answer."""
     root = trace.root
     root.metadata = without_notes(root.metadata)
@@ -34,7 +33,7 @@ def metadata_of(tags: Any, session: str | None) -> dict[str, Any]:
     if not known and session is None:
         return {}
     metadata = {key: plain(value) for key, value in known.items() if not str(key).startswith("llamaindex.")}
-    if session is not None and not any(name in metadata for name in NAMES):
+    if session is not None and not any(name in metadata for name in CONVERSATION_KEYS):
         metadata["session_id"] = session
     return metadata
 

@@ -7,9 +7,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.errors import Cause, InputError
-from assay.evaluation.imports.trace_scores import flat
-from assay.records import Sample, Score, ScoredSample, ScoreError
+from assay import Cause, InputError, Sample, Score, ScoredSample, ScoreError
+from assay.extension import value_as_text
 from assay_mlflow.source import PAGE, as_store_error, client_of
 
 _WORDS = {"yes": 1.0, "no": 0.0}
@@ -110,4 +109,6 @@ def _sample(trace: Any) -> Sample:
     """What was asked, as one text; it is what pairs rows of two runs."""
     root = next((span for span in trace.data.spans if span.parent_id is None), None)
     inputs, outputs = (None, None) if root is None else (root.inputs, root.outputs)
-    return Sample(question=flat(inputs), answer=flat(outputs), ids={"mlflow_trace_id": trace.info.trace_id})
+    return Sample(
+        question=value_as_text(inputs), answer=value_as_text(outputs), ids={"mlflow_trace_id": trace.info.trace_id}
+    )

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.capture.messages import prompt_of
-from assay.capture.serialised import passages_in, plain, text_written
-from assay.capture.tree import Kind
+from assay.extension import RunKind, passages_in, prompt_of, text_written, unwrap_value
 from assay_opentelemetry import conventions as names
 from assay_opentelemetry.attributes import Attributes, from_json
 from assay_opentelemetry.reading import Reading, documents_of_tool
@@ -32,12 +30,12 @@ def read(attributes: Attributes, span: SpanData) -> Reading | None:
     made = Reading(kind=_kind(operation, attributes))
     sent, written = _messages(attributes, span)
     if made.kind == "tool":
-        made.inputs = plain(attributes.json(names.TOOL_ARGUMENTS))
-        made.outputs = plain(attributes.json(names.TOOL_RESULT))
+        made.inputs = unwrap_value(attributes.json(names.TOOL_ARGUMENTS))
+        made.outputs = unwrap_value(attributes.json(names.TOOL_RESULT))
         made.documents = documents_of_tool(made.outputs)
     elif made.kind in ("retriever", "reranker"):
         made.inputs = attributes.text(names.RETRIEVAL_QUERY)
-        made.documents = passages_in(plain(attributes.json(names.RETRIEVAL_DOCUMENTS)))
+        made.documents = passages_in(unwrap_value(attributes.json(names.RETRIEVAL_DOCUMENTS)))
     elif made.kind == "llm":
         made.inputs = sent or None
         made.prompt = prompt_of(sent) or None
@@ -53,7 +51,7 @@ def read(attributes: Attributes, span: SpanData) -> Reading | None:
     return made
 
 
-def _kind(operation: str | None, attributes: Attributes) -> Kind | None:
+def _kind(operation: str | None, attributes: Attributes) -> RunKind | None:
     if operation is None:
         model = attributes.text(*names.MODEL)
         return "llm" if model is not None or names.PROMPT in attributes else None
@@ -83,10 +81,10 @@ def _details(event: Event) -> Mapping[str, Any]:
 
 def _of_attributes(attributes: Attributes) -> tuple[list[Any], list[Any]]:
     instructions = _list(attributes.json(names.INSTRUCTIONS))
-    sent = _list(plain(attributes.json(names.SENT)))
+    sent = _list(unwrap_value(attributes.json(names.SENT)))
     if instructions:
-        sent = [plain({"role": "system", "parts": instructions}), *sent]
-    return sent, _list(plain(attributes.json(names.WRITTEN)))
+        sent = [unwrap_value({"role": "system", "parts": instructions}), *sent]
+    return sent, _list(unwrap_value(attributes.json(names.WRITTEN)))
 
 
 def _of_events(span: SpanData) -> tuple[list[Any], list[Any]]:
@@ -117,13 +115,13 @@ def _content(event: Event) -> Any:
 def _message(content: Any, role: str) -> Any:
     if not isinstance(content, Mapping):
         return {"role": role, "content": content if isinstance(content, str) else ""}
-    message = plain({"role": role, **content})
+    message = unwrap_value({"role": role, **content})
     text = message.get("content")
     return {**message, "content": from_json(text) if isinstance(from_json(text), list) else text or ""}
 
 
 def _whole(value: Any, role: str) -> list[Any]:
-    found = plain(from_json(value))
+    found = unwrap_value(from_json(value))
     if isinstance(found, list):
         return [item if isinstance(item, str) else _message(item, role) for item in found]
     return [_message(found, role)] if found else []

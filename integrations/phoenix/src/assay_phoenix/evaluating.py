@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from assay._util.call_repr import call_repr
-from assay.errors import InputError, MissingExtra
-from assay.evaluation.adapters import MetricAdapter, PanelOptions, row_of_columns
-from assay.judges.base import JudgeSpec
-from assay.metrics.base import Metric
-from assay.sinks.annotations import Annotation
+from assay import InputError, Metric, MissingExtra
+from assay.extension import Annotation, JudgeSpec, MetricAdapter, PanelOptions, call_repr, row_of_columns
 from assay_phoenix.documents import kind_of
 
 try:

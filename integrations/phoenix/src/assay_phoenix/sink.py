@@ -7,10 +7,8 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from assay.errors import InputError
-from assay.records import Sample
-from assay.sinks.annotations import Annotation
-from assay.sinks.remote import NotThere, Refused, RemoteOptions, RemoteSink
+from assay import InputError, Sample
+from assay.extension import Annotation, NotThere, Refused, RemoteOptions, RemoteSink
 from assay_phoenix.documents import document_annotations, judges_passages, kind_of
 from assay_phoenix.server import Server, answers
 

@@ -8,19 +8,21 @@ from typing import Any, Literal
 
 import pytest
 
-from assay._util.sync import run_sync
-from assay.analysis.gates.rules import GateRule, check_limit
-from assay.data import RowError, open_data
-from assay.data.columns import ColumnMap
-from assay.errors import InputError
-from assay.evaluation.display.explanation import Explanation
-from assay.evaluation.score_sample import score_sample, storable
-from assay.judges.base import BaseJudge
-from assay.judges.protocol import Judge
-from assay.metrics import Metric
-from assay.metrics.names import MetricSpec, resolve
-from assay.records import Sample, Score, ScoredSample
-from assay.store.store import Row
+from assay import GateRule, InputError, Metric, Sample, Score, ScoredSample, open_data
+from assay.extension import (
+    BaseJudge,
+    ColumnMap,
+    Explanation,
+    Judge,
+    MetricSpec,
+    Row,
+    RowError,
+    check_limit,
+    resolve_metrics,
+    run_sync,
+    score_sample,
+    storable,
+)
 from assay_pytest.collected import collected_in
 
 OnError = Literal["fail", "skip", "pass"]
@@ -117,9 +119,9 @@ def _chosen(metrics: MetricSpec | None, wanted: Mapping[str, float]) -> tuple[Me
     """The metrics to score. Raises InputError where there is none, and for limits that they cannot break."""
     if metrics is None and not wanted:
         raise InputError("assert_scores: give a metric its limit, as faithfulness=0.8")
-    given = () if metrics is None else resolve(metrics)
+    given = () if metrics is None else resolve_metrics(metrics)
     known = {metric.label: metric for metric in given}
-    chosen = {**known, **{name: resolve(name)[0] for name in wanted if name not in known}}
+    chosen = {**known, **{name: resolve_metrics(name)[0] for name in wanted if name not in known}}
     for name, limit in wanted.items():
         metric = chosen[name]
         rule = GateRule(name, "at_least" if metric.direction == "higher" else "at_most", limit)

@@ -18,13 +18,23 @@ from typing import Any, Self
 import ray
 from ray.exceptions import RayError
 
-from assay.data import ColumnMap, Data, RowError
-from assay.data.files import rows_of_lines
-from assay.data.sources import HEAD, Source, listed
-from assay.errors import InputError
-from assay.evaluation.sharded.shards import ROWS, Shard, cut, size_after
-from assay.evaluation.sharded.storage import expand_pattern, is_address
-from assay.records import Sample
+from assay import InputError, Sample
+from assay.extension import (
+    HEAD_ROWS,
+    ROWS_PER_SHARD,
+    ColumnMap,
+    Data,
+    OpenSource,
+    RowError,
+    Shard,
+    Source,
+    cut_shards,
+    expand_pattern,
+    is_address,
+    next_shard_size,
+    rows_of_batch,
+    rows_of_lines,
+)
 
 PATH = "path"  # what Ray calls the column that says where a row is from
 NAME = "dataset"  # stands for the file's name in the shards of a Dataset
@@ -59,7 +69,7 @@ class HandedRows:
     def data(self) -> Data:
         """The columns, as their names tell. Raises InputError where none is known."""
         source = Source(what=self.what, open=partial(iter, ()), names=self.names, head=0)
-        return Data(source, self.column_map, name=self.what, language=self.language)
+        return Data([OpenSource(source, self.column_map, self.what)], language=self.language)
 
     def rows(self, shard: Shard) -> list[tuple[int, Sample | RowError]]:
         """See `Rows.rows`."""
@@ -95,7 +105,7 @@ class DatasetRows:
     @classmethod
     def of(
         cls, data: Any, *, column_map: ColumnMap | None = None, format: str | None = None, language: str | None = None,
-        rows: int = ROWS,
+        rows: int = ROWS_PER_SHARD,
     ) -> Self:  # fmt: skip
         """Of a Dataset, or of addresses of files. Raises InputError for files of other kinds than Parquet and JSONL."""
         if rows < 1:
@@ -151,7 +161,7 @@ class DatasetRows:
             name = name if seen[name] == 1 else f"{name} ({seen[name]})"
             shown = path if len(self.paths) > 1 else ""
             rows = (item for _, item in items)
-            for shard, held in cut(rows, file, name, partial(size_after, most=self.most)):
+            for shard, held in cut_shards(rows, file, name, partial(next_shard_size, most=self.most)):
                 yield HandedShard(**shard.to_dict(), handed=ray.put(held), path=shown)
         if not seen:
             raise self._no_rows()
@@ -159,7 +169,7 @@ class DatasetRows:
     def _names(self) -> tuple[str, ...]:
         """The columns: by the schema, or of JSON lines by the first rows."""
         if self.lines:
-            first = (item for _, item in islice(self._items(), HEAD))
+            first = (item for _, item in islice(self._items(), HEAD_ROWS))
             return tuple(dict.fromkeys(name for item in first if isinstance(item, dict) for name in item))
         with _as_input_error(), _in_order(self.dataset):
             schema = self.dataset.schema()
@@ -182,7 +192,7 @@ class DatasetRows:
             for batch in self.dataset.iter_batches(batch_size=None, batch_format="pyarrow"):
                 paths = batch.column(PATH).to_pylist() if self.paths else [""] * batch.num_rows
                 kept = batch.select([name for name in batch.column_names if not self._is_extra(name)])
-                yield from zip(paths, (row for part in kept.to_batches() for row in listed(part)), strict=True)
+                yield from zip(paths, (row for part in kept.to_batches() for row in rows_of_batch(part)), strict=True)
 
 
 def _rows_of_texts(texts: Iterator[tuple[str, Any]]) -> Iterator[tuple[str, object]]:

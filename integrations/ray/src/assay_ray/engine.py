@@ -13,12 +13,8 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from assay.errors import InputError
-from assay.evaluation.sharded.engines import authority_of
-from assay.evaluation.sharded.shards import Cut, Files
-from assay.judges.budget.budget import Budget
-from assay.judges.budget.shared import SharedAllowance
-from assay.judges.budget.sqlite_ledger import FileLedger
+from assay import Budget, InputError
+from assay.extension import FileLedger, ShardedData, ShardedFiles, SharedAllowance, authority_of
 from assay_ray.actors import ActorAuthority, JobActor
 from assay_ray.datasets import DatasetRows, is_read_by_ray
 from assay_ray.workers import ActorPool
@@ -41,12 +37,12 @@ class Ray:
         self._workers, self._cpus = workers, cpus
         self._desk: Any = None
 
-    def cut(self, data: object, **how: Any) -> Cut:
+    def cut(self, data: object, **how: Any) -> ShardedData:
         """See `Engine.cut`: files, addresses of files in object stores, and Datasets of Ray."""
         _connect()
-        return DatasetRows.of(data, **how) if is_read_by_ray(data) else Files.of(data, **how)
+        return DatasetRows.of(data, **how) if is_read_by_ray(data) else ShardedFiles.of(data, **how)
 
-    def workers(self, data: Cut) -> ActorPool:
+    def workers(self, data: ShardedData) -> ActorPool:
         """See `Engine.workers`. Where Ray reads the data, a core is left to its readers."""
         cores = float(ray.cluster_resources().get("CPU", 0.0))
         each = self._cpus

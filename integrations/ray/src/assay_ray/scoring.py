@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from assay.evaluation.result import Result
-from assay.evaluation.sharded.job import How, evaluate_in_shards
-from assay.evaluation.sharded.scoring import JudgeMaker
-from assay.metrics.names import MetricSpec
+from assay import Result
+from assay.extension import JudgeMaker, MetricSpec, ShardedOptions, evaluate_in_shards
 from assay_ray.engine import Ray
 
 
@@ -18,7 +16,7 @@ def score(
     *,
     workers: int | None = None,
     cpus: float = 1.0,
-    **how: Unpack[How],
+    **how: Unpack[ShardedOptions],
 ) -> Result:
     """Score rows by workers of a Ray cluster; the result is a run of the store like others.
 

@@ -16,7 +16,7 @@ from assay.data.exports import json_of
 from assay.data.openai_evals.documents import documents, files_of
 from assay.data.openai_evals.sample import NAME, Exported, looked_up, sample_of
 from assay.data.rows import RowError
-from assay.data.sources import HEAD, UnreadableRow
+from assay.data.sources import HEAD_ROWS, UnreadableRow
 from assay.errors import InputError
 from assay.records import Sample, fingerprint
 from assay.records.field_names import ACCEPTED, describe, field_of
@@ -58,7 +58,7 @@ def _checked(records: Iterator[Placed], columns: Mapping[str, str], limit: int |
     for field in columns:
         if field_of(field) is None:
             raise InputError(f"column_map: {field!r} is no field of a sample ({', '.join(ACCEPTED)})")
-    head = list(islice(records, min(HEAD, limit or HEAD))) if columns else []
+    head = list(islice(records, min(HEAD_ROWS, limit or HEAD_ROWS))) if columns else []
     exported = [one for _, one in head if isinstance(one, Exported)]
     for path in columns.values() if exported else ():
         if not any(looked_up(one, path)[0] for one in exported):

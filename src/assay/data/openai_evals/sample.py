@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay._util.normalise import json_object, missing
-from assay.capture.messages import is_message, last_answer, last_question, text_of, turns_before
+from assay.capture.messages import last_answer, last_question, turns_before
 from assay.data.exports import json_of
 from assay.data.rows import sample_from_row
 from assay.records import Sample, Turn
 from assay.records.field_names import field_of, find_columns
+from assay.records.messages import is_message, text_of
 
 NAME = "openai-evals"
 

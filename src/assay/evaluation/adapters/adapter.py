@@ -19,7 +19,7 @@ from assay.judges.base import JudgeSpec, check_immediate
 from assay.judges.budget.budget import Budget, check_budget
 from assay.judges.cache import JudgementCache
 from assay.metrics.base import Metric
-from assay.metrics.names import MetricSpec, resolve
+from assay.metrics.names import MetricSpec, resolve_metrics
 from assay.records import Sample, ScoredSample
 from assay.sinks.annotations import Annotation, annotations_of
 from assay.sinks.base import Mask
@@ -75,7 +75,7 @@ class MetricAdapter:
             raise InputError(f"deadline: expected a positive number of seconds, got {deadline!r}")
         self._said = (metrics, judge)
         self._options = {"store": store, "budget": budget, "deadline": deadline, "mask": mask, "texts": texts}
-        self.metrics = resolve(metrics)
+        self.metrics = resolve_metrics(metrics)
         self.judge = shared_judge(judge)
         check_immediate(self.judge, "another tool's evaluation")
         check_budget(budget, self.judge)

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 from assay.capture.assemble import answer_of, history_of, question_of
 from assay.capture.contexts import contexts_under
-from assay.capture.messages import is_message
 from assay.data.rows import passages
 from assay.errors import InputError
 from assay.evaluation.adapters.host_row import HostRow, message_of
@@ -24,6 +23,7 @@ from assay.records.field_names import (
     missing,
     well_formed,
 )
+from assay.records.messages import is_message
 
 DEPTH = 3  # how deep a text may be in dicts
 _IDEAL_NAMES = ACCEPTED["reference_contexts"]

@@ -120,57 +120,48 @@ def _clusters(metrics: Mapping[str, Summary]) -> str:
 
 def table_of(metrics: Mapping[str, Summary]) -> RenderableType:
     """The lines of the table alone. Columns about gaps are there where a row has none of some score."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     from assay._util.rich_text import SafeText as Text
+    from assay._util.tables import Column, make_table
 
     lines = [cells(summary) for summary in metrics.values()]
     gaps = any(summary.scored < summary.total for summary in metrics.values())
     longest_name = max(map(len, metrics), default=0)
     # with what is said of gaps there is no room for a column of intervals: they go below the names
     shown = [n for n in range(len(_HEAD)) if (n != 2 if gaps else n < 4)]
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for n in shown:
-        title = _HEAD[n]
-        # a header may wrap between its words, never within one
-        longest = max(map(len, title.split()))
-        table.add_column(
-            title,
-            justify="right" if n in (1, 3) else "left",
-            no_wrap=n in (1, 2, 3) or (n == 0 and longest_name <= _NAME),
-            overflow="fold",
-            min_width=longest,
-            max_width=_BESIDE_LONG_NAMES.get(n) if longest_name > _LONG else None,
+    columns = [
+        Column(
+            title=_HEAD[n],
+            number=n in (1, 3),
+            wraps=n not in (1, 2, 3) and (n != 0 or longest_name > _NAME),
+            least=max(map(len, _HEAD[n].split())),  # a title may wrap between its words, never within one
+            most=_BESIDE_LONG_NAMES.get(n) if longest_name > _LONG else None,
             style=_COLUMN_STYLES[n],
         )
+        for n in shown
+    ]
+    rows = []
     for line in lines:
         drawn = [Text(cell) for cell in line]
         if gaps and line[2]:
             drawn[0].append(f"\n 95 %: {line[2]}", style="dim")
-        table.add_row(*(drawn[n] for n in shown))
-    return table
+        rows.append([drawn[n] for n in shown])
+    return make_table(columns, rows)
 
 
 def groups_table(groups: Mapping[str, Mapping[str, Summary]], column: str) -> RenderableType:
     """The means of groups of rows, a line for each metric in each."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+    from assay._util.tables import Column, make_table, number
 
-    from assay._util.rich_text import SafeText as Text
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(Text(column), overflow="fold", min_width=min(12, len(column)))
-    for title, style in (("metric", ""), ("mean", "bold"), (INTERVAL, ""), ("scored", "")):
-        right = title in ("mean", "scored")
-        table.add_column(
-            title, justify="right" if right else "left", style=style, no_wrap=title != "metric", overflow="fold"
-        )
-    for value, summaries in groups.items():
-        for n, summary in enumerate(summaries.values()):
-            name, mean, interval, scored, _, _ = cells(summary)
-            table.add_row(Text(value if n == 0 else ""), Text(name), mean, interval, scored)
-    return table
+    columns: list[Column | str] = [
+        *(Column(title=column, least=min(12, len(column))), "metric", number("mean", "bold")),
+        *(Column(title=INTERVAL, wraps=False), number("scored")),
+    ]
+    rows = [
+        (value if n == 0 else "", *cells(summary)[:4])
+        for value, summaries in groups.items()
+        for n, summary in enumerate(summaries.values())
+    ]
+    return make_table(columns, rows)
 
 
 def as_text(result: RunTotals, columns: int | None = None) -> str:

@@ -119,7 +119,7 @@ def records_of(system: str, address: str) -> Iterator[Record]:
         yield record
 
 
-def flat(value: Any) -> str | None:
+def value_as_text(value: Any) -> str | None:
     """What stands there as one text: of an object with one text that text, anything else as JSON."""
     if absent(value) or isinstance(value, str):
         return None if absent(value) else well_formed(value)
@@ -130,7 +130,7 @@ def flat(value: Any) -> str | None:
 
 def text_of(value: Any) -> str | None:
     """The same of a value that may be written as JSON."""
-    return flat(json_of(value))
+    return value_as_text(json_of(value))
 
 
 def absent(value: Any) -> bool:

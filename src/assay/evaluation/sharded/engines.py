@@ -16,9 +16,9 @@ from typing import Any, Protocol
 
 from assay._util.plugins import load
 from assay.errors import InputError
-from assay.evaluation.sharded.scoring import Recipe
-from assay.evaluation.sharded.shards import Cut, Files
-from assay.evaluation.sharded.workers import ProcessPool, Task
+from assay.evaluation.sharded.scoring import ShardRecipe
+from assay.evaluation.sharded.shards import ShardedData, ShardedFiles
+from assay.evaluation.sharded.workers import ProcessPool, ShardTask
 from assay.judges.budget.budget import Budget
 from assay.judges.budget.ledger import MemoryLedger
 from assay.judges.budget.shared import SharedAllowance
@@ -35,11 +35,11 @@ class WorkerHandle(Protocol):
     ready  it has begun: before, its death is no shard's fault
     """
 
-    task: Task | None
+    task: ShardTask | None
     row: int | None
     ready: bool
 
-    def give(self, task: Task) -> None:
+    def give(self, task: ShardTask) -> None:
         """Set it to work. That it has died shows when it is heard."""
 
 
@@ -51,7 +51,7 @@ class WorkerPool(Protocol):
     @property
     def workers(self) -> Sequence[WorkerHandle]: ...
 
-    def begin(self, recipe: Recipe) -> None:
+    def begin(self, recipe: ShardRecipe) -> None:
         """Tell all what to do. Raises InputError for what cannot be sent."""
 
     def idle(self) -> Sequence[WorkerHandle]: ...
@@ -74,13 +74,13 @@ class Engine(Protocol):
     @property
     def argument(self) -> str: ...
 
-    def cut(self, data: object, **how: Any) -> Cut:
+    def cut(self, data: object, **how: Any) -> ShardedData:
         """The data of a job, to be cut into shards. Raises InputError for kinds that the engine does not read.
 
         how  column_map, format, language and rows (of a shard at most)
         """
 
-    def workers(self, data: Cut) -> AbstractContextManager[WorkerPool]:
+    def workers(self, data: ShardedData) -> AbstractContextManager[WorkerPool]:
         """Workers for this data, which are gone at the end of the block."""
 
     def shared(self, budget: Budget, spending: Path) -> Budget:
@@ -98,11 +98,11 @@ class Processes:
         if self.jobs < 1:
             raise InputError(f"jobs: expected at least 1, got {self.jobs}")
 
-    def cut(self, data: object, **how: Any) -> Files:
+    def cut(self, data: object, **how: Any) -> ShardedFiles:
         """See `Engine.cut`: files."""
-        return Files.of(data, **how)
+        return ShardedFiles.of(data, **how)
 
-    def workers(self, data: Cut) -> ProcessPool:
+    def workers(self, data: ShardedData) -> ProcessPool:
         """See `Engine.workers`. They start while the rest is looked at."""
         return ProcessPool(sum(1 for _ in islice(data.plan(), self.jobs)))
 

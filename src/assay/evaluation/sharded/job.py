@@ -20,8 +20,8 @@ from assay.evaluation.run_names import start_run
 from assay.evaluation.sharded.driver import DEATHS, Driver, Merged
 from assay.evaluation.sharded.engines import Engine, Processes, may_be_shared
 from assay.evaluation.sharded.manifest import Folder
-from assay.evaluation.sharded.scoring import JudgeMaker, Recipe, make_judge
-from assay.evaluation.sharded.shards import ROWS, Shard
+from assay.evaluation.sharded.scoring import JudgeMaker, ShardRecipe, make_judge
+from assay.evaluation.sharded.shards import ROWS_PER_SHARD, Shard
 from assay.evaluation.summary import Summary
 from assay.judges.budget.budget import Budget, check_budget
 from assay.metrics.names import MetricSpec
@@ -29,7 +29,7 @@ from assay.records import ScoredSample, fingerprint
 from assay.store.store import Store
 
 
-class How(TypedDict, total=False):
+class ShardedOptions(TypedDict, total=False):
     """What may be said of a job, whatever its engine: see `evaluate_in_shards`."""
 
     store: str | Path
@@ -51,7 +51,12 @@ class How(TypedDict, total=False):
 
 
 def evaluate_in_processes(
-    data: object, metrics: MetricSpec | None = None, judge: JudgeMaker = None, *, jobs: int, **how: Unpack[How]
+    data: object,
+    metrics: MetricSpec | None = None,
+    judge: JudgeMaker = None,
+    *,
+    jobs: int,
+    **how: Unpack[ShardedOptions],
 ) -> Result:
     """Score the rows of files in `jobs` processes; the result is a run of the store like others.
 
@@ -72,7 +77,7 @@ def evaluate_in_shards(
     column_map: ColumnMap | None = None,
     format: str | None = None,
     language: str | None = None,
-    shard_rows: int = ROWS,
+    shard_rows: int = ROWS_PER_SHARD,
     concurrency: int = IN_FLIGHT,
     sample_deadline: float | None = SAMPLE_DEADLINE,
     score_partial: bool = False,
@@ -138,7 +143,7 @@ def evaluate_in_shards(
         for metric in chosen:
             result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
         result.run = start_run(kept, run, {**result.info(), "stopped": NOT_FINISHED}, replace=replace)
-        recipe = Recipe(
+        recipe = ShardRecipe(
             files=cut, metrics=chosen, judge=judge, out=folder.path, store=None if lean else kept.address,
             run=result.run, concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial,
             lean=lean, budget=budget, stop_after=stop_after,
@@ -157,7 +162,7 @@ def _empty(result: Result, names: list[str]) -> None:
     result.metrics = {name: Summary(metric=name) for name in names}
 
 
-def _driven(driver: Driver, recipe: Recipe, result: Result) -> Result:
+def _driven(driver: Driver, recipe: ShardRecipe, result: Result) -> Result:
     began = time.perf_counter()
     result.stopped = "interrupted"
     try:
@@ -180,7 +185,7 @@ def _driven(driver: Driver, recipe: Recipe, result: Result) -> Result:
     return result
 
 
-def take_over(recipe: Recipe, shards: Iterable[Shard], result: Result) -> None:
+def take_over(recipe: ShardRecipe, shards: Iterable[Shard], result: Result) -> None:
     """Put the rows of those of these shards that are done into the result's run, numbered over the whole data.
 
     shards  of the recipe's files, in the order of the data

@@ -17,7 +17,7 @@ from assay.errors import SETTLED, Cause, JudgeFailure
 from assay.evaluation.run import JudgeMonitor
 from assay.evaluation.score_sample import score_sample, skipped_sample, storable
 from assay.evaluation.sharded.manifest import Folder
-from assay.evaluation.sharded.shards import Cut, Shard
+from assay.evaluation.sharded.shards import Shard, ShardedData
 from assay.evaluation.summary import Summary
 from assay.judges import BaseJudge, JudgeSpec
 from assay.judges.budget.budget import Budget, spending
@@ -33,7 +33,7 @@ JudgeMaker: TypeAlias = "JudgeSpec | Callable[[], BaseJudge]"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class ShardRecipe:
     """What is done with each shard. Can be pickled where the judge and the metrics can.
 
     store    where judgements are kept and found; None: nowhere
@@ -41,7 +41,7 @@ class Recipe:
     threads  of the embedded judge
     """
 
-    files: Cut
+    files: ShardedData
     metrics: Sequence[Metric]
     judge: JudgeMaker
     out: str | Path
@@ -55,7 +55,7 @@ class Recipe:
     stop_after: int | None
     threads: int | None = None
 
-    def among(self, processes: int) -> Recipe:
+    def among(self, processes: int) -> ShardRecipe:
         """The same for so many processes on this machine: each has its part of the cores."""
         return dataclasses.replace(self, threads=max(1, cores() // processes))
 
@@ -80,7 +80,7 @@ class ShardScorer:
     watch  says when to stop asking, over all its shards
     """
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: ShardRecipe) -> None:
         self._recipe = recipe
         self._judge = make_judge(recipe.judge, recipe.threads)
         self._reader = recipe.files.reader()

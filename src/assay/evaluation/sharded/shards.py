@@ -24,7 +24,7 @@ from assay.data.safe_open import DAMAGED, TooLong, lines_of, open_bytes
 from assay.errors import InputError
 from assay.records import Sample, fingerprint
 
-ROWS = 100
+ROWS_PER_SHARD = 100
 FEWEST = 8  # rows of a file's first shards
 PART = 16  # a shard is at most one part in so many of the rows before it, until it is as large as shards get
 BYTES = 8 << 20  # of rows; a shard ends with the row that reaches it
@@ -64,7 +64,7 @@ class Shard:
         return cls(**data)
 
 
-def size_after(first: int, most: int) -> int:
+def next_shard_size(first: int, most: int) -> int:
     """How many rows a shard has, of `most`, that begins after so many rows of its file."""
     return min(most, max(FEWEST, first // PART))
 
@@ -76,7 +76,7 @@ class ShardRows(Protocol):
         """The rows with their numbers in the file. Raises InputError where it holds others than when planned."""
 
 
-class Cut(Protocol):
+class ShardedData(Protocol):
     """The data of a job, as it is cut into shards. Workers get a copy, by pickle.
 
     named  what tells this data from other data, for the folder of its job
@@ -96,7 +96,7 @@ class Cut(Protocol):
 
 
 @dataclass(frozen=True)
-class Files:
+class ShardedFiles:
     """Files that are read in shards, and how; `rows` is how many a shard has at most.
 
     A file's first shards have 8 rows, later ones a sixteenth of the rows before them, until that is `rows`.
@@ -108,7 +108,7 @@ class Files:
     column_map: ColumnMap | None = None
     format: str | None = None
     language: str | None = None
-    rows: int = ROWS
+    rows: int = ROWS_PER_SHARD
 
     @classmethod
     def of(cls, data: object, **how: Any) -> Self:
@@ -156,7 +156,7 @@ class Files:
 
     def size(self, first: int) -> int:
         """How many rows a shard has at most that begins after so many rows of its file."""
-        return size_after(first, self.rows)
+        return next_shard_size(first, self.rows)
 
     def plan(self) -> Iterator[Shard]:
         """The shards, in the order of the data. Reads every file once. Raises InputError where one cannot be read."""
@@ -189,7 +189,7 @@ class Files:
                 raise InputError(f"{self.paths[file].name!r} cannot be read: {error}") from None
 
     def _by_rows(self, file: int, name: str) -> Iterator[Shard]:
-        return (shard for shard, _ in cut(self.open(file).items(), file, name, self.size))
+        return (shard for shard, _ in cut_shards(self.open(file).items(), file, name, self.size))
 
 
 _TOO_LONG = b"(too long)\n"
@@ -200,7 +200,7 @@ def content_of(item: object) -> bytes:
     return json.dumps(item, default=repr, separators=(",", ":")).encode() + b"\n"
 
 
-def cut(
+def cut_shards(
     items: Iterable[object], file: int, name: str, size: Callable[[int], int]
 ) -> Iterator[tuple[Shard, list[object]]]:
     """The rows of one file in shards, each with its rows; `size`: see `Files.size`."""
@@ -220,7 +220,7 @@ def cut(
 class ShardReader:
     """Reads shards of files. Where rows are counted it goes on from the last one, so the order should be the plan's."""
 
-    def __init__(self, files: Files) -> None:
+    def __init__(self, files: ShardedFiles) -> None:
         self._files = files
         self._names = files.names()
         self._data: tuple[int, Data] | None = None

@@ -46,7 +46,9 @@ class ModelSettings:
     ) -> ModelSettings:
         """The settings of a model with these `fields`, of which those count that are not `apart` and no secrets."""
         parameters = {
-            name: plain(value) for name, value in fields.items() if not (apart(name) or _hidden(value) or _secret(name))
+            name: plain_settings(value)
+            for name, value in fields.items()
+            if not (apart(name) or _hidden(value) or _secret(name))
         }
         parameters["class"] = f"{type(model).__module__}.{type(model).__qualname__}"
         parameters["address"] = address
@@ -61,20 +63,20 @@ class ModelSettings:
         )
 
 
-def plain(value: Any) -> Any:
+def plain_settings(value: Any) -> Any:
     """A parameter as JSON: equal parameters look equal in every process. Of what is no data it is where it is from."""
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items() if not _secret(str(key))}
+        return {str(key): plain_settings(item) for key, item in value.items() if not _secret(str(key))}
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return [plain_settings(item) for item in value]
     if isinstance(value, (set, frozenset)):
         return sorted(map(str, value))
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not isinstance(value, type):
         with contextlib.suppress(Exception):
-            return plain(dump(mode="json"))
+            return plain_settings(dump(mode="json"))
     origin = value if callable(value) and hasattr(value, "__qualname__") else type(value)
     return f"{origin.__module__}.{origin.__qualname__}"
 

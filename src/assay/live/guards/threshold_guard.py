@@ -21,7 +21,7 @@ from assay.live.guards.decision import GuardBlocked, GuardCounts, GuardDecision,
 from assay.live.guards.thread import END_GRACE, GuardJob, GuardThread
 from assay.live.guards.verdict import Otherwise, failure_in_words, in_words, outcome_of, thresholds_of
 from assay.metrics.base import Metric
-from assay.metrics.names import MetricSpec, resolve
+from assay.metrics.names import MetricSpec, resolve_metrics
 from assay.records import Context, Sample, Score, ScoredSample
 
 #: What `warm_up` asks about.
@@ -89,7 +89,7 @@ class Guard:
         fallback: Fallback = None,
         on_decision: Callable[[GuardDecision], None] | None = None,
     ) -> None:
-        self.metrics = resolve(metrics)
+        self.metrics = resolve_metrics(metrics)
         self.thresholds: Mapping[str, float] = thresholds_of(self.metrics, threshold)
         self.deadline = seconds("deadline", deadline)
         self._otherwise = otherwise({"on_timeout": on_timeout, "on_error": on_error, "on_skipped": on_skipped})

@@ -94,7 +94,7 @@ class Worker:
         remember: int = 1_000_000,
     ) -> None:
         from assay.judges.named import resolve_judge
-        from assay.metrics.names import resolve
+        from assay.metrics.names import resolve_metrics
 
         least = {"concurrency": concurrency, "max_attempts": max_attempts, "max_tries": max_tries}
         for name, number in least.items():
@@ -106,7 +106,7 @@ class Worker:
         if when_spent not in ("wait", "skip"):
             raise InputError(f"when_spent: expected 'wait' or 'skip', got {when_spent!r}")
         self.path = spool.path if isinstance(spool, Spool) else Path(spool)
-        self.metrics = resolve(LIVE_METRICS if metrics is None else metrics)
+        self.metrics = resolve_metrics(LIVE_METRICS if metrics is None else metrics)
         self.judge = resolve_judge(judge)
         check_immediate(self.judge, "a worker")
         check_budget(budget, self.judge)

@@ -13,16 +13,17 @@ the others have nothing to measure; LangChain raises an error there. Source: lan
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.protocol import Judge
 from assay.metrics.langchain.json_text import NotJson, read_broken, read_strictly
-from assay.metrics.systems.base import Entry, Steps, given
+from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
+from assay.metrics.systems.input_rules import TAKES_BLANK_TEXTS
 from assay.metrics.systems.lexical import normalized_distance
 from assay.metrics.systems.schemas import json_schema_errors
-from assay.metrics.systems.two_texts import TwoTexts
 from assay.records import Direction, Sample, Score
 
 
@@ -39,8 +40,11 @@ def canonical(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class _OnJson(TwoTexts):
+class _OnJson(SystemMetric):
     """A check of the value in the answer."""
+
+    needs: ClassVar[tuple[str, ...]] = ("answer", "reference")
+    input_rules: ClassVar = TAKES_BLANK_TEXTS
 
     def value(self, sample: Sample, field: str) -> Any:
         """The value in a text of the sample. Raises JudgeFailure, which makes it skipped, where there is none."""
@@ -51,10 +55,11 @@ class _OnJson(TwoTexts):
 
 
 @dataclass(frozen=True)
-class JsonValidity(TwoTexts):
+class JsonValidity(SystemMetric):
     """1 where the answer is JSON."""
 
     name: ClassVar[str] = "langchain:json_validity"
+    input_rules: ClassVar = TAKES_BLANK_TEXTS
     needs: ClassVar[tuple[str, ...]] = ("answer",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
@@ -111,7 +116,14 @@ class JsonSchemaValidation(_OnJson):
         return self.value(sample, "reference")
 
 
-def _entry(kind: type[TwoTexts], source: str, family: str, steps: Steps, empty: str) -> Entry:
+def _entry(
+    kind: type[SystemMetric],
+    source: str,
+    family: str,
+    steps: Steps,
+    empty: str,
+    example: Mapping[str, str] | None = None,
+) -> Entry:
     return Entry(
         make=kind,
         source=f"langchain_classic.evaluation.{source}",
@@ -119,6 +131,7 @@ def _entry(kind: type[TwoTexts], source: str, family: str, steps: Steps, empty: 
         family=family,
         steps=steps,
         empty=empty,
+        example=example or {},
     )
 
 
@@ -152,5 +165,6 @@ ENTRIES = (
         "json schema",
         Steps("the JSON value of the answer", "a JSON schema", "fits", "yes 1, no 0"),
         _ERROR,
+        {"reference": '{"type": "object"}'},
     ),
 )

@@ -15,9 +15,9 @@ from typing import ClassVar
 
 from assay.errors import Cause, InputError
 from assay.judges.protocol import Judge
-from assay.metrics.systems.base import Entry, Steps
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.metrics.systems.input_rules import TAKES_BLANK_TEXTS
 from assay.metrics.systems.patterns import compiled, matches
-from assay.metrics.systems.two_texts import TwoTexts
 from assay.records import Sample, Score
 
 
@@ -28,10 +28,12 @@ def stripped(said: str, *, case: bool, punctuation: bool, numbers: bool) -> str:
 
 
 @dataclass(frozen=True)
-class ExactMatch(TwoTexts):
+class ExactMatch(SystemMetric):
     """1 where answer and reference are equal."""
 
     name: ClassVar[str] = "langchain:exact_match"
+    needs: ClassVar = ("answer", "reference")
+    input_rules: ClassVar = TAKES_BLANK_TEXTS
 
     ignore_case: bool = False
     ignore_punctuation: bool = False
@@ -46,10 +48,12 @@ class ExactMatch(TwoTexts):
 
 
 @dataclass(frozen=True)
-class RegexMatch(TwoTexts):
+class RegexMatch(SystemMetric):
     """1 where the pattern in the reference matches the beginning of the answer; `flags` are those of `re`."""
 
     name: ClassVar[str] = "langchain:regex_match"
+    needs: ClassVar = ("answer", "reference")
+    input_rules: ClassVar = TAKES_BLANK_TEXTS
 
     flags: int = 0
 

@@ -73,5 +73,6 @@ ENTRIES = (
         family="code correctness",
         steps=Steps("the code of the answer", "the question", "code correctness", "yes 1, no 0"),
         empty="0",
+        example={"answer": "```python\nprint(1931)\n```"},
     ),
 )

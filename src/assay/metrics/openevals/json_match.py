@@ -19,7 +19,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Criterion, Inquiry
@@ -27,8 +27,8 @@ from assay.judges.protocol import Judge
 from assay.metrics.aspect_critique import majority
 from assay.metrics.openevals.records import ListMode, Pair, pairs
 from assay.metrics.shared_inquiries import ask
-from assay.metrics.systems.base import Entry, Steps
-from assay.metrics.systems.two_texts import TwoTexts
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.metrics.systems.input_rules import TAKES_BLANK_TEXTS
 from assay.records import Sample, Score, Verdict
 
 Aggregator = Literal["average", "all"]
@@ -53,7 +53,7 @@ def by_key(objects: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
 
 
 @dataclass(frozen=True)
-class JsonMatch(TwoTexts):
+class JsonMatch(SystemMetric):
     """The share of keys with the right value.
 
     aggregator       how the keys of an object become one number; None: see above
@@ -63,6 +63,8 @@ class JsonMatch(TwoTexts):
     list_match_mode  superset, subset, same_elements or ordered
     """
 
+    needs: ClassVar = ("answer", "reference")
+    input_rules: ClassVar = TAKES_BLANK_TEXTS
     aggregator: Aggregator | None = None
     list_aggregator: Aggregator = "all"
     rubric: Mapping[str, str] = field(default_factory=dict)

@@ -22,7 +22,6 @@ from assay.errors import Cause, InputError
 from assay.inquiries import Claims, Inquiry, Similarity, Support
 from assay.judges.protocol import Judge
 from assay.metrics.answer_correctness import blend, counts, expected_counts, f_beta
-from assay.metrics.ragas.common import RagasMetric
 from assay.metrics.shared_inquiries import (
     Field,
     both_not_judged,
@@ -32,14 +31,14 @@ from assay.metrics.shared_inquiries import (
     not_mentioned,
     support,
 )
-from assay.metrics.systems.base import Entry, Steps
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.records import Claim, Sample, Score, ScoreError, Verdict
 
 Readings = tuple[tuple[Verdict, ...], tuple[Verdict, ...]]
 
 
 @dataclass(frozen=True)
-class AnswerCorrectness(RagasMetric):
+class AnswerCorrectness(SystemMetric):
     """F-beta of the claims and the cosine, weighted; a weight of 0 drops its part."""
 
     name: ClassVar[str] = "ragas:answer_correctness"

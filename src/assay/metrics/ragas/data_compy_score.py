@@ -186,5 +186,6 @@ ENTRIES = (
         steps=Steps("rows of the answer's table", "the reference", "equal cells", "F1"),
         empty="NaN where a text is no table; 0 for tables without rows",
         also=("data_compare_score",),
+        example={"answer": "id,year\n1,1931\n2,1940", "reference": "id,year\n1,1931\n2,1941"},
     ),
 )

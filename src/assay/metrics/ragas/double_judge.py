@@ -22,9 +22,10 @@ from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Rating
 from assay.judges.protocol import Judge
 from assay.metrics.aspect_critique import Field, material_of
-from assay.metrics.ragas.common import RagasMetric
+from assay.metrics.ragas.common import REFUSES_NO_CONTEXTS
 from assay.metrics.shared_inquiries import gather
-from assay.metrics.systems.base import Entry, Steps
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.metrics.systems.input_rules import InputRules
 from assay.records import Sample, Score, ScoreError
 
 Levels = tuple[tuple[int, str], ...]
@@ -36,7 +37,7 @@ def mean_rating(levels: Sequence[int], highest: int) -> float:
 
 
 @dataclass(frozen=True)
-class DoubleJudge(RagasMetric):
+class DoubleJudge(SystemMetric):
     """Two ratings of the same texts; `questions` are what is asked, `shown` the texts."""
 
     asks: ClassVar = (Rating,)
@@ -91,6 +92,7 @@ class ContextRelevance(DoubleJudge):
     """How far the contexts hold what answers the question."""
 
     name: ClassVar[str] = "ragas:context_relevance"
+    input_rules: ClassVar = REFUSES_NO_CONTEXTS
     needs: ClassVar = ("question", "contexts")
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
     shown: ClassVar = ("contexts", "question")
@@ -109,6 +111,7 @@ class ResponseGroundedness(DoubleJudge):
     """How far the contexts support the answer."""
 
     name: ClassVar[str] = "ragas:response_groundedness"
+    input_rules: ClassVar = REFUSES_NO_CONTEXTS
     needs: ClassVar = ("answer", "contexts")
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
     shown: ClassVar = ("contexts", "answer")
@@ -124,7 +127,7 @@ class NvResponseGroundedness(ResponseGroundedness):
     """The same; an answer that stands in the contexts word for word is grounded without asking."""
 
     name: ClassVar[str] = "ragas:nv_response_groundedness"
-    refuses_empty: ClassVar = False
+    input_rules: ClassVar = InputRules()
 
     def without_judge(self, sample: Sample) -> float | None:
         return 1.0 if (sample.answer or "").strip() in "\n".join(sample.passages).strip() else None

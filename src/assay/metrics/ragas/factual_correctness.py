@@ -28,9 +28,8 @@ from assay.errors import Cause, InputError
 from assay.inquiries import Claims, Extraction, Inquiry, Support
 from assay.judges.protocol import Judge
 from assay.metrics.answer_correctness import counts, expected_counts
-from assay.metrics.ragas.common import RagasMetric
 from assay.metrics.shared_inquiries import Field, ask, claims_of, gather, support
-from assay.metrics.systems.base import Entry, Steps
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.records import Claim, Sample, Score, Span
 
 Mode = Literal["precision", "recall", "f1"]
@@ -70,7 +69,7 @@ def hundredths(value: float) -> float:
 
 
 @dataclass(frozen=True)
-class FactualCorrectness(RagasMetric):
+class FactualCorrectness(SystemMetric):
     """Precision, recall or F-beta of the claims."""
 
     needs: ClassVar = ("answer", "reference")

@@ -17,9 +17,8 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
-from assay.metrics.ragas.common import RagasMetric
 from assay.metrics.shared_inquiries import answer_against_conversation, expected_share, probabilities
-from assay.metrics.systems.base import Entry, Steps
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.records import Sample, Score
 
 
@@ -29,13 +28,12 @@ def share_rounded(known: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True)
-class FaithfulnessWithHHEM(RagasMetric):
+class FaithfulnessWithHHEM(SystemMetric):
     """Claims of the answer that are supported with more than one half / claims of the answer."""
 
     name: ClassVar[str] = "ragas:faithfulness_with_hhem"
     needs: ClassVar = ("answer", "contexts")
     asks: ClassVar = (Claims, Support)
-    refuses_empty: ClassVar = False
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}  # the model is asked about an empty text, which entails nothing
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:

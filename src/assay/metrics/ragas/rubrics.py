@@ -20,8 +20,7 @@ from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Rating
 from assay.judges.protocol import Judge
 from assay.metrics.aspect_critique import Field, material_of
-from assay.metrics.ragas.common import RagasMetric
-from assay.metrics.systems.base import Entry, Steps, given
+from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
 from assay.records import Sample, Score, ScoreError
 
 Levels = tuple[tuple[int, str], ...]
@@ -57,7 +56,7 @@ def levels_of(rubrics: Mapping[Any, Any]) -> Levels:
 
 
 @dataclass(frozen=True)
-class _Rubrics(RagasMetric):
+class _Rubrics(SystemMetric):
     """A level of a rubric."""
 
     needs: ClassVar[tuple[str, ...]] = ("answer",)

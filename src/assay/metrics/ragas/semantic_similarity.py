@@ -17,9 +17,8 @@ from typing import ClassVar
 from assay.errors import InputError
 from assay.inquiries import Similarity
 from assay.judges.protocol import Judge
-from assay.metrics.ragas.common import RagasMetric
 from assay.metrics.shared_inquiries import cosines
-from assay.metrics.systems.base import Entry, Steps
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.records import Sample, Score, ScoreError
 
 
@@ -29,7 +28,7 @@ def reached(cosine: float, threshold: float) -> float:
 
 
 @dataclass(frozen=True)
-class SemanticSimilarity(RagasMetric):
+class SemanticSimilarity(SystemMetric):
     """Cosine of answer and reference, or whether it reaches `threshold`."""
 
     name: ClassVar[str] = "ragas:semantic_similarity"

@@ -18,9 +18,8 @@ from typing import ClassVar
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Checklist, KeyQuestions
 from assay.judges.protocol import Judge
-from assay.metrics.ragas.common import RagasMetric
 from assay.metrics.summarization_score import qa_score
-from assay.metrics.systems.base import Entry, Steps, at_least
+from assay.metrics.systems.base import Entry, Steps, SystemMetric, at_least
 from assay.records import Sample, Score
 
 GUARD = 1e-10
@@ -37,7 +36,7 @@ def weighted(qa: float, short: float, coeff: float) -> float:
 
 
 @dataclass(frozen=True)
-class SummarizationScore(RagasMetric):
+class SummarizationScore(SystemMetric):
     """Key questions that the summary answers, and conciseness, weighted 1 - `coeff` to `coeff`."""
 
     name: ClassVar[str] = "ragas:summarization_score"

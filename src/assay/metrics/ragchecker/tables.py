@@ -35,6 +35,7 @@ from assay.metrics.shared_inquiries import (
     with_cells,
 )
 from assay.metrics.systems.base import SystemMetric
+from assay.metrics.systems.input_rules import TAKES_BLANK_PASSAGES
 from assay.records import Cell, Claim, Sample, Score, ScoreError, Span, SupportLabel, Verdict
 
 Table = Literal["answer2response", "response2answer", "retrieved2response", "retrieved2answer"]
@@ -131,6 +132,7 @@ class TableMetric(SystemMetric):
     tables: ClassVar[tuple[Table, ...]]
     claimed: ClassVar[tuple[Table, ...]]
     asks: ClassVar = (Claims, Support)
+    input_rules: ClassVar = TAKES_BLANK_PASSAGES  # passages without text are passages there
     conventions: ClassVar = {Cause.NO_CLAIMS: 0.0, Cause.NO_CONTEXT: 0.0}
 
     @property
@@ -141,11 +143,7 @@ class TableMetric(SystemMetric):
         return await super().score(sample, STORED if stored(sample, self.tables) else judge)
 
     def missing(self, sample: Sample) -> ScoreError | None:
-        if stored(sample, self.tables):
-            return None
-        reason = super().missing(sample)
-        blank = reason is not None and reason.cause is Cause.NO_CONTEXT and sample.contexts
-        return None if blank and self.original else reason  # passages without text are passages there
+        return None if stored(sample, self.tables) else super().missing(sample)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         tables: Tables

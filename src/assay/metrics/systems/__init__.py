@@ -1,22 +1,24 @@
 """The metrics of other systems, by their names and formulas: "ragas:context_precision", "deepeval:faithfulness".
 
-One room per system. `"SYSTEM:NAME"` is the metric without what its system invents: a case that leaves nothing to
-measure is skipped. `"SYSTEM:NAME@original"` gives the numbers of the system to the letter; what it gives by convention
-is marked so and counts in no mean.
+One folder per system, and the folder is the registry: each file in it with a tuple `ENTRIES` adds the metrics that
+these describe. `"SYSTEM:NAME"` is the metric without what its system invents: a case that leaves nothing to measure
+is skipped. `"SYSTEM:NAME@original"` gives the numbers of the system to the letter; what it gives by convention is
+marked so and counts in no mean.
 """
 
 from __future__ import annotations
 
 import difflib
+import pkgutil
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
-from typing import cast
 
 from assay.errors import InputError
-from assay.metrics.systems.base import ORIGINAL, Entry, SystemMetric, spellings
+from assay.metrics.systems.base import ORIGINAL, Entry, SystemMetric, spellings, table
 
-#: The rooms by the name before the colon. Each has a table `ENTRIES`, and is loaded when one of its metrics is wanted.
+#: The folders by the name before the colon. Each is loaded when one of its metrics is wanted.
 SYSTEMS: tuple[str, ...] = (
     "ragas",
     "deepeval",
@@ -31,19 +33,37 @@ SYSTEMS: tuple[str, ...] = (
 )
 
 
-def entries(system: str) -> Mapping[str, Entry]:
-    """The metrics of a system by their names. Raises InputError for an unknown system."""
+def system_entries(system: str) -> Mapping[str, Entry]:
+    """List the metrics of a system, as its folder has them.
+
+    Args:
+        system: The name of the system: "ragas".
+
+    Returns:
+        The entries by the names of their metrics after the colon, in the order of their files.
+
+    Raises:
+        InputError: For an unknown system, and where two metrics have one name.
+    """
     if system not in SYSTEMS:
         near = difflib.get_close_matches(system.lower(), SYSTEMS, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise InputError(f"metrics: there is no system {system!r}{hint}; known are {', '.join(SYSTEMS)}")
-    return cast("Mapping[str, Entry]", import_module(f"assay.metrics.{system}").ENTRIES)
+    return _read_folder(system)
+
+
+@cache
+def _read_folder(system: str) -> Mapping[str, Entry]:
+    """The entries of all files in a system's folder and in the folders below it."""
+    package = import_module(f"assay.metrics.{system}")
+    files = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    return table(*(entry for file in files for entry in getattr(import_module(file.name), "ENTRIES", ())))
 
 
 def names(system: str = "all") -> tuple[str, ...]:
     """The full names of the metrics of a system, or of all. Raises InputError for an unknown system."""
     wanted = SYSTEMS if system == "all" else (system,)
-    return tuple(f"{one}:{name}" for one in wanted for name in entries(one))
+    return tuple(f"{one}:{name}" for one in wanted for name in system_entries(one))
 
 
 def names_of(written: str) -> tuple[str, ...]:
@@ -62,7 +82,7 @@ def names_of(written: str) -> tuple[str, ...]:
 
 def entry_of(system: str, name: str) -> Entry | None:
     """The metric that a system calls `name`, also by other names that it has for it; None where there is none."""
-    known = entries(system)
+    known = system_entries(system)
     return known.get(name) or spellings(known).get(name)
 
 
@@ -75,7 +95,7 @@ def named(name: str) -> SystemMetric:
     wanted, _, profile = (part.strip() for part in rest.partition("@"))
     entry = entry_of(system.strip(), wanted)
     if entry is None:
-        known = entries(system.strip())
+        known = system_entries(system.strip())
         near = difflib.get_close_matches(wanted.lower().replace("-", "_").replace(" ", "_"), known, n=3)
         hint = f"did you mean {' or '.join(repr(f'{system}:{match}') for match in near)}? " if near else ""
         raise InputError(f"metrics: there is no metric {name!r}; {hint}`assay metrics --system {system}` lists all")

@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Literal, TypeVar
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.records import Record, Sample, Score
+from assay.metrics.systems.input_rules import InputRules
+from assay.records import Record, Sample, Score, ScoreError
 
 Profile = Literal["assay", "original"]
 ORIGINAL: Literal["original"] = "original"
@@ -27,11 +28,13 @@ class SystemMetric(Metric):
     """A metric of another system.
 
     name         "SYSTEM:NAME"
+    input_rules  what the original refuses, and what it measures all the same
     conventions  what the original gives for a cause for which assay gives no value; without an entry there is none
     profile      "assay": no number without a measurement. "original": the original's numbers, and where it gives one
                  without measuring, that one, marked by `Score.convention`
     """
 
+    input_rules: ClassVar[InputRules] = InputRules()
     conventions: ClassVar[Mapping[Cause, float]] = {}
 
     profile: Profile = field(default="assay", kw_only=True)
@@ -44,6 +47,12 @@ class SystemMetric(Metric):
     @property
     def label(self) -> str:
         return f"{self.name}@{ORIGINAL}" if self.original else self.name
+
+    def missing(self, sample: Sample) -> ScoreError | None:
+        if not self.original:
+            return super().missing(sample)
+        refused = self.input_rules.refusal(sample, self.needs, self.label)
+        return refused or super().missing(self.input_rules.filled(sample))
 
     async def score(self, sample: Sample, judge: Judge) -> Score:
         found = await super().score(sample, judge)
@@ -110,6 +119,7 @@ class Entry:
     empty     what the original gives where nothing can be measured, in words; ours is skipped
     also      other names of the same there: "LLMContextPrecisionWithReference"
     ordered   whether the order of the passages matters
+    example   fields of a row that it needs in a form of its own, with values that it takes: {"answer": "id,year"}
     """
 
     make: Callable[[], SystemMetric]
@@ -120,6 +130,7 @@ class Entry:
     empty: str = ""
     also: tuple[str, ...] = ()
     ordered: bool = False
+    example: Mapping[str, Any] = field(default_factory=dict)
 
 
 def table(*listed: Entry) -> Mapping[str, Entry]:

@@ -117,7 +117,6 @@ def _meta(report: Report, pieces: list[Any]) -> dict[str, Any]:
         "causes": report.causes is not None and report.causes.failed > 0,
         "count": result.rows,
         "rows": [piece.first for piece in pieces],
-        "passages": [piece.passage for piece in pieces],
     }  # fmt: skip
 
 

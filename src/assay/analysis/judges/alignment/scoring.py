@@ -16,7 +16,7 @@ from assay.judges import JudgeSpec
 from assay.judges.protocol import Judge
 from assay.metrics import Metric
 from assay.metrics.faithfulness import share_supported
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 from assay.records import Claim, Sample, Score, Span
 from assay.store.store import Store
 
@@ -99,7 +99,7 @@ def _chosen(labels: Sequence[Label], claims: Mapping[str, Sequence[str]], metric
     if silent and metrics is None:
         raise InputError("metrics: which metric are the labels of samples about? name one with --metrics")
     wanted = list(dict.fromkeys([*named, *([metrics] if silent and metrics else [])]))
-    chosen: list[Any] = list(resolve(wanted)) if wanted else []
+    chosen: list[Any] = list(resolve_metrics(wanted)) if wanted else []
     if claims:
         chosen.append(LabelledClaims({key: tuple(texts) for key, texts in claims.items()}))
     if any(label.level == "passage" for label in labels):

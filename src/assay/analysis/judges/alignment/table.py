@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Group as Lines
-from rich.table import Table
 
 from assay._util.rich_text import SafeText, render_text
+from assay._util.tables import Column, make_table, number
 from assay.evaluation.display.table import judge_in_words
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.table import Table
 
     from assay.analysis.judges.alignment.figures import AlignmentFigures
     from assay.analysis.judges.alignment.groups import Group
@@ -94,13 +94,8 @@ def _verdict(found: Agreement) -> str:
 
 
 def _figures(group: Group, found: Agreement) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("")
-    table.add_column(f"judge ({found.confidence:.0%} interval)", no_wrap=True)
-    table.add_column("always the same", justify="right")
+    interval = Column(title=f"judge ({found.confidence:.0%} interval)", wraps=False)
     calibrated = group.calibrated
-    if calibrated is not None:
-        table.add_column("calibrated", justify="right", no_wrap=True)
     rows = (
         ("accuracy", "accuracy", f"{found.majority:.3f}"),
         ("balanced accuracy", "balanced_accuracy", "0.500"),
@@ -108,30 +103,28 @@ def _figures(group: Group, found: Agreement) -> Table:
         ("AUROC", "auroc", "0.500"),
         ("calibration error", "ece", "–"),
     )
+    lines = []
     for title, name, trivial in rows:
         figure: Figure | None = getattr(found, name)
         if figure is None and name in ("ece", "auroc"):
             continue
-        cells = [title, _figure(figure), trivial]
-        if calibrated is not None:
-            then: Figure | None = getattr(calibrated, name)
-            cells.append("–" if then is None else f"{then.value:.3f}")
-        table.add_row(*cells)
+        then: Figure | None = getattr(calibrated, name, None)
+        lines.append((title, _figure(figure), trivial, "–" if then is None else f"{then.value:.3f}"))
     if found.ece is not None and found.ece_by_chance is not None:
-        table.add_row("  by chance alone", f"{found.ece_by_chance:.3f}", "", *([""] if calibrated is not None else []))
-    return table
+        lines.append(("  by chance alone", f"{found.ece_by_chance:.3f}", "", ""))
+    columns: list[Column | str] = ["", interval, number("always the same"), number("calibrated")]
+    shown = 3 if calibrated is None else 4
+    return make_table(columns[:shown], [line[:shown] for line in lines])
 
 
 def _slices(group: Group, by: str) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(SafeText(by), overflow="fold", ratio=1)
-    table.add_column("labels", justify="right")
-    for title in ("balanced accuracy", "kappa", "AUROC"):
-        table.add_column(title, justify="right", no_wrap=True)
+    figures = map(number, ("labels", "balanced accuracy", "kappa", "AUROC"))
+    rows = []
     for name, found in group.slices.items():
         mark = "*" if found.thin is not None else ""
         kappa = "–" if found.kappa is None else f"{found.kappa.value:.2f}"
-        table.add_row(SafeText(name), f"{found.n}{mark}", _short(found.balanced_accuracy), kappa, _short(found.auroc))
+        rows.append((name, f"{found.n}{mark}", _short(found.balanced_accuracy), kappa, _short(found.auroc)))
+    table = make_table([Column(title=by, fills=True), *figures], rows)
     if any(found.thin is not None for found in group.slices.values()):
         table.caption = "* too few labels to say much"
     return table
@@ -149,17 +142,13 @@ def _means_note(alignment: AlignmentFigures) -> str:
 
 
 def _means(alignment: AlignmentFigures) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("", overflow="fold", ratio=1)
-    table.add_column("judge", justify="right")
-    table.add_column("corrected", justify="right", no_wrap=True)
-    table.add_column("labels alone", justify="right", no_wrap=True)
+    rows = []
     for name, one in alignment.means.items():
         group = alignment.groups.get(name)
         title = f"yes in {name}" if group is not None and group.level != "sample" else name
-        corrected = f"{one.mean:.3f} ({one.low:.3f}–{one.high:.3f})"
-        table.add_row(SafeText(title), f"{one.judged:.3f}", corrected, _alone(one))
-    return table
+        rows.append((title, f"{one.judged:.3f}", f"{one.mean:.3f} ({one.low:.3f}–{one.high:.3f})", _alone(one)))
+    columns = map(number, ("judge", "corrected", "labels alone"))
+    return make_table([Column(title="", fills=True), *columns], rows)
 
 
 def _alone(one: Corrected) -> str:

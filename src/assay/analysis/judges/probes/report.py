@@ -81,21 +81,15 @@ class ProbeReport:
         return Group(*told)
 
     def _table(self) -> Any:
-        from rich.box import SIMPLE_HEAD
-        from rich.table import Table
+        from assay._util.tables import Column, make_table, number
 
-        from assay._util.rich_text import SafeText
-
-        table = Table(box=SIMPLE_HEAD, pad_edge=False)
-        table.add_column("probe", overflow="fold")
-        table.add_column("must", overflow="fold", ratio=1)
-        for title in ("passed", "share (95% interval)"):
-            table.add_column(title, justify="right", no_wrap=True)
+        rows = []
         for one in self.probes.values():
             share = "–" if one.share is None else f"{one.share.mean:.2f} ({one.share.low:.2f}–{one.share.high:.2f})"
             passed = "cannot" if one.cannot is not None else f"{one.passed}/{one.cases}"
-            table.add_row(SafeText(one.name), SafeText(one.expects), passed, share)
-        return table
+            rows.append((one.name, one.expects, passed, share))
+        must = Column(title="must", fills=True)
+        return make_table(["probe", must, number("passed"), number("share (95% interval)")], rows)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON values."""

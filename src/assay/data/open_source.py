@@ -1,0 +1,112 @@
+"""A source that was opened: its first rows were read once, and its columns are mapped to fields."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice
+from typing import Any
+
+from assay.data.columns import ColumnMap
+from assay.data.field_mapping import map_fields, no_row_message, row_of
+from assay.data.images import placed
+from assay.data.rows import RowError, sample_from_row
+from assay.data.sources import Source, UnreadableRow
+from assay.errors import InputError
+from assay.records import Sample
+from assay.records.field_names import find_columns, missing
+
+
+class OpenSource:
+    """The rows of one source, which become samples one at a time.
+
+    Attributes:
+        name: Display name.
+        source: The source.
+        mapping: Columns and fields.
+        total: Number of rows; None where only reading all of them would tell.
+    """
+
+    def __init__(self, source: Source, column_map: ColumnMap | None = None, name: str | None = None) -> None:
+        """Read the first rows and map the columns.
+
+        Args:
+            source: Where the rows come from.
+            column_map: Field -> column, where a name is not recognised.
+            name: Display name; default: the kind of the source.
+
+        Raises:
+            InputError: There are no rows, or no column is known.
+        """
+        head, self._rows = _read_head(source)
+        self.name = name or source.what
+        self.source = source
+        self.mapping = map_fields(source, head, column_map)
+        self.total = source.total if source.total is not None or len(head) == source.head else len(head)
+        self._used = False
+
+    def count(self) -> int | None:
+        """The number of rows, counted if that is quick; else None."""
+        return self.source.count() if self.total is None and self.source.count is not None else self.total
+
+    def items(self, start: int = 0) -> Iterator[object]:
+        """The rows as the source has them, from one of its `starts` on."""
+        return self.source.open() if self.source.open_at is None else self.source.open_at(start)
+
+    def read_items(self) -> Iterator[object]:
+        """The rows from the first on.
+
+        Raises:
+            InputError: The source can be read once, and was.
+        """
+        if self._used:
+            raise InputError(f"{self.source.what} can be read only once; give a list or a file to read it again")
+        rows, self._rows = self._rows, None
+        self._used = self.source.once
+        return self.source.open() if rows is None else rows
+
+    def sample(self, item: object, number: int) -> Sample | RowError:
+        """The sample in one of the items; `number` counts the rows from 1."""
+        if isinstance(item, UnreadableRow):
+            return RowError(number=number, id=None, message=f"row {number}: {item.message}")
+        if isinstance(item, RowError):
+            return dataclasses.replace(item, number=number)
+        row = row_of(item)
+        if isinstance(row, Sample):
+            return row
+        if row is None:
+            return RowError(number=number, id=None, message=f"row {number}: {no_row_message(item)}")
+        columns = self.mapping.columns
+        try:
+            columns = self._columns_of(row)
+            return placed(sample_from_row(row, columns, number, self.mapping.several), self.source.folder)
+        except InputError as error:
+            message = str(error)
+            full = message if message.startswith("row ") else f"row {number}: {message}"
+            return RowError(number=number, id=_id_of(row, columns), message=full)
+
+    def _columns_of(self, row: Mapping[str, Any]) -> Mapping[str, str]:
+        """The columns of one row: a new name may hold a field that this row has nowhere else."""
+        columns = self.mapping.columns
+        new = [str(name) for name in row if name not in self.mapping.names]
+        if not new:
+            return columns
+        late = find_columns(new).items()
+        return {**columns, **{field: name for field, name in late if columns.get(field) not in row}}
+
+
+def _read_head(source: Source) -> tuple[list[object], Iterator[object] | None]:
+    """The first rows of a source; and, where it can be read once, all of its rows. Raises InputError without rows."""
+    rows = source.open()
+    head = list(islice(rows, source.head))
+    close = None if source.once else getattr(rows, "close", None)
+    if close is not None:
+        close()  # lets go of the file
+    if source.total == 0 or (source.head and not head):
+        raise InputError(f"{source.what} has no rows")
+    return head, chain(head, rows) if source.once else None
+
+
+def _id_of(row: Mapping[str, Any], columns: Mapping[str, str]) -> str | None:
+    value = row.get(columns.get("id", ""))
+    return str(value) if isinstance(value, (str, int)) and not missing(value) else None

@@ -1,0 +1,93 @@
+"""Hand the samples of finished traces to an intake: each exchange once, with the earlier turns of its conversation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable
+from functools import partial
+
+from assay._util.normalise import leaving_out
+from assay.capture.collector import RunCollector
+from assay.capture.conversations import Conversations
+from assay.capture.dedup import handed_to
+from assay.capture.history import trim_history
+from assay.capture.missing_answer import log_missing_answer
+from assay.capture.rules import CaptureRules
+from assay.capture.tree import Trace
+from assay.live.handlers.captured import Captured, Remembered
+from assay.live.protocol import Intake
+from assay.records import Sample
+
+#: Whether the application may have forgotten earlier turns of a conversation: asked with the sample and those turns.
+Forgets = Callable[[Sample], bool]
+
+
+class FinishedTraces:
+    """Submits the samples of finished traces.
+
+    Args:
+        collector: The collector that the traces come from.
+        intake: Takes the samples.
+        rules: Where question, answer and contexts are.
+        remembered: The newest captured samples of the handler.
+        make: Makes the sample of a trace, and says whether the application forgets. Called on the intake's thread.
+        count: Counts an error of ours; it raises none.
+
+    Attributes:
+        left_out: Finished traces that were not submitted or gave no sample, by reason.
+    """
+
+    def __init__(
+        self,
+        collector: RunCollector,
+        intake: Intake,
+        rules: CaptureRules,
+        remembered: Remembered,
+        make: Callable[[Trace], tuple[Sample | None, Forgets]],
+        count: Callable[[BaseException, str], None],
+    ) -> None:
+        self.left_out: Counter[str] = Counter()
+        self._collector = collector
+        self._intake = intake
+        self._rules = rules
+        self._remembered = remembered
+        self._make = make
+        self._count = count
+        self._conversations = Conversations()
+        self._handed = handed_to(intake)
+        self._handed.join(collector)
+
+    def submit(self, trace: Trace) -> None:
+        """Submit the sample of a trace that is over, unless it belongs to another or was submitted before."""
+        if trace.parent is not None and self._handed.hears(trace.parent, self._collector):
+            self.left_out["part_of_another"] += 1
+        elif not self._handed.first(trace.key):
+            self.left_out["captured_twice"] += 1
+        else:
+            captured = Captured(partial(self._sample, trace), trace.size)
+            self._remembered.add(captured)
+            self._intake.submit(captured)
+
+    def knows(self, run: Hashable) -> bool:
+        """Whether this run is followed, by this handler or by another of the same intake."""
+        return self._collector.knows(run) or self._handed.hears(run, self._collector)
+
+    def _sample(self, trace: Trace) -> Sample | None:
+        """The sample of a trace, on the intake's thread."""
+        try:
+            if trace.adopted:  # the parent was heard of after all: this is a part of its trace
+                self.left_out["part_of_another"] += 1
+                return None
+            with leaving_out() as errors:
+                sample, forgets = self._make(trace)
+            for error in errors:
+                self._count(error, "metadata")
+            if sample is None:
+                self.left_out["no_answer"] += 1
+                log_missing_answer(trace, self._rules)
+                return None
+            joined = self._conversations.complete(sample, again=trace.root.inputs is None)
+            return trim_history(joined, trace) if not sample.history and forgets(joined) else joined
+        except BaseException as error:
+            self._count(error, "sample")
+            return None

@@ -1,0 +1,58 @@
+"""One reader for chat messages of any make: each form gives the same role, text and record."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from assay.records import Message
+from assay.records.messages import is_message, message_of, role_of, text_of, unwrap_message
+
+BLOCKS = [{"type": "reasoning", "text": "hm"}, {"type": "text", "text": "Cats "}, {"type": "text", "text": "purr."}]
+
+FORMS: dict[str, Any] = {
+    "OpenAI": {"role": "assistant", "content": "Cats purr."},
+    "OpenAI, an object": SimpleNamespace(type="message", role="assistant", content=BLOCKS),
+    "blocks": {"role": "assistant", "content": BLOCKS},
+    "LangChain": SimpleNamespace(type="ai", content="Cats purr."),
+    "LangChain, a part of a stream": SimpleNamespace(type="AIMessageChunk", content="Cats purr."),
+    "LangChain, any role": SimpleNamespace(type="chat", role="assistant", content="Cats purr."),
+    "LangChain, as JSON": {
+        "lc": 1, "id": ["langchain", "schema", "messages", "AIMessage"], "kwargs": {"content": "Cats purr."}
+    },
+    "LangChain, as a dict": {"type": "ai", "data": {"content": "Cats purr."}},
+    "Gemini": {"role": "model", "parts": [{"text": "Cats purr."}]},
+    "OpenTelemetry": {"role": "assistant", "parts": [{"type": "text", "content": "Cats purr."}]},
+    "a pair": ("ai", "Cats purr."),
+    "a pair with blocks": ("ai", BLOCKS),
+    "assay": Message(role="assistant", content="Cats purr."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_form_is_the_same_message(form: str) -> None:
+    message = FORMS[form]
+    assert (role_of(message), text_of(message)) == ("assistant", "Cats purr.")
+    assert message_of(message) == Message(role="assistant", content="Cats purr.")
+    assert is_message(message)
+
+
+@pytest.mark.parametrize("value", ["ai", None, 3, {"role": "assistant"}, ("a", "b"), ("ai", 3), ["ai"], object()])
+def test_what_has_no_role_or_no_content_is_no_message(value: Any) -> None:
+    assert role_of(value) is None
+    assert not is_message(value)
+
+
+def test_a_message_may_only_call_tools() -> None:
+    message = {"role": "assistant", "tool_calls": [{"name": "search", "args": {}}]}
+    assert not is_message(message)
+    assert is_message(message, content=False)
+    assert message_of(message).tool_calls[0].name == "search"
+
+
+def test_other_objects_stay_as_they_are() -> None:
+    document = {"page_content": "Cats purr.", "metadata": {}}
+    assert unwrap_message(document) is document
+    assert unwrap_message({"lc": 1, "kwargs": document}) == document
