@@ -112,7 +112,7 @@ def test_a_rerun_asks_only_for_what_is_missing(tmp_path):
     second = counting()
     result = evaluate(ROWS, "faithfulness", second, store=tmp_path)
     assert second.asked == {"claims": 1, "support": 1}  # the third row alone
-    assert result.reused == 4
+    assert result.cache_hits == 4
     assert [s.values["faithfulness"] for s in result] == [1.0, 0.5, 0.0]
 
 
@@ -707,7 +707,7 @@ def test_a_run_says_that_what_was_paid_for_could_not_be_kept(tmp_path):
     store = Store(tmp_path)
     store.put_judgements([])  # makes the file
     with closing(sqlite3.connect(tmp_path / "assay.db")) as db:
-        db.execute("CREATE TRIGGER full BEFORE INSERT ON findings BEGIN SELECT RAISE(ABORT, 'no room'); END")
+        db.execute("CREATE TRIGGER full BEFORE INSERT ON judgements BEGIN SELECT RAISE(ABORT, 'no room'); END")
         db.commit()
     result = evaluate(ROWS, "faithfulness", Durable(), store=store)
     assert result.metrics["faithfulness"].scored == len(ROWS)

@@ -405,7 +405,7 @@ async def test_each_inquiry_is_asked_once(at: At) -> None:
         await asyncio.gather(desk.find(SUPPORT), desk.find(other), desk.find(SUPPORT))
         await desk.find(other)
     assert sorted(len(questions) for questions in server.asked) == [3, 6]
-    assert desk.reused == 2
+    assert desk.cache_hits == 2
 
 
 def test_fingerprints_tell_apart_what_changes_judgements() -> None:

@@ -335,7 +335,7 @@ def test_fifty_threads_at_once(make: Any) -> None:
         assert list(pool.map(ask, range(50))) == [answer_of(number)[1] for number in range(50)]
     health = one.health()
     # 50 = 13 + 13 + 12 + 12
-    assert (health.checks, health.passed, health.blocked, health.no_value, health.error) == (50, 13, 13, 12, 12)
+    assert (health.checks, health.passed, health.blocked, health.skipped, health.error) == (50, 13, 13, 12, 12)
     assert (health.pending, health.late) == (0, 0)
 
 

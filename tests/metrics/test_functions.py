@@ -243,7 +243,7 @@ def test_an_own_question_is_cached_and_explained(tmp_path):
     rows = [{"id": "a", "answer": "Thank you!"}]
     first = evaluate(rows, [polite], judge := Asked(), store=tmp_path)
     again = evaluate(rows, [polite], Asked(), store=tmp_path)
-    assert (len(judge.asked), again.reused, again.usage.calls) == (1, 1, 0)
+    assert (len(judge.asked), again.cache_hits, again.usage.calls) == (1, 1, 0)
     text = str(first.explain("a"))
     assert "polite = 1.000" in text
     assert "yes" in text.splitlines()[-1]

@@ -184,7 +184,7 @@ def test_auto_obeys_what_is_stored_for_this_wording(tmp_path: Path, monkeypatch:
     assert fusing.fused_groups(judge.with_asking("separate"), store) == frozenset()
     assert fusing.fused_groups(judge.with_asking("fused"), store) == set(fusing.GROUPS)
     assert fusing.fused_groups(judge.with_guidance({"support": "Prices count."}), store) == frozenset()
-    fusing.store_check(judge, store, "answer", {"verdict": "cannot tell"})
+    fusing.store_check(judge, store, "answer", {"verdict": "inconclusive"})
     assert fusing.fused_groups(judge, store) == frozenset()
     fusing.store_check(judge, store, "answer", {"verdict": "agrees"})
     monkeypatch.setattr(fused_inquiry, "TASK", fused_inquiry.TASK + " Be quick.")

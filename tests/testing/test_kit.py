@@ -386,7 +386,7 @@ class Bare(Memory):
     ("broken", "message"),
     [
         (Doubling, "check_same_write_is_one_score: scores after five equal writes"),
-        (Zeros, "check_error_is_no_number: .* found \\(0.0, 'timeout'\\)"),
+        (Zeros, "check_skipped_is_no_number: .* found \\(0.0, 'timeout'\\)"),
         (Closing, "check_closing_twice_is_fine: RuntimeError: closed already"),
         (Bare, "check_evidence_arrives: labels of the evidence"),
     ],

@@ -60,7 +60,7 @@ class Result:
     expected  rows of the data, where that was known at the start
     unreadable  rows in the store that cannot be read; `missing` were saved, and are not in the store any more
     stopped   why the run did not finish; None where it did
-    usage     what the judge was asked in this run; `reused` counts judgements that cost nothing
+    usage     what the judge was asked in this run; `cache_hits` counts judgements that cost nothing
     deliveries  what became of the scores in each sink, by its name
     notes     what a reader of the figures should know, one sentence each
     note      what was said of the run when it was started
@@ -76,7 +76,7 @@ class Result:
     parameters: dict[str, str] = field(default_factory=dict)
     rows: int = 0
     usage: Usage = field(default_factory=Usage)
-    reused: int = 0
+    cache_hits: int = 0
     seconds: float = 0.0
     stopped: str | None = None
     deliveries: dict[str, Deliveries] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class Result:
         info = store.get_run(run)
         result = cls(run=run, store=store, judge=info["judge"], stopped=info.get("stopped"))
         result.usage = Usage.from_dict(info["usage"]) if info.get("usage") else Usage()
-        result.reused, result.seconds = info.get("reused", 0), info.get("seconds", 0.0)
+        result.cache_hits, result.seconds = info.get("cache_hits", 0), info.get("seconds", 0.0)
         result.parameters = info.get("parameters", {})
         result.deliveries = {name: Deliveries.from_dict(found) for name, found in info.get("deliveries", {}).items()}
         result.notes = list(info.get("notes", ()))
@@ -170,7 +170,7 @@ class Result:
             "metrics": list(self.metrics),
             "parameters": self.parameters,
             "usage": self.usage.to_dict(),
-            "reused": self.reused,
+            "cache_hits": self.cache_hits,
             "seconds": self.seconds,
             "stopped": self.stopped,
             "deliveries": {name: found.to_dict() for name, found in self.deliveries.items()},

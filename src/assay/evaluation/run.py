@@ -294,4 +294,4 @@ class EvaluationRun:
                 )
 
     def _count(self) -> None:
-        self.result.usage, self.result.reused = self.cache.usage, self.cache.reused
+        self.result.usage, self.result.cache_hits = self.cache.usage, self.cache.cache_hits

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from assay.errors import SETTLED, Cause, InputError, printable
 from assay.records.base import Record, _name_suffix
 from assay.records.evidence import Verdict
+from assay.records.migration import VERSION, VERSION_KEY, migrate_scored
 from assay.records.sample import Sample
 
 Direction = Literal["higher", "lower"]
@@ -133,6 +134,14 @@ class ScoredSample(Record):
 
     sample: Sample
     scores: Mapping[str, Score]
+
+    def to_dict(self) -> dict[str, Any]:
+        """This record as plain JSON values, with the version of their schema."""
+        return {VERSION_KEY: VERSION, **Record.to_dict(self)}
+
+    @classmethod
+    def _current(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        return migrate_scored(data)
 
     @property
     def values(self) -> dict[str, float | None]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from assay._util.markdown import escape, table
 from assay._util.terminal import pluralize
-from assay.analysis.comparison.metric_diff import verdict_in_words
 from assay.analysis.comparison.sentences import regressions
 from assay.errors import printable
 from assay.evaluation.display.lines import NOTHING, Line
@@ -22,7 +21,7 @@ SHOWN = 10  # regressions, and lowest rows
 FLIPS = 2  # of each
 _LONG = 160  # characters of a claim
 _NUMBERS = ("mean", "scored", "baseline", "now", "p")
-_MARKS = {"worse": "🔴", "better": "🟢", "mixed": "🟠", "cannot tell": "⚪", "no baseline": "⚪"}
+_MARKS = {"worse": "🔴", "better": "🟢", "mixed": "🟠", "inconclusive": "⚪", "no baseline": "⚪"}
 
 
 def write_markdown(report: Report, path: str | Path) -> Path:
@@ -43,7 +42,7 @@ def escaped(text: str) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    yield f"### {_MARKS[report.word]} {verdict_in_words(report.word)}"
+    yield f"### {_MARKS[report.word]} {report.word}"
     yield f"\n{escape(report.sentence)}."
     if report.detectable_difference:
         yield f"\n{escape(report.detectable_difference)}"

@@ -37,7 +37,7 @@ class Merged:
             self.result.metrics.setdefault(name, Summary(metric=name)).merge(Summary.from_state(name, state))
         if fresh:
             self.result.usage += Usage.from_dict(entry["usage"])
-            self.result.reused += entry["reused"]
+            self.result.cache_hits += entry["cache_hits"]
 
 
 class Driver:

@@ -192,7 +192,7 @@ def take_over(recipe: ShardRecipe, shards: Iterable[Shard], result: Result) -> N
     """
     folder, names = Folder(recipe.out), list(result.metrics)
     before, file, in_file = 0, 0, 0
-    usage, reused = result.usage, result.reused
+    usage, cache_hits = result.usage, result.cache_hits
     _empty(result, names)
     result.rows = 0
     merged = Merged(result)
@@ -205,7 +205,7 @@ def take_over(recipe: ShardRecipe, shards: Iterable[Shard], result: Result) -> N
             continue
         merged.add(entry, fresh=False)
         result.store.put_rows(result.run, _numbered(folder, shard, before))
-    result.usage, result.reused = usage, reused
+    result.usage, result.cache_hits = usage, cache_hits
 
 
 def _numbered(folder: Folder, shard: Shard, before: int) -> Iterator[tuple[int, ScoredSample]]:

@@ -166,7 +166,7 @@ def entry_of(shard: Shard, scored: Sequence[ScoredSample], cache: JudgementCache
         "waiting": waiting,
         "summaries": {name: summary.state() for name, summary in summaries.items()},
         "usage": cache.usage.to_dict(),
-        "reused": cache.reused,
+        "cache_hits": cache.cache_hits,
     }
 
 

@@ -168,6 +168,6 @@ def _cost(result: Result) -> dict[str, Any]:
         "judge": result.judge,
         "calls": f"{usage.calls:,}",
         **{name: "unknown" if count is None else f"{count:,}" for name, count in counts.items()},
-        "reused": f"{result.reused:,}",
+        "cache_hits": f"{result.cache_hits:,}",
         "seconds": f"{result.seconds:,.1f}",
     }
