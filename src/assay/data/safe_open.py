@@ -138,7 +138,7 @@ class TextLines(Iterator[str]):
     """The lines of a file as text for `csv.reader`, which asks for as many as a row has. `number` counts them.
 
     A line ends at \\n, \\r\\n or \\r. Bytes that are no UTF-8 are lone surrogates. Raises TooLong where the lines since
-    `begin` are more than a row may have, and goes on with the next line; and DAMAGED. Leaving its block closes the file.
+    `begin` are more than a row may have, and goes on with the next line; and DAMAGED. Its block closes the file.
     """
 
     def __init__(self, file: BinaryIO) -> None:
