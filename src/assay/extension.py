@@ -145,8 +145,8 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.live.handlers.base import Attached as Attached
     from assay.live.handlers.captured import REMEMBERED as REMEMBERED
     from assay.live.handlers.captured import Remembered as Remembered
-    from assay.live.handlers.finished import FinishedTraces as FinishedTraces
-    from assay.live.handlers.finished import Forgets as Forgets
+    from assay.live.handlers.trace_submitter import Forgets as Forgets
+    from assay.live.handlers.trace_submitter import TraceSubmitter as TraceSubmitter
     from assay.live.health import Health as Health
     from assay.live.intake import is_off as is_off
     from assay.live.protocol import Intake as Intake
@@ -219,7 +219,7 @@ _HOMES = {
     "assay.live.guards.verdict": "Otherwise thresholds_of",
     "assay.live.handlers.base": "Attached",
     "assay.live.handlers.captured": "REMEMBERED Remembered",
-    "assay.live.handlers.finished": "FinishedTraces Forgets",
+    "assay.live.handlers.trace_submitter": "Forgets TraceSubmitter",
     "assay.live.health": "Health",
     "assay.live.intake": "is_off",
     "assay.live.protocol": "Intake LiveOptions Submission",

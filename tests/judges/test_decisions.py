@@ -18,8 +18,8 @@ from assay.judges.cache import JudgementCache
 from assay.judges.classifier.judge import DecisionJudge, DecisionsJudge, SystemOneJudge
 from assay.judges.named import resolve_judge
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics.answer_directness import AnswerDirectness
-from assay.metrics.faithfulness import Faithfulness
+from assay.metrics._answer_directness import AnswerDirectness
+from assay.metrics._faithfulness import Faithfulness
 from assay.records import Context, Sample
 from tests._support.servers.decision_server import DecisionServer, Said
 from tests._support.servers.service import Reply

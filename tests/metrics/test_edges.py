@@ -24,7 +24,7 @@ from assay.metrics import (
     SummarizationScore,
     metric,
 )
-from assay.metrics.aspect_critique import majority
+from assay.metrics._aspect_critique import majority
 from assay.metrics.base import Metric
 from assay.metrics.shared_inquiries import with_cells
 from assay.metrics.systems import named

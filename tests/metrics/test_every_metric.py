@@ -22,20 +22,20 @@ from assay.inquiries import Inquiry
 from assay.judges.base import BaseJudge
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import METRICS, HarmonicMean
-from assay.metrics.answer_correctness import blend, counts, f_beta
-from assay.metrics.answer_directness import directness
-from assay.metrics.answer_relevancy import mean_cosine
-from assay.metrics.aspect_critique import ASPECTS, majority
-from assay.metrics.composite import harmonic_mean
-from assay.metrics.context_entity_recall import entity_recall
-from assay.metrics.context_precision import average_precision, share_useful
-from assay.metrics.faithfulness import share_supported
-from assay.metrics.grounded import probability_grounded
-from assay.metrics.hallucination import share_hallucinated
-from assay.metrics.noise_sensitivity import relevant_passages, share_noise
-from assay.metrics.nugget_recall import weighted_recall
-from assay.metrics.retrieval_calls import new_claims, share_new
-from assay.metrics.summarization_score import qa_score
+from assay.metrics._answer_correctness import blend, counts, f_beta
+from assay.metrics._answer_directness import directness
+from assay.metrics._answer_relevancy import mean_cosine
+from assay.metrics._aspect_critique import ASPECTS, majority
+from assay.metrics._composite import harmonic_mean
+from assay.metrics._context_entity_recall import entity_recall
+from assay.metrics._context_precision import average_precision, share_useful
+from assay.metrics._faithfulness import share_supported
+from assay.metrics._grounded import probability_grounded
+from assay.metrics._hallucination import share_hallucinated
+from assay.metrics._noise_sensitivity import relevant_passages, share_noise
+from assay.metrics._nugget_recall import weighted_recall
+from assay.metrics._retrieval_calls import new_claims, share_new
+from assay.metrics._summarization_score import qa_score
 from assay.records import Context, Message, Sample, Score, ToolCall
 from tests._support.laws import check_laws, laws_of
 

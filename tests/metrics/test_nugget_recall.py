@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from assay import EmbeddedJudge
 from assay.errors import Cause, InputError
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics.nugget_recall import NuggetRecall, weighted_recall
+from assay.metrics._nugget_recall import NuggetRecall, weighted_recall
 from assay.records import Context, Sample, Score
 
 NUGGETS = [

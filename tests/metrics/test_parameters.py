@@ -29,7 +29,7 @@ from assay.metrics import (
     SemanticSimilarity,
     SummarizationScore,
 )
-from assay.metrics.aspect_critique import ASPECTS, Field, material_of
+from assay.metrics._aspect_critique import ASPECTS, Field, material_of
 from assay.records import Context, Sample
 from tests.metrics.test_grounded import Unsure
 

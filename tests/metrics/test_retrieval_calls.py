@@ -8,7 +8,7 @@ import pytest
 
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import retrieval_calls
-from assay.metrics.retrieval_calls import RetrievalCalls, duplicates, new_claims, query_of, share_new, stopping
+from assay.metrics._retrieval_calls import RetrievalCalls, duplicates, new_claims, query_of, share_new, stopping
 from assay.records import Cell, Message, Sample, ToolCall, Verdict
 from tests._support import linear
 

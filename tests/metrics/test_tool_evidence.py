@@ -9,11 +9,11 @@ import pytest
 from assay import Context, EmbeddedJudge, Sample
 from assay._util.sync import run_sync
 from assay.evaluation.display.explanation import score_in_words
+from assay.metrics._context_relevance import ContextRelevance
+from assay.metrics._faithfulness import Faithfulness
+from assay.metrics._grounded import Grounded
+from assay.metrics._hallucination import Hallucination
 from assay.metrics.base import Metric
-from assay.metrics.context_relevance import ContextRelevance
-from assay.metrics.faithfulness import Faithfulness
-from assay.metrics.grounded import Grounded
-from assay.metrics.hallucination import Hallucination
 from assay.records import Message, Score, ToolCall, Turn
 
 LENGTH = "The bridge is 503 metres long."

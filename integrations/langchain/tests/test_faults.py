@@ -103,7 +103,7 @@ PLACES: dict[str, Callable[[Any], tuple[Any, str]]] = {
     "payloads": lambda it: (assay_langchain.listener, "plain"),
     "prompts": lambda it: (assay_langchain.listener, "prompt_of"),
     "assembly": lambda it: (assay_langchain.listener, "sample_of"),
-    "conversations": lambda it: (it.handler.listener._finished._conversations, "complete"),
+    "conversations": lambda it: (it.handler.listener._submitter._conversations, "complete"),
 }
 
 

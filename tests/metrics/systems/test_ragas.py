@@ -13,7 +13,7 @@ from assay.errors import Cause, JudgeFailure
 from assay.inquiries import BackQuestions, BackQuestionsJudgement, Extraction, Inquiry, Support
 from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics.composite import harmonic_mean
+from assay.metrics._composite import harmonic_mean
 from assay.metrics.ragas.answer_correctness import AnswerCorrectness
 from assay.metrics.ragas.aspect_critique import AspectCritique
 from assay.metrics.ragas.context_relevancy import ContextRelevancy

@@ -14,8 +14,8 @@ from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Rating
 from assay.judges.protocol import Judge
 from assay.judges.scripted import ScriptedJudge
+from assay.metrics._faithfulness import Faithfulness
 from assay.metrics.base import Metric
-from assay.metrics.faithfulness import Faithfulness
 from assay.metrics.systems import named
 from assay.metrics.trulens import jury
 from assay.metrics.trulens.jury import Jury

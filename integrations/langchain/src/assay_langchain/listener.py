@@ -16,7 +16,6 @@ from assay.extension import (
     JUDGING,
     CaptureRules,
     Document,
-    FinishedTraces,
     Forgets,
     Intake,
     Remembered,
@@ -24,6 +23,7 @@ from assay.extension import (
     RunCollector,
     RunKind,
     Trace,
+    TraceSubmitter,
     has_history,
     has_summary,
     is_off,
@@ -58,8 +58,8 @@ class Listener:
         self._off = is_off(scorer)
         self._rules = rules
         self._include = include
-        self._finished = FinishedTraces(collector, scorer, rules, remembered, self._make, self._count)
-        self.left_out = self._finished.left_out
+        self._submitter = TraceSubmitter(collector, scorer, rules, remembered, self._make, self._count)
+        self.left_out = self._submitter.left_out
 
     def start(
         self,
@@ -135,7 +135,7 @@ class Listener:
                 if len(trace.members) == 1 or ids.followed():
                     self._identify(trace)
                 if self._include is None or self._include(trace.root):
-                    self._finished.submit(trace)
+                    self._submitter.submit(trace)
                 else:
                     self.left_out["excluded"] += 1
         except KeyboardInterrupt:
@@ -218,7 +218,7 @@ class Listener:
 
     def knows(self, run: UUID) -> bool:
         """Whether this run is followed already, by this handler or by another of the same scorer."""
-        return self._finished.knows(run)
+        return self._submitter.knows(run)
 
     @contextmanager
     def counting(self, where: str) -> Iterator[None]:

@@ -10,13 +10,13 @@ from assay import Sample
 from assay.extension import (
     CaptureRules,
     Document,
-    FinishedTraces,
     Forgets,
     Intake,
     Remembered,
     Run,
     RunCollector,
     Trace,
+    TraceSubmitter,
 )
 from assay_llama_index import responses
 from assay_llama_index.event_payloads import notes_of
@@ -42,8 +42,8 @@ class Answers:
         self._collector = collector
         self._rules = rules
         self._faults = faults
-        self._finished = FinishedTraces(collector, intake, rules, remembered, self._make, faults.count)
-        self.left_out = self._finished.left_out
+        self._submitter = TraceSubmitter(collector, intake, rules, remembered, self._make, faults.count)
+        self.left_out = self._submitter.left_out
 
     def returned(self, root: Run, result: Any) -> None:
         """The outermost call returned: its answer is complete, or a stream."""
@@ -161,7 +161,7 @@ class Answers:
         self.streams.pop(str(root.id), None)
         trace = self._collector.end(root.id, outputs, error=error, documents=documents, ids=ids)
         if trace is not None:
-            self._finished.submit(trace)
+            self._submitter.submit(trace)
 
     def _make(self, trace: Trace) -> tuple[Sample | None, Forgets]:
         by_memory = notes_of(trace.root).by_memory

@@ -1,6 +1,6 @@
 """What a handler of any framework offers beside listening: what it captured, waiting, closing, and words on wrong use.
 
-An integration's handler derives from `Attached`, opens its intake with `open_capture`, and hands over `Captured`s.
+An integration's handler derives from `Attached`, and hands finished traces to a `TraceSubmitter`.
 """
 
 from __future__ import annotations

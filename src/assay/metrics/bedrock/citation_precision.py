@@ -16,7 +16,7 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Classification
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import material_of
+from assay.metrics._aspect_critique import material_of
 from assay.metrics.bedrock.cited import Cited, cited_parts
 from assay.metrics.shared_inquiries import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
-from assay.metrics.citation_accuracy import CitationAccuracy
+from assay.metrics._citation_accuracy import CitationAccuracy
 from assay.metrics.deepeval.graded import DeepEvalMetric
 from assay.metrics.systems.base import Entry, Steps
 from assay.records import Sample, Score

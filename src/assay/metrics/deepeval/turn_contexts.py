@@ -21,9 +21,9 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Claims, Support, Usefulness, UsefulSentences
 from assay.judges.protocol import Judge
-from assay.metrics.context_precision import average_precision, share_useful
+from assay.metrics._context_precision import average_precision, share_useful
+from assay.metrics._faithfulness import share_supported
 from assay.metrics.deepeval.shares import share
-from assay.metrics.faithfulness import share_supported
 from assay.metrics.shared_inquiries import ask, claims_of, gather, support
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, at_least
 from assay.metrics.systems.conversation import Exchange, conversation, exchanges_of, windows

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from assay.inquiries import Criterion
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import Field, majority, material_of
+from assay.metrics._aspect_critique import Field, majority, material_of
 from assay.metrics.shared_inquiries import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.records import Sample, Score

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from assay.errors import Cause
 from assay.inquiries import Rating
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import material_of
+from assay.metrics._aspect_critique import material_of
 from assay.metrics.shared_inquiries import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
 from assay.metrics.systems.conversation import call_text

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from assay.inquiries import Rating
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import material_of
+from assay.metrics._aspect_critique import material_of
 from assay.metrics.shared_inquiries import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.metrics.systems.input_rules import TAKES_BLANK_PASSAGES

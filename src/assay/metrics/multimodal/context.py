@@ -16,8 +16,8 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Claims, Support, Usefulness, UsefulSentences
 from assay.judges.protocol import Judge
-from assay.metrics.context_precision import average_precision, share_useful
-from assay.metrics.faithfulness import share_supported
+from assay.metrics._context_precision import average_precision, share_useful
+from assay.metrics._faithfulness import share_supported
 from assay.metrics.multimodal.base import PICTURE, MultiModalMetric, Shown
 from assay.metrics.shared_inquiries import ask, expected_share, reference_against_contexts
 from assay.metrics.systems.base import Entry, Steps

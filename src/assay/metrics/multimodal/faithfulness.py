@@ -16,7 +16,7 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
-from assay.metrics.faithfulness import share_supported
+from assay.metrics._faithfulness import share_supported
 from assay.metrics.multimodal.base import MultiModalMetric
 from assay.metrics.shared_inquiries import answer_against_conversation, expected_share
 from assay.metrics.systems.base import Entry, Steps

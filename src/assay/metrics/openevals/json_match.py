@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Literal
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Criterion, Inquiry
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import majority
+from assay.metrics._aspect_critique import majority
 from assay.metrics.openevals.records import ListMode, Pair, pairs
 from assay.metrics.shared_inquiries import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from assay.errors import Cause, InputError
 from assay.inquiries import Claims, Inquiry, Similarity, Support
 from assay.judges.protocol import Judge
-from assay.metrics.answer_correctness import blend, counts, expected_counts, f_beta
+from assay.metrics._answer_correctness import blend, counts, expected_counts, f_beta
 from assay.metrics.shared_inquiries import (
     Field,
     both_not_judged,

@@ -16,7 +16,7 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Support
 from assay.judges.protocol import Judge
-from assay.metrics.faithfulness import share_supported
+from assay.metrics._faithfulness import share_supported
 from assay.metrics.ragas.common import REFUSES_NO_CONTEXTS
 from assay.metrics.shared_inquiries import expected_share, support
 from assay.metrics.systems.base import Entry, Steps, SystemMetric

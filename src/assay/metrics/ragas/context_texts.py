@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from assay.errors import Cause, InputError
 from assay.judges.protocol import Judge
-from assay.metrics.context_precision import average_precision
+from assay.metrics._context_precision import average_precision
 from assay.metrics.ragas.text_pairs import Distance
 from assay.metrics.systems import lexical
 from assay.metrics.systems.base import Entry, Steps, SystemMetric

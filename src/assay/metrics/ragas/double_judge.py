@@ -21,7 +21,7 @@ from typing import ClassVar
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Rating
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import Field, material_of
+from assay.metrics._aspect_critique import Field, material_of
 from assay.metrics.ragas.common import REFUSES_NO_CONTEXTS
 from assay.metrics.shared_inquiries import gather
 from assay.metrics.systems.base import Entry, Steps, SystemMetric

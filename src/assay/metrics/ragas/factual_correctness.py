@@ -27,7 +27,7 @@ from typing import Any, ClassVar, Literal
 from assay.errors import Cause, InputError
 from assay.inquiries import Claims, Extraction, Inquiry, Support
 from assay.judges.protocol import Judge
-from assay.metrics.answer_correctness import counts, expected_counts
+from assay.metrics._answer_correctness import counts, expected_counts
 from assay.metrics.shared_inquiries import Field, ask, claims_of, gather, support
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.records import Claim, Sample, Score, Span

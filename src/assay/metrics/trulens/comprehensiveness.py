@@ -17,7 +17,7 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Classification, Extraction
 from assay.judges.protocol import Judge
-from assay.metrics.summarization_score import text_of
+from assay.metrics._summarization_score import text_of
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.trulens.context_relevance import mean
 from assay.metrics.trulens.scale import Scaled

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 from assay.errors import Cause
 from assay.inquiries import Classification, Criterion, Inquiry
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import material_of
+from assay.metrics._aspect_critique import material_of
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.trulens.context_relevance import mean
 from assay.metrics.trulens.scale import Scaled, normalized

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from assay.inquiries import Rating
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import Field, material_of
+from assay.metrics._aspect_critique import Field, material_of
 from assay.metrics.base import Metric
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.trulens.scale import Scaled

@@ -14,8 +14,7 @@ from assay.evaluation.result import Result
 from assay.inquiries import Support, Usefulness
 from assay.judges import JudgeSpec
 from assay.judges.protocol import Judge
-from assay.metrics import Metric
-from assay.metrics.faithfulness import share_supported
+from assay.metrics import Metric, share_supported
 from assay.metrics.names import resolve_metrics
 from assay.records import Claim, Sample, Score, Span
 from assay.store.store import Store

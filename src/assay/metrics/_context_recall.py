@@ -14,8 +14,8 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
+from assay.metrics._faithfulness import share_supported
 from assay.metrics.base import Metric
-from assay.metrics.faithfulness import share_supported
 from assay.metrics.shared_inquiries import expected_share, reference_against_contexts
 from assay.records import Sample, Score
 

@@ -22,7 +22,7 @@ from assay.records import Sample
 Forgets = Callable[[Sample], bool]
 
 
-class FinishedTraces:
+class TraceSubmitter:
     """Submits the samples of finished traces.
 
     Args:

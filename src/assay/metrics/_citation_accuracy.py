@@ -26,8 +26,8 @@ from typing import ClassVar, TypeAlias
 from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
+from assay.metrics._faithfulness import share_supported
 from assay.metrics.base import Metric
-from assay.metrics.faithfulness import share_supported
 from assay.metrics.shared_inquiries import claims_of, expected_share, gather, support, texts_not_judged
 from assay.records import Claim, Sample, Score, Verdict
 from assay.text.citations import cited_in

@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Literal
 
 from assay.inquiries import Inquiry, Usefulness, UsefulSentences
 from assay.judges.protocol import Judge
+from assay.metrics._context_precision import share_useful
 from assay.metrics.base import Metric
-from assay.metrics.context_precision import share_useful
 from assay.records import Sample, Score
 
 

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from assay.inquiries import Usefulness
 from assay.judges.protocol import Judge
+from assay.metrics._context_precision import average_precision, share_useful
 from assay.metrics.base import Metric
-from assay.metrics.context_precision import average_precision, share_useful
 from assay.records import Sample, Score
 
 
