@@ -257,7 +257,7 @@ def test_no_command_prints_by_itself() -> None:
 
 def test_what_programs_print(stored: Result) -> None:
     explanation = stored.explain(1)
-    for text in (str(stored), as_text(stored), str(explanation), explanation.text(80), repr(stored.failures)):
+    for text in (str(stored), as_text(stored), str(explanation), explanation.text(80), repr(stored.errors)):
         assert_harmless(text)
         assert "green" in text.replace("\n", "")  # lines are broken anywhere
     for html in (as_html(stored), stored._repr_html_(), explanation._repr_html_()):

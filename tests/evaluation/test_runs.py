@@ -169,5 +169,5 @@ def test_csv_has_a_line_for_each_row(tmp_path: Path) -> None:
     assert found[0]["answer"] == rows[0]["answer"]
     assert json.loads(found[0]["contexts"]) == ["A passage."]
     assert [(one["row"], one["faithfulness"], one["faithfulness_error"]) for one in found] == [
-        ("1", "1.0", ""), ("2", "", result.failures[0].cause),
+        ("1", "1.0", ""), ("2", "", result.errors[0].cause),
     ]  # fmt: skip

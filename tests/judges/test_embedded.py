@@ -218,7 +218,7 @@ def test_other_languages_are_skipped_unless_the_user_insists(tmp_path):
     row = {"question": "Co?", "contexts": ["Rzym jest stary."], "answer": "Rzym jest stary.", "language": "pl"}
     result = evaluate([row], "faithfulness", store=tmp_path)
     assert result.metrics["faithfulness"].causes == {Cause.LANGUAGE: 1}
-    assert "any_language=True" in result.failures[0].message
+    assert "any_language=True" in result.errors[0].message
     insisted = evaluate([row], "faithfulness", EmbeddedJudge(any_language=True), store=tmp_path)
     assert insisted.metrics["faithfulness"].scored == 1
 

@@ -71,7 +71,7 @@ def test_a_run_has_the_scores_causes_and_evidence_that_it_had(old: Path, run: st
 
 def test_causes_of_several_kinds_are_in_it(old: Path) -> None:
     with Store(old / "store") as store:
-        causes = Counter(one.cause for one in Result.load("first", store).failures)
+        causes = Counter(one.cause for one in Result.load("first", store).errors)
     assert set(causes) == {"missing_input", "no_claims", "no_context", "parse", "partial", "rate_limited"} & set(causes)
     assert len(causes) >= 5
 

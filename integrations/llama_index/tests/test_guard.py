@@ -335,7 +335,7 @@ def test_a_broken_judge_goes_by_on_error_and_a_missing_question_by_on_skipped(on
     )
     assert keep(post, found(*THREE)) == kept[on_error]
     assert keep(post, found(*THREE), query=None) == kept[on_skipped]
-    assert (post.health().error, post.health().no_value) == (1, 1)
+    assert (post.health().error, post.health().skipped) == (1, 1)
 
 
 def test_nodes_without_text_are_not_judged_and_stay() -> None:

@@ -50,7 +50,7 @@ def test_an_event_is_a_child_of_the_judged_span(receiver: OtlpReceiver) -> None:
     assert "gen_ai.evaluation.score.label" not in attributes
     assert other["attributes"]["gen_ai.evaluation.score.value"] == 0.0
     assert error["attributes"]["error.type"] == "timeout"
-    assert error["attributes"]["gen_ai.evaluation.score.label"] == "skipped"
+    assert error["attributes"]["gen_ai.evaluation.score.label"] == "failed"
     assert "gen_ai.evaluation.score.value" not in error["attributes"]
     assert receiver.problems == []
 

@@ -52,7 +52,7 @@ def test_a_frame(frame: pd.DataFrame, judge: ScriptedJudge) -> None:
     assert causes == [
         (None, "skipped", "missing_input"),
         (None, "skipped", "missing_input"),
-        (None, "skipped", "bad_row"),
+        (None, "failed", "bad_row"),
         (None, "skipped", "no_context"),
     ]
     # an empty retrieval holds nothing of the reference: 0 of 1

@@ -85,7 +85,7 @@ def test_what_could_not_be_scored_is_a_label_with_the_reason_and_no_number(url, 
     sample = app.ask()
     assert PhoenixSink(url).write(error_of(sample)).confirmed == 1
     written = reader.one(sample, "faithfulness")
-    assert written["result"]["label"] == "skipped"
+    assert written["result"]["label"] == "failed"
     assert written["result"].get("score") is None
     assert "timeout" in written["result"]["explanation"]
     assert "not done within 2 s" in written["result"]["explanation"]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class MetricError:
     """One metric that has no value on one row, and why. `raw` is the judge's own reply where there was one.
 
     `number` is None for a row that is missing from the store.
@@ -46,7 +46,7 @@ class Failure:
         return printable(f"{row}{named}: {self.metric} not scored ({self.cause}): {self.message}")
 
     def __repr__(self) -> str:
-        return f"<Failure {self}>"
+        return f"<MetricError {self}>"
 
 
 @dataclass(slots=True)
@@ -199,10 +199,10 @@ class Result:
         return self.store.rows(self.run)
 
     @property
-    def failures(self) -> list[Failure]:
+    def errors(self) -> list[MetricError]:
         """Every score without a value, row by row; rows that are lost come last, with the cause `lost`."""
         found = [
-            Failure(row.number, row.scored.sample.id, name, score.error.cause.value, score.error.message,
+            MetricError(row.number, row.scored.sample.id, name, score.error.cause.value, score.error.message,
                     score.error.raw)
             for row in self.numbered()
             for name, score in row.scored.scores.items()
@@ -210,13 +210,15 @@ class Result:
         ]  # fmt: skip
         return found + self._lost_scores() if self.lost else found
 
-    def _lost_scores(self) -> list[Failure]:
+    def _lost_scores(self) -> list[MetricError]:
         rows: list[tuple[int | None, str]] = [
             (number, "the row could not be read") for number in self.store.unreadable(self.run)
         ]
         rows += [(None, "the row is missing from the store")] * self.missing
         return [
-            Failure(number, None, name, Cause.LOST.value, why, None) for number, why in rows for name in self.metrics
+            MetricError(number, None, name, Cause.LOST.value, why, None)
+            for number, why in rows
+            for name in self.metrics
         ]
 
     def row(self, row: int | str) -> ScoredSample:

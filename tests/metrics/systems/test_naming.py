@@ -209,7 +209,7 @@ def test_without_its_extra_a_metric_says_how_to_install_it(name: str, monkeypatc
         judge=JUDGE,
         store=None,
     )
-    (failure,) = result.failures
+    (failure,) = result.errors
     assert (failure.metric, failure.cause) == (name, "missing_extra")
     assert "sacrebleu" in failure.message
     assert "lexical" in failure.message
