@@ -119,6 +119,7 @@ NOT_READ = {
     "assay_langchain.translate:row_from_values": "hands it to `row_of_values`",
     "assay_llama_index.judge:content_of": "hands a text on",
     "assay_mlflow.sink:feedback_of": "hands a text on",
+    "assay.records.migration:rename": "changes keys, and no text",
     "assay.records.phrases:place_in_words": "says the numbers of a quote",
 }
 

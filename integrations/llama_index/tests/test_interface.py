@@ -156,4 +156,4 @@ def test_what_ends_without_a_sample_says_why_once_for_each_name(kit, caplog, mon
         assert assay.health().left_out == {"no_answer": 2}
     (line,) = [record.getMessage() for record in caplog.records]
     assert line.startswith("assay: 'RetrieverQueryEngine.query' gave no sample:")
-    assert "Rules(answer_run=)" in line
+    assert "CaptureRules(answer_run=)" in line

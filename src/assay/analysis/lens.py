@@ -74,7 +74,9 @@ def families() -> tuple[str, ...]:
 
 
 def definitions(family: str) -> tuple[Definition, ...]:
-    """All formulas that go by a name, assay's own first. Raises InputError for an unknown one.
+    """List all formulas that go by a name: assay's own first, and of each system first the one of that name.
+
+    Raises InputError for an unknown name.
 
     The name may also be that of a metric, own or another system's: "ragas:faithfulness" means what it is called there.
     """
@@ -83,7 +85,7 @@ def definitions(family: str) -> tuple[Definition, ...]:
     theirs = (
         Definition(entry.make().label, entry.steps)
         for system in systems.SYSTEMS
-        for entry in systems.system_entries(system).values()
+        for name, entry in sorted(systems.system_entries(system).items(), key=lambda one: family_name(one[0]) != wanted)
         if entry.family == wanted
     )
     found = (*own, *theirs)
@@ -101,7 +103,12 @@ def family_of(name: str) -> str:
         return OWN[name].family
     room, colon, rest = name.partition("@")[0].partition(":")
     entry = systems.entry_of(room, rest) if colon and room in systems.SYSTEMS else None
-    return entry.family if entry is not None else name.lower().replace("_", " ")
+    return entry.family if entry is not None else family_name(name)
+
+
+def family_name(name: str) -> str:
+    """A name as families are written."""
+    return name.lower().replace("_", " ")
 
 
 async def alook(sample: Sample, family: str, judge: Judge) -> Lens:

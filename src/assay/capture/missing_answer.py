@@ -52,36 +52,36 @@ def why_unanswered(trace: Trace, rules: CaptureRules) -> str | None:
     if rules.answer_run is not None:
         return _by_rule(trace, rules)
     if rules.answer_key is not None:
-        return f"there is no text under Rules(answer_key={rules.answer_key!r}); {_keys(root.outputs)}"
+        return f"there is no text under CaptureRules(answer_key={rules.answer_key!r}); {_keys(root.outputs)}"
     if isinstance(root.outputs, str) or is_message(root.outputs):  # with no text in it: it would be the answer
         return _without_text(trace)
     if not isinstance(root.outputs, Mapping):
-        return f"its output is {_kind(root)}, and no text; Rules(answer_run=) can name the run that gives the answer"
+        return f"its output is {_kind(root)}, and no text; CaptureRules(answer_run=) can name the run of the answer"
     if removed(root):
-        return "its messages are all removed; Rules(answer_run=) can name the run that gives the answer"
+        return "its messages are all removed; CaptureRules(answer_run=) can name the run of the answer"
     fitting = find_answer_key(trace, root)
     if len(fitting.keys) > 1:
         listed = " and ".join(map(repr, fitting.keys[:KEYS]))
-        return f"its answer may stand under {listed}; say which: Rules(answer_key={fitting.keys[0]!r})"
+        return f"its answer may stand under {listed}; say which: CaptureRules(answer_key={fitting.keys[0]!r})"
     if fitting.keys and find_question(trace, rules) is None:
         return (
             f"a model wrote what stands under {fitting.keys[0]!r}, but nothing was asked; if it is an answer, say so: "
-            f"Rules(answer_key={fitting.keys[0]!r}), and Rules(question_key=) for the question"
+            f"CaptureRules(answer_key={fitting.keys[0]!r}), and CaptureRules(question_key=) for the question"
         )
-    return f"it ended without an answer under a known name; {_keys(root.outputs)}; Rules(answer_key=) says which it is"
+    return f"it ended without an answer under a known name; {_keys(root.outputs)}; CaptureRules(answer_key=) names it"
 
 
 def _without_text(trace: Trace) -> str:
     calls = calls_of(trace)
     if calls and not any(isinstance(run.outputs, str) and run.outputs.strip() for run in calls):
         return "the model wrote no text, as where it only calls a tool or fills in a structure"
-    return "its output is an empty text; Rules(answer_run=) can name the run that gives the answer"
+    return "its output is an empty text; CaptureRules(answer_run=) can name the run of the answer"
 
 
 def _by_rule(trace: Trace, rules: CaptureRules) -> str:
     if not any(run.name == rules.answer_run for run in trace.runs.values()):
-        return f"no run is named {rules.answer_run!r}, as Rules(answer_run=) says"
-    return f"the output of the run {rules.answer_run!r} is no text; Rules(answer_key=) can name a key of it"
+        return f"no run is named {rules.answer_run!r}, as CaptureRules(answer_run=) says"
+    return f"the output of the run {rules.answer_run!r} is no text; CaptureRules(answer_key=) can name a key of it"
 
 
 def _keys(outputs: object) -> str:

@@ -50,7 +50,7 @@ def capture(
     application = _found(target)
     given = CaptureRules() if rules is None else _found(rules)
     if not isinstance(given, CaptureRules):
-        raise InputError(f"--rules: {rules} is no assay.capture.Rules but {type(given).__name__}")
+        raise InputError(f"--rules: {rules} is no assay.capture.CaptureRules but {type(given).__name__}")
     intake, places = CollectingIntake(), Places()
     with _log() as said, _listening(intake, places.beside(given)) as left_out:
         output, error = _asked(application, question)
@@ -264,7 +264,13 @@ def _print_missing(said: list[str], left: Mapping[str, int], output: Any) -> Non
         return
     if isinstance(output, Mapping):
         keys = ", ".join(map(repr, output))
-        say(f"no sample: the output has the keys {keys}; say which is the answer: Rules(answer_key=...)", aside=True)
+        say(
+            f"no sample: the output has the keys {keys}; say which is the answer: CaptureRules(answer_key=...)",
+            aside=True,
+        )
     else:
         what = type(output).__name__
-        say(f"no sample: the application gave {what}; name the run that answers: Rules(answer_run=...)", aside=True)
+        say(
+            f"no sample: the application gave {what}; name the run that answers: CaptureRules(answer_run=...)",
+            aside=True,
+        )

@@ -162,14 +162,14 @@ def recorded_in_tasks_and_threads(handler: Any) -> None:
     asyncio.run(rag(RunnableLambda(find)).ainvoke(QUESTION, on(handler())))
 
 
-@shape("`Rules`: keys of input and output", Expected(contexts=((CALM, None), (HEAL, None))))
+@shape("`CaptureRules`: keys of input and output", Expected(contexts=((CALM, None), (HEAL, None))))
 def rules_by_key(handler: Any) -> None:
     rules = CaptureRules(question_key="frage", answer_key="antwort", contexts_key="stellen")
     pipeline = RunnableLambda(lambda x: {"antwort": ANSWER, "stellen": [CALM, HEAL], "notiz": "x"})
     pipeline.invoke({"frage": QUESTION, "sprache": "de"}, on(handler(rules=rules)))
 
 
-@shape("`Rules`: names of runs", Expected(contexts=((CALM, True),)))
+@shape("`CaptureRules`: names of runs", Expected(contexts=((CALM, True),)))
 def rules_by_run(handler: Any) -> None:
     @chain
     def pick(found: Any) -> Any:
@@ -185,7 +185,7 @@ def rules_by_run(handler: Any) -> None:
     (whole | asked | rag(Shelf() | pick)).invoke({"body": {"q": QUESTION}, "v": 1}, on(handler(rules=rules)))
 
 
-@shape("`Rules`: a function that has the last word", Expected(question="Purring?"))
+@shape("`CaptureRules`: a function that has the last word", Expected(question="Purring?"))
 def rules_by_function(handler: Any) -> None:
     rules = CaptureRules(adjust=lambda sample, trace: replace(sample, question="Purring?"))
     rag().invoke(QUESTION, on(handler(rules=rules)))
