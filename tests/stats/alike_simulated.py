@@ -1,4 +1,4 @@
-"""How often `fuse-check` says what, by simulation; the table of docs/judge.md.
+"""How often `fuse-check` says what, by simulation; the table of docs/evidence/judge.md.
 
     python -m tests.stats.alike_simulated
 
