@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))
+import reference_pages
+from sphinx.util import logging
+
 project = "assay"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-source_suffix = {".md": "markdown"}
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["site", "_build"]
 html_theme = "furo"
 html_title = "assay"
 # what is not installed with the rest, since half a gigabyte comes with it
 sys.path.insert(0, str(Path(__file__).parents[1] / "integrations" / "ray" / "src"))
-autodoc_mock_imports = ["ray"]
+autodoc_mock_imports = reference_pages.MOCKED
 myst_heading_anchors = 3
 default_role = "code"
 autodoc_typehints = "signature"
@@ -54,22 +59,32 @@ def _prepare(app, what, name, obj, options, lines):  # type: ignore[no-untyped-d
     lines[:] = _lists(lines)
 
 
-def _skip(app, what, name, obj, skip, options):  # type: ignore[no-untyped-def]
-    """Each thing once: what `assay` itself has is not described again where it was made."""
-    import assay
-
-    module = app.env.current_document.autodoc_module
-    if what == "module" and module != "assay" and name in assay.__all__:
-        return True
-    return None
+def _write_reference(app):  # type: ignore[no-untyped-def]
+    reference_pages.write_pages()
 
 
-def _repository(app, docname, source):  # type: ignore[no-untyped-def]
-    """Links to what stands beside the pages, in the repository, are no links of the site."""
-    source[0] = re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", source[0])
+def _source(app, docname, source):  # type: ignore[no-untyped-def]
+    """The index of the reference has its tables; links out of `docs` are no links of the site."""
+    if docname == "reference":
+        source[0] = reference_pages.fill_index(source[0])
+    folder = posixpath.dirname(docname)
+
+    def link(match: re.Match[str]) -> str:
+        outside = posixpath.normpath(posixpath.join(folder, match[2])).startswith("..")
+        return match[1] if outside else match[0]
+
+    source[0] = re.sub(r"\[([^\]]+)\]\((\.\./[^)]+)\)", link, source[0])
+
+
+def _check_sizes(app, error):  # type: ignore[no-untyped-def]
+    """A page of the reference that is too large fails the build, as every warning does."""
+    if error is None and app.builder.name == "html":
+        for message in reference_pages.check_sizes(Path(app.outdir)):
+            logging.getLogger(__name__).warning(message)
 
 
 def setup(app):  # type: ignore[no-untyped-def]
+    app.connect("builder-inited", _write_reference)
     app.connect("autodoc-process-docstring", _prepare)
-    app.connect("autodoc-skip-member", _skip)
-    app.connect("source-read", _repository)
+    app.connect("source-read", _source)
+    app.connect("build-finished", _check_sizes)

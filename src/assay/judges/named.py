@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 def resolve_judge(judge: JudgeSpec = None, *, guidance: GuidanceSpec | None = None, **options: Any) -> BaseJudge:
-    """The judge that is meant, with the user's guidance where there is some.
+    """Resolve a judge from its name, a framework's model or a judge, with the user's instructions.
 
-    None or "embedded"   the embedded judge: offline, on the CPU, free
-    "openai:MODEL"       an OpenAI-compatible endpoint; `options` (base_url, api_key, ...) go to `OpenAIJudge`
-    "openai-batch:MODEL", "anthropic-batch:MODEL"    the same through a provider's batches, at half the price and within
-                         a day; `options` go to `OpenAIBatchJudge`, `AnthropicBatchJudge`
-    "decisions:MODEL"    OpenAI's decision endpoint; `options` go to `DecisionsJudge`
-    "systemone:MODEL"    an endpoint that speaks /v1/systemone; `options` go to `SystemOneJudge`
-    "cascade:PATH"       the cascade whose plan is in this file; `options` go to its second judge
-    "local:PATH"         somebody else's model on disk, in ONNX; `options` go to `LocalJudge`
-    a judge              itself
-    a framework's model  a chat model of LangChain or an LLM of LlamaIndex, with its own keys, address and proxies;
-                         other packages add theirs: see `assay.judges.framework_models`
+    * None or `"embedded"`: the embedded judge, offline, on the CPU, free
+    * `"openai:MODEL"`: an OpenAI-compatible endpoint; `options` (base_url, api_key, ...) go to `OpenAIJudge`
+    * `"openai-batch:MODEL"`, `"anthropic-batch:MODEL"`: a provider's batches, at half the price and within a day;
+      `options` go to `OpenAIBatchJudge`, `AnthropicBatchJudge`
+    * `"decisions:MODEL"`: OpenAI's decision endpoint; `options` go to `DecisionsJudge`
+    * `"systemone:MODEL"`: an endpoint that speaks /v1/systemone; `options` go to `SystemOneJudge`
+    * `"cascade:PATH"`: the cascade whose plan is in this file; `options` go to its second judge
+    * `"local:PATH"`: a model on disk, in ONNX; `options` go to `LocalJudge`
+    * a judge: itself
+    * a framework's model: a chat model of LangChain or an LLM of LlamaIndex, with its own keys, address and proxies;
+      other packages add theirs: see `assay.judges.framework_models`
 
     An LLM judge is never chosen because a key happens to be in the environment. Raises InputError for anything else,
     MissingExtra when the embedded judge is meant and not installed.

@@ -23,7 +23,7 @@ from assay.inquiries.rating import RatingResult
 from assay.judges.protocol import METER, Judge, Meter
 from assay.metrics.languages import languages_in
 from assay.metrics.parameters import check_parameters
-from assay.metrics._tool_calls import tool_evidence
+from assay.metrics.tool_calls import tool_evidence
 from assay.records import Direction, Sample, Score, ScoreError, Verdict
 from assay.text.languages import code_of
 

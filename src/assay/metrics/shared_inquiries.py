@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from assay.inquiries import Claims, Inquiry, Similarity, Support, SupportCells
 from assay.judges.protocol import Judge
-from assay.metrics._tool_calls import tool_evidence
+from assay.metrics.tool_calls import tool_evidence
 from assay.records import Cell, Claim, Sample, Verdict
 from assay.text import split_sentences
 

@@ -18,7 +18,7 @@ from assay.errors import Cause, InputError
 from assay.judges.protocol import Judge
 from assay.metrics.deepeval.loops import combined, cycles, most_alike_calls, most_alike_texts, repetition, stagnation
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, at_least, given
-from assay.metrics._tool_calls import calls
+from assay.metrics.tool_calls import calls
 from assay.records import Sample, Score
 
 WEIGHTS: Mapping[str, float] = {"tool_repetition": 0.40, "reasoning_stagnation": 0.35, "call_graph_cycles": 0.25}

@@ -23,7 +23,7 @@ from assay.judges.protocol import Judge
 from assay.metrics.deepeval.scales import Material, rate
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.metrics.systems.conversation import conversation, exchanges, tools_section, transcript_section
-from assay.metrics._tool_calls import calls
+from assay.metrics.tool_calls import calls
 from assay.records import Message, Sample, Score
 
 TOOLS = (

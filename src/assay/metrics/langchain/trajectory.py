@@ -19,7 +19,7 @@ from assay.metrics._aspect_critique import material_of
 from assay.metrics.shared_inquiries import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
 from assay.metrics.systems.conversation import call_text
-from assay.metrics._tool_calls import calls
+from assay.metrics.tool_calls import calls
 from assay.records import Sample, Score
 
 ASKED = (

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.metrics.base import Metric
 from assay.metrics.systems.base import given
-from assay.metrics._tool_calls import calls, outputs
+from assay.metrics.tool_calls import calls, outputs
 from assay.records import Message, Sample, ToolCall
 
 T = TypeVar("T")

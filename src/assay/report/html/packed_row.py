@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.metrics._tool_calls import tool_evidence
+from assay.metrics.tool_calls import tool_evidence
 from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Verdict
 from assay.records.images import is_data_uri
 from assay.records.phrases import shortened, units_of
