@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from assay.metrics.tool_calls import calls, outputs
 
 from assay.errors import Cause, JudgeFailure
 from assay.metrics.systems import conversation as c
 from assay.metrics.systems import named
+from assay.metrics.tool_calls import calls, outputs
 from assay.records import Context, Message, Sample, ToolCall, Turn
 
 METRIC = named("ragas:faithfulness")  # only its label is read
