@@ -9,10 +9,11 @@ import re
 import tempfile
 from pathlib import Path
 
-from assay import BaseJudge, Claim, Span, Verdict, align, evaluate
+from assay import align, evaluate
 from assay.analysis.judges.alignment.labelling_session import session
-from assay.judges import Answer
+from assay.judges import Answer, BaseJudge
 from assay.judges.calibrated import calibrated
+from assay.records import Claim, Span, Verdict
 
 
 class Generous(BaseJudge):

@@ -4,8 +4,8 @@
     python last_months_traces_on_ray.py                                             # a month made up here, this machine
     python last_months_traces_on_ray.py 's3://BUCKET/traces/2026-10-*.parquet' s3://BUCKET/scores/2026-10
 
-Call it again after anything: a node that was lost, a driver that was killed, a budget that was spent. It goes on where
-it stopped, on this cluster or another. A cluster is the one that RAY_ADDRESS names, else Ray is started here.
+Call it again after a lost node, a killed driver or a spent budget: it continues, on this cluster or another. Set
+RAY_ADDRESS to use a cluster; otherwise Ray starts on this machine.
 """
 
 import json
@@ -17,7 +17,8 @@ import assay_ray
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from assay import Budget, Prices
+from assay import Budget
+from assay.judges import Prices
 
 TRACES = Path(__file__).parent / "data" / "traces.jsonl"
 JUDGE = None  # the embedded one. "openai:MODEL" names an LLM: then cpus=0.25, since its workers wait most of the time
@@ -40,17 +41,14 @@ def main() -> None:
         out = sys.argv[2] if len(sys.argv) > 2 else str(folder / "scores")
         for attempt in ("the first time", "and again"):
             result = assay_ray.score(
-                traces,
-                ["faithfulness", "context_utilization"],
-                JUDGE,
-                out=out,
+                traces, ["faithfulness", "context_utilization"], JUDGE, out=out,
                 column_map={"id": "trace_id"},
                 lean=True,  # id, values and causes: less than 1 kB a row
                 # of an LLM: what the whole job may cost in a day, on however many workers
                 budget=Budget(dollars_per_day=200.0, prices=Prices(prompt=0.25, completion=2.0)),
                 store=folder / "store",
                 run=f"2026-10, {attempt}",
-            )
+            )  # fmt: skip
             print(result)
             print(f"{attempt}: {result.rows} rows in {out}, complete: {result.complete}\n")
         result.store.close()

@@ -14,8 +14,9 @@ import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from assay import OpenAIBatchJudge, Result, evaluate
+from assay import Result, evaluate
 from assay.errors import Detached
+from assay.judges import OpenAIBatchJudge
 
 TRACES = Path(__file__).parent / "data" / "traces.jsonl"
 METRICS = ["faithfulness", "context_utilization"]

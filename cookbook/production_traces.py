@@ -20,7 +20,7 @@ def main() -> None:
         print(result)
 
         print("\nNot scored, and why:")
-        for failure in result.failures:
+        for failure in result.errors:
             print(f"  {failure.id} {failure.metric}: {failure.cause}: {failure.message}")
 
         print("\nFaithfulness by model (a column of the export, kept as metadata):")

@@ -34,7 +34,7 @@ def score_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]
         result = evaluate(rows, METRICS, judge, column_map={"id": "trace_id"}, store=None, progress=False)
         scores = [(row.scored.sample.id, *each) for row in result.numbered() for each in row.scored.scores.items()]
         found = [
-            {"id": id_, "metric": name, "value": score.value, "cause": score.unscored and score.unscored.cause.value}
+            {"id": id_, "metric": name, "value": score.value, "cause": score.error and score.error.cause.value}
             for id_, name, score in scores
         ]
         yield pa.RecordBatch.from_pylist(found, schema=SCORES)

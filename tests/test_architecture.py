@@ -14,8 +14,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src"
 
-#: Folders and files at the top, each of which may import those before it. The last two are the public names and the
-#: command line.
+#: Folders and files at the top, each of which may import those before it. The last four are what integrations
+#: build on, the public names and the command line.
 ORDER = (
     "errors",
     "_util",
@@ -35,6 +35,7 @@ ORDER = (
     "analysis",
     "config",
     "report",
+    "extension",
     "assay",
     "cli",
     "__main__",

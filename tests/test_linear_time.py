@@ -326,7 +326,7 @@ class Idle(TextJudge):
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("hostile", ["<" + " " * 24_000 + "x", "<" * 24_000, "... " * 6_000, "Mr. (a) " * 3_000])
 def test_a_guard_keeps_its_deadline_whatever_the_text(hostile: str) -> None:
-    said: dict[str, Any] = {"on_timeout": "pass", "on_error": "pass", "on_unscored": "pass"}
+    said: dict[str, Any] = {"on_timeout": "pass", "on_error": "pass", "on_skipped": "pass"}
     checked = guard("faithfulness", Idle(), deadline=1.0, **said)
     sample = Sample(question="What is Paris? " + hostile, answer="Paris is a city.", contexts=(Context(text=hostile),))
     checked.check(Sample(question="?", answer="It is.", contexts=(Context(text="It is."),)))  # imports and starts

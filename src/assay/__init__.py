@@ -12,6 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from assay._util.lazy_exports import lazy_exports, names_by_module
 from assay._util.version import __version__ as __version__
 
 if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table below
@@ -35,49 +36,33 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.evaluation.evaluate import aevaluate as aevaluate
     from assay.evaluation.evaluate import evaluate as evaluate
     from assay.evaluation.result import Result as Result
-    from assay.inquiries.ask import Question as Question
-    from assay.judges.base import BaseJudge as BaseJudge
-    from assay.judges.batch.judge import AnthropicBatchJudge as AnthropicBatchJudge
-    from assay.judges.batch.judge import OpenAIBatchJudge as OpenAIBatchJudge
     from assay.judges.budget.budget import Budget as Budget
-    from assay.judges.budget.budget import Prices as Prices
     from assay.judges.cascade.judge import CascadeJudge as CascadeJudge
-    from assay.judges.classifier.judge import DecisionsJudge as DecisionsJudge
-    from assay.judges.classifier.judge import SystemOneJudge as SystemOneJudge
     from assay.judges.embedded.judge import EmbeddedJudge as EmbeddedJudge
     from assay.judges.llm.judge import TextJudge as TextJudge
     from assay.judges.llm.openai import OpenAIJudge as OpenAIJudge
     from assay.judges.scripted import ScriptedJudge as ScriptedJudge
     from assay.live.guards.decision import GuardBlocked as GuardBlocked
-    from assay.live.guards.decision import GuardDecision as GuardDecision
     from assay.live.guards.threshold_guard import Guard as Guard
     from assay.live.guards.threshold_guard import guard as guard
     from assay.live.sampling import Sampling as Sampling
-    from assay.live.sampling import SamplingRule as SamplingRule
     from assay.live.scorer import LiveScorer as LiveScorer
-    from assay.live.spool.spool import Spool as Spool
-    from assay.live.spool.worker import Worker as Worker
     from assay.metrics.base import Metric as Metric
     from assay.metrics.decorator import metric as metric
-    from assay.records import Claim as Claim
     from assay.records import Context as Context
     from assay.records import Evidence as Evidence
     from assay.records import Message as Message
     from assay.records import Sample as Sample
     from assay.records import Score as Score
     from assay.records import ScoredSample as ScoredSample
-    from assay.records import Span as Span
+    from assay.records import ScoreError as ScoreError
     from assay.records import ToolCall as ToolCall
-    from assay.records import Turn as Turn
-    from assay.records import Unscored as Unscored
-    from assay.records import Usage as Usage
-    from assay.records import Verdict as Verdict
     from assay.sinks.jsonl import JsonlSink as JsonlSink
     from assay.store.store import Store as Store
 
 #: The public names, by the module that each is loaded from when it is first used.
 _HOMES = {
-    "assay.judges.budget.budget": "Budget Prices",
+    "assay.judges.budget.budget": "Budget",
     "assay.capture.record_context": "carry_context record_context",
     "assay.analysis.comparison.compare": "compare",
     "assay.analysis.gates.checking": "check",
@@ -88,44 +73,27 @@ _HOMES = {
     "assay.data": "open_data",
     "assay.errors": "AssayError Cause InputError JudgeFailure MissingExtra",
     "assay.evaluation.evaluate": "EvaluationInterrupted aevaluate evaluate",
-    "assay.live.guards.decision": "GuardBlocked GuardDecision",
+    "assay.live.guards.decision": "GuardBlocked",
     "assay.live.guards.threshold_guard": "Guard guard",
-    "assay.inquiries.ask": "Question",
-    "assay.judges.base": "BaseJudge",
-    "assay.judges.batch.judge": "AnthropicBatchJudge OpenAIBatchJudge",
     "assay.judges.cascade.judge": "CascadeJudge",
-    "assay.judges.classifier.judge": "DecisionsJudge SystemOneJudge",
     "assay.judges.embedded.judge": "EmbeddedJudge",
     "assay.judges.scripted": "ScriptedJudge",
     "assay.judges.llm.judge": "TextJudge",
     "assay.judges.llm.openai": "OpenAIJudge",
-    "assay.live.sampling": "SamplingRule Sampling",
+    "assay.live.sampling": "Sampling",
     "assay.live.scorer": "LiveScorer",
-    "assay.live.spool.spool": "Spool",
-    "assay.live.spool.worker": "Worker",
     "assay.metrics.base": "Metric",
     "assay.metrics.decorator": "metric",
-    "assay.records": "Claim Context Evidence Message Sample Score ScoredSample Span ToolCall Turn Unscored "
-    "Usage Verdict",
+    "assay.records": "Context Evidence Message Sample Score ScoredSample ToolCall ScoreError",
     "assay.evaluation.result": "Result",
     "assay.sinks.jsonl": "JsonlSink",
     "assay.store.store": "Store",
 }
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-__all__ = [*_HOME_OF, "metrics"]  # pyright: ignore[reportUnsupportedDunderAll]  # it reads the imports above
+__all__ = [*names_by_module(_HOMES), "metrics"]  # pyright: ignore[reportUnsupportedDunderAll]  # it reads the imports above
 
 if not TYPE_CHECKING:  # type checkers would take any name at all for one of these
+    _load, __dir__ = lazy_exports(globals(), _HOMES)
 
     def __getattr__(name: str) -> Any:
-        if name == "metrics":
-            return import_module("assay.metrics")
-        home = _HOME_OF.get(name)
-        if home is None:
-            raise AttributeError(f"module 'assay' has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(home), name)
-        return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+        return import_module("assay.metrics") if name == "metrics" else _load(name)

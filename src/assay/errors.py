@@ -7,7 +7,7 @@ AssayError
 ├── Undelivered       a sink could not hand over some scores; it names them
 ├── Detached          a run was told to end where only waiting is left; nothing is lost, and the same run goes on
 ├── GuardBlocked      an answer was blocked and the guard has no fallback (in assay.live.guards)
-├── JudgeFailure      a judge could not answer one inquiry; becomes an unscored score, never a number
+├── JudgeFailure      a judge could not answer one inquiry; becomes a skipped score, never a number
 └── EvaluationInterrupted (a KeyboardInterrupt too): Ctrl-C, with the partial result on `.result`
 """
 

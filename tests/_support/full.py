@@ -63,7 +63,7 @@ REDUCED: Mapping[str, Sequence[str]] = {
     # tests/data/test_streams.py has the same for each reader
     "tests/evaluation/test_evaluate.py::test_a_hundred_thousand_rows_in_flat_memory": (),
     "tests/_util/test_install_hints.py::test_what_the_error_says_brings_the_judge_in_a_clone": ("uv",),
-    "tests/evaluation/sharded/test_on_ray.py::test_in_the_environment_of_ray": ("all but kills",),
+    "tests/evaluation/sharded/test_on_ray.py::test_in_the_environment_of_ray": ("sample",),
     "tests/frameworks/test_frameworks.py::test_assay_makes_no_difference_that_an_empty_handler_does_not_make": (
         "llama-index-instrumentation",
     ),

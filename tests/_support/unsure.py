@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics.answer_correctness import AnswerCorrectness
+from assay.metrics._answer_correctness import AnswerCorrectness
 from assay.metrics.ragas.answer_correctness import AnswerCorrectness as RagasAnswerCorrectness
 from assay.records import Context, Sample, Verdict
 

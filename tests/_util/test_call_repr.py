@@ -66,16 +66,18 @@ def test_handlers_name_what_scores_and_who_judges() -> None:
 
 def test_files_are_named(tmp_path: Path) -> None:
     path = str(tmp_path / "here")
-    assert repr(assay.Spool(path)) == f"Spool({path!r})"
+    assert repr(assay.live.Spool(path)) == f"Spool({path!r})"
     assert repr(assay.JsonlSink(path + ".jsonl")) == f"JsonlSink({path + '.jsonl'!r})"
     assert repr(FileLedger(path + ".db")) == f"FileLedger({path + '.db'!r})"
     assert repr(StoreSink(path, "nightly")) == f"StoreSink({path!r}, 'nightly')"
-    assert repr(assay.Worker(path, "faithfulness", JUDGE)).startswith(f"Worker({path!r}, ['faithfulness'], Scripted")
+    assert repr(assay.live.Worker(path, "faithfulness", JUDGE)).startswith(
+        f"Worker({path!r}, ['faithfulness'], Scripted"
+    )
     assert repr(MemorySink()) == "<MemorySink: 0 samples>"
 
 
 def test_a_guard_says_what_it_lets_pass() -> None:
-    ways = {"on_timeout": "block", "on_error": "block", "on_unscored": "block"}
+    ways = {"on_timeout": "block", "on_error": "block", "on_skipped": "block"}
     guard = assay.guard("faithfulness", JUDGE, threshold=0.8, deadline=1, **ways)  # type: ignore[arg-type]
     assert repr(guard).startswith(
         "Guard(['faithfulness'], ScriptedJudge(support), threshold={'faithfulness': 0.8}, dead"

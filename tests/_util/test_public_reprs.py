@@ -32,17 +32,17 @@ def test_every_public_object_reads_well(result: Result) -> None:
     score = scored.scores["faithfulness"]
     judge = ScriptedJudge(support=lambda claim, passage: "supported")
     decision = guard(
-        "faithfulness", judge=judge, threshold=0.5, on_timeout="block", on_error="block", on_unscored="pass"
+        "faithfulness", judge=judge, threshold=0.5, on_timeout="block", on_error="block", on_skipped="pass"
     ).check(scored.sample)
     things = [
         result, first, scored, score, scored.sample, scored.sample.contexts[0],
-        score.verdicts["answer/contexts"][0], result.metrics["faithfulness"], result.failures[0],
+        score.verdicts["answer/contexts"][0], result.metrics["faithfulness"], result.errors[0],
         result.explain(1), decision, Budget(calls_per_day=7), result.deliveries, score.usage,
     ]  # fmt: skip
     for thing in things:
         assert len(repr(thing)) <= 240, repr(thing)
         assert "\n" not in repr(thing)
-    for thing in (result, first, scored, score, scored.sample, result.metrics["faithfulness"], result.failures[0]):
+    for thing in (result, first, scored, score, scored.sample, result.metrics["faithfulness"], result.errors[0]):
         assert len(str(thing)) <= 1200, str(thing)
         assert "mappingproxy" not in str(thing)
         assert "Verdict(" not in str(thing)
@@ -58,7 +58,7 @@ def test_the_texts(result: Result) -> None:
     assert repr(Context(text="Rome", id="d1", score=0.5)) == "<Context 'd1' 'Rome', score 0.5>"
     assert repr(Sample(question="Q?", contexts=())) == "<Sample 'Q?' -> no answer, no contexts>"
     assert repr(ScoredSample(sample=Sample(), scores={})) == "<ScoredSample>"
-    assert str(result.failures[0]).startswith("row 3 (c): faithfulness not scored (missing_input): ")
+    assert str(result.errors[0]).startswith("row 3 (c): faithfulness not scored (missing_input): ")
     assert str(result.metrics["faithfulness"]) == (
         "faithfulness: mean 1.000 (0.012 to 1.000), 2 of 3 rows scored (missing_input 1)"
     )  # fmt: skip

@@ -28,7 +28,7 @@ from assay.evaluation.display.table import as_text
 from assay.evaluation.result import Result
 from assay.live.spool.spool import Spool
 from assay.live.spool.status import Parked, SpoolReport
-from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Unscored, Verdict
+from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, ScoreError, Span, Verdict
 from assay.sinks.writing import Deliveries
 from assay.store.store import Store
 from tests._support.servers.openai_server import OpenAIServer, Say
@@ -114,7 +114,7 @@ def hostile_row() -> ScoredSample:
         evidence=(Evidence(passage=0, span=Span(0, len(HOSTILE)), text=HOSTILE),),
         reason=HOSTILE,
     )
-    gap = Unscored(cause=Cause.PARSE, message=HOSTILE, raw=HOSTILE)
+    gap = ScoreError(cause=Cause.PARSE, message=HOSTILE, raw=HOSTILE)
     return ScoredSample(
         sample=Sample(
             id="a" + HOSTILE, question=HOSTILE, contexts=(Context(text=HOSTILE, id=HOSTILE),), answer=HOSTILE,
@@ -125,7 +125,7 @@ def hostile_row() -> ScoredSample:
                 metric=HOSTILE, value=0.5, parts={HOSTILE: 1.0}, verdicts={"answer/contexts": (verdict,)},
                 texts={HOSTILE: (HOSTILE,)}, judge=HOSTILE,
             ),
-            "gap" + HOSTILE: Score(metric="gap" + HOSTILE, unscored=gap, judge=HOSTILE),
+            "gap" + HOSTILE: Score(metric="gap" + HOSTILE, error=gap, judge=HOSTILE),
         },
     )  # fmt: skip
 
@@ -257,7 +257,7 @@ def test_no_command_prints_by_itself() -> None:
 
 def test_what_programs_print(stored: Result) -> None:
     explanation = stored.explain(1)
-    for text in (str(stored), as_text(stored), str(explanation), explanation.text(80), repr(stored.failures)):
+    for text in (str(stored), as_text(stored), str(explanation), explanation.text(80), repr(stored.errors)):
         assert_harmless(text)
         assert "green" in text.replace("\n", "")  # lines are broken anywhere
     for html in (as_html(stored), stored._repr_html_(), explanation._repr_html_()):

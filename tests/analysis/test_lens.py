@@ -98,7 +98,7 @@ def test_a_table_of_80_columns_says_what_each_metric_needs(monkeypatch: pytest.M
     at = next(n for n, line in enumerate(lines) if " ragas:summarization_score " in line)
     assert lines[at].split() == ["ragas:summarization_score", "answer,", "0", "to", "1", "↑", "LLM"]
     assert lines[at + 1].split() == ["reference_contexts"]
-    assert "ragas:faithfulness@original" in told.stderr  # how names are written
+    assert "ragas:answer_correctness@original" in told.stderr  # how names are written
     assert "assay.metrics.ragas" in told.stderr  # and parameters
 
 

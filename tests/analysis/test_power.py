@@ -15,11 +15,11 @@ from assay.analysis.power import world_of, world_of_noise
 from assay.cli.main import app
 from assay.errors import Cause, InputError
 from assay.evaluation.result import Result
-from assay.records import Direction, Sample, Score, ScoredSample, Unscored
+from assay.records import Direction, Sample, Score, ScoredSample, ScoreError
 from assay.stats.noise import Noise
 from assay.store.store import Store
 
-GAP = Unscored(cause=Cause.NOT_APPLICABLE, message="x")
+GAP = ScoreError(cause=Cause.NOT_APPLICABLE, message="x")
 
 
 def run(store: Store, name: str, values: list[float | None], *, low: float = 0.0, high: float = 1.0,
@@ -28,7 +28,7 @@ def run(store: Store, name: str, values: list[float | None], *, low: float = 0.0
     store.create_run(name, {"judge": "scripted", "metrics": ["m"]})
     for number, value in enumerate(values, 1):
         score = Score(
-            metric="m", value=value, unscored=GAP if value is None else None, low=low, high=high, direction=direction
+            metric="m", value=value, error=GAP if value is None else None, low=low, high=high, direction=direction
         )
         sample = Sample(id=f"r{number}", metadata={} if docs is None else {"doc": docs[number - 1]})
         store.put_row(name, number, ScoredSample(sample=sample, scores={"m": score}))

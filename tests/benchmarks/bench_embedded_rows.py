@@ -43,7 +43,7 @@ def measured() -> dict[str, float]:
 
     judge = assay.EmbeddedJudge(threads=1)
     guard = assay.guard(
-        "faithfulness", judge, on_timeout="pass", on_error="block", on_unscored="block", fallback="-", deadline=600
+        "faithfulness", judge, on_timeout="pass", on_error="block", on_skipped="block", fallback="-", deadline=600
     )
 
     def score(passages: int) -> float:

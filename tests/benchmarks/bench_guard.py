@@ -87,13 +87,13 @@ def main(arguments: Sequence[str] = ()) -> None:
             continue
         numbered = samples()
         guard = assay.guard(
-            "faithfulness", judge, deadline=chosen.deadline, on_timeout="pass", on_error="block", on_unscored="pass"
+            "faithfulness", judge, deadline=chosen.deadline, on_timeout="pass", on_error="block", on_skipped="pass"
         )
         guard.warm_up()
         alone = one_after_the_other(guard, numbered, 2.0)
         rate = capacity(guard, numbered, 0.5 / alone, chosen.seconds)
         health = guard.close()
-        assert health.error == health.unscored == 0, health
+        assert health.error == health.skipped == 0, health
         print(f"| {name} | {alone * 1000:.1f} ms | {rate:.0f}/s | {rate * alone:.2f}x |", flush=True)
 
 

@@ -68,11 +68,11 @@ def in_a_loop(data: Path, folder: Path) -> None:
     from assay.evaluation.summary import Summary
     from assay.judges.cache import JudgementCache
     from assay.metrics import Metric
-    from assay.metrics.names import resolve
+    from assay.metrics.names import resolve_metrics
     from assay.records import Sample
     from tests.evaluation.sharded.work import judge
 
-    metrics: Sequence[Metric] = resolve("faithfulness")
+    metrics: Sequence[Metric] = resolve_metrics("faithfulness")
 
     async def score() -> None:
         summary, cache = Summary("faithfulness"), JudgementCache(judge())

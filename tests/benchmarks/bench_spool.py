@@ -20,7 +20,7 @@ from pathlib import Path
 from assay import Context, Sample, ScriptedJudge
 from assay.evaluation.score_sample import score_sample
 from assay.live import Spool
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 
 SAMPLES = 5000
 SCORED = 8000  # by the workers, whose start takes as long as some hundred samples
@@ -68,7 +68,7 @@ def one_by_one(folder: Path, samples: list[Sample]) -> float:
 
 def in_a_loop(samples: list[Sample]) -> float:
     """Samples per second where each is scored after the other, in memory."""
-    judge, metrics = ScriptedJudge(usefulness=lambda question, passage: True), resolve("context_utilization")
+    judge, metrics = ScriptedJudge(usefulness=lambda question, passage: True), resolve_metrics("context_utilization")
 
     async def run() -> float:
         started = time.perf_counter()

@@ -16,7 +16,7 @@ from assay.evaluation.score_sample import score_sample
 from assay.inquiries import Similarity
 from assay.judges.cache import JudgementCache
 from assay.metrics import systems
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 from assay.records import Context, Sample
 from tests.metrics.systems.any_judge import AnyJudge
 from tests.metrics.systems.rich import RICH
@@ -36,7 +36,7 @@ def calls(names: Sequence[str]) -> int:
 
     async def run() -> int:
         judge = AnyJudge()
-        await score_sample(FIVE, resolve(list(names)), JudgementCache(judge))
+        await score_sample(FIVE, resolve_metrics(list(names)), JudgementCache(judge))
         return sum(not isinstance(one, Similarity) for one in judge.asked)
 
     return asyncio.run(run())
@@ -52,7 +52,7 @@ def of_family(family: str) -> list[str]:
     return [
         entry.make().name
         for system in systems.SYSTEMS
-        for entry in systems.entries(system).values()
+        for entry in systems.system_entries(system).values()
         if entry.family == family
     ]
 

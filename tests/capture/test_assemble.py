@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from assay.capture import Rules, RunCollector, Trace, sample_of
+from assay.capture import CaptureRules, RunCollector, Trace, sample_of
 from assay.capture.assemble import answer_of, history_of, question_of
 from assay.records.messages import role_of, text_of
 
@@ -156,8 +156,8 @@ def test_contexts_or_the_reason_why_there_are_none(trace: Trace, contexts: Any, 
 
 def test_a_named_key_takes_the_place_of_retrievers() -> None:
     trace = trace_of([("raw", None, {})], outputs={"answer": "a", "reranked": ["best"]})
-    assert sample_of(trace, Rules(contexts_key="reranked")).passages == ("best",)  # type: ignore[union-attr]
-    missing = sample_of(trace, Rules(contexts_key="nowhere"))
+    assert sample_of(trace, CaptureRules(contexts_key="reranked")).passages == ("best",)  # type: ignore[union-attr]
+    missing = sample_of(trace, CaptureRules(contexts_key="nowhere"))
     assert missing is not None
     assert (missing.contexts, "'nowhere'" in missing.metadata["no_context"]) == (None, True)
 

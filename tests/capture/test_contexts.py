@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.capture import Document, Rules, Run, samples_of, traces_of
+from assay.capture import CaptureRules, Document, Run, samples_of, traces_of
 from assay.capture.contexts import unique_contexts
 from assay.records import Context, Sample
 from assay.records.images import data_uri
@@ -194,7 +194,7 @@ def test_without_a_prompt_nothing_is_said_about_it() -> None:
 
 
 def test_rules_name_runs_and_keys() -> None:
-    def sample(rules: Rules) -> Sample:
+    def sample(rules: CaptureRules) -> Sample:
         search = Run("s", "root", "tool", "search", outputs={"hits": ["one", "two"], "n": 2}, started=1.0)
         again = Run("s2", "root", "tool", "search", outputs={"hits": ["two", "three"]}, started=2.0)
         rewrite = Run("w", "root", "chain", "rewrite", inputs={"text": "the question"}, started=3.0)
@@ -204,14 +204,14 @@ def test_rules_name_runs_and_keys() -> None:
         (made,) = samples_of(trace, rules)
         return made
 
-    rules = Rules(
+    rules = CaptureRules(
         question_run="rewrite", question_key="text", answer_run="write", answer_key="draft",
         contexts_run="search", contexts_key="hits",
     )  # fmt: skip
     assert rules.runs == {"rewrite", "write", "search"}
     made = sample(rules)
     assert (made.question, made.answer, texts(made)) == ("the question", "the answer", ["one", "two", "three"])
-    missing = sample(Rules(answer_key="a", contexts_run="nobody"))
+    missing = sample(CaptureRules(answer_key="a", contexts_run="nobody"))
     assert (missing.answer, missing.contexts) == ("1", None)
     assert missing.metadata["no_context"] == "no run is named 'nobody'"
 
@@ -219,8 +219,8 @@ def test_rules_name_runs_and_keys() -> None:
 def test_adjust_has_the_last_word() -> None:
     root = Run("root", None, "chain", inputs="Why?", outputs=ANSWER)
     (trace,) = traces_of([root])
-    assert samples_of(trace, Rules(adjust=lambda sample, trace: None)) == []
-    (made,) = samples_of(trace, Rules(adjust=lambda sample, trace: Sample(id="mine", answer=trace.root.outputs)))
+    assert samples_of(trace, CaptureRules(adjust=lambda sample, trace: None)) == []
+    (made,) = samples_of(trace, CaptureRules(adjust=lambda sample, trace: Sample(id="mine", answer=trace.root.outputs)))
     assert (made.id, made.answer) == ("mine", ANSWER)
 
 

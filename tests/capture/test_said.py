@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.capture import Rules, Run, RunCollector, Trace, sample_of, traces_of
+from assay.capture import CaptureRules, Run, RunCollector, Trace, sample_of, traces_of
 from assay.capture import missing_answer as unanswered
 from assay.capture.answer_text import find_answer_key
 from assay.capture.missing_answer import log_missing_answer, why_unanswered
@@ -116,8 +116,8 @@ def test_the_summary_of_a_talk_whose_messages_are_removed_is_no_answer() -> None
         "messages": [], "summary": "A talk about cats and purring."
     })  # fmt: skip
     assert sample_of(trace) is None
-    assert why(trace) == "its messages are all removed; Rules(answer_run=) can name the run that gives the answer"
-    assert sample_of(trace, Rules(answer_key="summary")).answer == "A talk about cats and purring."  # type: ignore[union-attr]
+    assert why(trace) == "its messages are all removed; CaptureRules(answer_run=) can name the run of the answer"
+    assert sample_of(trace, CaptureRules(answer_key="summary")).answer == "A talk about cats and purring."  # type: ignore[union-attr]
     unused = {"question": "Why?", "messages": []}  # a state that has messages and does not use them
     assert answer(LONG, inputs=unused, outputs={**unused, "reply": LONG}) == LONG
 
@@ -148,19 +148,19 @@ def test_the_answer_stands_in_the_output_or_is_none(outputs: dict[str, str], sai
 
 
 def why(trace: Trace, **rules: Any) -> str:
-    return why_unanswered(trace, Rules(**rules)) or ""
+    return why_unanswered(trace, CaptureRules(**rules)) or ""
 
 
 def test_why_names_the_keys_and_the_rule() -> None:
     assert "its keys are b, question" in why(trace_of(LONG, outputs={"question": "Why?", "b": 1}))
-    assert "Rules(answer_key=)" in why(trace_of(LONG, outputs={"question": "Why?", "b": 1}))
+    assert "CaptureRules(answer_key=)" in why(trace_of(LONG, outputs={"question": "Why?", "b": 1}))
     two = {"one": f"{LONG} [1]", "two": f"So: {LONG}"}
     assert "'one' and 'two'" in why(trace_of(LONG, outputs=two))
-    assert "Rules(answer_key='one')" in why(trace_of(LONG, outputs=two))
+    assert "CaptureRules(answer_key='one')" in why(trace_of(LONG, outputs=two))
     assert "nothing was asked" in why(trace_of(LONG, outputs={"essay": LONG, "n": 1}, inputs={"a": "x", "b": "y"}))
-    assert "Rules(answer_run=)" in why(trace_of(LONG, outputs=[1, 2]))
+    assert "CaptureRules(answer_run=)" in why(trace_of(LONG, outputs=[1, 2]))
     assert "nothing, and no text" in why(trace_of(LONG, outputs=None))
-    assert "no text under Rules(answer_key='c')" in why(trace_of(LONG, outputs={"b": 1}), answer_key="c")
+    assert "no text under CaptureRules(answer_key='c')" in why(trace_of(LONG, outputs={"b": 1}), answer_key="c")
     assert "no run is named 'write'" in why(trace_of(LONG, outputs={"b": 1}), answer_run="write")
 
 
@@ -252,7 +252,7 @@ def test_of_a_text_that_is_empty_it_is_said_that_the_model_wrote_none(empty: Any
     """A chain that only calls a tool: there is no second key to name, and no other run that would help."""
     told = why(trace_of("", outputs=empty))
     assert told == "the model wrote no text, as where it only calls a tool or fills in a structure"
-    assert "its output is an empty text; Rules(answer_run=)" in why(trace_of(LONG, outputs=empty))
+    assert "its output is an empty text; CaptureRules(answer_run=)" in why(trace_of(LONG, outputs=empty))
 
 
 @pytest.mark.parametrize("name", ["CriteriaEvalChain", "QAEvalChain", "MyOwnEvalChain"])

@@ -17,7 +17,7 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
-from assay.capture import Rules
+from assay.capture import CaptureRules
 
 class Shelf(BaseRetriever):
     def _get_relevant_documents(self, query, *, run_manager):
@@ -31,7 +31,7 @@ prompt = ChatPromptTemplate.from_template("Answer from {context}: {question}")
 chain = {"context": Shelf() | first, "question": RunnablePassthrough()} | prompt | model | StrOutputParser()
 keyed = RunnableLambda(lambda given: given["question"]).with_types(input_type=dict[str, str]) | chain
 mute = RunnableLambda(lambda question: {"score": 3, "of": 5})
-ruled = Rules(answer_key="text")
+ruled = CaptureRules(answer_key="text")
 
 def ask(question):
     return chain.invoke(question)
@@ -108,7 +108,7 @@ def test_no_sample_is_exit_code_1_with_the_rule_that_would_help(folder: Path) ->
     done = check(folder, "app:mute", "Why?")
     assert done.returncode == 1
     assert done.stdout == ""
-    assert "Rules(answer_key=" in done.stderr
+    assert "CaptureRules(answer_key=" in done.stderr
     assert "'score'" in done.stderr
 
 
@@ -131,7 +131,7 @@ def test_json_for_machines_and_a_whole_input(folder: Path) -> None:
         ("app:number", (), 2, "expected something with invoke, query, chat, or a function, got int"),
         ("empty:ask", (), 2, "neither LangChain nor LlamaIndex"),
         ("app:broken", (), 1, "the application raised LookupError: no shelf"),
-        ("app:chain", ("--rules", "app:prompt"), 2, "is no assay.capture.Rules"),
+        ("app:chain", ("--rules", "app:prompt"), 2, "is no assay.capture.CaptureRules"),
         ("keyless:chain", (), 2, "'keyless' cannot be imported: it raised RuntimeError: no key"),
         ("wrong:chain", (), 2, "'wrong' cannot be imported: it raised SyntaxError: "),
     ],

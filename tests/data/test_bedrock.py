@@ -16,8 +16,8 @@ from assay.data import RowError, open_data
 from assay.data.bedrock.results import bedrock_result, metric_name
 from assay.data.bedrock.write import bedrock_record, write_bedrock
 from assay.errors import Cause, InputError
-from assay.metrics.systems import entries
-from assay.records import Context, Sample, Score, ScoredSample, Turn, Unscored, Verdict
+from assay.metrics.systems import system_entries
+from assay.records import Context, Sample, Score, ScoredSample, ScoreError, Turn, Verdict
 
 
 def text(said: str) -> dict[str, Any]:
@@ -241,7 +241,7 @@ JUDGED = {
         metric="bedrock:professional_style@original", value=0.75, texts={"reason": ("Plain.",)}
     ),
     "faithfulness": Score(
-        metric="faithfulness", unscored=Unscored(cause=Cause.NO_CONTEXT, message="nothing was retrieved")
+        metric="faithfulness", error=ScoreError(cause=Cause.NO_CONTEXT, message="nothing was retrieved")
     ),
     "deepeval:bias@original": Score(metric="deepeval:bias@original", value=1.0, convention="no opinions"),
 }
@@ -286,7 +286,7 @@ def test_scores_are_written_as_results_of_a_job_and_read_again() -> None:
 
 
 def test_metrics_of_bedrock_have_their_names_there() -> None:
-    for name, entry in entries("bedrock").items():
+    for name, entry in system_entries("bedrock").items():
         if name != "custom":
             assert entry.source.endswith(metric_name(f"bedrock:{name}")), name
     assert metric_name("bedrock:custom:tone") == "bedrock:custom:tone"

@@ -111,8 +111,8 @@ def test_messages_of_a_reference_that_cannot_all_be_read_are_kept_for_the_metric
     found = read({"messages": OPENAI, "reference_outputs": broken})
     assert (found.reference, found.metadata["reference_outputs"]) == ("It is sunny.", broken)
     score = asyncio.run(named("openevals:trajectory_strict_match").score(found, ScriptedJudge()))
-    assert score.unscored is not None
-    assert "reference_outputs" in score.unscored.message
+    assert score.error is not None
+    assert "reference_outputs" in score.error.message
 
 
 def test_a_text_beside_them_stays_the_reference() -> None:

@@ -62,9 +62,9 @@ def test_the_limit_is_handed_on() -> None:
 def test_answers_that_were_cut_off_are_not_scored(tmp_path: Path) -> None:
     judge = ScriptedJudge(support=lambda claim, passage: "supported")
     result = evaluate("here:x", "faithfulness", judge, store=tmp_path)
-    causes = {row.sample.id: row.scores["faithfulness"].unscored for row in result}
-    assert [name for name, unscored in causes.items() if unscored is None] == ["a", "c"]
-    assert {str(unscored.cause) for unscored in causes.values() if unscored is not None} == {"partial", "bad_row"}
+    causes = {row.sample.id: row.scores["faithfulness"].error for row in result}
+    assert [name for name, error in causes.items() if error is None] == ["a", "c"]
+    assert {str(error.cause) for error in causes.values() if error is not None} == {"partial", "bad_row"}
 
 
 @pytest.mark.parametrize(

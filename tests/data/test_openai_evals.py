@@ -342,5 +342,5 @@ def test_it_is_scored(tmp_path: Path) -> None:
     judge = ScriptedJudge(support=lambda claim, passage: "supported" if passage.startswith("Ann") else "not_mentioned")
     result = evaluate(f"openai-evals:{path}", ["faithfulness"], judge, store=tmp_path / "store", progress=False)
     assert result.metrics["faithfulness"].mean == 1.0  # 3 answers, each said by its first passage
-    assert [failure.cause for failure in result.failures] == [Cause.BAD_ROW]
+    assert [failure.cause for failure in result.errors] == [Cause.BAD_ROW]
     result.store.close()

@@ -73,7 +73,7 @@ def judged(llm: Any) -> Iterator[tuple[str, str, float | None]]:
         for name, one in kinds.items():
             given = "\n".join(case.contexts) if name == "context_qa" else case.reference
             if not given.strip():
-                continue  # ours is unscored: it asks nothing about nothing
+                continue  # ours is skipped: it asks nothing about nothing
             _said = f"GRADE: {'CORRECT' if worlds.share(name, case.id) < 0.5 else 'INCORRECT'}"
             yield name, case.id, number(one.evaluate_strings, **asked, reference=given)
         for name, one in criteria.items():

@@ -100,7 +100,7 @@ def judged(llm: Any) -> Iterator[tuple[str, str, float | None]]:
         for name, one in made.items():
             context = "\n".join(case.contexts)
             if name in ("hallucination", "groundedness", "retrieval_relevance") and not context.strip():
-                continue  # ours is unscored: it asks nothing about nothing
+                continue  # ours is skipped: it asks nothing about nothing
             if name in ("correctness", "code_correctness_with_reference_outputs") and not case.reference:
                 continue
             _said = ways.said(name, case.id)

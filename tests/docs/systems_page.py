@@ -57,7 +57,7 @@ def asked(name: str) -> str:
     """How many inquiries a metric puts about a sample with five contexts, alone."""
     judge = AnyJudge()
     system, _, short = name.partition(":")
-    texts = {key: text for key, text in systems.entries(system)[short].example.items() if hasattr(FIVE, key)}
+    texts = {key: text for key, text in systems.system_entries(system)[short].example.items() if hasattr(FIVE, key)}
     asyncio.run(systems.named(name).score(replace(FIVE, **texts), JudgementCache(judge)))
     vectors = sum(isinstance(one, Similarity) for one in judge.asked)
     written = len(judge.asked) - vectors
@@ -81,7 +81,7 @@ def tables() -> str:
     """All tables, one per system."""
     lines: list[str] = []
     for system in systems.SYSTEMS:
-        found = systems.entries(system)
+        found = systems.system_entries(system)
         lines += [f"### {TITLES[system]}", "", *HEAD, *(row(name, entry) for name, entry in found.items()), ""]
     return "\n".join(lines)
 

@@ -48,7 +48,7 @@ def test_langsmith(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
     exec(example("LangSmith"), known)
     lines = capsys.readouterr().out.splitlines()
     assert "faithfulness 0.5 None" in lines
-    assert "context_recall None unscored: missing_input" in lines
+    assert "context_recall None skipped: missing_input" in lines
 
 
 @pytest.mark.timeout(900)  # the first run installs MLflow

@@ -15,7 +15,7 @@ from assay.evaluation.display.explanation import score_in_words
 from assay.evaluation.display.notebook import as_html
 from assay.evaluation.display.table import footer, table_of
 from assay.evaluation.summary import Summary
-from assay.records import Score, Unscored, Usage
+from assay.records import Score, ScoreError, Usage
 
 ROW = {"id": "a", "question": "Age?", "contexts": ["Rome is old."], "answer": "Rome is old. <b>Rome</b> is huge."}
 
@@ -30,8 +30,8 @@ def result(tmp_path):
 def test_summary_is_the_mean_of_what_was_measured_and_bounds_hold(values):
     summary = Summary(metric="m")
     for value in values:
-        gap = Unscored(cause=Cause.PARSE, message="x") if value is None else None
-        summary.add(Score(metric="m", value=value, unscored=gap))
+        gap = ScoreError(cause=Cause.PARSE, message="x") if value is None else None
+        summary.add(Score(metric="m", value=value, error=gap))
     known = [value for value in values if value is not None]
     assert (summary.scored, summary.total) == (len(known), len(values))
     assert summary.causes.total() == len(values) - len(known)
@@ -58,7 +58,7 @@ def test_long_names_leave_the_causes_of_a_table_whole():
         summary = Summary(metric=name)
         for score in (
             Score(metric=name, value=0.5),
-            Score(metric=name, unscored=Unscored(cause=Cause.NOT_APPLICABLE, message="x")),
+            Score(metric=name, error=ScoreError(cause=Cause.NOT_APPLICABLE, message="x")),
         ):
             summary.add(score)
         return summary
@@ -81,8 +81,8 @@ def test_the_score_in_words_names_claim_label_quote_and_place(result):
     ]
 
 
-def test_unscored_in_words_says_why():
-    gap = Score(metric="m", unscored=Unscored(cause=Cause.TIMEOUT, message="no reply within 2 s"))
+def test_skipped_in_words_says_why():
+    gap = Score(metric="m", error=ScoreError(cause=Cause.TIMEOUT, message="no reply within 2 s"))
     assert score_in_words(gap, None) == "Not scored (timeout): no reply within 2 s"
 
 

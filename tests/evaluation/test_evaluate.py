@@ -85,7 +85,7 @@ def test_a_bad_row_loses_nothing_else(judge, tmp_path):
     rows = [ROWS[0], {"id": "broken", "question": "q", "contexts": 7, "answer": "x"}, ROWS[1]]
     result = evaluate(rows, "faithfulness", judge, store=tmp_path)
     assert [s.values["faithfulness"] for s in result] == [1.0, None, 0.5]
-    (failure,) = result.failures
+    (failure,) = result.errors
     assert (failure.number, failure.id, failure.cause) == (2, "broken", "bad_row")
     assert "contexts" in failure.message
 
@@ -112,14 +112,14 @@ def test_a_rerun_asks_only_for_what_is_missing(tmp_path):
     second = counting()
     result = evaluate(ROWS, "faithfulness", second, store=tmp_path)
     assert second.asked == {"claims": 1, "support": 1}  # the third row alone
-    assert result.reused == 4
+    assert result.cache_hits == 4
     assert [s.values["faithfulness"] for s in result] == [1.0, 0.5, 0.0]
 
 
 def test_failures_are_asked_again_in_the_next_run(tmp_path):
     failing = counting(claims=lambda text: JudgeFailure(Cause.TIMEOUT, "too slow", raw="half a rep"))
     failed = evaluate(ROWS[:1], "faithfulness", failing, store=tmp_path)
-    (failure,) = failed.failures
+    (failure,) = failed.errors
     assert (failure.cause, failure.raw) == ("timeout", "half a rep")
     assert failed.metrics["faithfulness"].mean is None
     assert evaluate(ROWS[:1], "faithfulness", counting(), store=tmp_path).metrics["faithfulness"].mean == 1.0
@@ -144,7 +144,7 @@ class Short(ScriptedJudge):
 def test_a_judgement_of_the_wrong_shape_never_becomes_a_number(tmp_path):
     result = evaluate(ROWS, "faithfulness", Short(support=lambda c, p: "supported"), store=tmp_path)
     assert result.metrics["faithfulness"].causes == {Cause.BUG: 3}
-    assert "expected 1 verdicts of 1 cells" in result.failures[0].message
+    assert "expected 1 verdicts of 1 cells" in result.errors[0].message
 
 
 def test_a_judge_that_cannot_tell_contradictions_gives_no_number_for_them(tmp_path):
@@ -171,11 +171,11 @@ class Exploding(Metric):
         raise ZeroDivisionError("my own metric is wrong")
 
 
-def test_a_broken_metric_is_unscored_and_the_others_are_kept(judge, tmp_path):
+def test_a_broken_metric_is_skipped_and_the_others_are_kept(judge, tmp_path):
     result = evaluate(ROWS, [Exploding(), Faithfulness()], judge, store=tmp_path)
     assert result.metrics["faithfulness"].mean == 0.5
     assert result.metrics["exploding"].causes == {Cause.BUG: 3}
-    assert "my own metric is wrong" in result.failures[0].message
+    assert "my own metric is wrong" in result.errors[0].message
 
 
 class Refusing(ScriptedJudge):
@@ -388,7 +388,7 @@ def test_half_an_emoji_and_an_object_in_metadata_cost_nothing(judge, tmp_path):
     assert [scored.sample.metadata for scored in result] == [{}, {}, {"x": 1}]
 
 
-def test_a_score_that_cannot_be_written_is_one_unscored_score(judge, tmp_path):
+def test_a_score_that_cannot_be_written_is_one_skipped_score(judge, tmp_path):
     from assay import metric
 
     @metric
@@ -402,7 +402,7 @@ def test_a_score_that_cannot_be_written_is_one_unscored_score(judge, tmp_path):
     result = evaluate(ROWS, [torn, "faithfulness", alive], judge, store=tmp_path)
     assert result.metrics["faithfulness"].mean == 0.5
     assert result.metrics["torn"].causes == result.metrics["alive"].causes == {Cause.BUG: 3}
-    assert "the score of torn cannot be kept: UnicodeEncodeError" in result.failures[0].message
+    assert "the score of torn cannot be kept: UnicodeEncodeError" in result.errors[0].message
 
 
 def test_a_store_that_cannot_be_written_any_more_keeps_what_was_scored(judge, tmp_path, monkeypatch):
@@ -491,7 +491,7 @@ def test_a_judge_that_never_answers_costs_its_row_and_no_more(tmp_path):
     slow = Slow(support=lambda c, p: "supported")
     result = evaluate(rows, "faithfulness", slow, store=tmp_path, sample_deadline=1.0, concurrency=1)
     assert [s.values["faithfulness"] is None for s in result] == [False, False, False, True]
-    assert result.failures[0].cause == "timeout"
+    assert result.errors[0].cause == "timeout"
 
 
 def test_the_run_deadline_leaves_a_partial_result_that_says_so(tmp_path):
@@ -517,7 +517,7 @@ def test_to_pandas_keeps_gaps_as_gaps(judge, tmp_path):
     assert list(frame["id"]) == ["a", "d"]
     assert frame["faithfulness"].isna().tolist() == [False, True]
     assert frame["faithfulness"].mean() == 1.0
-    assert frame["faithfulness_unscored"].tolist()[1] == "no_context"
+    assert frame["faithfulness_error"].tolist()[1] == "no_context"
 
 
 def test_to_jsonl_writes_every_row_with_its_evidence(judge, tmp_path):
@@ -707,7 +707,7 @@ def test_a_run_says_that_what_was_paid_for_could_not_be_kept(tmp_path):
     store = Store(tmp_path)
     store.put_judgements([])  # makes the file
     with closing(sqlite3.connect(tmp_path / "assay.db")) as db:
-        db.execute("CREATE TRIGGER full BEFORE INSERT ON findings BEGIN SELECT RAISE(ABORT, 'no room'); END")
+        db.execute("CREATE TRIGGER full BEFORE INSERT ON judgements BEGIN SELECT RAISE(ABORT, 'no room'); END")
         db.commit()
     result = evaluate(ROWS, "faithfulness", Durable(), store=store)
     assert result.metrics["faithfulness"].scored == len(ROWS)

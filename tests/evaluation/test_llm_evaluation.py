@@ -158,10 +158,10 @@ def test_all_rows_end_and_every_recoverable_one_is_scored(faulted):
 
 
 @pytest.mark.long
-def test_every_other_one_is_unscored_with_its_cause_and_the_raw_reply(faulted):
+def test_every_other_one_is_skipped_with_its_cause_and_the_raw_reply(faulted):
     result, _, _ = faulted
     causes = {"malformed": Cause.PARSE, "silent": Cause.TIMEOUT, "filtered": Cause.CONTENT_FILTER}
-    failures = {(failure.id, failure.metric): failure for failure in result.failures}
+    failures = {(failure.id, failure.metric): failure for failure in result.errors}
     for number, how in HOPELESS.items():
         failure = failures.pop((number, "faithfulness"))
         assert failure.cause == causes[how], failure
@@ -181,7 +181,7 @@ def test_no_fault_becomes_a_number(faulted):
     result, _, _ = faulted
     for scored in result:
         for score in scored.scores.values():
-            assert (score.value is None) == (score.unscored is not None)
+            assert (score.value is None) == (score.error is not None)
             assert score.value is None or math.isfinite(score.value)
         if scored.values["faithfulness"] is not None:
             assert scored.values["faithfulness"] == 0.5  # the founding is in the contexts, the towers are not
@@ -196,7 +196,7 @@ def test_a_rerun_asks_only_for_what_is_missing(faulted):
     with OpenAIServer(port=port) as server:
         judge = judge_at(server, timeout=5.0, deadline=30.0, max_attempts=4)
         again = evaluate([row(n) for n in range(ROWS)], FIVE, judge, store=folder, concurrency=24)
-    assert again.failures == []
+    assert again.errors == []
     # per hopeless row: its claims (of answer and reference) and the four readings that waited for them; nothing else
     assert len(server.chats) == 6 * len(HOPELESS)
     questions = str([call.body["messages"] for call in server.chats])

@@ -18,7 +18,7 @@ from assay.evaluation.groups import grouped_by
 from assay.evaluation.result import Result
 from assay.evaluation.run_names import runs_of
 from assay.evaluation.summary import Summary
-from assay.records import Sample, Score, ScoredSample, Unscored
+from assay.records import Sample, Score, ScoredSample, ScoreError
 from assay.sinks.store import StoreSink
 
 JUDGE = ScriptedJudge(support=lambda claim, passage: "supported" if "good" in claim else "not_mentioned")
@@ -53,7 +53,7 @@ def test_data_metrics_judge_note_and_time_are_kept(tmp_path: Path) -> None:
     assert (latest.run, latest.data, latest.note) == (second.run, "the list", None)
     assert (oldest.run, oldest.data, oldest.note, oldest.judge) == ("one", str(file), "before the change", "scripted")
     assert oldest.started == pytest.approx(first.started, abs=5)
-    assert (oldest.rows, oldest.unscored) == (2, 1)
+    assert (oldest.rows, oldest.errors) == (2, 1)
     assert oldest.metrics["faithfulness"].mean == 1.0
     again = Result.load("one", tmp_path)
     assert (again.note, again.data) == ("before the change", str(file))
@@ -89,8 +89,8 @@ def test_a_run_that_others_added_to_is_read_anew(tmp_path: Path) -> None:
 def test_a_summary_is_the_same_when_it_is_read_back(values: list[float | None]) -> None:
     summary = Summary(metric="m", direction="lower")
     for value in values:
-        gap = Unscored(cause=Cause.PARSE, message="x") if value is None else None
-        summary.add(Score(metric="m", value=value, unscored=gap, direction="lower"))
+        gap = ScoreError(cause=Cause.PARSE, message="x") if value is None else None
+        summary.add(Score(metric="m", value=value, error=gap, direction="lower"))
     again = Summary.from_dict("m", json.loads(json.dumps(summary.to_dict())))
     assert (again.scored, again.total, again.causes, again.direction) == (
         summary.scored, summary.total, summary.causes, summary.direction,
@@ -168,6 +168,6 @@ def test_csv_has_a_line_for_each_row(tmp_path: Path) -> None:
     assert list(found[0]) == result.columns
     assert found[0]["answer"] == rows[0]["answer"]
     assert json.loads(found[0]["contexts"]) == ["A passage."]
-    assert [(one["row"], one["faithfulness"], one["faithfulness_unscored"]) for one in found] == [
-        ("1", "1.0", ""), ("2", "", result.failures[0].cause),
+    assert [(one["row"], one["faithfulness"], one["faithfulness_error"]) for one in found] == [
+        ("1", "1.0", ""), ("2", "", result.errors[0].cause),
     ]  # fmt: skip

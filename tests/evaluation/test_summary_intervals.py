@@ -17,17 +17,17 @@ from assay.errors import Cause, InputError
 from assay.evaluation.display.notebook import as_html
 from assay.evaluation.display.table import groups_table, table_of
 from assay.evaluation.summary import Summary
-from assay.records import Score, Unscored
+from assay.records import Score, ScoreError
 from assay.stats import estimate
 
 VALUES = st.lists(st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1)), min_size=1, max_size=40)
-GAP = Unscored(cause=Cause.NOT_APPLICABLE, message="x")
+GAP = ScoreError(cause=Cause.NOT_APPLICABLE, message="x")
 
 
 def summary(values: list[float | None], clusters: list[str] | None = None, name: str = "m") -> Summary:
     found = Summary(metric=name)
     for n, value in enumerate(values):
-        score = Score(metric=name, value=value, unscored=GAP if value is None else None)
+        score = Score(metric=name, value=value, error=GAP if value is None else None)
         found.add(score, None if clusters is None else clusters[n])
     return found
 

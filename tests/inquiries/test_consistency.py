@@ -14,7 +14,7 @@ from assay.errors import Cause, InconsistentReply, InvalidReply
 from assay.inquiries import Fused, Support, SupportCells, Usefulness
 from assay.inquiries.consistency import mark_quotes
 from assay.judges.llm.judge import Reply, Request, TextJudge
-from assay.metrics.faithfulness import share_supported
+from assay.metrics._faithfulness import share_supported
 from assay.records import Claim, Span, Usage, Verdict
 from tests._support.servers.openai_server import Call, OpenAIServer, Say
 from tests.judges.conftest import ask
@@ -297,4 +297,4 @@ def test_faithfulness_of_a_reply(
     (scored,) = result
     score = scored.scores["faithfulness"]
     assert score.value == value
-    assert (None if score.unscored is None else score.unscored.cause) == cause
+    assert (None if score.error is None else score.error.cause) == cause

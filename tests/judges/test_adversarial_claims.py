@@ -8,7 +8,7 @@ from assay import EmbeddedJudge, Sample
 from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.metrics import Faithfulness
-from assay.metrics.faithfulness import share_supported
+from assay.metrics._faithfulness import share_supported
 from assay.records import Context
 from tests.judges.adversarial_claims import BY_HAND, FORMS, Pair, by_rule
 
@@ -68,5 +68,5 @@ async def test_a_refusal_that_goes_on_is_scored_and_a_mere_one_is_not(judge):
         question=sample.question, contexts=sample.contexts, answer="The documents do not mention a limit. Sorry!"
     )
     score = await Faithfulness().score(mere, judge)
-    assert score.unscored.cause is Cause.NO_CLAIMS
+    assert score.error.cause is Cause.NO_CLAIMS
     assert score.texts["not_judged"] == ("The documents do not mention a limit.", "Sorry!")

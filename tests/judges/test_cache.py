@@ -63,7 +63,7 @@ async def test_equal_inquiries_are_answered_once_at_the_same_time_and_later():
     await asyncio.gather(*(cache.find(ask("a")) for _ in range(20)))
     await cache.find(ask("a"))
     assert judge.batches == [[ask("a")]]
-    assert (cache.usage.calls, cache.reused) == (1, 20)
+    assert (cache.usage.calls, cache.cache_hits) == (1, 20)
 
 
 async def test_what_meets_goes_in_one_batch_even_some_turns_apart():

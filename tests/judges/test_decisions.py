@@ -18,8 +18,8 @@ from assay.judges.cache import JudgementCache
 from assay.judges.classifier.judge import DecisionJudge, DecisionsJudge, SystemOneJudge
 from assay.judges.named import resolve_judge
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics.answer_directness import AnswerDirectness
-from assay.metrics.faithfulness import Faithfulness
+from assay.metrics._answer_directness import AnswerDirectness
+from assay.metrics._faithfulness import Faithfulness
 from assay.records import Context, Sample
 from tests._support.servers.decision_server import DecisionServer, Said
 from tests._support.servers.service import Reply
@@ -405,7 +405,7 @@ async def test_each_inquiry_is_asked_once(at: At) -> None:
         await asyncio.gather(desk.find(SUPPORT), desk.find(other), desk.find(SUPPORT))
         await desk.find(other)
     assert sorted(len(questions) for questions in server.asked) == [3, 6]
-    assert desk.reused == 2
+    assert desk.cache_hits == 2
 
 
 def test_fingerprints_tell_apart_what_changes_judgements() -> None:

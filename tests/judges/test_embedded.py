@@ -191,7 +191,7 @@ async def test_directness_is_read_in_one_batch(judge, monkeypatch):
     assert len(asked) == 1  # nothing to read, nothing read
 
 
-def test_answer_directness_leaves_short_answers_unscored(tmp_path):
+def test_answer_directness_leaves_short_answers_skipped(tmp_path):
     rows = [{"question": BRIDGE, "answer": answer} for answer in ("The bridge opened in 1889.", "1889.", "Who knows?")]
     result = evaluate([*rows, {"question": BRIDGE, "answer": "I don't know."}], "answer_directness", store=tmp_path)
     summary = result.metrics["answer_directness"]
@@ -214,11 +214,11 @@ async def test_what_needs_a_language_model_is_refused_with_the_way_out(judge):
     assert isinstance(found[1], JudgeFailure)
 
 
-def test_other_languages_are_unscored_unless_the_user_insists(tmp_path):
+def test_other_languages_are_skipped_unless_the_user_insists(tmp_path):
     row = {"question": "Co?", "contexts": ["Rzym jest stary."], "answer": "Rzym jest stary.", "language": "pl"}
     result = evaluate([row], "faithfulness", store=tmp_path)
     assert result.metrics["faithfulness"].causes == {Cause.LANGUAGE: 1}
-    assert "any_language=True" in result.failures[0].message
+    assert "any_language=True" in result.errors[0].message
     insisted = evaluate([row], "faithfulness", EmbeddedJudge(any_language=True), store=tmp_path)
     assert insisted.metrics["faithfulness"].scored == 1
 

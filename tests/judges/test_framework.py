@@ -27,22 +27,22 @@ class Raising(FrameworkJudge):
         raise self.error
 
 
-def unscored(judge: FrameworkJudge, folder: Any) -> Any:
+def error_of(judge: FrameworkJudge, folder: Any) -> Any:
     result = evaluate([ROW], metrics="faithfulness", judge=judge, store=folder, progress=False)
-    return result.row(1).scores["faithfulness"].unscored
+    return result.row(1).scores["faithfulness"].error
 
 
 @pytest.mark.parametrize(
     "kind", [KeyboardInterrupt, GeneratorExit, asyncio.CancelledError, SystemExit, StopIteration, ValueError]
 )
 def test_whatever_a_model_raises_is_its_failure_and_ends_nothing(kind: type[BaseException], tmp_path: Any) -> None:
-    found = unscored(Raising(kind("odd")), tmp_path)
+    found = error_of(Raising(kind("odd")), tmp_path)
     assert found.cause is Cause.BUG
     assert found.message == f"the model raised {kind.__name__}: odd"
 
 
 def test_a_models_own_time_out_is_not_told_as_ours(tmp_path: Any) -> None:
-    found = unscored(Raising(TimeoutError("the gateway gave up"), max_attempts=1), tmp_path)
+    found = error_of(Raising(TimeoutError("the gateway gave up"), max_attempts=1), tmp_path)
     assert found.cause is Cause.TIMEOUT
     assert "the gateway gave up" in found.message
     assert "no reply within" not in found.message
@@ -53,6 +53,6 @@ def test_a_models_own_time_out_is_not_told_as_ours(tmp_path: Any) -> None:
 def test_a_key_in_what_a_model_raises_is_not_told_in_part_neither(
     kind: type[Exception], before: int, tmp_path: Any
 ) -> None:
-    found = unscored(Raising(kind("x" * before + " key " + SECRET), max_attempts=1), tmp_path)
+    found = error_of(Raising(kind("x" * before + " key " + SECRET), max_attempts=1), tmp_path)
     assert kind.__name__ in found.message
     assert SECRET[:4] not in found.message

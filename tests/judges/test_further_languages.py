@@ -59,7 +59,7 @@ def test_a_row_is_scored_with_evidence_in_its_own_words(language):
 
 
 @pytest.mark.parametrize("language", ROWS)
-def test_what_asks_for_other_readings_stays_unscored(tmp_path, language):
+def test_what_asks_for_other_readings_stays_skipped(tmp_path, language):
     result = evaluate([ROWS[language]], ["faithfulness", "answer_directness"], store=tmp_path)
     assert result.metrics["faithfulness"].scored == 1
     assert result.metrics["answer_directness"].causes == {Cause.LANGUAGE: 1}
@@ -80,7 +80,7 @@ def test_passages_in_another_language_than_the_answer(tmp_path):
     ]
     result = evaluate(rows, "faithfulness", store=tmp_path)
     assert result.metrics["faithfulness"].causes == {Cause.LANGUAGE: 3}
-    assert {f.message.partition(";")[0] for f in result.failures} == {
+    assert {f.message.partition(";")[0] for f in result.errors} == {
         "the claims are in 'en' and the passages in 'de'",
         "the claims are in 'de' and the passages in 'en'",
         "the claims are in 'fr' and the passages in 'de'",
@@ -102,8 +102,8 @@ def test_without_it_the_row_says_what_brings_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "assay_embedded_multilingual", None)
     result = evaluate([ROWS["fr"]], "faithfulness", store=tmp_path)
     assert result.metrics["faithfulness"].causes == {Cause.LANGUAGE: 1}
-    assert "multilingual" in result.failures[0].message
-    assert "brings it" in result.failures[0].message
+    assert "multilingual" in result.errors[0].message
+    assert "brings it" in result.errors[0].message
 
 
 def test_what_is_refused_says_what_is_read():

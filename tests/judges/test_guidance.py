@@ -65,7 +65,7 @@ def test_it_changes_the_addresses_of_its_inquiry_alone() -> None:
 
 
 @pytest.mark.parametrize("judge", [Noting(), ScriptedJudge(), SystemOneJudge("m", base_url="http://127.0.0.1:9/v1")])
-def test_the_judge_that_was_given_stays_as_it_was(judge: assay.BaseJudge) -> None:
+def test_the_judge_that_was_given_stays_as_it_was(judge: assay.judges.BaseJudge) -> None:
     guided = judge.with_guidance({"claims": RULE})
     assert judge.guidance is None
     assert guided.guidance is not None

@@ -13,7 +13,7 @@ from assay import evaluate
 from assay.evaluation.score_sample import score_sample
 from assay.judges.llm.judge import Reply, Request, TextJudge
 from assay.judges.protocol import Asking
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 from assay.metrics.registry import METRICS
 from assay.records import Sample
 from tests._support.servers import brain
@@ -55,9 +55,9 @@ def evidence(score: Any) -> Any:
 @pytest.mark.parametrize("asking", ["auto", "fused", "separate"])
 async def test_every_metric_finds_the_same_alone_and_among_all_others(asking: Asking) -> None:
     assert len(WRITTEN) >= 15
-    together = (await score_sample(SAMPLE, resolve(WRITTEN), Echo().with_asking(asking))).scores
+    together = (await score_sample(SAMPLE, resolve_metrics(WRITTEN), Echo().with_asking(asking))).scores
     for name in WRITTEN:
-        alone = (await score_sample(SAMPLE, resolve(name), Echo().with_asking(asking))).scores[name]
+        alone = (await score_sample(SAMPLE, resolve_metrics(name), Echo().with_asking(asking))).scores[name]
         assert evidence(alone) == evidence(together[name]), name
 
 
@@ -76,7 +76,7 @@ def test_samples_with_the_same_question_and_passages_do_not_read_each_other(conc
 async def test_order_and_company_change_no_judgement() -> None:
     other = Sample(question=SAMPLE.question, contexts=SAMPLE.contexts, answer="Quite another one.", reference="No.")
     judge = Echo()
-    first = await score_sample(SAMPLE, resolve("faithfulness"), judge)
-    await score_sample(other, resolve("faithfulness"), judge)
-    again = await score_sample(SAMPLE, resolve("faithfulness"), Echo())
+    first = await score_sample(SAMPLE, resolve_metrics("faithfulness"), judge)
+    await score_sample(other, resolve_metrics("faithfulness"), judge)
+    again = await score_sample(SAMPLE, resolve_metrics("faithfulness"), Echo())
     assert evidence(first.scores["faithfulness"]) == evidence(again.scores["faithfulness"])

@@ -1,7 +1,7 @@
 """Judged texts that attack the judge: with a judge that echoes them, no verdict changes.
 
 The echoing judge is honest and careless: it repeats the texts it read, raw, before, after or within its own answer.
-What may happen is that a case is unscored; what may not is that the text decides.
+What may happen is that a case is skipped; what may not is that the text decides.
 """
 
 from __future__ import annotations

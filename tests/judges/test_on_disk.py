@@ -64,7 +64,7 @@ def verdicts(judge: LocalJudge, answer: str, *contexts: str) -> list[Any]:
     rows = [{"question": "Is it?", "answer": answer, "contexts": list(contexts)}]
     (row,) = evaluate(rows, "faithfulness", judge, store=None, progress=False)
     score = row.scores["faithfulness"]
-    assert score.unscored is None, score.unscored
+    assert score.error is None, score.error
     (found,) = score.verdicts.values()
     return list(found)
 
@@ -163,7 +163,7 @@ def test_what_it_cannot_say(tmp_path: Path) -> None:
     row = {"question": "q", "answer": "The cat says yes.", "contexts": ["yes"]}
     rows = [{**row, "language": "fr"}, row]
     result = evaluate(rows, ["faithfulness", "answer_directness"], judge, store=None, progress=False)
-    causes = [None if u is None else u.cause for row in result for s in row.scores.values() for u in [s.unscored]]
+    causes = [None if u is None else u.cause for row in result for s in row.scores.values() for u in [s.error]]
     assert causes == [Cause.LANGUAGE, Cause.JUDGE_CANNOT, None, Cause.JUDGE_CANNOT]
     assert local(tmp_path, languages=None).cannot(judge_support(), "fr") is None
 
@@ -217,9 +217,9 @@ def test_an_endless_number_is_no_verdict(tmp_path: Path) -> None:
     judge = local(model_in(tmp_path, {"[CLS]": (float("nan"),), "yes": (1,)}))
     rows = [{"question": "q", "answer": "The cat says yes.", "contexts": ["yes"]}]
     (row,) = evaluate(rows, "faithfulness", judge, store=None, progress=False)
-    unscored = row.scores["faithfulness"].unscored
-    assert unscored is not None
-    assert unscored.cause == Cause.PARSE
+    error = row.scores["faithfulness"].error
+    assert error is not None
+    assert error.cause == Cause.PARSE
 
 
 @settings(max_examples=200, deadline=None)

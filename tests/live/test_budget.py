@@ -1,4 +1,4 @@
-"""Budgets are hard: what the server sees never exceeds them, and what finds no room is unscored, never a number."""
+"""Budgets are hard: what the server sees never exceeds them, and what finds no room is skipped, never a number."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from assay.judges.llm.openai import OpenAIJudge
 from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.live import Budget, LiveScorer, Prices, Spool
-from assay.records import Context, Sample, Unscored, Usage
+from assay.records import Context, Sample, ScoreError, Usage
 from tests._support.servers.openai_server import Faults, OpenAIServer
 
 
@@ -44,7 +44,7 @@ def tokens_seen(server: OpenAIServer) -> int:
 
 
 def outcomes(scored: Any, metric: str = "faithfulness") -> list[Cause | None]:
-    return [None if (u := one.scores[metric].unscored) is None else u.cause for one in scored]
+    return [None if (u := one.scores[metric].error) is None else u.cause for one in scored]
 
 
 def test_fifty_at_once_with_faults_and_retries_stay_within_the_calls() -> None:
@@ -69,7 +69,7 @@ def test_fifty_at_once_with_faults_and_retries_stay_within_the_calls() -> None:
         assert set(causes) <= {None, Cause.BUDGET, Cause.CONNECTION, Cause.PARSE}
         assert health.budget["calls_per_day"] == {"spent": 90, "limit": 90}
         assert health.causes["budget"] == causes.count(Cause.BUDGET)
-        reasons = [s.scores["faithfulness"].unscored for s in done]
+        reasons = [s.scores["faithfulness"].error for s in done]
         reason = next(reason for reason in reasons if reason is not None and reason.cause is Cause.BUDGET)
         assert "calls_per_day=90" in reason.message
         assert "room in 24" in reason.message  # hours
@@ -94,7 +94,7 @@ def test_three_worker_processes_share_one_budget(tmp_path: Path) -> None:
         assert report.scored > 0
         # what finds no room stays in the spool: no sample is lost to the budget
         assert report.waiting == 40 - report.scored
-        assert (report.unscored, report.in_work) == (0, 0)
+        assert (report.no_value, report.in_work) == (0, 0)
 
 
 def test_evaluate_keeps_to_a_budget_and_a_rerun_asks_for_the_rest(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_waiting_for_room_scores_everything_in_time() -> None:
             live.submit(sample(n))
         assert live.flush(60)
         health = live.close()
-        assert (health.scored, health.unscored) == (6, 0)
+        assert (health.scored, health.no_value) == (6, 0)
         assert len(server.calls) == 12  # what had been found before the wait was not asked again
 
 
@@ -243,7 +243,7 @@ def test_what_never_fits_does_not_wait_for_ever() -> None:
         live.submit(sample(1))
         assert live.flush(30)
         live.close()
-        reason = done[0].scores["faithfulness"].unscored
+        reason = done[0].scores["faithfulness"].error
         assert reason.cause is Cause.BUDGET
         assert is_final(reason)
         assert "raise the limit" in reason.message
@@ -257,7 +257,7 @@ def test_a_ledger_that_cannot_be_read_lets_nothing_through(tmp_path: Path) -> No
     with pytest.raises(JudgeFailure, match="cannot be counted") as caught:
         budget.reserve(1, 1)
     assert caught.value.cause is Cause.BUDGET
-    assert not is_final(Unscored(cause=Cause.BUDGET, message=caught.value.message))
+    assert not is_final(ScoreError(cause=Cause.BUDGET, message=caught.value.message))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from assay._util.forks import FORK_LOCK, ForkLock, own_lock
-from assay._util.threads import DaemonThreads
+from assay._util.threads import BackgroundWorker
 from assay.judges.scripted import ScriptedJudge
 from assay.live import LiveScorer
 from assay.records import type_adapter
@@ -119,7 +119,7 @@ def in_a_child(works: object) -> bool:
 def test_a_lock_that_another_thread_holds_is_free_in_the_child(tmp_path: Path) -> None:
     cache: BoundedCache[str, int] = BoundedCache(1000, lambda key, value: 1)
     sink = JsonlSink(tmp_path / "scores.jsonl")
-    threads = DaemonThreads(1, "assay-test")
+    threads = BackgroundWorker(1, "assay-test")
     with cache._lock, sink._lock, threads._guard:
         assert in_a_child(lambda: cache.get("key", lambda: 1) == 1)
         assert in_a_child(lambda: sink._lock.acquire(timeout=1))

@@ -30,9 +30,9 @@ from assay.judges.scripted import ScriptedJudge
 from assay.live.guards import Guard, GuardBlocked, GuardDecision, guard
 from assay.live.guards.verdict import misses, outcome_of
 from assay.metrics.base import Metric
-from assay.records import Context, Sample, Score, Unscored
+from assay.records import Context, Sample, Score, ScoreError
 
-PASS: dict[str, Any] = {"on_timeout": "pass", "on_error": "pass", "on_unscored": "pass"}
+PASS: dict[str, Any] = {"on_timeout": "pass", "on_error": "pass", "on_skipped": "pass"}
 PASSAGE = "Cats purr when they are calm. The Eiffel Tower was built in 1889."
 LONG = 3600.0
 
@@ -82,7 +82,7 @@ class Fixed(Metric):
         if word == "break":
             raise LookupError("no such thing")
         if word == "none":
-            return self.unscored(Cause.NOT_APPLICABLE, "nothing to see")
+            return self.skip(Cause.NOT_APPLICABLE, "nothing to see")
         return self.scored(float(word))
 
 
@@ -158,7 +158,7 @@ def test_hallucination_blocks_above_its_threshold(make: Any) -> None:
         ("0.1 0.1", "blocked", ("first", "second")),
         ("0.9 hang", "timeout", ()),
         ("0.1 hang", "blocked", ("first",)),  # what is measured and bad decides, whatever becomes of the other
-        ("0.9 none", "unscored", ()),
+        ("0.9 none", "skipped", ()),
         ("0.1 none", "blocked", ("first",)),
         ("0.9 break", "error", ()),
         ("none break", "error", ()),
@@ -177,7 +177,7 @@ def test_several_metrics(make: Any, answer: str, outcome: str, failed: tuple[str
 
 CASES = {
     "hang": ("timeout", "on_timeout"),
-    "none": ("unscored", "on_unscored"),
+    "none": ("skipped", "on_skipped"),
     "break": ("error", "on_error"),
     "0.9": ("passed", None),
     "0.1": ("blocked", None),
@@ -185,10 +185,10 @@ CASES = {
 
 
 @pytest.mark.parametrize("answer", CASES)
-@pytest.mark.parametrize(("on_timeout", "on_error", "on_unscored"), [*itertools.product(("pass", "block"), repeat=3)])
-def test_the_outcome_is_as_stated(make: Any, answer: str, on_timeout: str, on_error: str, on_unscored: str) -> None:
+@pytest.mark.parametrize(("on_timeout", "on_error", "on_skipped"), [*itertools.product(("pass", "block"), repeat=3)])
+def test_the_outcome_is_as_stated(make: Any, answer: str, on_timeout: str, on_error: str, on_skipped: str) -> None:
     outcome, setting = CASES[answer]
-    stated = {"on_timeout": on_timeout, "on_error": on_error, "on_unscored": on_unscored}
+    stated = {"on_timeout": on_timeout, "on_error": on_error, "on_skipped": on_skipped}
     one = make(Fixed(), deadline=0.3 if answer == "hang" else 60, **stated)
     decision = one.check(sample(answer))
     settings = {**stated, None: "pass" if outcome == "passed" else "block"}
@@ -212,10 +212,10 @@ def test_the_outcome_is_as_stated(make: Any, answer: str, on_timeout: str, on_er
         (sample("Cats purr.", status="abandoned"), Cause.PARTIAL),
     ],
 )
-def test_what_cannot_be_measured_is_unscored_with_its_cause(make: Any, one: Sample, cause: Cause) -> None:
-    careful = make(judge=EmbeddedJudge(), deadline=60, on_unscored="block")
+def test_what_cannot_be_measured_is_skipped_with_its_cause(make: Any, one: Sample, cause: Cause) -> None:
+    careful = make(judge=EmbeddedJudge(), deadline=60, on_skipped="block")
     decision = careful.check(one)
-    assert (decision.outcome, decision.allowed) == ("unscored", False)
+    assert (decision.outcome, decision.allowed) == ("skipped", False)
     assert careful.health().causes == {cause.value: 1}
     assert f"({cause.value})" in decision.reason
 
@@ -320,7 +320,7 @@ def test_a_bug_of_ours_is_an_error_not_an_exception(make: Any, monkeypatch: Any)
 
 
 def answer_of(number: int) -> tuple[str, str]:
-    return [("0.9", "passed"), ("0.1", "blocked"), ("none", "unscored"), ("break", "error")][number % 4]
+    return [("0.9", "passed"), ("0.1", "blocked"), ("none", "skipped"), ("break", "error")][number % 4]
 
 
 def test_fifty_threads_at_once(make: Any) -> None:
@@ -335,7 +335,7 @@ def test_fifty_threads_at_once(make: Any) -> None:
         assert list(pool.map(ask, range(50))) == [answer_of(number)[1] for number in range(50)]
     health = one.health()
     # 50 = 13 + 13 + 12 + 12
-    assert (health.checks, health.passed, health.blocked, health.unscored, health.error) == (50, 13, 13, 12, 12)
+    assert (health.checks, health.passed, health.blocked, health.skipped, health.error) == (50, 13, 13, 12, 12)
     assert (health.pending, health.late) == (0, 0)
 
 
@@ -527,7 +527,7 @@ def test_equal_questions_are_judged_once(make: Any) -> None:
         ({"deadline": None}, "deadline: expected"),
         ({"on_timeout": "raise"}, "on_timeout: expected 'pass' or 'block', got 'raise'"),
         ({"on_error": True}, "on_error: expected"),
-        ({"on_unscored": None}, "on_unscored: expected"),
+        ({"on_skipped": None}, "on_skipped: expected"),
         ({"fallback": 3}, "fallback: expected a text"),
         ({"fallback": asyncio.sleep}, "fallback: expected a plain function"),
         ({"on_decision": "print"}, "on_decision: expected a function"),
@@ -539,7 +539,7 @@ def test_wrong_arguments_are_named(make: Any, options: dict[str, Any], message: 
         make(**options)
 
 
-@pytest.mark.parametrize("left_out", [("on_timeout",), ("on_error",), ("on_unscored",), tuple(PASS)])
+@pytest.mark.parametrize("left_out", [("on_timeout",), ("on_error",), ("on_skipped",), tuple(PASS)])
 def test_what_a_guard_does_without_a_score_has_no_default(left_out: tuple[str, ...]) -> None:
     said = {name: setting for name, setting in PASS.items() if name not in left_out}
     with pytest.raises(InputError, match="'pass' or 'block'") as caught:
@@ -561,7 +561,7 @@ scores = st.dictionaries(
         lambda value, cause, lower: Score(
             metric="m",
             value=value,
-            unscored=None if value is not None else Unscored(cause=cause, message="m"),
+            error=None if value is not None else ScoreError(cause=cause, message="m"),
             direction="lower" if lower else "higher",
         ),
         st.none() | values,
@@ -596,5 +596,5 @@ def test_a_value_by_convention_is_no_measurement_to_a_guard(make: Callable[..., 
     """Of an answer without claims the one says 1, the other 0: neither lets it pass or blocks it."""
     judge = ScriptedJudge(claims=lambda text: (), support=lambda claim, passage: "supported")
     decision = make(metric, judge, threshold=0.5).check(sample("I do not know."))
-    assert decision.outcome == "unscored"
+    assert decision.outcome == "skipped"
     assert "by convention" in decision.reason

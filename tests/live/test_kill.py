@@ -70,12 +70,12 @@ def check(spool: Path, scores: list[Path], report: SpoolReport, submitted: list[
     """Everything that must hold after any crash."""
     file = SpoolFile(spool)
     assert file.rows("PRAGMA integrity_check") == [("ok",)]
-    # the sums of the issue: submitted = scored + unscored + dropped (+ what no kill lets anybody write)
+    # the sums of the issue: submitted = scored + skipped + dropped (+ what no kill lets anybody write)
     dropped = sum(report.dropped.values())
     assert report.submitted == (
         report.appended + report.duplicates + report.sampled_out + report.skipped + dropped + report.unwritten
     )
-    assert report.appended == report.scored + report.unscored
+    assert report.appended == report.scored + report.no_value
     assert (report.waiting, report.in_work, report.undelivered, report.parked, dropped) == (0, 0, 0, 0, 0)
     assert report.delivered == report.appended
     keys = [key for (key,) in file.rows("SELECT key FROM samples")]
@@ -132,7 +132,7 @@ def test_ten_kills_of_workers_lose_and_repeat_nothing(tmp_path: Path, seed: int)
             time.sleep(0.05)
     report = drained(spool, scores[0])
     check(spool, scores, report, log_of(log))
-    assert (report.scored, report.unscored, report.unwritten) == (2000, 0, 0)
+    assert (report.scored, report.no_value, report.unwritten) == (2000, 0, 0)
 
 
 def test_ten_kills_of_both_at_once(tmp_path: Path) -> None:

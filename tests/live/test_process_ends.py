@@ -111,7 +111,7 @@ scorer.submit(Sample(question="Why?", answer="Cats purr.", contexts=(Context(tex
 
 
 def test_queued_samples_are_scored_before_the_judge_is_stopped() -> None:
-    """The embedded judge refuses to read once it is stopped, and the last samples would be unscored (bug)."""
+    """The embedded judge refuses to read once it is stopped, and the last samples would be failed (bug)."""
     done = subprocess.run([sys.executable, "-c", ORDER], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout.splitlines() == ["scored", "judge ends"], done.stderr
 

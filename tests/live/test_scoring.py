@@ -64,14 +64,14 @@ async def test_all_at_once_in_the_order_given() -> None:
     assert min(took) < 0.35
     assert list(scored.scores) == ["b", "a", "c"]
     assert scored.values == {"b": 1.0, "a": 1.0, "c": None}
-    assert scored.scores["c"].unscored.cause == Cause.BUG
-    assert scored.scores["c"].unscored.message == "c raised ValueError: no"
+    assert scored.scores["c"].error.cause == Cause.BUG
+    assert scored.scores["c"].error.message == "c raised ValueError: no"
 
 
 async def test_deadline_takes_only_what_is_late() -> None:
     scored = await score_sample(SAMPLE, [Wait(0, "quick"), Wait(30, "late")], desk(), deadline=0.1)
     assert scored.values == {"quick": 1.0, "late": None}
-    assert scored.scores["late"].unscored.cause == Cause.TIMEOUT
+    assert scored.scores["late"].error.cause == Cause.TIMEOUT
 
 
 async def test_a_metric_that_ignores_cancellation_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +79,7 @@ async def test_a_metric_that_ignores_cancellation_is_left_behind(monkeypatch: py
     started = time.monotonic()
     scored = await score_sample(SAMPLE, [Wait(30, "stubborn", stubborn=True)], desk(), deadline=0.1)
     assert time.monotonic() - started < 10
-    assert scored.scores["stubborn"].unscored.cause == Cause.TIMEOUT
+    assert scored.scores["stubborn"].error.cause == Cause.TIMEOUT
 
 
 async def test_cancellation_reaches_the_metrics_and_passes_on() -> None:
@@ -96,7 +96,7 @@ async def test_cancellation_reaches_the_metrics_and_passes_on() -> None:
 async def test_partial_answers_are_scored_only_when_asked(status: str) -> None:
     sample = Sample(answer="a", status=status)  # type: ignore[arg-type]
     left = await score_sample(sample, [Wait()], desk())
-    assert left.scores["wait"].unscored.cause == Cause.PARTIAL
+    assert left.scores["wait"].error.cause == Cause.PARTIAL
     asked = await score_sample(sample, [Wait()], desk(), score_partial=True)
     assert asked.values == {"wait": 1.0}
 

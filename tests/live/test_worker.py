@@ -52,7 +52,7 @@ def reconciled(spool: Spool) -> Any:
     dropped = sum(report.dropped.values())
     parts = report.appended + report.duplicates + report.sampled_out + report.skipped + dropped + report.unwritten
     assert report.submitted == parts
-    assert report.appended == report.scored + report.unscored + report.waiting + report.in_work
+    assert report.appended == report.scored + report.no_value + report.waiting + report.in_work
     return report
 
 
@@ -167,7 +167,7 @@ def test_a_signal_hands_back_what_is_in_work_at_once(tmp_path: Path, number: int
 
 
 @pytest.mark.long
-def test_a_sample_that_kills_its_worker_ends_unscored(tmp_path: Path) -> None:
+def test_a_sample_that_kills_its_worker_ends_skipped(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "spool")
     for one in (sample("deadly", "kill"), sample("fine")):
         spool.submit(one)
@@ -183,11 +183,11 @@ def test_a_sample_that_kills_its_worker_ends_unscored(tmp_path: Path) -> None:
     assert codes == [-9, -9, -9, 0]
     result = spool.result("deadly")
     assert result is not None
-    reason = result.scores["probe"].unscored
+    reason = result.scores["probe"].error
     assert reason is not None
     assert (reason.cause, "3 times" in reason.message) == (Cause.BUG, True)
     report = reconciled(spool)
-    assert (report.scored, report.unscored, report.causes) == (1, 1, {"bug": 1})
+    assert (report.scored, report.no_value, report.causes) == (1, 1, {"bug": 1})
 
 
 def test_a_lease_that_expired_is_lost_and_its_scores_are_not_kept(tmp_path: Path) -> None:
@@ -314,8 +314,8 @@ def test_scores_that_are_no_json_are_a_bug_of_that_sample_alone(tmp_path: Path) 
 
     spool, sink = filled(tmp_path, 3), MemorySink()
     report = Worker(spool, [Odd()], ScriptedJudge(), sinks=[sink]).run(until_empty=True)
-    assert (report.scored, report.unscored, report.causes) == (2, 1, {"bug": 1})
-    reason = next(one for one in sink.written if one.sample.id == "1").scores["probe"].unscored
+    assert (report.scored, report.no_value, report.causes) == (2, 1, {"bug": 1})
+    reason = next(one for one in sink.written if one.sample.id == "1").scores["probe"].error
     assert reason is not None
     assert "the scores cannot be kept" in reason.message
 
@@ -443,25 +443,25 @@ def test_samples_wait_while_the_judge_cannot_be_reached(tmp_path: Path) -> None:
         worker.stop()
         thread.join(20)
     report = reconciled(spool)
-    assert (report.scored, report.unscored) == (5, 0)
+    assert (report.scored, report.no_value) == (5, 0)
 
 
 def test_patience_with_a_judge_that_stays_away_ends(tmp_path: Path) -> None:
     spool = filled(tmp_path, 2)
     judge = OpenAIJudge("fake", base_url="http://127.0.0.1:9/v1", max_attempts=1)
     report = Worker(spool, "faithfulness", judge, sinks=[MemorySink()], patience=0.1).run(until_empty=True)
-    assert (report.unscored, report.causes) == (2, {"connection": 2})
+    assert (report.no_value, report.causes) == (2, {"connection": 2})
 
 
-def test_a_sample_that_cannot_be_read_is_unscored(tmp_path: Path) -> None:
+def test_a_sample_that_cannot_be_read_is_skipped(tmp_path: Path) -> None:
     spool = filled(tmp_path, 1)
     with SpoolFile(tmp_path).write() as db:
         db.execute("UPDATE contents SET sample = '{\"status\": 7}'")
     report = working(spool, MemorySink()).run(until_empty=True)
-    assert (report.unscored, report.causes, report.parked) == (1, {"bad_row": 1}, 1)
+    assert (report.no_value, report.causes, report.parked) == (1, {"bad_row": 1}, 1)
 
 
-def test_partial_answers_are_unscored_unless_asked(tmp_path: Path) -> None:
+def test_partial_answers_are_skipped_unless_asked(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
     spool.submit(replace(sample("a"), status="abandoned"))
     assert spool.flush(10)
@@ -518,7 +518,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     out = tmp_path / "scores.jsonl"
     status = cli(tmp_path / "spool", "--status")
     assert status.returncode == 0
-    assert "appended    3: 0 scored, 0 unscored, 3 waiting" in status.stdout
+    assert "appended    3: 0 scored, 0 skipped, 3 waiting" in status.stdout
     with OpenAIServer() as server:
         judge = ("--judge", "openai:fake", "--base-url", server.base_url, "--metrics", "faithfulness")
         spent = cli(tmp_path / "spool", *judge, "--sink", f"jsonl:{out}", "--until-empty", "--budget-calls-per-day", 2)

@@ -78,8 +78,8 @@ async def test_the_language_of_the_sample_is_that_of_the_inquiry() -> None:
 async def test_without_question_or_answer_nothing_is_asked(sample: Sample, cause: Cause) -> None:
     judge = Gives(Verdict(label="direct"))
     score = await AnswerDirectness().score(sample, judge)
-    assert score.unscored is not None
-    assert score.unscored.cause is cause
+    assert score.error is not None
+    assert score.error.cause is cause
     assert judge.asked == []
 
 
@@ -90,8 +90,8 @@ async def test_a_refusal_is_a_number_and_a_judge_that_cannot_tell_is_none() -> N
     assert score.value == 0.0
     cannot = JudgeFailure(Cause.JUDGE_CANNOT, "too short to tell")
     score = await AnswerDirectness().score(SAMPLE, ScriptedJudge(directness=lambda question, answer: cannot))
-    assert score.unscored is not None
-    assert (score.unscored.cause, score.unscored.message) == (Cause.JUDGE_CANNOT, "too short to tell")
+    assert score.error is not None
+    assert (score.error.cause, score.error.message) == (Cause.JUDGE_CANNOT, "too short to tell")
 
 
 async def test_the_score_says_in_words_what_met_the_question() -> None:

@@ -23,7 +23,7 @@ from assay.metrics import (
     metric,
 )
 from assay.metrics.langchain.matching import ExactMatch
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 from assay.metrics.systems import named
 from assay.metrics.trulens.jury import Jury
 from assay.records import Sample
@@ -69,20 +69,20 @@ def test_two_variants_stand_side_by_side_in_a_run_and_in_its_store(tmp_path: Any
     ],
 )
 def test_two_of_one_label_are_refused_with_what_differs_and_the_way_out(one: Any, other: Any, said: str) -> None:
-    for refused in (lambda: resolve([one, other]), lambda: HarmonicMean(one, other)):
+    for refused in (lambda: resolve_metrics([one, other]), lambda: HarmonicMean(one, other)):
         with pytest.raises(InputError) as raised:
             refused()
         assert f"{one.label!r} is given twice; scores are told apart by this label" in str(raised.value)
         assert said in str(raised.value)
         assert 'assay.metrics.LabelledMetric(metric, "LABEL")' in str(raised.value)
-    assert [each.label for each in resolve([one, LabelledMetric(other, "other")])] == [one.label, "other"]
+    assert [each.label for each in resolve_metrics([one, LabelledMetric(other, "other")])] == [one.label, "other"]
 
 
 def test_the_same_twice_differs_in_nothing() -> None:
     one = NuggetRecall()
     for twice in ([one, one], [NuggetRecall(), NuggetRecall()], "faithfulness,faithfulness"):
         with pytest.raises(InputError, match=r"scores are told apart by this label$"):
-            resolve(twice)
+            resolve_metrics(twice)
 
 
 def test_two_functions_of_one_name_are_refused() -> None:
@@ -95,8 +95,8 @@ def test_two_functions_of_one_name_are_refused() -> None:
         return False
 
     with pytest.raises(InputError, match=r"'mine' is given twice.*differ in function"):
-        resolve([one, other])
-    assert [each.label for each in resolve([one, LabelledMetric(other, "theirs")])] == ["mine", "theirs"]
+        resolve_metrics([one, other])
+    assert [each.label for each in resolve_metrics([one, LabelledMetric(other, "theirs")])] == ["mine", "theirs"]
 
 
 def test_all_but_the_label_is_the_metrics() -> None:
@@ -118,8 +118,8 @@ def test_all_but_the_label_is_the_metrics() -> None:
 def test_a_score_without_a_value_has_the_label_too() -> None:
     found = asyncio.run(LabelledMetric(Faithfulness(), "mine").score(Sample(), reader()))
     assert found.metric == "mine"
-    assert found.unscored is not None
-    assert found.unscored.cause is Cause.MISSING_INPUT
+    assert found.error is not None
+    assert found.error.cause is Cause.MISSING_INPUT
     original = asyncio.run(LabelledMetric(named("ragchecker:recall@original"), "mine").score(Sample(), reader()))
     assert original.metric == "mine"
 
@@ -142,6 +142,6 @@ def test_options_of_forty_characters_are_shown() -> None:
     for length, shown in ((38, True), (39, False)):  # with two quotation marks
         one, other = AspectCritique("a", "x" * length), AspectCritique("a", "y")
         with pytest.raises(InputError) as raised:
-            resolve([one, other])
+            resolve_metrics([one, other])
         assert ("They differ in definition ('xx" in str(raised.value)) is shown
         assert ("They differ in definition: give" in str(raised.value)) is not shown

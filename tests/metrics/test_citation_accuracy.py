@@ -95,4 +95,4 @@ async def test_only_the_passages_that_are_cited_are_read_while_all_is_right():
 )
 async def test_an_answer_that_cites_nothing_has_no_score(answer, cause):
     score, _ = await measured(answer)
-    assert score.unscored.cause is cause
+    assert score.error.cause is cause

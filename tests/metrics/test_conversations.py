@@ -12,12 +12,12 @@ from assay import Context, EmbeddedJudge, Sample
 from assay._util.sync import run_sync
 from assay.evaluation.display.explanation import score_in_words
 from assay.judges.scripted import ScriptedJudge
+from assay.metrics._context_precision import ContextPrecision
+from assay.metrics._context_relevance import ContextRelevance
+from assay.metrics._context_utilization import ContextUtilization
+from assay.metrics._faithfulness import Faithfulness
+from assay.metrics._hallucination import Hallucination
 from assay.metrics.base import Metric
-from assay.metrics.context_precision import ContextPrecision
-from assay.metrics.context_relevance import ContextRelevance
-from assay.metrics.context_utilization import ContextUtilization
-from assay.metrics.faithfulness import Faithfulness
-from assay.metrics.hallucination import Hallucination
 from assay.records import Score, Turn
 
 FOUND_EARLIER = "The bridge was opened in 1932 and is 503 metres long."
@@ -67,7 +67,7 @@ def test_without_earlier_contexts_nothing_changes(history: tuple[Turn, ...]) -> 
     assert list(found.verdicts) == ["answer/contexts"]
     assert list(found.parts) == ["mean_probability"]
     without = Sample(question="q", answer="The bridge is grey.", history=history)
-    missing = score(Faithfulness(), without).unscored
+    missing = score(Faithfulness(), without).error
     assert missing is not None
     assert missing.cause == "missing_input"
 

@@ -13,8 +13,8 @@ from assay.inquiries import Inquiry, Question, Support
 from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import CitationAccuracy, NuggetRecall, metric
-from assay.metrics.grounded import Grounded, least_supported
-from assay.metrics.retrieval_calls import RetrievalCalls
+from assay.metrics._grounded import Grounded, least_supported
+from assay.metrics._retrieval_calls import RetrievalCalls
 from assay.metrics.shared_inquiries import answer_against_conversation, not_judged
 from assay.records import Claim, Context, Message, Sample, Span, ToolCall, Turn, Verdict
 

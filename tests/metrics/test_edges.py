@@ -24,7 +24,7 @@ from assay.metrics import (
     SummarizationScore,
     metric,
 )
-from assay.metrics.aspect_critique import majority
+from assay.metrics._aspect_critique import majority
 from assay.metrics.base import Metric
 from assay.metrics.shared_inquiries import with_cells
 from assay.metrics.systems import named
@@ -183,9 +183,9 @@ def test_only_what_counts_contradictions_needs_a_judge_that_tells_them() -> None
 def test_a_picture_among_the_passages_is_named_by_its_place() -> None:
     contexts = (Context(text="It is red."), Context(text="", image="page.png"))
     found = score(Faithfulness(), Sample(answer="It is red.", contexts=contexts), ScriptedJudge(support={}))
-    assert found.unscored is not None
-    assert found.unscored.cause is Cause.NEEDS_VISION
-    assert found.unscored.message.startswith("passage 2 has a picture, which faithfulness does not look at")
+    assert found.error is not None
+    assert found.error.cause is Cause.NEEDS_VISION
+    assert found.error.message.startswith("passage 2 has a picture, which faithfulness does not look at")
 
 
 def test_more_is_better_where_a_metric_does_not_say() -> None:

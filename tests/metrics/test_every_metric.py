@@ -22,20 +22,20 @@ from assay.inquiries import Inquiry
 from assay.judges.base import BaseJudge
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import METRICS, HarmonicMean
-from assay.metrics.answer_correctness import blend, counts, f_beta
-from assay.metrics.answer_directness import directness
-from assay.metrics.answer_relevancy import mean_cosine
-from assay.metrics.aspect_critique import ASPECTS, majority
-from assay.metrics.composite import harmonic_mean
-from assay.metrics.context_entity_recall import entity_recall
-from assay.metrics.context_precision import average_precision, share_useful
-from assay.metrics.faithfulness import share_supported
-from assay.metrics.grounded import probability_grounded
-from assay.metrics.hallucination import share_hallucinated
-from assay.metrics.noise_sensitivity import relevant_passages, share_noise
-from assay.metrics.nugget_recall import weighted_recall
-from assay.metrics.retrieval_calls import new_claims, share_new
-from assay.metrics.summarization_score import qa_score
+from assay.metrics._answer_correctness import blend, counts, f_beta
+from assay.metrics._answer_directness import directness
+from assay.metrics._answer_relevancy import mean_cosine
+from assay.metrics._aspect_critique import ASPECTS, majority
+from assay.metrics._composite import harmonic_mean
+from assay.metrics._context_entity_recall import entity_recall
+from assay.metrics._context_precision import average_precision, share_useful
+from assay.metrics._faithfulness import share_supported
+from assay.metrics._grounded import probability_grounded
+from assay.metrics._hallucination import share_hallucinated
+from assay.metrics._noise_sensitivity import relevant_passages, share_noise
+from assay.metrics._nugget_recall import weighted_recall
+from assay.metrics._retrieval_calls import new_claims, share_new
+from assay.metrics._summarization_score import qa_score
 from assay.records import Context, Message, Sample, Score, ToolCall
 from tests._support.laws import check_laws, laws_of
 
@@ -238,8 +238,8 @@ class Unable(BaseJudge):
 
 
 def outcome(score: Score) -> str:
-    if score.unscored is not None:
-        return str(score.unscored.cause)
+    if score.error is not None:
+        return str(score.error.cause)
     return f"{score.value:g}" if score.value in (0, 1) else SCORED
 
 
@@ -253,7 +253,7 @@ def law_name_is_the_label(name: str) -> None:
 
 async def law_complete_sample_has_the_value_of_the_formula(name: str) -> None:
     score = await METRICS[name]().score(SAMPLE, judge())
-    assert score.unscored is None
+    assert score.error is None
     assert score.value == pytest.approx(VALUES[name], abs=1e-12)
 
 
@@ -263,7 +263,7 @@ async def law_recomputing_from_what_is_stored_gives_the_same_value(name: str) ->
 
 
 async def law_documented_outcome(name: str) -> None:
-    """A case that is documented as a number must not be unscored, nor the other way round."""
+    """A case that is documented as a number must not be skipped, nor the other way round."""
     for case in CASES:
         expected = OUTCOMES[name][list(CASES).index(case)]
         found = outcome(await METRICS[name]().score(CASES[case], judge()))
@@ -296,16 +296,16 @@ async def law_missing_input_asks_nothing(name: str) -> None:
         if metric.missing(CASES[case]) is not None:
             assert not scripted.asked
             assert score.usage.calls == 0
-            if score.unscored is not None and score.unscored.cause == Cause.MISSING_INPUT:
-                assert any(repr(field) in score.unscored.message for field in metric.needs)
+            if score.error is not None and score.error.cause == Cause.MISSING_INPUT:
+                assert any(repr(field) in score.error.message for field in metric.needs)
 
 
-async def law_failed_judge_is_unscored_with_its_cause(name: str) -> None:
+async def law_failed_judge_is_skipped_with_its_cause(name: str) -> None:
     for cause in (Cause.PARSE, Cause.TIMEOUT, Cause.REFUSED):
         score = await METRICS[name]().score(SAMPLE, failing(cause))
         assert score.value is None
-        assert score.unscored is not None
-        assert (score.unscored.cause, score.unscored.raw) == (cause, "???")
+        assert score.error is not None
+        assert (score.error.cause, score.error.raw) == (cause, "???")
 
 
 async def law_one_failed_inquiry_is_never_a_number(name: str) -> None:
@@ -317,8 +317,8 @@ async def law_one_failed_inquiry_is_never_a_number(name: str) -> None:
 
 async def law_judge_that_cannot_is_never_asked(name: str) -> None:
     score = await METRICS[name]().score(SAMPLE, Unable())
-    assert score.unscored is not None
-    assert score.unscored.cause == Cause.JUDGE_CANNOT
+    assert score.error is not None
+    assert score.error.cause == Cause.JUDGE_CANNOT
 
 
 async def law_score_is_in_range_says_who_judged_and_survives_json(name: str) -> None:

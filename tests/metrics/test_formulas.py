@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.metrics.answer_correctness import blend, counts, f_beta
-from assay.metrics.answer_relevancy import mean_cosine
-from assay.metrics.aspect_critique import majority
-from assay.metrics.composite import harmonic_mean
-from assay.metrics.context_entity_recall import distinct, entity_recall
-from assay.metrics.context_precision import average_precision, share_useful
-from assay.metrics.faithfulness import share_supported
-from assay.metrics.hallucination import share_hallucinated
-from assay.metrics.noise_sensitivity import relevant_passages, share_noise
-from assay.metrics.summarization_score import conciseness, qa_score
+from assay.metrics._answer_correctness import blend, counts, f_beta
+from assay.metrics._answer_relevancy import mean_cosine
+from assay.metrics._aspect_critique import majority
+from assay.metrics._composite import harmonic_mean
+from assay.metrics._context_entity_recall import distinct, entity_recall
+from assay.metrics._context_precision import average_precision, share_useful
+from assay.metrics._faithfulness import share_supported
+from assay.metrics._hallucination import share_hallucinated
+from assay.metrics._noise_sensitivity import relevant_passages, share_noise
+from assay.metrics._summarization_score import conciseness, qa_score
 from assay.records import Cell, Verdict
 
 LETTERS = {"s": "supported", "c": "contradicted", "n": "not_mentioned", "u": "useful", "-": "not_useful"}

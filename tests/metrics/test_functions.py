@@ -13,14 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay import Sample, Score, Verdict, evaluate
+from assay import Sample, Score, evaluate
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.evaluation.score_sample import score_sample
 from assay.inquiries import Inquiry, Question, RatingResult
 from assay.judges.base import BaseJudge
 from assay.judges.protocol import Answer
 from assay.metrics import Metric, metric
-from assay.records import Context, Turn, Unscored, Usage
+from assay.records import Context, ScoreError, Turn, Usage, Verdict
 
 SAMPLE = Sample(
     question="Where is Ulm?",
@@ -70,7 +70,7 @@ async def polite(answer: str, judge: Any) -> Verdict:
 async def value_of(made: Metric, sample: Sample = SAMPLE, judge: BaseJudge | None = None) -> Any:
     scored = await score_sample(sample, [made], judge or Asked())
     score = scored.scores[made.label]
-    return score.value if score.unscored is None else (score.unscored.cause, score.unscored.message)
+    return score.value if score.error is None else (score.error.cause, score.error.message)
 
 
 def returning(value: Any, **options: Any) -> Metric:
@@ -168,7 +168,7 @@ async def test_a_level_is_a_value_in_the_range_of_its_metric() -> None:
 
 
 async def test_a_reason_in_place_of_a_number() -> None:
-    reason = Unscored(cause=Cause.NOT_APPLICABLE, message="no numbers to compare")
+    reason = ScoreError(cause=Cause.NOT_APPLICABLE, message="no numbers to compare")
     assert await value_of(returning(reason)) == (Cause.NOT_APPLICABLE, "no numbers to compare")
 
 
@@ -234,7 +234,7 @@ async def test_labels_of_ones_own_count_by_the_first() -> None:
     assert await value_of(formal, judge=Asked("rude")) == 0.0
 
 
-async def test_a_failed_question_is_unscored_for_its_reason() -> None:
+async def test_a_failed_question_is_skipped_for_its_reason() -> None:
     failing = Asked(lambda question: JudgeFailure(Cause.TIMEOUT, "too slow"))
     assert await value_of(polite, judge=failing) == (Cause.TIMEOUT, "too slow")
 
@@ -243,7 +243,7 @@ def test_an_own_question_is_cached_and_explained(tmp_path):
     rows = [{"id": "a", "answer": "Thank you!"}]
     first = evaluate(rows, [polite], judge := Asked(), store=tmp_path)
     again = evaluate(rows, [polite], Asked(), store=tmp_path)
-    assert (len(judge.asked), again.reused, again.usage.calls) == (1, 1, 0)
+    assert (len(judge.asked), again.cache_hits, again.usage.calls) == (1, 1, 0)
     text = str(first.explain("a"))
     assert "polite = 1.000" in text
     assert "yes" in text.splitlines()[-1]

@@ -19,7 +19,7 @@ from assay.judges.cache import JudgementCache
 from assay.judges.llm.judge import Reply, Request
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.joint_inquiries import Fusing, may_hold, members_of
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 from assay.records import Claim, Context, Sample, Span
 from assay.records.images import Image
 from assay.store.store import Store
@@ -35,8 +35,8 @@ SAMPLE = Sample(
 
 
 async def scores(judge: Any, metrics: str = METRICS, sample: Sample = SAMPLE) -> dict[str, Any]:
-    scored = await score_sample(sample, resolve(metrics.split(",")), judge)
-    return {name: (score.value, score.unscored and score.unscored.cause) for name, score in scored.scores.items()}
+    scored = await score_sample(sample, resolve_metrics(metrics.split(",")), judge)
+    return {name: (score.value, score.error and score.error.cause) for name, score in scored.scores.items()}
 
 
 async def test_scores_are_those_of_single_readings_for_fewer_calls() -> None:
@@ -58,8 +58,8 @@ async def test_what_a_metric_finds_depends_on_no_other(name: str) -> None:
             item["reason"] = str(hash(prompt.material))
         return reply
 
-    together = await score_sample(SAMPLE, resolve(METRICS.split(",")), Plain(marks).with_asking("fused"))
-    alone = await score_sample(SAMPLE, resolve(name), Plain(marks).with_asking("fused"))
+    together = await score_sample(SAMPLE, resolve_metrics(METRICS.split(",")), Plain(marks).with_asking("fused"))
+    alone = await score_sample(SAMPLE, resolve_metrics(name), Plain(marks).with_asking("fused"))
     assert alone.scores[name].verdicts == together.scores[name].verdicts
 
 
@@ -184,7 +184,7 @@ def test_auto_obeys_what_is_stored_for_this_wording(tmp_path: Path, monkeypatch:
     assert fusing.fused_groups(judge.with_asking("separate"), store) == frozenset()
     assert fusing.fused_groups(judge.with_asking("fused"), store) == set(fusing.GROUPS)
     assert fusing.fused_groups(judge.with_guidance({"support": "Prices count."}), store) == frozenset()
-    fusing.store_check(judge, store, "answer", {"verdict": "cannot tell"})
+    fusing.store_check(judge, store, "answer", {"verdict": "inconclusive"})
     assert fusing.fused_groups(judge, store) == frozenset()
     fusing.store_check(judge, store, "answer", {"verdict": "agrees"})
     monkeypatch.setattr(fused_inquiry, "TASK", fused_inquiry.TASK + " Be quick.")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from assay import evaluate
 from assay.metrics import METRICS
-from assay.metrics.grounded import least_supported, probability_grounded
-from assay.metrics.noise_sensitivity import expected_noise
+from assay.metrics._grounded import least_supported, probability_grounded
+from assay.metrics._noise_sensitivity import expected_noise
 from assay.metrics.shared_inquiries import expected_share
 from assay.records import Cell, Verdict
 from tests._support.unsure import SAMPLE, Unsure, expects, said
@@ -106,8 +106,8 @@ def test_a_probability_that_is_none_is_the_judges_mistake(odd: Any) -> None:
     (row,) = evaluate([SAMPLE], ["faithfulness"], Odd(), store=None)
     score = row.scores["faithfulness"]
     assert score.value is None
-    assert score.unscored is not None
-    assert f"the probability {odd!r} is not in [0, 1]" in score.unscored.message
+    assert score.error is not None
+    assert f"the probability {odd!r} is not in [0, 1]" in score.error.message
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def test_what_is_said_of_one_passage_is_held_to_the_same(cell: Cell, said: str) 
     (row,) = evaluate([SAMPLE], ["noise_sensitivity_relevant"], Odd(), store=None)
     score = row.scores["noise_sensitivity_relevant"]
     assert score.value is None
-    assert score.unscored is not None
-    assert said in score.unscored.message
+    assert score.error is not None
+    assert said in score.error.message
 
 
 async def test_a_citation_of_no_passage_is_expected_to_be_wrong() -> None:

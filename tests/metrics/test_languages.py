@@ -1,4 +1,4 @@
-"""Rows whose language nobody said: what a judge does not read is unscored, and what is doubtful counts as said."""
+"""Rows whose language nobody said: what a judge does not read is skipped, and what is doubtful counts as said."""
 
 from __future__ import annotations
 
@@ -57,32 +57,32 @@ FRENCH = sample(SENTENCES["fr"][0], *SENTENCES["fr"])
 MIXED = sample(ENGLISH[0], *SENTENCES["fr"], question=ENGLISH[3])
 
 
-async def test_a_french_row_is_unscored_and_says_why() -> None:
+async def test_a_french_row_is_skipped_and_says_why() -> None:
     score = await Faithfulness().score(FRENCH, judge := EnglishOnly())
-    assert score.unscored is not None
-    assert score.unscored.cause is Cause.LANGUAGE
-    assert score.unscored.message.startswith("in 'fr', as it seems: answer and contexts; reads English, not 'fr'; ")
-    assert 'language="en"' in score.unscored.message
+    assert score.error is not None
+    assert score.error.cause is Cause.LANGUAGE
+    assert score.error.message.startswith("in 'fr', as it seems: answer and contexts; reads English, not 'fr'; ")
+    assert 'language="en"' in score.error.message
     assert judge.asked == []
 
 
 async def test_every_text_that_a_metric_reads_must_be_readable() -> None:
     score = await Faithfulness().score(MIXED, EnglishOnly())  # English answer, French passages
-    assert score.unscored is not None
-    assert score.unscored.message.startswith("in 'fr', as it seems: contexts;")
+    assert score.error is not None
+    assert score.error.message.startswith("in 'fr', as it seems: contexts;")
     direct = await AnswerDirectness().score(MIXED, EnglishOnly())  # reads question and answer alone
-    assert direct.unscored is None
+    assert direct.error is None
 
 
 async def test_what_the_row_says_wins_over_what_is_found_out() -> None:
     said = sample(SENTENCES["fr"][0], *SENTENCES["fr"], language="en")
     assert (await Faithfulness().score(said, EnglishOnly())).value == 1.0
     english = sample(ENGLISH[0], *ENGLISH, language="fr")
-    assert (await Faithfulness().score(english, EnglishOnly())).unscored is not None
+    assert (await Faithfulness().score(english, EnglishOnly())).error is not None
 
 
 async def test_doubtful_texts_count_as_english() -> None:
-    assert (await Faithfulness().score(sample("Paris.", "Paris, London, Rome."), EnglishOnly())).unscored is None
+    assert (await Faithfulness().score(sample("Paris.", "Paris, London, Rome."), EnglishOnly())).error is None
 
 
 async def test_short_texts_are_looked_at_together() -> None:
@@ -96,8 +96,8 @@ async def test_a_doubtful_text_counts_as_the_rest_of_the_row() -> None:
     short = replace(sample("À neuf heures.", *SENTENCES["fr"], question=SENTENCES["fr"][3]), reference="Neuf heures")
     assert languages_in(short, ("answer", "reference")) == {"question": "fr", "contexts": "fr"}
     score = await SemanticSimilarity().score(short, EnglishOnly())
-    assert score.unscored is not None
-    assert score.unscored.cause is Cause.LANGUAGE
+    assert score.error is not None
+    assert score.error.cause is Cause.LANGUAGE
     # where the rest is of two languages, doubt remains
     assert languages_in(replace(short, question=ENGLISH[3]), ("answer", "reference")) == {}
 
@@ -133,8 +133,8 @@ async def test_functions_that_ask_a_judge_are_held_back_too() -> None:
         return float(language == "fr")
 
     score = await mine.score(FRENCH, EnglishOnly())
-    assert score.unscored is not None
-    assert score.unscored.cause is Cause.LANGUAGE
+    assert score.error is not None
+    assert score.error.cause is Cause.LANGUAGE
     assert (await told.score(FRENCH, EnglishOnly())).value == 1.0
 
 

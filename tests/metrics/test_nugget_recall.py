@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from assay import EmbeddedJudge
 from assay.errors import Cause, InputError
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics.nugget_recall import NuggetRecall, weighted_recall
+from assay.metrics._nugget_recall import NuggetRecall, weighted_recall
 from assay.records import Context, Sample, Score
 
 NUGGETS = [
@@ -72,9 +72,9 @@ def test_a_judge_that_cannot_weigh_reads_given_nuggets_and_says_what_it_lacks_fo
     judge = EmbeddedJudge()
     assert score(NuggetRecall(), judge=judge).value is not None
     other = score(NuggetRecall(), replace(SAMPLE, metadata={}, reference="It opened in 1990."), judge)
-    assert other.unscored is not None
-    assert other.unscored.cause is Cause.JUDGE_CANNOT
-    assert "give the rows nuggets with their importance" in other.unscored.message
+    assert other.error is not None
+    assert other.error.cause is Cause.JUDGE_CANNOT
+    assert "give the rows nuggets with their importance" in other.error.message
 
 
 @pytest.mark.parametrize(
@@ -87,17 +87,17 @@ def test_a_judge_that_cannot_weigh_reads_given_nuggets_and_says_what_it_lacks_fo
 )
 def test_wrong_nuggets_are_named(nuggets: Any, said: str) -> None:
     found = score(NuggetRecall(), replace(SAMPLE, metadata={"nuggets": nuggets}))
-    assert found.unscored is not None
-    assert found.unscored.cause is Cause.MISSING_INPUT
-    assert said in found.unscored.message
+    assert found.error is not None
+    assert found.error.cause is Cause.MISSING_INPUT
+    assert said in found.error.message
 
 
-def test_nothing_to_weigh_is_unscored() -> None:
+def test_nothing_to_weigh_is_skipped() -> None:
     none = score(NuggetRecall(), replace(SAMPLE, metadata={"nuggets": []}))
     okay = score(NuggetRecall(okay=0), replace(SAMPLE, metadata={"nuggets": [{"text": "a", "importance": "okay"}]}))
-    assert none.unscored is not None
-    assert okay.unscored is not None
-    assert (none.unscored.cause, okay.unscored.cause) == (Cause.NO_CLAIMS, Cause.NOT_APPLICABLE)
+    assert none.error is not None
+    assert okay.error is not None
+    assert (none.error.cause, okay.error.cause) == (Cause.NO_CLAIMS, Cause.NOT_APPLICABLE)
 
 
 def test_parameters_are_checked() -> None:

@@ -29,7 +29,7 @@ from assay.metrics import (
     SemanticSimilarity,
     SummarizationScore,
 )
-from assay.metrics.aspect_critique import ASPECTS, Field, material_of
+from assay.metrics._aspect_critique import ASPECTS, Field, material_of
 from assay.records import Context, Sample
 from tests.metrics.test_grounded import Unsure
 
@@ -126,18 +126,18 @@ async def test_one_text_without_claims_makes_the_factual_part_0(claims: Any, cou
     assert judge.asked["support"] == 0
 
 
-async def test_no_claims_anywhere_is_unscored() -> None:
+async def test_no_claims_anywhere_is_skipped() -> None:
     score = await AnswerCorrectness().score(SAMPLE, correctness_judge(claims=lambda _: []))
-    assert score.unscored is not None
-    assert score.unscored.cause == Cause.NO_CLAIMS
+    assert score.error is not None
+    assert score.error.cause == Cause.NO_CLAIMS
 
 
 async def test_judge_without_embeddings_is_told_how_to_do_without() -> None:
     judge = ScriptedJudge(support=lambda *_: "supported")
     score = await AnswerCorrectness().score(SAMPLE, judge)
-    assert score.unscored is not None
-    assert score.unscored.cause == Cause.JUDGE_CANNOT
-    assert "weights=(1, 0)" in score.unscored.message
+    assert score.error is not None
+    assert score.error.cause == Cause.JUDGE_CANNOT
+    assert "weights=(1, 0)" in score.error.message
     assert (await AnswerCorrectness(weights=(1, 0)).score(SAMPLE, judge)).value == 1.0
 
 
@@ -164,11 +164,11 @@ async def test_relevancy_may_be_negative() -> None:
     assert (await AnswerRelevancy().score(SAMPLE, judge)).value == -0.25
 
 
-async def test_judge_that_writes_no_question_leaves_relevancy_unscored() -> None:
+async def test_judge_that_writes_no_question_leaves_relevancy_skipped() -> None:
     judge = ScriptedJudge(back_questions=lambda _: [], similarity=lambda *_: 1.0)
     score = await AnswerRelevancy().score(SAMPLE, judge)
-    assert score.unscored is not None
-    assert score.unscored.cause == Cause.PARSE
+    assert score.error is not None
+    assert score.error.cause == Cause.PARSE
 
 
 # ---- aspect_critique -------------------------------------------------------------------------------------------
@@ -238,11 +238,11 @@ async def test_recall_of_an_empty_retrieval_asks_only_for_claims() -> None:
     assert judge.asked == {"claims": 1}
 
 
-async def test_recall_of_a_reference_without_claims_is_unscored() -> None:
+async def test_recall_of_a_reference_without_claims_is_skipped() -> None:
     judge = ScriptedJudge(claims=lambda _: [], support={})
     score = await ContextRecall().score(Sample(contexts=(), reference="Who knows?"), judge)
-    assert score.unscored is not None
-    assert score.unscored.cause == Cause.NO_CLAIMS
+    assert score.error is not None
+    assert score.error.cause == Cause.NO_CLAIMS
 
 
 async def test_entity_recall_of_an_empty_retrieval_asks_only_about_the_reference() -> None:
@@ -253,11 +253,11 @@ async def test_entity_recall_of_an_empty_retrieval_asks_only_about_the_reference
     assert judge.asked == {"entities": 1}
 
 
-async def test_reference_without_entities_is_unscored() -> None:
+async def test_reference_without_entities_is_skipped() -> None:
     judge = ScriptedJudge(entities=lambda text: ["Ulm"] if "Ulm" in text else [])
     score = await ContextEntityRecall().score(Sample(contexts=(Context(text="Ulm."),), reference="He left."), judge)
-    assert score.unscored is not None
-    assert score.unscored.cause == Cause.NOT_APPLICABLE
+    assert score.error is not None
+    assert score.error.cause == Cause.NOT_APPLICABLE
 
 
 # ---- composite -------------------------------------------------------------------------------------------------
@@ -269,10 +269,10 @@ async def test_composite_names_every_part_without_a_value() -> None:
         similarity=lambda *_: 1.0,
     )  # fmt: skip
     score = await HarmonicMean(AnswerRelevancy(), Faithfulness()).score(SAMPLE, judge)
-    assert score.unscored is not None
-    assert score.unscored.cause == Cause.TIMEOUT
-    assert "answer_relevancy: slow" in score.unscored.message
-    assert "faithfulness: the answer makes no" in score.unscored.message
+    assert score.error is not None
+    assert score.error.cause == Cause.TIMEOUT
+    assert "answer_relevancy: slow" in score.error.message
+    assert "faithfulness: the answer makes no" in score.error.message
 
 
 async def test_composite_counts_negative_values_as_0() -> None:
@@ -291,9 +291,9 @@ async def test_composite_pays_for_its_parts() -> None:
 
 async def test_composite_says_which_part_the_judge_cannot_do() -> None:
     score = await HarmonicMean(Faithfulness(), AnswerCorrectness()).score(SAMPLE, ScriptedJudge(support={}))
-    assert score.unscored is not None
-    assert score.unscored.message.startswith("answer_correctness: ")
-    assert "weights=(1, 0)" in score.unscored.message
+    assert score.error is not None
+    assert score.error.message.startswith("answer_correctness: ")
+    assert "weights=(1, 0)" in score.error.message
 
 
 @pytest.mark.parametrize(

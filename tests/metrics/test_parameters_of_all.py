@@ -10,7 +10,7 @@ import pytest
 
 from assay.errors import InputError
 from assay.metrics import AspectCritique, Metric, systems
-from assay.metrics.names import names, resolve
+from assay.metrics.names import names, resolve_metrics
 from tests._support.laws import check_laws
 
 pytestmark = pytest.mark.long
@@ -37,7 +37,7 @@ def refuses_another_kind(metric: Metric, parameter: str) -> None:
 
 @pytest.mark.parametrize("system", [*systems.SYSTEMS, "own"])
 def test_a_parameter_of_another_kind_is_refused_by_name(system: str) -> None:
-    found = {type(metric): metric for name in names_of(system) for metric in resolve(name)}
+    found = {type(metric): metric for name in names_of(system) for metric in resolve_metrics(name)}
     checks = {
         f"{kind.__name__}.{name}": (metric, name) for kind, metric in found.items() for name in parameters(metric)
     }

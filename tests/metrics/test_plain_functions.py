@@ -10,7 +10,7 @@ import pytest
 from assay import ScriptedJudge, evaluate
 from assay.errors import Cause, InputError
 from assay.inquiries import Question
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 
 ROWS = [{"question": "Where is Ulm?", "answer": "On the Danube."}]
 
@@ -76,7 +76,7 @@ def test_a_plain_function_is_a_metric() -> None:
 
 
 def test_one_function_needs_no_list() -> None:
-    assert [metric.label for metric in resolve(short)] == ["short"]
+    assert [metric.label for metric in resolve_metrics(short)] == ["short"]
 
 
 def test_an_async_function_asks_the_judge() -> None:
@@ -92,10 +92,10 @@ def test_a_field_with_a_default_is_optional() -> None:
     assert score_of(optional).value == 1.0  # the row has no reference
 
 
-def test_a_wrong_value_is_unscored_and_names_the_function() -> None:
-    unscored = score_of(wrong_return).unscored
-    assert unscored.cause is Cause.BUG
-    assert "wrong_return returned list" in unscored.message
+def test_a_wrong_value_is_skipped_and_names_the_function() -> None:
+    error = score_of(wrong_return).error
+    assert error.cause is Cause.BUG
+    assert "wrong_return returned list" in error.message
 
 
 @pytest.mark.parametrize(
@@ -121,4 +121,4 @@ def test_a_wrong_value_is_unscored_and_names_the_function() -> None:
 )
 def test_other_callables_are_refused_before_anything_is_asked(function: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        resolve([function])
+        resolve_metrics([function])

@@ -191,8 +191,8 @@ async def test_scores_of_claims_name_what_was_not_judged(name: str, left: tuple[
 async def test_scores_without_claims_name_all_of_the_text(name: str) -> None:
     judge = ScriptedJudge(claims=lambda text: [], support={}, similarity=lambda *_: 0.5)
     score = await METRICS[name]().score(SAID, judge)
-    assert score.unscored is not None
-    assert score.unscored.cause is Cause.NO_CLAIMS
+    assert score.error is not None
+    assert score.error.cause is Cause.NO_CLAIMS
     answer, reference = ("Sure!", "He was born in Ulm."), ("He was born in Ulm.", "Is that all?")
     wanted = {"faithfulness": answer, "hallucination": answer, "context_recall": reference}
     assert score.texts["not_judged"] == wanted.get(name, (*answer, *reference))

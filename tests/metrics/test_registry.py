@@ -11,7 +11,7 @@ import pytest
 from assay import evaluate
 from assay.errors import InputError
 from assay.metrics import METRICS, AnswerCorrectness, ContextRecall, Faithfulness, Hallucination, Metric
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from assay.metrics.names import resolve
     ],
 )
 def test_resolve_takes_names_and_metrics(spec: Any, labels: list[str]) -> None:
-    metrics = resolve(spec)
+    metrics = resolve_metrics(spec)
     assert [metric.label for metric in metrics] == labels
     assert all(isinstance(metric, Metric) for metric in metrics)
 
@@ -51,7 +51,7 @@ def test_resolve_takes_names_and_metrics(spec: Any, labels: list[str]) -> None:
 )
 def test_what_cannot_be_resolved_says_so(spec: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        resolve(spec)
+        resolve_metrics(spec)
 
 
 def test_metrics_are_values() -> None:
@@ -114,7 +114,7 @@ def test_metrics_of_other_packages_go_by_their_names(tmp_path: Path, judge: Any)
     rows = [{"answer": "A short one."}]
     result = evaluate(rows, "mypkg_short, mypkg_long", judge, store=tmp_path / "store")
     assert {name: summary.mean for name, summary in result.metrics.items()} == {"mypkg_short": 1.0, "mypkg_long": 0.0}
-    assert resolve("faithfulness") == (Faithfulness(),)  # ours is not replaced
+    assert resolve_metrics("faithfulness") == (Faithfulness(),)  # ours is not replaced
 
 
 @pytest.mark.usefixtures("package")
@@ -131,7 +131,7 @@ def test_metrics_of_other_packages_go_by_their_names(tmp_path: Path, judge: Any)
 )
 def test_what_is_wrong_with_another_package_is_said(name: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        resolve(name)
+        resolve_metrics(name)
 
 
 @pytest.mark.usefixtures("package")

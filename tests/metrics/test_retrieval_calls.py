@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics import retrieval_calls
-from assay.metrics.retrieval_calls import RetrievalCalls, duplicates, new_claims, query_of, share_new, stopping
+from assay.metrics import _retrieval_calls as retrieval_calls
+from assay.metrics._retrieval_calls import RetrievalCalls, duplicates, new_claims, query_of, share_new, stopping
 from assay.records import Cell, Message, Sample, ToolCall, Verdict
 from tests._support import linear
 
@@ -118,5 +118,5 @@ async def test_only_the_tools_that_retrieve() -> None:
 )
 async def test_what_cannot_be_measured(sample: Sample, cause: str) -> None:
     score = await RetrievalCalls().score(sample, JUDGE)
-    assert score.unscored is not None
-    assert score.unscored.cause == cause
+    assert score.error is not None
+    assert score.error.cause == cause

@@ -19,7 +19,7 @@ from assay.metrics import (
     NoiseSensitivity,
     SummarizationScore,
 )
-from assay.metrics.composite import harmonic_mean
+from assay.metrics._composite import harmonic_mean
 from assay.records import Context, Sample
 
 

@@ -9,11 +9,11 @@ import pytest
 from assay import Context, EmbeddedJudge, Sample
 from assay._util.sync import run_sync
 from assay.evaluation.display.explanation import score_in_words
+from assay.metrics._context_relevance import ContextRelevance
+from assay.metrics._faithfulness import Faithfulness
+from assay.metrics._grounded import Grounded
+from assay.metrics._hallucination import Hallucination
 from assay.metrics.base import Metric
-from assay.metrics.context_relevance import ContextRelevance
-from assay.metrics.faithfulness import Faithfulness
-from assay.metrics.grounded import Grounded
-from assay.metrics.hallucination import Hallucination
 from assay.records import Message, Score, ToolCall, Turn
 
 LENGTH = "The bridge is 503 metres long."
@@ -52,7 +52,7 @@ def test_what_no_tool_said_is_not_faithful() -> None:
 def test_contexts_that_are_known_stay_what_counts() -> None:
     of_contexts = score(Faithfulness(), replace(AGENT, contexts=(Context(text=LENGTH),)))
     assert (of_contexts.value, list(of_contexts.verdicts)) == (0.0, ["answer/contexts"])
-    nothing = score(Faithfulness(), replace(AGENT, contexts=())).unscored
+    nothing = score(Faithfulness(), replace(AGENT, contexts=())).error
     assert nothing is not None
     assert nothing.cause == "no_context"
     earlier = Turn(question="q", answer="a", contexts=(Context(text=LENGTH),))
@@ -61,12 +61,12 @@ def test_contexts_that_are_known_stay_what_counts() -> None:
 
 @pytest.mark.parametrize("messages", [(), WAY[:1], (Message(role="assistant", tool_calls=(ToolCall(name="year"),)),)])
 def test_without_an_output_the_contexts_are_missing(messages: tuple[Message, ...]) -> None:
-    missing = score(Faithfulness(), replace(AGENT, messages=messages)).unscored
+    missing = score(Faithfulness(), replace(AGENT, messages=messages)).error
     assert missing is not None
     assert missing.cause == "missing_input"
 
 
 def test_metrics_of_the_retrieval_do_not_read_tools() -> None:
-    missing = score(ContextRelevance(), AGENT).unscored
+    missing = score(ContextRelevance(), AGENT).error
     assert missing is not None
     assert missing.cause == "missing_input"

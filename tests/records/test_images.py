@@ -17,7 +17,7 @@ import pytest
 from assay.data import open_data
 from assay.errors import Cause, InputError
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 from assay.records import Context, Evidence, Sample, Score, Span, Turn, Verdict
 from assay.records.field_names import context_text
 from assay.records.images import MOST_BYTES, data_uri, image_in_text, image_of, kind_of, load, within
@@ -219,16 +219,16 @@ def test_the_content_hash_sees_pictures_and_is_the_old_one_without() -> None:
 def test_metrics_of_texts_alone_have_no_value_where_a_passage_is_a_picture() -> None:
     judge = ScriptedJudge(support=lambda claim, passage: "supported", sees=True)
     sample = Sample(question="q", answer="It is so.", contexts=(Context(text="t"), Context(text="c", image=URI)))
-    (metric,) = resolve("faithfulness")
+    (metric,) = resolve_metrics("faithfulness")
     score = asyncio.run(metric.score(sample, judge))
-    assert score.unscored is not None
-    assert score.unscored.cause is Cause.NEEDS_VISION
-    assert "passage 2 has a picture" in score.unscored.message
+    assert score.error is not None
+    assert score.error.cause is Cause.NEEDS_VISION
+    assert "passage 2 has a picture" in score.error.message
     assert judge.asked == {}
     told = Turn(question="p", answer="a", contexts=(Context(text="c", image=URI),))
     earlier = replace(sample, contexts=(Context(text="t"),), history=(told,))
     assert "passage of an earlier turn" in str(asyncio.run(metric.score(earlier, judge)))
-    (other,) = resolve("context_relevance")  # which reads no history
+    (other,) = resolve_metrics("context_relevance")  # which reads no history
     assert asyncio.run(other.score(earlier, ScriptedJudge(usefulness=lambda question, passage: True))).value == 1.0
 
 

@@ -26,10 +26,10 @@ from assay.records import (
     Sample,
     Score,
     ScoredSample,
+    ScoreError,
     Span,
     ToolCall,
     Turn,
-    Unscored,
     Usage,
     Verdict,
 )
@@ -103,12 +103,12 @@ USAGES = st.builds(
     completion_tokens=maybe(COUNT),
     cached_tokens=maybe(COUNT),
 )
-UNSCORED = st.builds(Unscored, cause=st.sampled_from(list(Cause)), message=TEXT, raw=maybe(TEXT))
+SCORE_ERRORS = st.builds(ScoreError, cause=st.sampled_from(list(Cause)), message=TEXT, raw=maybe(TEXT))
 
 
 @st.composite
 def scores(draw: st.DrawFn) -> Score:
-    outcome: dict[str, Any] = {"value": draw(PROBABILITY)} if draw(st.booleans()) else {"unscored": draw(UNSCORED)}
+    outcome: dict[str, Any] = {"value": draw(PROBABILITY)} if draw(st.booleans()) else {"error": draw(SCORE_ERRORS)}
     if "value" in outcome:
         outcome["convention"] = draw(maybe(TEXT))
     return Score(
@@ -127,7 +127,7 @@ SCORED = st.builds(ScoredSample, sample=SAMPLES, scores=st.dictionaries(TEXT, sc
 RECORDS: dict[type[Record], st.SearchStrategy[Any]] = {
     Span: SPANS, Context: CONTEXTS, Turn: TURNS, ToolCall: TOOL_CALLS, Message: MESSAGES,
     Sample: SAMPLES, Claim: CLAIMS, Evidence: EVIDENCE, Cell: CELLS,
-    Verdict: VERDICTS, Usage: USAGES, Unscored: UNSCORED, Score: scores(), ScoredSample: SCORED,
+    Verdict: VERDICTS, Usage: USAGES, ScoreError: SCORE_ERRORS, Score: scores(), ScoredSample: SCORED,
 }  # fmt: skip
 
 
@@ -218,11 +218,11 @@ def test_a_score_refuses_what_is_outside_its_range(value: float) -> None:
 
 def test_a_score_has_a_value_or_a_reason() -> None:
     """Exactly one of the two."""
-    reason = Unscored(cause=Cause.PARSE, message="no JSON")
+    reason = ScoreError(cause=Cause.PARSE, message="no JSON")
     with pytest.raises(InputError, match="either"):
         Score(metric="m")
     with pytest.raises(InputError, match="either"):
-        Score(metric="m", value=0.5, unscored=reason)
+        Score(metric="m", value=0.5, error=reason)
     assert Score(metric="m", value=2.0, low=1.0, high=5.0).value == 2.0
 
 

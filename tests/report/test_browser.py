@@ -196,14 +196,15 @@ def test_what_is_printed_has_the_rows_and_no_tools(opened: Opened):
 
 READ = """async (place) => {
   const row = await readRow(place), side = row.sides[0];
-  return [row.text(side.q), row.text(side.a), row.text(side.r), (side.c ?? []).map((one) => row.passages.get(one[0]))];
+  const passages = (side.contexts ?? []).map((one) => row.passages[one.passage]);
+  return [columns.question[place], side.answer, side.reference, passages];
 }"""
 
 
-def test_texts_and_passages_of_other_pieces_are_those_of_the_row(
+def test_texts_and_passages_of_other_blocks_are_those_of_the_row(
     chromium: Any, two: Two, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    """Pieces of three rows: "It is blue" came with the second row, and is a passage of every other one."""
+    """Blocks of three rows: "It is blue" is a passage of every other row, and each block has it."""
     monkeypatch.setattr(packing, "ROWS", 3)
     path = write_page(report_of(two.now, two.before), tmp_path / "pieces.html")
     page = chromium.new_page()

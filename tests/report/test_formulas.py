@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from assay.records import Claim, Score, Span, Unscored, Verdict
+from assay.records import Claim, Score, ScoreError, Span, Verdict
 from assay.report.formulas import filled_in
 
 CLAIM = Claim(text="A.", span=Span(0, 2))
@@ -60,7 +60,7 @@ def test_of_other_metrics_the_counts_and_parts_are_shown():
     score = Score(metric="mine:x", value=0.25, parts={"some_part": 0.5}, verdicts={"a/b": claims("yes", "no", "no")})
     assert filled_in(score) == "0.250 from a/b: 2 no, 1 yes; some part 0.500"
     assert filled_in(Score(metric="mine:x", value=1.0)) == "1"
-    assert filled_in(Score(metric="mine:x", unscored=Unscored(cause="parse", message="m"))) == ""  # type: ignore[arg-type]
+    assert filled_in(Score(metric="mine:x", error=ScoreError(cause="parse", message="m"))) == ""  # type: ignore[arg-type]
     assert filled_in(Score(metric="mine:x", value=1.0, convention="no claims")) == "1 by convention: no claims"
 
 

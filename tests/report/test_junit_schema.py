@@ -14,7 +14,7 @@ from assay.analysis.gates.rules import GateRule
 from assay.errors import Cause
 from assay.evaluation.external_runs import result_of
 from assay.evaluation.result import Result
-from assay.records import Sample, Score, ScoredSample, Unscored
+from assay.records import Sample, Score, ScoredSample, ScoreError
 from assay.report.build import report_of
 from assay.report.junit import as_junit, write_junit
 
@@ -28,8 +28,8 @@ def result(name: str = "run", ids: tuple[str | None, ...] = ("a", "b", "c", "d")
     scores = [
         Score(metric="m", value=1.0),
         Score(metric="m", value=0.25),
-        Score(metric="m", unscored=Unscored(cause=Cause.NO_CLAIMS, message=said)),
-        Score(metric="m", unscored=Unscored(cause=Cause.TIMEOUT, message=said)),
+        Score(metric="m", error=ScoreError(cause=Cause.NO_CLAIMS, message=said)),
+        Score(metric="m", error=ScoreError(cause=Cause.TIMEOUT, message=said)),
     ]
     rows = [
         ScoredSample(sample=Sample(id=one, question=f"q{n}", answer="a"), scores={"m": score})

@@ -24,7 +24,6 @@ from assay.report.html.packed_row import Offsets, SharedValues, side_of
 from assay.report.html.page import write_page
 from assay.report.lines import slices_of
 from assay.report.markdown import write_markdown
-from assay.report.text_interning import Passages, Texts
 from tests.report.conftest import HOSTILE, METRICS, Two, judge, row
 
 
@@ -64,7 +63,7 @@ def test_the_rows_are_all_there_and_each_passage_once(file: Path, two: Two):
     assert index["question"] == [one.sample.question for one in two.now]
     assert index["v0"] == [one.scores["faithfulness"].value for one in two.now]
     assert index["b0"][0] == 1.0
-    passages = [text for new, _ in unpacked(page, "body-0")[0] for text in new]
+    passages = unpacked(page, "body-0")["passages"]
     assert len(passages) == len(set(passages))
     assert set(passages) == {context.text for one in two.now for context in one.sample.contexts or ()}
 
@@ -81,6 +80,12 @@ def test_offsets_are_those_of_utf_16(text: str, data: st.DataObject):
     assert Offsets(text)(at) == len(text[:at].encode("utf-16-le")) // 2
 
 
+def subjects_and_quotes(scored: ScoredSample) -> list[tuple[Any, Any]]:
+    """What the verdicts of a metric "m" are on and quote, as the row has it."""
+    (reading,) = side_of(scored, scored.sample, ["m"], SharedValues())["readings"]
+    return [(one["subject"], one["quotes"]) for one in reading["verdicts"]]
+
+
 @given(st.text(min_size=1, max_size=40), st.text(max_size=40), st.data())
 def test_claims_and_quotes_are_found_again_in_the_packed_row(answer: str, passage: str, data: st.DataObject):
     start = data.draw(st.integers(0, len(answer) - 1))
@@ -94,20 +99,15 @@ def test_claims_and_quotes_are_found_again_in_the_packed_row(answer: str, passag
     scored = ScoredSample(
         sample=sample, scores={"m": Score(metric="m", value=1.0, verdicts={"answer/contexts": (verdict,)})}
     )
-    texts, passages = Texts(), Passages()
-    side = side_of(scored, sample, ["m"], SharedValues(texts, passages))
-    ((_, ((_, _, _, subject, (found,)),)),) = side["v"]
-    told = texts.take()
+    ((subject, (found,)),) = subjects_and_quotes(scored)
     wide = lambda text: text.encode("utf-16-le", "surrogatepass")  # noqa: E731
-    kind, first, last = subject
-    assert kind == "c"
-    assert wide(answer)[2 * first : 2 * last] == wide(verdict.claim.text)
+    assert subject.keys() == {"claim", "place", "start", "end"}
+    assert wide(answer)[2 * subject["start"] : 2 * subject["end"]] == wide(verdict.claim.text)
     if quote.text:
-        place, first, last = found
-        assert place == 0
-        assert wide(passage)[2 * first : 2 * last] == wide(quote.text)
+        assert found["place"] == 0
+        assert wide(passage)[2 * found["start"] : 2 * found["end"]] == wide(quote.text)
     else:
-        assert told[found[0]] == ""
+        assert found == {"text": ""}
 
 
 def test_a_span_that_lies_outside_of_its_text_and_a_quote_that_stands_elsewhere_are_shown_as_texts():
@@ -118,11 +118,7 @@ def test_a_span_that_lies_outside_of_its_text_and_a_quote_that_stands_elsewhere_
     scored = ScoredSample(
         sample=sample, scores={"m": Score(metric="m", value=1.0, verdicts={"answer/contexts": (verdict,)})}
     )
-    texts = Texts()
-    ((_, ((_, _, _, subject, quotes),)),) = side_of(scored, sample, ["m"], SharedValues(texts))["v"]
-    told = texts.take()
-    assert (subject[0], told[subject[1]]) == ("t", "Far away.")
-    assert [told[one] for one in quotes[0]] == ["xyz"]
+    assert subjects_and_quotes(scored) == [({"claim": True, "text": "Far away."}, [{"text": "xyz"}])]
 
 
 def test_what_several_metrics_read_is_kept_once():
@@ -130,8 +126,8 @@ def test_what_several_metrics_read_is_kept_once():
     scores = {name: Score(metric=name, value=1.0, verdicts={"answer/contexts": (verdict,)}) for name in ("a", "b")}
     sample = Sample(question="Q?", answer="A.")
     side = side_of(ScoredSample(sample=sample, scores=scores), sample, ["a", "b"], SharedValues())
-    assert len(side["v"]) == 1
-    assert [side["s"][n][2] for n in "01"] == [[0], [0]]
+    assert len(side["readings"]) == 1
+    assert [side["scores"][n]["readings"] for n in (0, 1)] == [[0], [0]]
 
 
 def run_of(tmp_path: Path, rows: list[dict[str, Any]], name: str = "r", metrics: str = METRICS):

@@ -138,7 +138,7 @@ class LangSmithBench(ServiceBench):
             StoredScore(
                 name=one["key"],
                 value=one.get("score"),
-                cause=one["value"].removeprefix("unscored: ") if "value" in one else None,
+                cause=one["value"].partition(": ")[2] if "value" in one else None,
                 id=one["id"],
                 explanation=one.get("comment"),
                 evidence=_evidence(one["feedback_source"]["metadata"]),
@@ -171,7 +171,7 @@ class LangfuseBench(ServiceBench):
             StoredScore(
                 name=one["name"],
                 value=one["value"] if one["dataType"] == "NUMERIC" else None,
-                cause=one["value"].removeprefix("unscored: ") if one["dataType"] == "CATEGORICAL" else None,
+                cause=one["value"].partition(": ")[2] if one["dataType"] == "CATEGORICAL" else None,
                 id=one["id"],
                 explanation=one.get("comment"),
                 evidence=_evidence(one["metadata"]),
@@ -230,7 +230,7 @@ def _own(sample: str | None, scores: dict[str, dict[str, Any]]) -> Iterable[Stor
         yield StoredScore(
             name=name,
             value=score.get("value"),
-            cause=score.get("unscored", {}).get("cause"),
+            cause=score.get("error", {}).get("cause"),
             id=f"{sample}/{name}",
             evidence=[
                 {

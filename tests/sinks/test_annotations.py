@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import Cause, InputError
-from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Unscored, Verdict
+from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, ScoreError, Span, Verdict
 from assay.sinks.annotations import UNKNOWN_TIME, annotations_of, time_of
 from assay.testing.bench import exchange
 
@@ -37,8 +37,8 @@ def test_id_depends_on_target_metric_version_and_judge() -> None:
     }
     assert len(ids) == 5
     again = Score(metric="m", value=0.75, judge="a", version="1", parts={"n": 3.0})
-    unscored = Score(metric="m", unscored=Unscored(cause=Cause.TIMEOUT, message="late"), judge="a")
-    assert one(base)["id"] == one(again)["id"] == one(unscored)["id"]
+    error = Score(metric="m", error=ScoreError(cause=Cause.TIMEOUT, message="late"), judge="a")
+    assert one(base)["id"] == one(again)["id"] == one(error)["id"]
     assert uuid.UUID(str(one(base)["id"])).version == 5
 
 
@@ -97,9 +97,9 @@ def test_a_verdict_that_is_too_long_does_not_push_out_the_others() -> None:
 
 
 def test_without_texts_the_numbers_still_explain() -> None:
-    measured, _, unscored = annotations_of(exchange({}), texts=False)
+    measured, _, error = annotations_of(exchange({}), texts=False)
     assert measured.explanation == "faithfulness = 0.500 (supported 1, claims 2)"
-    assert unscored.explanation == "Not scored (timeout)"
+    assert error.explanation == "Not scored (timeout)"
     claims = [item["claim"] for item in json.loads(measured.metadata["assay.evidence"])]
     assert all(claim.startswith("sha256:") for claim in claims)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import Cause, InputError
-from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Unscored, Verdict
+from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, ScoreError, Span, Verdict
 from assay.sinks import JsonlSink, MemorySink, Sink, read_jsonl
 
 SECRET = "the secret text"
@@ -31,7 +31,7 @@ def scored(id: str = "1") -> ScoredSample:
         ),
         scores={
             "faithfulness": Score(metric="faithfulness", value=1.0, verdicts={"answer/contexts": (verdict,)}),
-            "other": Score(metric="other", unscored=Unscored(cause=Cause.PARSE, message=SECRET, raw=SECRET)),
+            "other": Score(metric="other", error=ScoreError(cause=Cause.PARSE, message=SECRET, raw=SECRET)),
         },
     )
 
@@ -110,7 +110,7 @@ def test_without_texts_no_text_is_in_any_byte(tmp_path: Path) -> None:
     verdict = row["scores"]["faithfulness"]["verdicts"]["answer/contexts"][0]
     assert (verdict["label"], verdict["probability"]) == ("supported", 0.9)
     assert verdict["claim"]["text"] == row["sample"]["question"]  # equal texts have equal hashes
-    assert row["scores"]["other"]["unscored"]["cause"] == "parse"
+    assert row["scores"]["other"]["error"]["cause"] == "parse"
 
 
 def test_half_an_emoji_is_written(tmp_path: Path) -> None:

@@ -79,10 +79,10 @@ def test_two_sinks_of_one_kind_are_told_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("status", ["abandoned", "failed"])
-def test_partial_answers_reach_sinks_as_unscored(tmp_path: Path, status: str) -> None:
+def test_partial_answers_reach_sinks_as_skipped(tmp_path: Path, status: str) -> None:
     memory = MemorySink()
     rows = [Sample(id="x", question="q", answer="par", contexts=(), status=status)]  # type: ignore[arg-type]
     evaluate(rows, ["faithfulness"], ScriptedJudge(), store=tmp_path / "s", sinks=[memory], progress=False)
-    unscored = memory.written[0].scores["faithfulness"].unscored
-    assert unscored is not None
-    assert unscored.cause == "partial"
+    error = memory.written[0].scores["faithfulness"].error
+    assert error is not None
+    assert error.cause == "partial"

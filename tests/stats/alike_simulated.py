@@ -1,4 +1,4 @@
-"""How often `fuse-check` says what, by simulation; the table of docs/judge.md.
+"""How often `fuse-check` says what, by simulation; the table of docs/evidence/judge.md.
 
     python -m tests.stats.alike_simulated
 
@@ -54,7 +54,7 @@ def shares(times: int, rows: int, each: int, biases: list[float], own: float = O
     """How often each answer comes, of so many checks."""
     rng = np.random.default_rng(SEED)
     count = Counter(said(rng, rows, each, biases, own) for _ in range(times))
-    return {answer: count[answer] / times for answer in ("agrees", "differs", "cannot tell")}
+    return {answer: count[answer] / times for answer in ("agrees", "differs", "inconclusive")}
 
 
 def main() -> None:

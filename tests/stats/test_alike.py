@@ -19,7 +19,7 @@ def test_shares_are_counted_by_hand() -> None:
     assert found.excess.mean == pytest.approx(0.125)
     # affirmed: 2 and 1 of 4 as usual, 3 of 4 in the other way
     assert found.shift.mean == pytest.approx(0.75 - 0.375)
-    assert (found.n, found.rows, found.verdict) == (4, 4, "cannot tell")
+    assert (found.n, found.rows, found.verdict) == (4, 4, "inconclusive")
 
 
 def test_a_shift_is_seen_where_the_judge_wavers() -> None:
@@ -48,7 +48,7 @@ def test_verdicts_of_one_row_are_one_witness() -> None:
     few = alike(same, same, same, YES, rows=[n // 100 for n in range(1000)])
     assert apart is not None
     assert few is not None
-    assert (apart.verdict, few.verdict) == ("agrees", "cannot tell")
+    assert (apart.verdict, few.verdict) == ("agrees", "inconclusive")
 
 
 def test_nothing_says_nothing() -> None:

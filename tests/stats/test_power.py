@@ -204,13 +204,13 @@ def test_so_it_is_for_clusters() -> None:
 DROPS = (0.02, 0.05, 0.1, 0.15, 0.2)
 ROWS = (
     ("0 or 1, mean 0.9", Assumptions(mean=0.9)),
-    ("0 or 1, mean 0.9, one reading of ten wrong", Assumptions(mean=0.9, noise=0.1)),
+    ("0 or 1, mean 0.9, one repeat of ten wrong", Assumptions(mean=0.9, noise=0.1)),
     ("0 or 1, mean 0.7", Assumptions(mean=0.7)),
-    ("0 or 1, mean 0.7, one reading of ten wrong", Assumptions(mean=0.7, noise=0.1)),
+    ("0 or 1, mean 0.7, one repeat of ten wrong", Assumptions(mean=0.7, noise=0.1)),
     ("graded, standard deviation 0.3", Assumptions(sd=0.3)),
-    ("graded, 0.3, readings of one row differ by 0.1", Assumptions(sd=0.3, noise=0.1)),
+    ("graded, 0.3, repeats of one row differ by 0.1", Assumptions(sd=0.3, noise=0.1)),
     ("graded, standard deviation 0.15", Assumptions(sd=0.15)),
-    ("graded, 0.15, readings of one row differ by 0.1", Assumptions(sd=0.15, noise=0.1)),
+    ("graded, 0.15, repeats of one row differ by 0.1", Assumptions(sd=0.15, noise=0.1)),
 )
 
 

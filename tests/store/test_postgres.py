@@ -23,6 +23,7 @@ from assay.evaluation.sharded.job import evaluate_in_processes
 from assay.sinks.store import StoreSink
 from assay.store.postgres import MIGRATIONS, PostgresTables
 from assay.store.schema import SCHEMA_VERSION
+from assay.store.tables import Statements
 from tests._support.servers.postgres_server import Server, server
 
 pytestmark = pytest.mark.needs(name="postgresql")
@@ -83,7 +84,7 @@ def test_what_is_scored_is_not_asked_again_and_runs_are_shared(url: str) -> None
     rerun = counting()
     rerun.durable = True
     found = assay.evaluate(ROWS, "faithfulness", rerun, store=url, run="three", progress=False)
-    assert (found.reused, sum(rerun.asked.values())) == (24, 0)
+    assert (found.cache_hits, sum(rerun.asked.values())) == (24, 0)
     with Store(url) as other:
         assert [run for run, *_ in other.runs()] == ["three", "two", "one"]
         assert assay.Result.load("two", other).metrics["faithfulness"].mean == 1.0
@@ -206,26 +207,41 @@ def test_a_store_of_an_earlier_version_is_brought_to_this_one_and_a_newer_one_re
         store.put_judgement("k", "claims", "j", b"1")
     newer = SCHEMA_VERSION + 1
     monkeypatch.setattr("assay.store.postgres.SCHEMA_VERSION", newer)
-    added = "ALTER TABLE findings ADD COLUMN seen BIGINT;; UPDATE findings SET seen = 7"
+    added = "ALTER TABLE judgements ADD COLUMN seen BIGINT;; UPDATE judgements SET seen = 7"
     monkeypatch.setitem(MIGRATIONS, SCHEMA_VERSION, added)
     for _ in range(2):
         with Store(url) as store:
-            assert store.query("SELECT seen FROM findings") == [(7,)]
+            assert store.query("SELECT seen FROM judgements") == [(7,)]
     monkeypatch.undo()
     with pytest.raises(StoreError, match=rf"written by a newer assay \(schema {newer}\); upgrade assay"):
         Store(url)
+
+
+def as_version_4(db: Statements) -> None:
+    """The tables of a store under the names that they had up to version 4."""
+    for statement in (
+        "ALTER TABLE judgements RENAME COLUMN judgement TO finding",
+        "ALTER TABLE judgements RENAME TO findings",
+        "ALTER TABLE run_judgements RENAME COLUMN judgement TO finding",
+        "ALTER TABLE run_judgements RENAME TO used",
+        "ALTER INDEX judgements_by_maker RENAME TO findings_by_maker",
+        "ALTER INDEX judgements_by_time RENAME TO findings_by_time",
+        "ALTER INDEX run_judgements_by_judgement RENAME TO used_by_finding",
+    ):
+        db.execute(statement)
 
 
 def test_a_store_of_version_3_does_not_know_how_many_rows_its_runs_had(url: str) -> None:
     with Store(url) as store:
         store.create_run("old", {})
         store.put_row("old", 1, ScoredSample(sample=Sample(id="a"), scores={}))
+        store.write(as_version_4)
         store.write(lambda db: db.execute("ALTER TABLE runs DROP COLUMN saved"))
         store.write(lambda db: db.execute("UPDATE meta SET value = '3' WHERE key = 'version'"))
     for _ in range(2):
         with Store(url) as store:
             assert store.row_counts("old") == (1, None)
-            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("4",)]
+            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("5",)]
     with Store(url) as store:
         store.create_run("new", {})
         assert store.row_counts("new") == (0, 0)
@@ -248,7 +264,7 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(url: str, monkeypatch
     with Store(url) as store:
         store.put_judgement("k", "claims", "j", b"1")
     monkeypatch.setattr("assay.store.postgres.SCHEMA_VERSION", SCHEMA_VERSION + 1)
-    added = "ALTER TABLE findings ADD COLUMN seen BIGINT;; SELECT nothing FROM nowhere"
+    added = "ALTER TABLE judgements ADD COLUMN seen BIGINT;; SELECT nothing FROM nowhere"
     monkeypatch.setitem(MIGRATIONS, SCHEMA_VERSION, added)
     with pytest.raises(StoreError, match=r"cannot be opened: .*nowhere"):
         Store(url)
@@ -258,7 +274,10 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(url: str, monkeypatch
     )
     with Store(url) as store:
         assert store.get_judgement("k") == b"1"
-        assert (store.query(columns, "finding"), store.query(columns, "seen")) == ([(2,)], [(0,)])  # also in `used`
+        assert (store.query(columns, "judgement"), store.query(columns, "seen")) == (
+            [(2,)],
+            [(0,)],
+        )
 
 
 def test_the_password_is_said_nowhere(postgresql: Server, url: str, capsys: pytest.CaptureFixture[str]) -> None:

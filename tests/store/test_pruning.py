@@ -181,7 +181,7 @@ def test_the_commands(tmp_path: Path, clock: Clock, capsys: pytest.CaptureFixtur
     store = ("--store", str(tmp_path))
     assert main_with("store", "info", *store, "--json") == 0
     told = json.loads(capsys.readouterr().out)
-    assert (told["runs"], told["rows"], told["findings"]) == (3, 6, 5)
+    assert (told["runs"], told["rows"], told["judgements"]) == (3, 6, 5)
     assert main_with("store", "prune", "--older-than", "40d", "--dry-run", *store) == 0
     assert "would delete 4 rows, 2 runs and 3 judgements" in capsys.readouterr().out
     assert main_with("store", "prune", "--older-than", "40d", "--keep", "old", *store) == 0

@@ -53,7 +53,7 @@ def test_nothing_is_pickled(tmp_path):
     assert json.loads(zlib.decompress(body))["sample"]["contexts"] == [{"text": "猫は眠る。", "metadata": {}}]
 
 
-JUDGEMENT_AND_ROW = ("finding FROM findings", "body FROM rows")
+JUDGEMENT_AND_ROW = ("judgement FROM judgements", "body FROM rows")
 
 
 # ---- what goes wrong
@@ -149,7 +149,7 @@ def spoil(path, sql: str) -> None:
 
 def test_a_judgement_that_cannot_be_read_is_missing_and_can_be_kept_again(tmp_path):
     with filled(tmp_path) as store:
-        spoil(tmp_path, "UPDATE findings SET finding = x'0102'")
+        spoil(tmp_path, "UPDATE judgements SET judgement = x'0102'")
         assert store.get_judgement("k") is None
         store.put_judgement("k", "claims", "judge", b'["b"]')
         assert store.get_judgement("k") == b'["b"]'
@@ -259,9 +259,25 @@ def test_a_store_of_version_1_is_brought_to_this_one_in_place(tmp_path):
             assert not any(name.startswith("old_") for name in tables)
 
 
+def as_version_4(path) -> None:
+    """The tables of a store under the names that they had up to version 4."""
+    for statement in (
+        "ALTER TABLE judgements RENAME COLUMN judgement TO finding",
+        "ALTER TABLE judgements RENAME TO findings",
+        "ALTER TABLE run_judgements RENAME COLUMN judgement TO finding",
+        "ALTER TABLE run_judgements RENAME TO used",
+        "DROP INDEX judgements_by_maker",
+        "DROP INDEX judgements_by_time",
+        "CREATE INDEX findings_by_maker ON findings (maker)",
+        "CREATE INDEX findings_by_time ON findings (at)",
+    ):
+        spoil(path, statement)
+
+
 def test_a_store_of_version_2_learns_when_rows_are_written(tmp_path):
     with filled(tmp_path) as store:
         started = store.run_started("run")
+    as_version_4(tmp_path)
     spoil(tmp_path, "ALTER TABLE runs DROP COLUMN saved")
     spoil(tmp_path, "CREATE TABLE loose AS SELECT place, run, number, id, body FROM rows")
     spoil(tmp_path, "DROP TABLE rows")
@@ -273,7 +289,7 @@ def test_a_store_of_version_2_learns_when_rows_are_written(tmp_path):
         with Store(tmp_path) as store:
             assert store.get_row("run", 1).scored == scored(1)
             assert store.get_judgement("k") == b'["a"]'
-            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("4",)]
+            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("5",)]
     with Store(tmp_path) as store:
         store.put_row("run", 2, scored(2))
         ((first,), (second,)) = store.query("SELECT at FROM rows ORDER BY number")
@@ -282,13 +298,14 @@ def test_a_store_of_version_2_learns_when_rows_are_written(tmp_path):
 
 def test_a_store_of_version_3_does_not_know_how_many_rows_its_runs_had(tmp_path):
     filled(tmp_path)
+    as_version_4(tmp_path)
     spoil(tmp_path, "ALTER TABLE runs DROP COLUMN saved")
     spoil(tmp_path, "UPDATE meta SET value = '3' WHERE key = 'version'")
     spoil(tmp_path, "PRAGMA user_version = 3")
     for _ in range(2):
         with Store(tmp_path) as store:
             assert store.get_row("run", 1).scored == scored(1)
-            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("4",)]
+            assert store.query("SELECT value FROM meta WHERE key = 'version'") == [("5",)]
     with Store(tmp_path) as store:
         store.put_row("run", 2, scored(2))
         assert (store.row_counts("run"), store.row_counts("run").missing) == ((2, None), 0)

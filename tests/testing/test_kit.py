@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from assay import Sample, Score, Verdict, metric
+from assay import Sample, Score, metric
 from assay.capture import RunCollector
 from assay.capture.assemble import sample_of
 from assay.errors import Cause, JudgeFailure
@@ -25,7 +25,7 @@ from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.live.protocol import Intake
 from assay.metrics import METRICS, Metric
-from assay.records import Message, ScoredSample, ToolCall, Usage
+from assay.records import Message, ScoredSample, ToolCall, Usage, Verdict
 from assay.sinks import JsonlSink, read_jsonl
 from assay.sinks.store import StoreSink
 from assay.store.store import Store
@@ -161,9 +161,9 @@ def test_what_is_wrong_with_a_metric_is_said(broken: Metric, message: str) -> No
 
 
 def test_a_metric_that_scores_nothing_is_told_to_bring_samples() -> None:
-    from assay.records import Unscored
+    from assay.records import ScoreError
 
-    nothing = made(lambda answer: Unscored(cause=Cause.NOT_APPLICABLE, message="no date in it"))
+    nothing = made(lambda answer: ScoreError(cause=Cause.NOT_APPLICABLE, message="no date in it"))
     with pytest.raises(AssertionError, match=r"none of the samples got a number .*no date in it.*pass samples="):
         check_metric(nothing)
 
@@ -300,8 +300,8 @@ def stored_scores(scores: dict[str, Any], id: str | None) -> Iterable[StoredScor
             {"label": verdict["label"], "claim": verdict["claim"]["text"], "quotes": verdict.get("evidence", [])}
             for verdict in score.get("verdicts", {}).get("answer/contexts", [])
         ]
-        unscored = score.get("unscored")
-        yield StoredScore(name, score.get("value"), unscored and unscored["cause"], id=id, evidence=evidence)
+        error = score.get("error")
+        yield StoredScore(name, score.get("value"), error and error["cause"], id=id, evidence=evidence)
 
 
 def test_the_file_sink_passes(tmp_path: Path) -> None:
@@ -386,7 +386,7 @@ class Bare(Memory):
     ("broken", "message"),
     [
         (Doubling, "check_same_write_is_one_score: scores after five equal writes"),
-        (Zeros, "check_unscored_is_no_number: .* found \\(0.0, 'timeout'\\)"),
+        (Zeros, "check_skipped_is_no_number: .* found \\(0.0, 'timeout'\\)"),
         (Closing, "check_closing_twice_is_fine: RuntimeError: closed already"),
         (Bare, "check_evidence_arrives: labels of the evidence"),
     ],

@@ -211,9 +211,9 @@ def test_the_labels_of_a_chart_are_read_where_they_stand() -> None:
 @pytest.mark.usefixtures("real")
 def test_a_picture_without_text_needs_a_judge_that_sees() -> None:
     score, _ = scored(named("multimodal:faithfulness"), rendered())
-    assert score.unscored is not None
-    assert score.unscored.cause is Cause.NEEDS_VISION
-    assert "passage 2 has a picture on which no text was found" in score.unscored.message
+    assert score.error is not None
+    assert score.error.cause is Cause.NEEDS_VISION
+    assert "passage 2 has a picture on which no text was found" in score.error.message
 
 
 @pytest.mark.long
@@ -247,7 +247,7 @@ def test_where_an_endpoint_refuses_pictures_their_text_is_read() -> None:
         assert score.value == 1.0
         assert score.verdicts["answer/contexts"][0].evidence[0].box is not None
         only_shown = asyncio.run(run(Faithfulness(reading="vision"), server.base_url))
-        assert only_shown.unscored is not None
+        assert only_shown.error is not None
 
 
 @pytest.mark.long

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import assay
+from assay._util.lazy_exports import names_by_module
 
 USES = Path(__file__).with_name("uses.py")
 
@@ -55,7 +56,7 @@ def test_every_public_name_is_known_to_type_checkers() -> None:
     source = Path(assay.__file__).read_text(encoding="utf-8")
     seen = {name: module for module, name in re.findall(r"^    from ([\w.]+) import (\w+) as \w+$", source, re.M)}
     assert seen.pop("metrics") == "assay"
-    assert seen == assay._HOME_OF
+    assert seen == names_by_module(assay._HOMES)
     assert set(assay.__all__) == {*seen, "metrics"}
     for name in assay.__all__:
         getattr(assay, name)

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import assay
-from assay import Question, Budget, Context, Sample, ScriptedJudge, Store, Verdict, aevaluate, evaluate, metric
+from assay import Budget, Context, Sample, ScriptedJudge, Store, aevaluate, evaluate, metric
+from assay.extension import Question
+from assay.records import Verdict
 from assay import evalute  # wrong
 from assay.judges.protocol import Judge
 from assay.metrics import Faithfulness, Metric

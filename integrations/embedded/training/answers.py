@@ -26,7 +26,7 @@ from signals import Signals
 
 from assay import evaluate
 from assay.judges.pairwise_support import claim_texts
-from assay.metrics.grounded import probability_grounded
+from assay.metrics._grounded import probability_grounded
 from assay.text.short_answers import aliases
 
 FOLDS = 5

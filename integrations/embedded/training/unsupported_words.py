@@ -19,7 +19,7 @@ from typing import Any
 
 from assay.judges.cache import JudgementCache
 from assay.judges.embedded.judge import EmbeddedJudge
-from assay.metrics.faithfulness import Faithfulness
+from assay.metrics._faithfulness import Faithfulness
 from assay.records import Context, Sample, Verdict
 
 NO_ERROR = "other"  # marks of style and repetition

@@ -51,6 +51,6 @@ def test_a_passage_cut_off_before_the_prompt_is_the_cause(tmp_path: Path) -> Non
     result = evaluate([row], ["context_recall", AnswerCorrectness(weights=(1, 0))], judge, store=tmp_path)
     (cause,) = find_causes(result).per_row.values()
     assert (cause.label, cause.because) == (
-        "dropped before the prompt",
+        "truncated",
         f"passage 3 has “{PURR}”, and did not stand in the prompt",
     )

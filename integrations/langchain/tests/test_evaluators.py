@@ -71,7 +71,7 @@ def test_function_has_the_shape_of_openevals() -> None:
     assert (result["key"], result["score"]) == ("faithfulness", 1.0)
     nothing = evaluator(inputs=INPUTS, outputs="Cats purr.")
     assert nothing["score"] is None
-    assert nothing["metadata"]["unscored"]["cause"] == "missing_input"
+    assert nothing["metadata"]["error"]["cause"] == "missing_input"
 
 
 def test_function_takes_references_of_datasets() -> None:
@@ -124,8 +124,8 @@ def test_string_evaluator() -> None:
     )
     result = evaluator.evaluate_strings(prediction="Cats purr.", contexts=["Cats purr. They are calm."])
     assert (result["score"], result["value"]) == (1.0, None)
-    unscored = evaluator.evaluate_strings(prediction="Cats purr.")
-    assert (unscored["score"], unscored["value"]) == (None, "missing_input")
+    error = evaluator.evaluate_strings(prediction="Cats purr.")
+    assert (error["score"], error["value"]) == (None, "missing_input")
 
 
 async def test_string_evaluator_async_and_required_reference() -> None:

@@ -15,7 +15,7 @@ from langchain.agents import create_agent
 from langchain_core.outputs import Generation, LLMResult
 from langchain_core.tools import create_retriever_tool
 
-from assay.capture import Rules
+from assay.capture import CaptureRules
 
 QUESTION = "Why do cats purr?"
 ANSWER = "Cats purr when calm."
@@ -103,7 +103,7 @@ PLACES: dict[str, Callable[[Any], tuple[Any, str]]] = {
     "payloads": lambda it: (assay_langchain.listener, "plain"),
     "prompts": lambda it: (assay_langchain.listener, "prompt_of"),
     "assembly": lambda it: (assay_langchain.listener, "sample_of"),
-    "conversations": lambda it: (it.handler.listener._finished._conversations, "complete"),
+    "conversations": lambda it: (it.handler.listener._submitter._conversations, "complete"),
 }
 
 
@@ -167,7 +167,7 @@ def test_a_rule_of_the_users_that_fails_loses_its_sample_alone(captured: Any, ki
             raise type(fault)("x")
         return sample
 
-    it = captured(rules=Rules(adjust=adjust))
+    it = captured(rules=CaptureRules(adjust=adjust))
     for question in ("good", "bad", "good as well"):
         assert kit.rag().invoke(question, config=it.config) == ANSWER
     assert sorted(sample.question for sample in it.samples) == ["good", "good as well"]

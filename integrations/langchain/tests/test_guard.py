@@ -17,7 +17,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda, RunnableParallel, RunnablePassthrough
 from langgraph.graph import END, START, MessagesState, StateGraph
 
-from assay.capture import Rules
+from assay.capture import CaptureRules
 from assay.errors import InputError
 from assay.judges.embedded.judge import EmbeddedJudge
 from assay.judges.scripted import ScriptedJudge
@@ -27,7 +27,7 @@ QUESTION = "Why do cats purr?"
 TRUE = "Cats purr when they are calm."
 FALSE = "Dogs were tamed by Napoleon in 1802."
 NO = "I did not find that."
-PASS: dict[str, Any] = {"on_timeout": "pass", "on_error": "pass", "on_unscored": "pass"}
+PASS: dict[str, Any] = {"on_timeout": "pass", "on_error": "pass", "on_skipped": "pass"}
 PASSAGES = ("Cats purr when they are calm.", "Cats also purr to heal.")
 
 
@@ -152,7 +152,7 @@ def test_keys_of_the_applications_own(kit: Any, watched: Any, answer: str, out: 
         return {"said": answer, "trace": "kept", "found": [Document(passage) for passage in PASSAGES]}
 
     it = watched()
-    rules = Rules(question_key="ask_me", answer_key="said", contexts_key="found")
+    rules = CaptureRules(question_key="ask_me", answer_key="said", contexts_key="found")
     chain = guarded(RunnableLambda(run), it.guard, rules=rules)
     result = chain.invoke({"ask_me": QUESTION, "other": "text"})
     assert (result["said"], result["trace"]) == (out, "kept")
@@ -202,20 +202,20 @@ def test_a_judge_that_hangs_goes_by_on_timeout(kit: Any, watched: Any, how: str,
         free.set()
 
 
-@pytest.mark.parametrize(("on_unscored", "out"), [("pass", TRUE), ("block", NO)])
-def test_no_contexts_go_by_on_unscored(kit: Any, watched: Any, on_unscored: Any, out: str) -> None:
-    it = watched(on_unscored=on_unscored)
+@pytest.mark.parametrize(("on_skipped", "out"), [("pass", TRUE), ("block", NO)])
+def test_no_contexts_go_by_on_skipped(kit: Any, watched: Any, on_skipped: Any, out: str) -> None:
+    it = watched(on_skipped=on_skipped)
     chain = ChatPromptTemplate.from_template("{question}") | kit.model(TRUE) | StrOutputParser()
     assert guarded(chain, it.guard).invoke({"question": QUESTION}) == out
-    assert it.decisions[0].outcome == "unscored"
+    assert it.decisions[0].outcome == "skipped"
 
 
-def test_a_capture_that_fails_goes_by_on_unscored(kit: Any, watched: Any, monkeypatch: Any) -> None:
+def test_a_capture_that_fails_goes_by_on_skipped(kit: Any, watched: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr("assay_langchain.guard._Caught.submit", lambda self, sample: 1 / 0)
     it = watched()
     assert guarded(kit.rag(llm=kit.model(TRUE)), it.guard).invoke(QUESTION) == TRUE
     assert (it.sample.question, it.sample.answer, it.sample.contexts) == (QUESTION, TRUE, None)
-    assert it.decisions[0].outcome == "unscored"
+    assert it.decisions[0].outcome == "skipped"
 
 
 class Numbered(BaseRetriever):
@@ -314,7 +314,7 @@ def test_a_chain_that_is_wired_wrongly_is_told_so(watched: Any, values: Any, mes
 def test_no_contexts_are_no_error(watched: Any, contexts: Any) -> None:
     it = watched()
     assert GuardRunnable(it.guard).invoke({"question": "q", "contexts": contexts, "answer": TRUE}) == TRUE
-    assert it.decisions[0].outcome == "unscored"
+    assert it.decisions[0].outcome == "skipped"
 
 
 # -- the shape of an output ------------------------------------------------------------------------------------------

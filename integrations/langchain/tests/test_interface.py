@@ -17,7 +17,7 @@ import pytest
 from assay_langchain import AssayCallbackHandler
 from langchain_core.runnables import RunnableLambda
 
-from assay.capture import Rules
+from assay.capture import CaptureRules
 from assay.errors import InputError
 from assay.judges.scripted import ScriptedJudge
 from assay.live import LiveScorer
@@ -249,7 +249,7 @@ def test_the_class_that_the_user_called_is_named() -> None:
 def test_a_metric_that_needs_a_reference_is_refused(metrics: Any) -> None:
     with pytest.raises(InputError, match="needs a reference, and a live answer has none"):
         AssayCallbackHandler(metrics, ScriptedJudge())
-    adds = Rules(adjust=lambda sample, trace: sample)
+    adds = CaptureRules(adjust=lambda sample, trace: sample)
     AssayCallbackHandler(metrics, ScriptedJudge(), rules=adds).close(1)
 
 

@@ -112,10 +112,10 @@ def test_what_goes_wrong_once_is_tried_again_or_named(server: OpenAIServer, faul
     result = evaluated(judge, ROWS[:1])
     score = next(iter(result)).scores["faithfulness"]
     if fault in ("refusal", "content_filter"):
-        assert score.unscored is not None
-        assert score.unscored.cause == {"refusal": "refused"}.get(fault, fault)
+        assert score.error is not None
+        assert score.error.cause == {"refusal": "refused"}.get(fault, fault)
     else:
-        assert score.value is not None, score.unscored
+        assert score.value is not None, score.error
 
 
 def test_a_refused_key_ends_the_run_without_saying_the_key() -> None:
@@ -127,13 +127,13 @@ def test_a_refused_key_ends_the_run_without_saying_the_key() -> None:
         assert len(server.calls) == 1
 
 
-def test_a_model_that_hangs_is_unscored_for_its_time(server: OpenAIServer) -> None:
+def test_a_model_that_hangs_is_skipped_for_its_time(server: OpenAIServer) -> None:
     server.behaviour.faults = Faults(silent=1.0, repeat=None)
     judge = LangChainJudge(chat(server, timeout=5), timeout=0.1, max_attempts=2, retry_base=0.01)
     result = evaluated(judge, ROWS[:1])
-    unscored = next(iter(result)).scores["faithfulness"].unscored
-    assert unscored is not None
-    assert unscored.cause == "timeout"
+    error = next(iter(result)).scores["faithfulness"].error
+    assert error is not None
+    assert error.cause == "timeout"
 
 
 class Counting(BaseCallbackHandler):
@@ -232,8 +232,8 @@ def test_a_scripted_model_judges_from_text_alone() -> None:
     replies = iter([AIMessage("Well: {'claims': []} ")] * 9)
     judge = resolve_judge(GenericFakeChatModel(messages=replies))
     result = evaluated(judge, ROWS[:1])
-    unscored = next(iter(result)).scores["faithfulness"].unscored
-    assert unscored is not None
+    error = next(iter(result)).scores["faithfulness"].error
+    assert error is not None
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def test_a_model_is_shown_the_bytes_of_a_picture() -> None:
 def test_an_endpoint_that_refuses_pictures_needs_vision() -> None:
     with OpenAIServer(sees=False) as server:
         score = seen_by(LangChainJudge(chat(server), max_attempts=1))
-    assert score.unscored.cause is Cause.NEEDS_VISION
+    assert score.error.cause is Cause.NEEDS_VISION
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_a_model_that_reads_no_images_is_shown_none(how: Any) -> None:
     with OpenAIServer(sees=True) as server:
         judge = how(chat(server))
         assert not judge.sees
-        assert seen_by(judge).unscored.cause is Cause.NEEDS_VISION  # nothing is written on it, so OCR is no help
+        assert seen_by(judge).error.cause is Cause.NEEDS_VISION  # nothing is written on it, so OCR is no help
         assert not any(call.pictures for call in server.chats)
 
 

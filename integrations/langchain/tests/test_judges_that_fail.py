@@ -68,4 +68,4 @@ def test_the_application_neither_fails_nor_waits(captured: Any, kit: Any, kind: 
     assert live.submitted + live.dropped == REQUESTS
     assert live.scored == 0  # none of these endpoints gives anything that is a judgement
     assert live.finished + live.pending == live.submitted  # nothing is lost uncounted
-    assert live.unscored == live.finished == sum(live.causes.values())
+    assert live.no_value == live.finished == sum(live.causes.values())

@@ -173,7 +173,7 @@ NAN = float("nan")
     [
         (NAN, "missing_input"),
         (ValueError("timeout"), "bad_row"),
-        ({}, "bad_row"),
+        ({}, "missing_input"),
         ({"a": 1}, "bad_row"),
         (7, "bad_row"),
     ],
@@ -217,7 +217,7 @@ def test_structured_values_are_json(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prediction_b", "cause"), [(NAN, "missing_input"), (ValueError("timeout"), "bad_row"), ({}, "bad_row")]
+    ("prediction_b", "cause"), [(NAN, "missing_input"), (ValueError("timeout"), "bad_row"), ({}, "missing_input")]
 )
 async def test_a_second_answer_that_is_no_text_is_compared_with_nothing(prediction_b: Any, cause: str) -> None:
     for name in ("pairwise_string", "pairwise_string_distance", "pairwise_embedding_distance"):
@@ -250,7 +250,7 @@ async def test_a_second_answer_that_is_no_text_is_compared_with_nothing(predicti
         ),
     ],
 )
-def test_a_trajectory_that_cannot_be_read_is_unscored(given: dict[str, Any], cause: str, reason: str) -> None:
+def test_a_trajectory_that_cannot_be_read_is_skipped(given: dict[str, Any], cause: str, reason: str) -> None:
     made: Any = load_evaluator("trajectory", judge=JUDGE)
     whole = {"prediction": "a", "input": "q", "agent_trajectory": "1. search", **given}
     found = made.evaluate_agent_trajectory(**whole)

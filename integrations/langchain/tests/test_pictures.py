@@ -82,7 +82,7 @@ def test_broken_base64_that_its_type_calls_an_image_is_seen_when_it_is_loaded(ca
         load(context.image)
 
 
-def test_a_file_that_is_missing_is_an_unscored_sample(captured: Any, tmp_path: Path) -> None:
+def test_a_file_that_is_missing_is_a_skipped_sample(captured: Any, tmp_path: Path) -> None:
     made = captured(metrics="multimodal:faithfulness")
     gone = Document("", metadata={"type": "image", "path": str(tmp_path / "gone.png")})
     chain = {"context": Album(found=[gone]), "question": RunnablePassthrough()} | RunnableLambda(lambda given: "So.")
@@ -90,8 +90,8 @@ def test_a_file_that_is_missing_is_an_unscored_sample(captured: Any, tmp_path: P
     (scored,) = made.scored
     (score,) = scored.scores.values()
     assert score.value is None
-    assert score.unscored.cause is Cause.MISSING_INPUT
-    assert "there is no file" in score.unscored.message
+    assert score.error.cause is Cause.MISSING_INPUT
+    assert "there is no file" in score.error.message
 
 
 @pytest.mark.parametrize(

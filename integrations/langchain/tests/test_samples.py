@@ -10,7 +10,7 @@ from assay_langchain import AssayCallbackHandler
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda
 
-from assay.capture import Rules
+from assay.capture import CaptureRules
 from assay.errors import InputError
 from assay.judges.scripted import ScriptedJudge
 from assay.live import LiveScorer
@@ -56,7 +56,7 @@ def test_result_by_run_id(captured: Any, kit: Any) -> None:
 def test_no_number_without_contexts(captured: Any, kit: Any, retriever: Any, cause: str) -> None:
     it = captured()
     kit.rag(retriever(kit)).invoke(QUESTION, config=it.config)
-    assert it.scored[0].scores["faithfulness"].unscored.cause == cause
+    assert it.scored[0].scores["faithfulness"].error.cause == cause
 
 
 def test_a_failure_is_named_and_not_scored(captured: Any, kit: Any) -> None:
@@ -64,7 +64,7 @@ def test_a_failure_is_named_and_not_scored(captured: Any, kit: Any) -> None:
     with pytest.raises(ConnectionError):
         kit.rag(kit.Broken()).invoke(QUESTION, config=it.config)
     assert it.sample.metadata["error"] == "ConnectionError"
-    assert it.scored[0].scores["faithfulness"].unscored.cause == "partial"
+    assert it.scored[0].scores["faithfulness"].error.cause == "partial"
 
 
 def test_retriever_and_prompt_alone_are_no_exchange(captured: Any, kit: Any) -> None:
@@ -84,7 +84,7 @@ def test_include_leaves_traces_out(captured: Any, kit: Any) -> None:
 
 
 def test_a_rule_may_leave_a_trace_out(captured: Any, kit: Any) -> None:
-    it = captured(rules=Rules(adjust=lambda sample, trace: None))
+    it = captured(rules=CaptureRules(adjust=lambda sample, trace: None))
     kit.rag().invoke(QUESTION, config=it.config)
     assert it.samples == []
     assert it.handler.health().left_out == {"no_answer": 1}

@@ -21,7 +21,7 @@ def left(it: Any) -> Any:
     scored = it.scored
     assert len(scored) == 1
     assert it.handler.health().open_traces == 0
-    assert scored[0].scores["faithfulness"].unscored.cause == "partial"
+    assert scored[0].scores["faithfulness"].error.cause == "partial"
     return scored[0].sample
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -49,8 +50,8 @@ def test_a_score_says_value_target_time_and_evidence(server: LangfuseServer) -> 
     assert found["comment"].startswith("faithfulness = 0.500")
     assert found["metadata"]["assay.judge"] == "judge-a"
     assert found["environment"] == "production"
-    unscored = sent(server, "context_recall")
-    assert (unscored["dataType"], unscored["value"]) == ("CATEGORICAL", "unscored: timeout")
+    error = sent(server, "context_recall")
+    assert (error["dataType"], error["value"]) == ("CATEGORICAL", "failed: timeout")
     assert server.problems == []
 
 
@@ -88,8 +89,8 @@ def test_what_a_batch_rejects_is_named(server: LangfuseServer, monkeypatch: pyte
         return create(scores, keep)
 
     monkeypatch.setattr(server, "_create", picky)
-    with pytest.raises(Undelivered, match="rejects 1 of 1") as caught:
-        sink(server).write(exchange({"langfuse_trace_id": TRACE}))
+    with closing(sink(server)) as one, pytest.raises(Undelivered, match="rejects 1 of 1") as caught:
+        one.write(exchange({"langfuse_trace_id": TRACE}))
     assert caught.value.scores == ("hallucination",)
     assert {one["name"] for one in server.scores.values()} == {"faithfulness", "context_recall"}
 

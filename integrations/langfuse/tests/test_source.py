@@ -53,6 +53,7 @@ def trace() -> Iterator[Callable[..., Records]]:
 
         yield run
         client.shutdown()
+        client.api._client_wrapper.httpx_client.httpx_client.close()  # the SDK leaves it open
 
 
 @pytest.fixture(scope="module")

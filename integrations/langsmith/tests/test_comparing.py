@@ -200,7 +200,7 @@ def test_the_mean_of_an_experiment_says_over_how_many(client: Client, judge: Scr
 def test_an_experiment_without_a_score_has_no_mean(judge: ScriptedJudge) -> None:
     summarise = summary_evaluator("faithfulness", judge)
     (found,) = summarise([run(None)], [example()])["results"]
-    assert (found.score, found.value, found.metadata["causes"]) == (None, "unscored", {"missing_input": 1})
+    assert (found.score, found.value, found.metadata["causes"]) == (None, "skipped", {"missing_input": 1})
     (none,) = summarise([], [])["results"]
     assert (none.score, none.comment) == (None, "mean of 0 of 0 rows")
 

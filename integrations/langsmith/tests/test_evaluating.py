@@ -115,7 +115,7 @@ def test_the_evidence_reaches_the_server(server: LangSmithServer, judge: Scripte
     assert "not mentioned: They sing." in told["comment"]
     assert told["feedback_source"]["metadata"]["assay.judge"] == "openai/model"
     assert "They sing." in told["feedback_source"]["metadata"]["assay.evidence"]
-    assert (found["context_recall"]["score"], found["context_recall"]["value"]) == (None, "unscored: missing_input")
+    assert (found["context_recall"]["score"], found["context_recall"]["value"]) == (None, "skipped: missing_input")
 
 
 def test_what_cannot_be_scored_says_why_and_harms_no_other(client: Client, judge: ScriptedJudge) -> None:
@@ -141,11 +141,11 @@ def test_what_cannot_be_scored_says_why_and_harms_no_other(client: Client, judge
     )
     found = {row["example"].inputs["question"]: scores_of([row])[0] for row in rows}
     assert found["Why?"]["faithfulness"].score == 0.5
-    assert found["Why?"]["context_recall"].value == "unscored: missing_input"
+    assert found["Why?"]["context_recall"].value == "skipped: missing_input"
     assert "needs 'reference'" in found["Why?"]["context_recall"].comment
-    assert found["fail"]["faithfulness"].value == "unscored: partial"
-    assert found["none"]["faithfulness"].value == "unscored: missing_input"
-    assert found["empty"]["faithfulness"].value == "unscored: no_context"
+    assert found["fail"]["faithfulness"].value == "skipped: partial"
+    assert found["none"]["faithfulness"].value == "skipped: missing_input"
+    assert found["empty"]["faithfulness"].value == "skipped: no_context"
     assert found["wrong"]["faithfulness"].score is None
 
 

@@ -45,9 +45,9 @@ def test_feedback_says_score_source_and_project(server: LangSmithServer) -> None
     metadata = found["feedback_source"]["metadata"]
     assert (metadata["assay.judge"], metadata["assay.range"]) == ("judge-a", "0 to 1")
     assert "value" not in found
-    unscored = sent(server, "context_recall")
-    assert unscored["value"] == "unscored: timeout"
-    assert "score" not in unscored
+    error = sent(server, "context_recall")
+    assert error["value"] == "failed: timeout"
+    assert "score" not in error
     assert server.problems == []
 
 

@@ -129,7 +129,7 @@ async def test_batch_over_responses_and_queries(kit, judge):
 
 
 async def test_batch_over_an_engine_that_returns_no_texts(kit, judge):
-    """What an engine returns in place of a text is unscored; the other rows have their scores."""
+    """What an engine returns in place of a text is skipped; the other rows have their scores."""
     from llama_index.core.base.response.schema import Response
 
     answers = {"nan": float("nan"), "error": ValueError("timeout"), "text": ANSWER}

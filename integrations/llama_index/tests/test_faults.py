@@ -14,7 +14,7 @@ from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import RetrieverTool
 
-from assay.capture import Rules, RunCollector
+from assay.capture import CaptureRules, RunCollector
 from assay.judges.scripted import ScriptedJudge
 from integrations.llama_index.tests.fakes import ANSWER, QUESTION, settled
 from integrations.llama_index.tests.shapes.agents import ASK, calls
@@ -138,7 +138,7 @@ def test_a_broken_rule_is_counted_and_loses_only_its_sample(kit, judge, error):
             raise error
         return sample
 
-    with AssayInstrumentation("faithfulness", judge, rules=Rules(adjust=adjust)) as assay:
+    with AssayInstrumentation("faithfulness", judge, rules=CaptureRules(adjust=adjust)) as assay:
         assert str(kit.engine().query("broken")) == ANSWER
         assert str(kit.engine().query(QUESTION)) == ANSWER
         assert assay.flush(20)

@@ -25,7 +25,7 @@ from assay.judges.scripted import ScriptedJudge
 from assay.live.guards import GuardBlocked, GuardDecision, guard
 
 QUESTION, TRUE = "Why do cats purr?", "Cats purr when calm."
-PASS: dict[str, Any] = {"on_timeout": "pass", "on_error": "pass", "on_unscored": "pass"}
+PASS: dict[str, Any] = {"on_timeout": "pass", "on_error": "pass", "on_skipped": "pass"}
 PASSAGES = ("Cats purr when calm.", "Cats also purr to heal.")
 FALSE_TOKENS = ["Dogs ", "were tamed ", "by Napoleon ", "in 1802."]
 FALSE = "".join(FALSE_TOKENS)
@@ -327,15 +327,15 @@ def test_in_time_or_as_stated(how: str, on_timeout: Any, kept: list[str]) -> Non
 
 
 @pytest.mark.parametrize("on_error", ["pass", "block"])
-@pytest.mark.parametrize("on_unscored", ["pass", "block"])
-def test_a_broken_judge_goes_by_on_error_and_a_missing_question_by_on_unscored(on_error: Any, on_unscored: Any) -> None:
+@pytest.mark.parametrize("on_skipped", ["pass", "block"])
+def test_a_broken_judge_goes_by_on_error_and_a_missing_question_by_on_skipped(on_error: Any, on_skipped: Any) -> None:
     kept = {"pass": ["n0", "n1", "n2"], "block": ["n0"]}
     post = AssayNodeGuard(
-        ScriptedJudge(usefulness=broken), deadline=30, on_timeout="pass", on_error=on_error, on_unscored=on_unscored
+        ScriptedJudge(usefulness=broken), deadline=30, on_timeout="pass", on_error=on_error, on_skipped=on_skipped
     )
     assert keep(post, found(*THREE)) == kept[on_error]
-    assert keep(post, found(*THREE), query=None) == kept[on_unscored]
-    assert (post.health().error, post.health().unscored) == (1, 1)
+    assert keep(post, found(*THREE), query=None) == kept[on_skipped]
+    assert (post.health().error, post.health().skipped) == (1, 1)
 
 
 def test_nodes_without_text_are_not_judged_and_stay() -> None:
@@ -365,5 +365,5 @@ def test_wrong_arguments_are_named(options: dict[str, Any], message: str) -> Non
 
 
 def test_what_it_does_without_a_judgement_has_no_default() -> None:
-    with pytest.raises(TypeError, match="'on_timeout', 'on_error', and 'on_unscored'"):
+    with pytest.raises(TypeError, match="'on_timeout', 'on_error', and 'on_skipped'"):
         AssayNodeGuard(LITERAL)  # type: ignore[call-arg]

@@ -10,7 +10,7 @@ from assay_llama_index import AssayInstrumentation
 from llama_index_instrumentation import get_dispatcher
 
 from assay import record_context
-from assay.capture import Rules
+from assay.capture import CaptureRules
 from assay.errors import InputError
 from assay.judges.scripted import ScriptedJudge
 
@@ -124,7 +124,7 @@ def test_a_failing_judge_and_sink_leave_the_host_alone(kit):
         assert str(kit.engine().query(QUESTION)) == "Cats purr when calm."
         assay.flush(10)
         health = assay.health()
-    assert health.live.unscored == 1
+    assert health.live.no_value == 1
     assert health.live.undelivered == 1
 
 
@@ -162,7 +162,7 @@ def test_runs_that_rules_name_give_question_and_contexts(kit, heard):
         pass
 
     kept = kit.Kept()
-    rules = Rules(question_run="RetrieverQueryEngine.query", answer_run="RetrieverQueryEngine.query")
+    rules = CaptureRules(question_run="RetrieverQueryEngine.query", answer_run="RetrieverQueryEngine.query")
 
     class Wraps(CustomQueryEngine):
         def custom_query(self, query_str):
@@ -172,7 +172,7 @@ def test_runs_that_rules_name_give_question_and_contexts(kit, heard):
         Wraps().query(QUESTION)
     assert [(sample.question, sample.answer) for sample in kept] == [("inner question", "Cats purr when calm.")]
     kept.clear()
-    with AssayInstrumentation(scorer=kept, rules=Rules(contexts_run="First.retrieve")):
+    with AssayInstrumentation(scorer=kept, rules=CaptureRules(contexts_run="First.retrieve")):
         kit.engine(First()).query(QUESTION)
     assert [sample.passages for sample in kept] == [("Cats purr when calm.", "Cats also purr to heal.")]
 

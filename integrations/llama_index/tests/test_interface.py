@@ -16,7 +16,7 @@ from assay_llama_index import usage_errors as misuse
 from llama_index.core.callbacks import CallbackManager
 from llama_index_instrumentation import get_dispatcher
 
-from assay.capture import Rules
+from assay.capture import CaptureRules
 from assay.capture import missing_answer as unanswered
 from assay.errors import InputError
 from assay.live import LiveScorer
@@ -99,7 +99,7 @@ def test_options_by_other_names_say_how_they_are_called_here(options: Any, said:
 def test_metrics_that_need_a_reference_say_so_at_once(judge):
     with pytest.raises(InputError, match="AssayInstrumentation: context_recall needs a reference"):
         AssayInstrumentation("context_recall", judge)
-    adds = Rules(adjust=lambda sample, trace: sample)
+    adds = CaptureRules(adjust=lambda sample, trace: sample)
     AssayInstrumentation("context_recall", judge, rules=adds).close()
 
 
@@ -156,4 +156,4 @@ def test_what_ends_without_a_sample_says_why_once_for_each_name(kit, caplog, mon
         assert assay.health().left_out == {"no_answer": 2}
     (line,) = [record.getMessage() for record in caplog.records]
     assert line.startswith("assay: 'RetrieverQueryEngine.query' gave no sample:")
-    assert "Rules(answer_run=)" in line
+    assert "CaptureRules(answer_run=)" in line

@@ -173,10 +173,10 @@ def test_what_goes_wrong_once_is_tried_again_or_named(server: OpenAIServer, faul
     server.behaviour.retry_after = 0.01
     score = next(iter(evaluated(LlamaIndexJudge(llm(server), retry_base=0.01), ROWS[:1]))).scores["faithfulness"]
     if fault in ("refusal", "content_filter"):
-        assert score.unscored is not None
-        assert score.unscored.cause == {"refusal": "refused"}.get(fault, fault)
+        assert score.error is not None
+        assert score.error.cause == {"refusal": "refused"}.get(fault, fault)
     else:
-        assert score.value is not None, score.unscored
+        assert score.value is not None, score.error
 
 
 def test_a_refused_key_ends_the_run_without_saying_the_key() -> None:
@@ -358,12 +358,12 @@ def test_an_llm_that_is_said_to_see_is_shown_the_bytes_of_a_picture() -> None:
 def test_an_llm_whose_endpoint_refuses_pictures_needs_vision() -> None:
     with OpenAIServer(sees=False) as server:
         score = seen_by(LlamaIndexJudge(Seer(api_base=server.base_url), vision=True, max_attempts=1))
-    assert score.unscored.cause is Cause.NEEDS_VISION
+    assert score.error.cause is Cause.NEEDS_VISION
 
 
 def test_an_llm_that_may_drop_image_blocks_is_shown_none() -> None:
     with OpenAIServer(sees=True) as server:
         judge = LlamaIndexJudge(llm(server))
         assert not judge.sees
-        assert seen_by(judge).unscored.cause is Cause.NEEDS_VISION
+        assert seen_by(judge).error.cause is Cause.NEEDS_VISION
         assert not any(call.pictures for call in server.chats)

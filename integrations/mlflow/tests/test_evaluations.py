@@ -92,11 +92,11 @@ def test_what_counts_and_what_does_not(held: Any) -> None:
     scores = [row.scores for row in result]
     assert (scores[0]["m"].value, scores[0]["n"].value) == (0.5, 4.0)
     assert (scores[0]["m"].high, scores[0]["n"].high) == (1.0, float("inf"))
-    assert scores[1]["m"].unscored is not None
-    assert (scores[1]["m"].unscored.cause, "timed out" in scores[1]["m"].unscored.message) == (Cause.BUG, True)
-    assert scores[1]["n"].unscored is not None
-    assert "'good' is no number" in scores[1]["n"].unscored.message
-    assert scores[2]["m"].unscored is not None
+    assert scores[1]["m"].error is not None
+    assert (scores[1]["m"].error.cause, "timed out" in scores[1]["m"].error.message) == (Cause.BUG, True)
+    assert scores[1]["n"].error is not None
+    assert "'good' is no number" in scores[1]["n"].error.message
+    assert scores[2]["m"].error is not None
     assert [row.sample.question for row in result] == ["Q1?", "Q2?", '{"a": 1, "b": [2]}']
 
 

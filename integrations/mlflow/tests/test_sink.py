@@ -17,7 +17,7 @@ import pytest
 from assay_mlflow import MlflowSink
 
 from assay.errors import Cause, InputError, Undelivered
-from assay.records import Context, Sample, Score, ScoredSample, Unscored
+from assay.records import Context, Sample, Score, ScoredSample, ScoreError
 from assay.sinks.annotations import EVIDENCE, Annotation
 from assay.sinks.registry import resolve_sink
 from assay.sinks.remote import NotThere
@@ -28,8 +28,8 @@ pytestmark = pytest.mark.timeout(900)  # the first test of a session installs an
 DAY = 86_400.0
 
 
-def unscored(sample: Sample, cause: Cause = Cause.TIMEOUT, message: str = "not done within 2 s") -> ScoredSample:
-    score = Score(metric="faithfulness", unscored=Unscored(cause=cause, message=message), judge="openai/m")
+def error_of(sample: Sample, cause: Cause = Cause.TIMEOUT, message: str = "not done within 2 s") -> ScoredSample:
+    score = Score(metric="faithfulness", error=ScoreError(cause=cause, message=message), judge="openai/m")
     return ScoredSample(sample=sample, scores={"faithfulness": score})
 
 
@@ -106,7 +106,7 @@ def test_what_no_model_judged_is_the_work_of_code(url, app, reader, judge, sourc
 def test_what_could_not_be_scored_is_an_error_and_no_number(url, app, reader):
     good, bad = app.ask(), app.ask()
     MlflowSink(url).write(valued(good, 0.0))
-    assert MlflowSink(url).write(unscored(bad)).confirmed == 1
+    assert MlflowSink(url).write(error_of(bad)).confirmed == 1
     written = reader.one(bad)
     assert written.value is None
     assert written.error.error_code == "timeout"
@@ -121,12 +121,12 @@ def test_what_could_not_be_scored_is_an_error_and_no_number(url, app, reader):
 def test_a_score_that_comes_after_a_failure_takes_its_place_and_the_other_way_round(url, app, reader):
     sample = app.ask()
     sink = MlflowSink(url)
-    sink.write(unscored(sample))
+    sink.write(error_of(sample))
     sink.write(valued(sample, 0.0))
     written = reader.one(sample)
     assert (written.value, written.error) == (0.0, None)
     assert not written.metadata.get("assay.cause")
-    sink.write(unscored(sample))
+    sink.write(error_of(sample))
     assert (reader.one(sample).value, reader.one(sample).error.error_code) == (None, "timeout")
 
 

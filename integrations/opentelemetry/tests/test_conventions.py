@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import Cause
-from assay.records import Sample, Score, ScoredSample, Unscored
+from assay.records import Sample, Score, ScoredSample, ScoreError
 from assay.sinks.annotations import annotations_of
 from assay.testing.bench import exchange
 from tests._support.servers.otlp_receiver import HEADER, KEY, OtlpReceiver
@@ -70,8 +70,8 @@ def test_one_file_knows_the_names_of_the_evaluation_event() -> None:
     reason=st.text(max_size=50),
 )
 def test_what_is_written_is_read_as_what_it_was(value: float | None, name: str, reason: str) -> None:
-    unscored = Unscored(cause=Cause.TIMEOUT, message=reason) if value is None else None
-    score = Score(metric=name, value=value, unscored=unscored)
+    error = ScoreError(cause=Cause.TIMEOUT, message=reason) if value is None else None
+    score = Score(metric=name, value=value, error=error)
     (annotation,) = annotations_of(ScoredSample(sample=Sample(), scores={name: score}))
     told = evaluation_of_event("gen_ai.evaluation.result", evaluation_attributes(annotation, None))
     assert told is not None

@@ -37,7 +37,7 @@ def sink(receiver: OtlpReceiver, **options: Any) -> OpenTelemetrySink:
 def test_an_event_is_a_child_of_the_judged_span(receiver: OtlpReceiver) -> None:
     with TracerProvider().get_tracer("t").start_as_current_span("another span that is current"):
         sink(receiver).write(exchange(IDS))
-    measured, other, unscored = receiver.records
+    measured, other, error = receiver.records
     assert {(one["event"], one["trace"], one["span"]) for one in receiver.records} == {
         ("gen_ai.evaluation.result", TRACE, SPAN)
     }
@@ -49,9 +49,9 @@ def test_an_event_is_a_child_of_the_judged_span(receiver: OtlpReceiver) -> None:
     assert "error.type" not in attributes
     assert "gen_ai.evaluation.score.label" not in attributes
     assert other["attributes"]["gen_ai.evaluation.score.value"] == 0.0
-    assert unscored["attributes"]["error.type"] == "timeout"
-    assert unscored["attributes"]["gen_ai.evaluation.score.label"] == "unscored"
-    assert "gen_ai.evaluation.score.value" not in unscored["attributes"]
+    assert error["attributes"]["error.type"] == "timeout"
+    assert error["attributes"]["gen_ai.evaluation.score.label"] == "failed"
+    assert "gen_ai.evaluation.score.value" not in error["attributes"]
     assert receiver.problems == []
 
 

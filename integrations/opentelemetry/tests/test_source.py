@@ -29,7 +29,7 @@ def test_evaluate_reads_traces(spans: Path, tmp_path: Path) -> None:
     result = evaluate(f"otel:{spans}", "faithfulness", judge, store=tmp_path / "store")
     rows = list(result)
     assert [row.scores["faithfulness"].value for row in rows] == [None, 1.0, 1.0]
-    assert "line 1 is no JSON" in rows[0].scores["faithfulness"].unscored.message
+    assert "line 1 is no JSON" in rows[0].scores["faithfulness"].error.message
     assert [row.sample.ids["otel_trace_id"] for row in rows[1:]] == [f"{1:032x}", f"{2:032x}"]
 
 

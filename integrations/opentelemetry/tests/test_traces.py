@@ -13,7 +13,7 @@ from assay_opentelemetry.grouping import by_trace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay.capture import Rules
+from assay.capture import CaptureRules
 from integrations.opentelemetry.tests.spans_by_hand import event, sample, samples, span, texts
 from integrations.opentelemetry.tests.test_gen_ai import agent_trace
 from integrations.opentelemetry.tests.test_other_conventions import mlflow_trace
@@ -131,7 +131,7 @@ def test_rules_say_where_things_are() -> None:
         "input.value": json.dumps(inputs), "input.mime_type": "application/json",
         "output.value": json.dumps(outputs), "output.mime_type": "application/json",
     })  # fmt: skip
-    one = sample(span_, rules=Rules(question_key="ask", answer_key="verdict"))
+    one = sample(span_, rules=CaptureRules(question_key="ask", answer_key="verdict"))
     assert (one.question, one.answer) == ("Why?", "So.")
 
 
@@ -305,7 +305,7 @@ def test_a_rule_that_fails_loses_its_own_trace_only() -> None:
     counts = Counts()
     found = list(
         spans_to_samples(
-            [chain(question="Two?"), chain(trace=2, question="One?", at=1)], Rules(adjust=adjust), counts=counts
+            [chain(question="Two?"), chain(trace=2, question="One?", at=1)], CaptureRules(adjust=adjust), counts=counts
         )
     )
     assert [getattr(one, "message", None) for one in found] == [f"trace {1:032x}: KeyError: 'Two?'", None]

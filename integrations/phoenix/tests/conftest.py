@@ -31,7 +31,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from assay.evaluation.score_sample import score_sample
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 from assay.records import Context, Sample, ScoredSample
 
 QUESTION = "Why do cats purr?"
@@ -207,6 +207,6 @@ def scored() -> Score:
             usefulness=lambda question, passage: "useless" not in passage,
             name=judge,
         )
-        return asyncio.run(score_sample(sample, resolve(metrics), literal))
+        return asyncio.run(score_sample(sample, resolve_metrics(metrics), literal))
 
     return score

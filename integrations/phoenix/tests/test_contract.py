@@ -38,7 +38,7 @@ class PhoenixBench(Bench):
             StoredScore(
                 name=one["name"],
                 value=one["result"].get("score"),
-                cause=one["metadata"]["assay.cause"] if one["result"].get("label") == "unscored" else None,
+                cause=one["metadata"]["assay.cause"] if one["result"].get("label") in ("skipped", "failed") else None,
                 id=one["metadata"]["assay.id"],
                 explanation=one["result"].get("explanation"),
                 evidence=json.loads(one["metadata"].get("assay.evidence", "[]")),

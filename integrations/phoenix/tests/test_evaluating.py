@@ -50,10 +50,10 @@ def test_a_frame(frame: pd.DataFrame, judge: ScriptedJudge) -> None:
     assert first["metadata"]["assay.judge"] == "openai/model"
     causes = [(one.get("score"), one["label"], one["metadata"]["assay.cause"]) for one in others]
     assert causes == [
-        (None, "unscored", "missing_input"),
-        (None, "unscored", "missing_input"),
-        (None, "unscored", "bad_row"),
-        (None, "unscored", "no_context"),
+        (None, "skipped", "missing_input"),
+        (None, "skipped", "missing_input"),
+        (None, "failed", "bad_row"),
+        (None, "skipped", "no_context"),
     ]
     # an empty retrieval holds nothing of the reference: 0 of 1
     assert [one.get("score") for one in made["context_recall_score"]] == [1.0, None, None, None, 0.0]
@@ -87,7 +87,7 @@ def test_other_columns_are_mapped(judge: ScriptedJudge) -> None:
     (score,) = evaluator.evaluate({"run": {"said": ANSWER}, "hits": [{"body": PASSAGE}]})
     assert score.score == 0.5
     (score,) = evaluator.evaluate({"run": {}, "hits": []})
-    assert (score.score, score.label) == (None, "unscored")
+    assert (score.score, score.label) == (None, "skipped")
 
 
 def test_it_describes_itself(judge: ScriptedJudge) -> None:
@@ -148,5 +148,5 @@ def test_an_experiment_on_a_server(url: str, judge: ScriptedJudge) -> None:
     assert told["metadata"]["assay.judge"] == "openai/model"
     assert found["Why?"]["context_recall"]["score"] == 1.0
     missing = found["Why not?"]["context_recall"]
-    assert (missing["score"], missing["label"], missing["error"]) == (None, "unscored", None)
+    assert (missing["score"], missing["label"], missing["error"]) == (None, "skipped", None)
     assert missing["metadata"]["assay.cause"] == "missing_input"

@@ -14,7 +14,7 @@ from assay_phoenix import PhoenixSink
 from phoenix.client import Client
 
 from assay.errors import Cause, InputError, Undelivered
-from assay.records import Context, Sample, Score, ScoredSample, Unscored
+from assay.records import Context, Sample, Score, ScoredSample, ScoreError
 from assay.sinks.annotations import EVIDENCE, identifier_of
 from assay.sinks.registry import resolve_sink
 from tests._support.servers.stores import free_ports
@@ -24,8 +24,8 @@ pytestmark = pytest.mark.timeout(900)  # the first test of a session installs an
 DAY = 86_400.0
 
 
-def unscored(sample: Sample, cause: Cause = Cause.TIMEOUT, message: str = "not done within 2 s") -> ScoredSample:
-    score = Score(metric="faithfulness", unscored=Unscored(cause=cause, message=message), judge="openai/m")
+def error_of(sample: Sample, cause: Cause = Cause.TIMEOUT, message: str = "not done within 2 s") -> ScoredSample:
+    score = Score(metric="faithfulness", error=ScoreError(cause=cause, message=message), judge="openai/m")
     return ScoredSample(sample=sample, scores={"faithfulness": score})
 
 
@@ -83,9 +83,9 @@ def test_what_no_model_judged_is_the_work_of_code(url, app, reader, judge):
 
 def test_what_could_not_be_scored_is_a_label_with_the_reason_and_no_number(url, app, reader):
     sample = app.ask()
-    assert PhoenixSink(url).write(unscored(sample)).confirmed == 1
+    assert PhoenixSink(url).write(error_of(sample)).confirmed == 1
     written = reader.one(sample, "faithfulness")
-    assert written["result"]["label"] == "unscored"
+    assert written["result"]["label"] == "failed"
     assert written["result"].get("score") is None
     assert "timeout" in written["result"]["explanation"]
     assert "not done within 2 s" in written["result"]["explanation"]
@@ -95,7 +95,7 @@ def test_what_could_not_be_scored_is_a_label_with_the_reason_and_no_number(url, 
 def test_a_score_that_comes_after_a_failure_takes_its_place(url, app, reader):
     sample = app.ask()
     sink = PhoenixSink(url)
-    sink.write(unscored(sample))
+    sink.write(error_of(sample))
     sink.write(valued(sample, 0.0))
     written = reader.one(sample, "faithfulness")
     assert written["result"]["score"] == 0.0

@@ -17,7 +17,7 @@ from langchain_core.retrievers import BaseRetriever
 from opentelemetry import trace
 
 from assay import evaluate
-from assay.capture import Rules
+from assay.capture import CaptureRules
 from assay.errors import InputError, StoreError
 from assay.judges.scripted import ScriptedJudge
 from tests._support.servers.stores import free_ports
@@ -168,7 +168,7 @@ def test_a_root_in_another_service_is_not_waited_for_for_ever(url, apps):
 def test_rules_say_where_things_are(url, app):
     app.ask()
     app.arrive()
-    (sample,) = phoenix_samples(url, project=app.project, rules=Rules(contexts_run="RunnablePassthrough"))
+    (sample,) = phoenix_samples(url, project=app.project, rules=CaptureRules(contexts_run="RunnablePassthrough"))
     assert [context.text for context in sample.contexts or ()] == ["Why do cats purr?"]
 
 

@@ -178,9 +178,9 @@ def test_what_has_no_score_fails_unless_said_otherwise(project: pytest.Pytester)
         """
         import pytest
 
-        @pytest.mark.parametrize("unscored", ["fail", "skip", "pass"])
-        def test_it(assert_scores, unscored):
-            assert_scores({"question": "Q?", "contexts": [], "answer": "It is so."}, faithfulness=0, unscored=unscored)
+        @pytest.mark.parametrize("on_error", ["fail", "skip", "pass"])
+        def test_it(assert_scores, on_error):
+            assert_scores({"question": "Q?", "contexts": [], "answer": "It is so."}, faithfulness=0, on_error=on_error)
         """
     )
     found = session(project)
@@ -196,7 +196,7 @@ def test_what_has_no_score_fails_unless_said_otherwise(project: pytest.Pytester)
         ("assert_scores({row}, faithfulness=80)", "at_least: expected a number from 0 to 1, got 80"),
         ("assert_scores({row}, faithfulness='high')", "at_least: expected a number, got 'high'"),
         ("assert_scores({{'contexts': 5, 'answer': 'x'}}, faithfulness=1)", "assert_scores: "),
-        ("assert_scores({row}, faithfulness=1, unscored='no')", "unscored: expected 'fail', 'skip' or 'pass'"),
+        ("assert_scores({row}, faithfulness=1, on_error='no')", "on_error: expected 'fail', 'skip' or 'pass'"),
     ],
 )
 def test_wrong_use_is_an_error_that_names_it(project: pytest.Pytester, call: str, said: str) -> None:

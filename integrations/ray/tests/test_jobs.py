@@ -70,7 +70,7 @@ def test_a_row_that_kills_is_put_in_quarantine_by_name_and_the_others_are_scored
     found = assay_ray.score(data, "faithfulness", deadly, workers=2, store=tmp_path / "s", shard_rows=15)
     assert found.complete
     assert found.notes == ["in quarantine, since workers died over them: row 8 of a.jsonl"]
-    (failure,) = found.failures
+    (failure,) = found.errors
     assert (failure.id, failure.cause) == ("row-7", "bug")
     assert found.metrics["faithfulness"].scored == 29
 

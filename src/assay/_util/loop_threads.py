@@ -13,7 +13,7 @@ from contextvars import Context
 from typing import Any, TypeVar
 
 from assay._util.forks import keep, renewed
-from assay._util.threads import DaemonThreads
+from assay._util.threads import BackgroundWorker
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ class LoopThread(threading.Thread):
     ) -> None:
         super().__init__(name=name, daemon=True)
         self.loop = asyncio.new_event_loop()
-        self.loop.set_default_executor(DaemonThreads(32, f"{name}-calls"))
+        self.loop.set_default_executor(BackgroundWorker(32, f"{name}-calls"))
         self.due = math.inf
         self._failed = failed
         self._release = release

@@ -17,7 +17,7 @@ from assay.evaluation.score_sample import score_sample
 from assay.judges.protocol import Judge
 from assay.metrics import systems
 from assay.metrics.base import Metric
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 from assay.metrics.systems.base import Steps
 from assay.metrics.systems.own import OWN
 from assay.records import Sample, Score
@@ -69,12 +69,14 @@ class Lens:
 def families() -> tuple[str, ...]:
     """The names that more than one formula goes by."""
     found = [own.family for own in OWN.values()]
-    found += [entry.family for system in systems.SYSTEMS for entry in systems.entries(system).values()]
+    found += [entry.family for system in systems.SYSTEMS for entry in systems.system_entries(system).values()]
     return tuple(dict.fromkeys(found))
 
 
 def definitions(family: str) -> tuple[Definition, ...]:
-    """All formulas that go by a name, assay's own first. Raises InputError for an unknown one.
+    """List all formulas that go by a name: assay's own first, and of each system first the one of that name.
+
+    Raises InputError for an unknown name.
 
     The name may also be that of a metric, own or another system's: "ragas:faithfulness" means what it is called there.
     """
@@ -83,7 +85,7 @@ def definitions(family: str) -> tuple[Definition, ...]:
     theirs = (
         Definition(entry.make().label, entry.steps)
         for system in systems.SYSTEMS
-        for entry in systems.entries(system).values()
+        for name, entry in sorted(systems.system_entries(system).items(), key=lambda one: family_name(one[0]) != wanted)
         if entry.family == wanted
     )
     found = (*own, *theirs)
@@ -101,13 +103,18 @@ def family_of(name: str) -> str:
         return OWN[name].family
     room, colon, rest = name.partition("@")[0].partition(":")
     entry = systems.entry_of(room, rest) if colon and room in systems.SYSTEMS else None
-    return entry.family if entry is not None else name.lower().replace("_", " ")
+    return entry.family if entry is not None else family_name(name)
+
+
+def family_name(name: str) -> str:
+    """A name as families are written."""
+    return name.lower().replace("_", " ")
 
 
 async def alook(sample: Sample, family: str, judge: Judge) -> Lens:
     """The sample under all definitions of a name. Raises InputError for an unknown name."""
     known = definitions(family)
-    metrics: Iterable[Metric] = resolve([one.metric for one in known])
+    metrics: Iterable[Metric] = resolve_metrics([one.metric for one in known])
     scored = await score_sample(sample, list(metrics), judge, score_partial=True)
     first = known[0].steps
     seen = tuple(DefinitionResult(one, scored.scores[one.metric], first.parts_from(one.steps)) for one in known)

@@ -2,7 +2,17 @@
 
 from assay.capture.assemble import sample_of, samples_of
 from assay.capture.collector import RunCollector
-from assay.capture.rules import Rules
-from assay.capture.tree import Document, Kind, Run, Trace, traces_of
+from assay.capture.rules import CaptureRules
+from assay.capture.tree import Document, Run, RunKind, Trace, traces_of
 
-__all__ = ["Document", "Kind", "Rules", "Run", "RunCollector", "Trace", "sample_of", "samples_of", "traces_of"]
+__all__ = [
+    "CaptureRules",
+    "Document",
+    "Run",
+    "RunCollector",
+    "RunKind",
+    "Trace",
+    "sample_of",
+    "samples_of",
+    "traces_of",
+]

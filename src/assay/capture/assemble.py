@@ -18,7 +18,7 @@ from assay.capture.answering_call import answering_runs, mark_prompted, without_
 from assay.capture.contexts import contexts_of
 from assay.capture.evaluators import is_evaluator
 from assay.capture.messages import last_answer, last_question, turns_before
-from assay.capture.rules import Rules
+from assay.capture.rules import CaptureRules
 from assay.capture.trajectories import trajectory_of
 from assay.capture.tree import Run, Trace
 from assay.records import Sample, SampleStatus, Turn
@@ -38,7 +38,7 @@ _STATUS: Mapping[str, SampleStatus] = {
 NO_EXCHANGE = ("retriever", "reranker", "tool", "prompt", "parser", "embedding")
 
 
-def samples_of(trace: Trace, rules: Rules | None = None, *, id_name: str = "run_id") -> list[Sample]:
+def samples_of(trace: Trace, rules: CaptureRules | None = None, *, id_name: str = "run_id") -> list[Sample]:
     """The samples that a finished trace holds: one for each exchange, in order of start.
 
     An exchange is the root, or, where the root is no part of the RAG system or says neither what came in nor what went
@@ -63,14 +63,14 @@ def exchanges(trace: Trace) -> list[Trace]:
     return found
 
 
-def sample_of(trace: Trace, rules: Rules | None = None, *, id_name: str = "run_id") -> Sample | None:
+def sample_of(trace: Trace, rules: CaptureRules | None = None, *, id_name: str = "run_id") -> Sample | None:
     """The sample that a finished trace holds; None when it is no exchange: it ended well and gave no answer,
     or judges one.
 
     The id of the sample is that of the root run, also kept in `ids` under `id_name`. Where no contexts were found
     they are None, and `metadata["no_context"]` says why.
     """
-    rules = rules or Rules()
+    rules = rules or CaptureRules()
     root = trace.root
     status = status_of(trace)
     question = find_question(trace, rules)
@@ -97,12 +97,12 @@ def sample_of(trace: Trace, rules: Rules | None = None, *, id_name: str = "run_i
     return sample if rules.adjust is None else rules.adjust(sample, trace)
 
 
-def find_question(trace: Trace, rules: Rules) -> str | None:
+def find_question(trace: Trace, rules: CaptureRules) -> str | None:
     """What the user asked, by the rules; None where nobody asked anything."""
     return _run_question(_run_by_name(trace, rules.question_run, trace.root), rules.question_key)
 
 
-def answer_in(trace: Trace, rules: Rules) -> str | None:
+def answer_in(trace: Trace, rules: CaptureRules) -> str | None:
     """What the user received, by the rules; where something was asked, also under a key with a name of its own."""
     said = _run_by_name(trace, rules.answer_run, trace.root)
     if said is None:

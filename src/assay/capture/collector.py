@@ -12,12 +12,12 @@ from uuid import UUID
 
 from assay.capture.open_traces import OpenTraces
 from assay.capture.snapshots import are_copies, copy_documents, copy_value, documents_in, readable, size_of, texts_of
-from assay.capture.tree import Document, Kind, Run, Trace, key_of
+from assay.capture.tree import Document, Run, RunKind, Trace, key_of
 
-ASKED: tuple[Kind, ...] = ("tool", "retriever")  # kinds of runs whose inputs are kept: what they were asked
-UNREAD: tuple[Kind, ...] = ("prompt", "parser")  # kinds whose documents given do not matter: they ask no model
-SAYS: tuple[Kind, ...] = ("tool", "llm")  # kinds of runs whose outputs are kept: what they said
-PASSES_ON: tuple[Kind, ...] = ("chain", "agent")  # kinds of runs whose outputs may hold the documents they pass on
+ASKED: tuple[RunKind, ...] = ("tool", "retriever")  # kinds of runs whose inputs are kept: what they were asked
+UNREAD: tuple[RunKind, ...] = ("prompt", "parser")  # kinds whose documents given do not matter: they ask no model
+SAYS: tuple[RunKind, ...] = ("tool", "llm")  # kinds of runs whose outputs are kept: what they said
+PASSES_ON: tuple[RunKind, ...] = ("chain", "agent")  # kinds of runs whose outputs may hold the documents they pass on
 RUN_SIZE = 500  # what a run holds besides texts, in characters
 
 
@@ -31,7 +31,7 @@ class RunCollector(OpenTraces[Run, Trace]):
         self,
         id: Hashable,
         parent: Hashable | None,
-        kind: Kind,
+        kind: RunKind,
         name: str | None = None,
         inputs: Any = None,
         tags: Sequence[str] | None = None,

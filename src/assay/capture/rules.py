@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class CaptureRules:
     """Where the application keeps question, answer and contexts, if capture does not find them by itself.
 
     question_key, answer_key, contexts_key  keys of the root's input (question, contexts) and output (answer, contexts)

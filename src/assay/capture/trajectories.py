@@ -15,13 +15,13 @@ from typing import Any
 from assay._util.normalise import json_object, json_value, well_formed
 from assay.capture.messages import from_last_question
 from assay.capture.tool_retrieval import tool_lookups
-from assay.capture.tree import Document, Kind, Run, Trace
+from assay.capture.tree import Document, Run, RunKind, Trace
 from assay.records import Message, ToolCall
 from assay.records.messages import is_message, messages_of, role_of, text_of
 
-CALLS: tuple[Kind, ...] = ("tool", "retriever")
+CALLS: tuple[RunKind, ...] = ("tool", "retriever")
 #: Kinds of runs below which nothing is a call of its own: it is a part of the call, or how a model writes an object.
-WHOLE: tuple[Kind, ...] = (*CALLS, "reranker", "llm")
+WHOLE: tuple[RunKind, ...] = (*CALLS, "reranker", "llm")
 #: Retrieval calls without any tool from which on they are a way.
 SEVERAL = 2
 #: The name of the argument of a call that was given a text alone.

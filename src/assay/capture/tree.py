@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 from uuid import UUID
 
-Kind = Literal["chain", "retriever", "reranker", "llm", "tool", "agent", "prompt", "parser", "embedding", "other"]
+RunKind = Literal["chain", "retriever", "reranker", "llm", "tool", "agent", "prompt", "parser", "embedding", "other"]
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})  # runs are many, and most have neither metadata nor ids
 
@@ -89,7 +89,7 @@ class Run:
         self,
         id: Hashable,
         parent: Hashable | None = None,
-        kind: Kind = "chain",
+        kind: RunKind = "chain",
         name: str | None = None,
         trace: Trace | None = None,
         *,
@@ -100,7 +100,7 @@ class Run:
         self.id = id
         self.key = key_of(id)
         self.parent = parent
-        self.kind: Kind = kind
+        self.kind: RunKind = kind
         self.name = name
         self.started = time.time() if started is None else started
         self.trace: Trace = Trace(self) if trace is None else trace  # which it has yet to be added to

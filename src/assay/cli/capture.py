@@ -23,7 +23,7 @@ from assay.cli.output import say, say_json
 from assay.errors import InputError, MissingExtra
 
 if TYPE_CHECKING:
-    from assay.capture import Rules, Trace
+    from assay.capture import CaptureRules, Trace
     from assay.live.protocol import Intake
     from assay.records import Sample
 
@@ -44,13 +44,13 @@ def capture(
     as_json: Annotated[bool, typer.Option("--json", help="Print the samples as JSON lines.")] = False,
 ) -> None:
     """Run an application once and show what is captured of it: question, contexts, answer."""
-    from assay.capture import Rules
+    from assay.capture import CaptureRules
     from assay.testing.captures import CollectingIntake
 
     application = _found(target)
-    given = Rules() if rules is None else _found(rules)
-    if not isinstance(given, Rules):
-        raise InputError(f"--rules: {rules} is no assay.capture.Rules but {type(given).__name__}")
+    given = CaptureRules() if rules is None else _found(rules)
+    if not isinstance(given, CaptureRules):
+        raise InputError(f"--rules: {rules} is no assay.capture.CaptureRules but {type(given).__name__}")
     intake, places = CollectingIntake(), Places()
     with _log() as said, _listening(intake, places.beside(given)) as left_out:
         output, error = _asked(application, question)
@@ -155,7 +155,7 @@ def _input_names(application: Any) -> list[str]:
 
 
 @contextmanager
-def _listening(intake: Intake, rules: Rules) -> Iterator[list[Callable[[], Mapping[str, int]]]]:
+def _listening(intake: Intake, rules: CaptureRules) -> Iterator[list[Callable[[], Mapping[str, int]]]]:
     """Listen to all frameworks that the application has imported. Gives what tells what was left out."""
     loaded = [name for name in FRAMEWORKS if name in sys.modules]
     if not loaded:
@@ -200,7 +200,7 @@ class Places:
     def __init__(self) -> None:
         self._prompts: dict[str, str] = {}
 
-    def beside(self, rules: Rules) -> Rules:
+    def beside(self, rules: CaptureRules) -> CaptureRules:
         """The rules, which also let this look at each trace."""
         before = rules.adjust
 
@@ -264,7 +264,13 @@ def _print_missing(said: list[str], left: Mapping[str, int], output: Any) -> Non
         return
     if isinstance(output, Mapping):
         keys = ", ".join(map(repr, output))
-        say(f"no sample: the output has the keys {keys}; say which is the answer: Rules(answer_key=...)", aside=True)
+        say(
+            f"no sample: the output has the keys {keys}; say which is the answer: CaptureRules(answer_key=...)",
+            aside=True,
+        )
     else:
         what = type(output).__name__
-        say(f"no sample: the application gave {what}; name the run that answers: Rules(answer_run=...)", aside=True)
+        say(
+            f"no sample: the application gave {what}; name the run that answers: CaptureRules(answer_run=...)",
+            aside=True,
+        )

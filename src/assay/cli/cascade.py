@@ -11,7 +11,7 @@ from assay.cli.options import BaseUrlOption, EmbeddingOption, KeyOption, WindowO
 from assay.cli.output import say
 from assay.errors import InputError
 
-OK, UNSCORED = 0, 1
+OK, SCORES_MISSING = 0, 1
 
 
 def cascade(
@@ -72,4 +72,4 @@ def cascade(
     plan.save(out)
     say(plan.text())
     say(f"written: {out}; use it with --judge cascade:{out}")
-    raise typer.Exit(UNSCORED if plan.failures else OK)
+    raise typer.Exit(SCORES_MISSING if plan.failures else OK)

@@ -18,11 +18,11 @@ def errors(
 ) -> None:
     """List the scores without a value: row, metric, cause, message."""
     from assay.evaluation.result import Result
-    from assay.report.lists import failures_list
+    from assay.report.lists import errors_list
 
     check_csv(as_csv)
     result = Result.load(run, opened(store))
-    found = result.failures
+    found = result.errors
     if as_json:
         say_json([asdict(one) for one in found], indent=2)
     if as_csv is not None:
@@ -30,6 +30,6 @@ def errors(
     if as_json or as_csv == STDOUT:
         return
     if found:
-        show(failures_list(replace(one, message=for_the_command_line(one.message)) for one in found))
+        show(errors_list(replace(one, message=for_the_command_line(one.message)) for one in found))
     else:
         say(f"every score of run {result.run} has a value")

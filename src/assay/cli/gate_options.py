@@ -161,12 +161,12 @@ def watch(stakes: Stakes | None, rows: Data, metrics: MetricSpec | None, judge: 
 def _check_rules(gate: Gate, metrics: MetricSpec | None) -> None:
     """Raise InputError for rules about metrics that are not measured, or that no score can break."""
     from assay.analysis.gates.rules import check_limit
-    from assay.metrics.names import resolve
+    from assay.metrics.names import resolve_metrics
 
-    measured = None if metrics is None else {metric.label: metric for metric in resolve(metrics)}
+    measured = None if metrics is None else {metric.label: metric for metric in resolve_metrics(metrics)}
     for rule in gate.rules:
         if measured is None:
-            (metric,) = resolve(rule.metric)
+            (metric,) = resolve_metrics(rule.metric)
         elif rule.metric in measured:
             metric = measured[rule.metric]
         else:

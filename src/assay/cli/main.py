@@ -45,13 +45,13 @@ from assay.cli.show import show
 from assay.cli.worst import worst
 from assay.errors import AssayError, InputError, JudgeFailure, MissingExtra, StoreError
 
-OK, UNSCORED, USAGE, JUDGE, FAULT, INTERRUPTED = 0, 1, 2, 3, 4, 130
+OK, SCORES_MISSING, USAGE, JUDGE, FAULT, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 #: Exit codes of errors; the first that fits. What is none of these is a fault in assay.
 EXITS: tuple[tuple[tuple[type[BaseException], ...], int], ...] = (
     ((InputError, StoreError), USAGE),
     ((MissingExtra, JudgeFailure), JUDGE),
-    ((AssayError,), UNSCORED),
+    ((AssayError,), SCORES_MISSING),
     ((OSError, sqlite3.Error), USAGE),
 )
 DEBUG = "ASSAY_DEBUG"

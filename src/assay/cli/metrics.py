@@ -35,18 +35,18 @@ def metrics(
 ) -> None:
     """List the metrics with inputs, range, direction and judges."""
     from assay.metrics import systems
-    from assay.metrics.names import names, resolve
+    from assay.metrics.names import names, resolve_metrics
 
     if name is not None:
         if system is not None:
             raise InputError("metrics: name one metric, or a system with --system, not both")
-        (metric,) = resolve(name)
+        (metric,) = resolve_metrics(name)
         say(_described(metric))
         return
     found: dict[str, Metric] = {}
     for name in names() if system is None else systems.names(system):
         try:
-            (found[name],) = resolve(name)
+            (found[name],) = resolve_metrics(name)
         except InputError as error:  # of another package, which is broken; the others are there
             say(f"assay: {error}", aside=True)
     show(_table(found))
@@ -113,7 +113,7 @@ def _entry_facts(metric: Metric) -> dict[str, str]:
     from assay.metrics import systems
 
     system, _, short = metric.name.partition(":")
-    entry = systems.entries(system).get(short) if system in systems.SYSTEMS else None
+    entry = systems.system_entries(system).get(short) if system in systems.SYSTEMS else None
     if entry is None:
         return {}
     steps = entry.steps

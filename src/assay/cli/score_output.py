@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Slices = dict[str, dict[str, dict[str, Summary]]]
 
-OK, UNSCORED = 0, 1
+OK, SCORES_MISSING = 0, 1
 
 
 def report_finished(job: ScoreJob, result: Result, sequential: Early | None) -> int:
@@ -139,4 +139,4 @@ def _exit_code(result: Result) -> int:
     """1 when judging or delivery failed somewhere or the run was cut short; what lies in the samples is no failure."""
     causes = {Cause(cause) for summary in result.metrics.values() for cause in summary.causes}
     arrived = not any(found.undelivered for found in result.deliveries.values())
-    return OK if result.complete and arrived and causes <= SETTLED else UNSCORED
+    return OK if result.complete and arrived and causes <= SETTLED else SCORES_MISSING

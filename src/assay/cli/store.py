@@ -26,7 +26,7 @@ def info(store: StoreOption = Path(".assay"), as_json: JsonOption = False) -> No
     if as_json:
         began = [run.started for run in runs]
         say_json(
-            {"store": name, "bytes": size, "runs": len(runs), "rows": rows, "findings": judgements,
+            {"store": name, "bytes": size, "runs": len(runs), "rows": rows, "judgements": judgements,
              "oldest": min(began, default=None), "newest": max(began, default=None)}, indent=2,
         )  # fmt: skip
         return

@@ -123,8 +123,9 @@ def _print(report: SpoolReport, as_json: bool) -> None:
         f"{report.sampled_out} sampled out, {report.skipped} skipped, dropped {dropped}, {report.unwritten} not written"
     )
     say(
-        f"appended    {report.appended}: {report.scored} scored, {report.unscored} unscored, {report.waiting} waiting, "
-        f"{report.in_work} in work" + (f"; the oldest waits for {report.oldest:.0f} s" if report.oldest else "")
+        f"appended    {report.appended}: {report.scored} scored, {report.no_value} without a value, "
+        f"{report.waiting} waiting, {report.in_work} in work"
+        + (f"; the oldest waits for {report.oldest:.0f} s" if report.oldest else "")
     )
     say(f"scores      {report.scores}" + (f"; missing for: {causes}" if causes else ""))
     say(

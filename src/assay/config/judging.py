@@ -13,7 +13,7 @@ from assay.judges.budget.budget import Budget, Prices
 from assay.metrics.base import Metric
 from assay.metrics.decorator import FunctionMetric
 from assay.metrics.labels import LabelledMetric
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 
 
 def metrics_in(whole: Section, named: tuple[str, ...] | Mapping[str, Mapping[str, Any]]) -> tuple[Metric, ...]:
@@ -36,7 +36,7 @@ def metrics_in(whole: Section, named: tuple[str, ...] | Mapping[str, Mapping[str
     else:
         raise whole.error("metrics", "it names no metric; take the table out, or name one")
     try:
-        return resolve(found)
+        return resolve_metrics(found)
     except AssayError as error:
         raise whole.error("metrics", _without_place(error)) from None
 
@@ -64,7 +64,7 @@ def _metric(section: Section, key: str, name: str) -> Metric:
     if len(name) > 200:
         raise section.error(key, "there is no metric of such a long name")
     try:
-        found = resolve(name)
+        found = resolve_metrics(name)
     except AssayError as error:
         raise section.error(key, _without_place(error)) from None
     if len(found) != 1:

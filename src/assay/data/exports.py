@@ -20,7 +20,7 @@ from assay.records.field_names import describe
 
 IN_MEMORY = 5_000  # records held before all go to a temporary file
 
-Record = dict[str, Any]
+ExportRecord = dict[str, Any]
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ def _dumped(record: Any) -> str:
     return json.dumps(record, default=str)
 
 
-def read_records(path: str | Path) -> Iterator[Record | RowError]:
+def read_records(path: str | Path) -> Iterator[ExportRecord | RowError]:
     """The records in a file, one at a time; a RowError, which says where, in the place of what cannot be read.
 
     Reads JSON lines, JSON (a list, one object, or a page of an API: an object with a list under `data`), CSV and TSV,
@@ -122,7 +122,7 @@ def _ended_within(sample: Sample, low: float | None, high: float | None) -> bool
     return (low is None or ended >= low) and (high is None or ended < high)
 
 
-def _single(path: Path) -> Record | None:
+def _single(path: Path) -> ExportRecord | None:
     """The object that a file of JSON holds, where it holds no rows; None where it does not."""
     if ".json" not in path.suffixes[-2:] or not path.is_file():
         return None
@@ -133,7 +133,7 @@ def _single(path: Path) -> Record | None:
     return found if isinstance(found, dict) else None
 
 
-def _records(rows: Iterator[object]) -> Iterator[Record | RowError]:
+def _records(rows: Iterator[object]) -> Iterator[ExportRecord | RowError]:
     for number, row in enumerate(rows, 1):
         if isinstance(row, UnreadableRow):
             yield RowError(number=number, id=None, message=row.message)
@@ -145,7 +145,7 @@ def _records(rows: Iterator[object]) -> Iterator[Record | RowError]:
             yield dict(row)
 
 
-def _page(items: list[Any], number: int) -> Iterator[Record | RowError]:
+def _page(items: list[Any], number: int) -> Iterator[ExportRecord | RowError]:
     for place, item in enumerate(items, 1):
         if isinstance(item, dict):
             yield item

@@ -206,8 +206,7 @@ def _csv(path: Path, delimiter: str | None = None) -> Source:
     mark = delimiter or _delimiter(path)
 
     def rows() -> Iterator[object]:
-        with open_bytes(path) as file:
-            lines = TextLines(file)
+        with TextLines(open_bytes(path)) as lines:
             reader = csv.reader(lines, delimiter=mark, strict=True)
             header = _header(reader, path)
             while True:
@@ -230,17 +229,17 @@ def _csv(path: Path, delimiter: str | None = None) -> Source:
                     if cells:
                         yield _csv_row(cells, header, first)
 
-    with open_bytes(path) as file:
-        names = _header(csv.reader(TextLines(file), delimiter=mark, strict=True), path)
+    with TextLines(open_bytes(path)) as lines:
+        names = _header(csv.reader(lines, delimiter=mark, strict=True), path)
     names_of_columns = tuple(name for name in names if name)
     return Source(what=repr(path.name), open=rows, names=names_of_columns, count=lambda: _row_count(path, rows))
 
 
 def _delimiter(path: Path) -> str:
     """The mark that makes the most cells of the first line."""
-    with open_bytes(path) as file:
+    with TextLines(open_bytes(path)) as lines:
         try:
-            first = next(TextLines(file), "")
+            first = next(lines, "")
             first.encode()
         except UnicodeEncodeError:
             raise InputError(f"{path.name!r} is not UTF-8; save it as UTF-8 (CSV UTF-8 in spreadsheets)") from None

@@ -15,7 +15,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Self, cast
 
 from assay.errors import InputError
 
@@ -138,13 +138,19 @@ class TextLines(Iterator[str]):
     """The lines of a file as text for `csv.reader`, which asks for as many as a row has. `number` counts them.
 
     A line ends at \\n, \\r\\n or \\r. Bytes that are no UTF-8 are lone surrogates. Raises TooLong where the lines since
-    `begin` are more than a row may have, and goes on with the next line; and DAMAGED.
+    `begin` are more than a row may have, and goes on with the next line; and DAMAGED. Its block closes the file.
     """
 
     def __init__(self, file: BinaryIO) -> None:
         self._text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape", newline="")
         self._room = LINE
         self.number = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._text.close()
 
     def begin(self) -> None:
         """Start a row."""

@@ -28,7 +28,7 @@ from assay.judges.cache import JudgementCache
 from assay.judges.named import resolve_judge
 from assay.judges.protocol import Asking
 from assay.metrics import Metric
-from assay.metrics.names import MetricSpec, resolve
+from assay.metrics.names import MetricSpec, resolve_metrics
 from assay.records import ScoredSample
 from assay.sinks.base import Sink
 from assay.sinks.writing import check_sinks
@@ -102,11 +102,11 @@ async def aevaluate(
         column_map: Your column for a field whose name is not recognised: {"question": "frage"}. For contexts also
             several columns, each with one or more passages: {"contexts": ["first", "second"]}.
         language: ISO 639-1 code of the rows that do not name theirs. None: detected row by row where the texts leave
-            no doubt, else English. Languages that the judge does not read are unscored (language).
+            no doubt, else English. Languages that the judge does not read are skipped (language).
         limit: Read at most this many rows.
         concurrency: Samples in flight at the same time; memory grows with this, not with the number of rows. A batch
             judge has its own number, `rows_in_flight`, and the larger one holds.
-        sample_deadline: Seconds for one row; metrics that are not measured by then are unscored (timeout). Does not
+        sample_deadline: Seconds for one row; metrics that are not measured by then fail (timeout). Does not
             apply to a batch judge.
         deadline: Seconds for the whole run; the result is then partial, and `Result.stopped` says so.
         score_partial: Also score answers that were abandoned, cancelled or failed.
@@ -116,7 +116,7 @@ async def aevaluate(
         run: The run's name in the store. None: a new one.
         replace: Delete a run of that name in the store first; its judgements are kept. False: it is an error.
         note: A sentence that is kept with the run, and shown with it.
-        budget: Limits on requests to the judge. Rows beyond it are unscored (budget), and a rerun asks for them again.
+        budget: Limits on requests to the judge. Rows beyond it are skipped (budget), and a rerun asks for them again.
         stop_after: Rows in a row without one usable reply of the judge after which the run ends. None: never.
         reading: 2 asks the judge again for what reading 1 has stored, and keeps the replies apart: see
             `assay.analysis.judges.noise`.
@@ -254,7 +254,7 @@ def chosen_for(metrics: MetricSpec | None, source: Data, judge: BaseJudge) -> tu
     if metrics is None:
         chosen = tuple(
             metric
-            for metric in resolve(DEFAULT_METRICS)
+            for metric in resolve_metrics(DEFAULT_METRICS)
             if not missing_columns(source.columns, (metric,)) and metric.cannot(judge) is None
         )
         if not chosen:
@@ -263,7 +263,7 @@ def chosen_for(metrics: MetricSpec | None, source: Data, judge: BaseJudge) -> tu
                 "column_map= to name your columns"
             )
         return chosen
-    chosen = resolve(metrics)
+    chosen = resolve_metrics(metrics)
     missing = missing_columns(source.columns, chosen)
     if missing:
         lines = "; ".join(f"{label} needs {', '.join(fields)}" for label, fields in missing.items())

@@ -6,7 +6,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Self
 
 from assay._util.terminal import is_terminal, pluralize, width
 from assay._util.throughput import Pace
@@ -21,20 +21,10 @@ FIRST_LINE, NEXT_LINES = 10.0, 60.0  # seconds until the first line where there 
 REDRAWN = 0.5  # seconds between two pictures in a notebook
 
 
-class Progress(Protocol):
-    """Told after every row; must be quick."""
-
-    def __enter__(self) -> Progress: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def update(self, result: Result) -> None: ...
-
-
 class Silent:
-    """Shows nothing."""
+    """Shows nothing. The others build on it."""
 
-    def __enter__(self) -> Silent:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -44,7 +34,29 @@ class Silent:
         return None
 
 
-class Bar:
+class _Measured(Silent):
+    """Measures the pace, which rich would tell too high: of rows that come in bursts it sees the last burst alone."""
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+        self._said: list[str] = []
+        self._warned = False
+
+    def update(self, result: Result) -> None:
+        self._pace.rows = result.rows
+        self._said = status_parts(result)
+
+    def _parts(self) -> list[str]:
+        return [*self._pace.parts(), *self._said]
+
+    def _warning(self) -> str | None:
+        """The warning of a long run, once."""
+        warning = None if self._warned else self._pace.warning()
+        self._warned = self._warned or warning is not None
+        return warning
+
+
+class Bar(_Measured):
     """A bar on stderr; redrawn at most ten times a second by a thread of rich's own, and gone at the end."""
 
     def __init__(self, pace: Pace) -> None:
@@ -53,6 +65,7 @@ class Bar:
         from rich.progress import Progress as RichProgress
         from rich.text import Text
 
+        super().__init__(pace)
         bar = self
 
         class Words(ProgressColumn):
@@ -61,16 +74,13 @@ class Bar:
             def render(self, task: Task) -> Text:
                 return Text(bar.words(), no_wrap=True, overflow="ellipsis")
 
-        self._pace = pace
-        self._said: list[str] = []
-        self._warned = False
         # in a kernel rich would draw with ipywidgets
         self._console = Console(stderr=True, width=width(), force_jupyter=False)
         known = [BarColumn(bar_width=20)] if pace.total is not None else [SpinnerColumn("line")]
         self._bar = RichProgress(*known, Words(), console=self._console, transient=True)
         self._task: Any = self._bar.add_task("", total=pace.total)
 
-    def __enter__(self) -> Bar:
+    def __enter__(self) -> Self:
         self._bar.start()
         return self
 
@@ -78,55 +88,46 @@ class Bar:
         self._bar.stop()
 
     def update(self, result: Result) -> None:
-        self._pace.rows = result.rows
-        self._said = status_parts(result)
+        super().update(result)
         self._bar.update(self._task, completed=result.rows)
-        warning = None if self._warned else self._pace.warning()
+        warning = self._warning()
         if warning is not None:
-            self._warned = True
             self._console.print(warning, markup=False, highlight=False)
 
     def words(self) -> str:
         """Rows, rate, estimate and what is known of the scores, as far as the terminal is wide."""
-        return fitting([*self._pace.parts(), *self._said], self._console.width - 22)
+        return fitting(self._parts(), self._console.width - 22)
 
 
-class Lines:
-    """A line on stderr after ten seconds and then one a minute; none for short runs. For logs."""
+class Lines(_Measured):
+    """A line on stderr after ten seconds and then one a minute; none for short runs. For logs: rich has no lines."""
 
     def __init__(self, pace: Pace, say: Callable[[str], None] | None = None) -> None:
-        self._pace = pace
+        super().__init__(pace)
         self._say = say if say is not None else lambda text: print(text, file=sys.stderr, flush=True)
         self._due = FIRST_LINE
-        self._warned = False
-
-    def __enter__(self) -> Lines:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return None
 
     def update(self, result: Result) -> None:
-        self._pace.rows = result.rows
+        super().update(result)
         if self._pace.seconds < self._due:
             return
         self._due = self._pace.seconds + NEXT_LINES
-        parts = [*self._pace.parts(), *status_parts(result)]
-        warning = None if self._warned else self._pace.warning()
-        self._warned = self._warned or warning is not None
-        self._say("assay: " + " · ".join(parts) + (f" ({warning})" if warning else ""))
+        warning = self._warning()
+        self._say("assay: " + " · ".join(self._parts()) + (f" ({warning})" if warning else ""))
 
 
-class ProgressLine:
-    """One line in a notebook's cell, replaced as rows finish; at the end it says how long it took."""
+class ProgressLine(_Measured):
+    """One line in a notebook's cell, replaced as rows finish; at the end it says how long it took.
+
+    rich would need ipywidgets for that.
+    """
 
     def __init__(self, pace: Pace) -> None:
-        self._pace = pace
+        super().__init__(pace)
         self._shown = 0.0
-        self._said: list[str] = []
         self._handle: Any = None
 
-    def __enter__(self) -> ProgressLine:
+    def __enter__(self) -> Self:
         from IPython import display
 
         show: Any = display.display
@@ -142,14 +143,12 @@ class ProgressLine:
         self._show(f"{pluralize(self._pace.rows, 'row')} in {self._pace.seconds:.1f} s")
 
     def update(self, result: Result) -> None:
-        self._pace.rows = result.rows
+        super().update(result)
         now = time.monotonic()
-        if now - self._shown < REDRAWN:
-            return
-        self._shown = now
-        warning = self._pace.warning()
-        parts = [*self._pace.parts(), *status_parts(result), *([warning] if warning else [])]
-        self._show("scoring " + " · ".join(parts))
+        if now - self._shown >= REDRAWN:
+            self._shown = now
+            warning = self._pace.warning()
+            self._show("scoring " + " · ".join([*self._parts(), *([warning] if warning else [])]))
 
 
 class _Line:
@@ -165,10 +164,10 @@ class _Line:
 def status_parts(result: Result) -> list[str]:
     """What is known of the scores so far: the mean of the first metric, the judge's calls, and what has no value."""
     first = next(iter(result.metrics.values()), None)
-    unscored = sum(summary.total - summary.scored for summary in result.metrics.values())
+    errors = sum(summary.total - summary.scored for summary in result.metrics.values())
     calls = result.usage.calls
     said = [f"{first.metric} {first.mean:.3f}"] if first is not None and first.mean is not None else []
-    return [*said, *([pluralize(calls, "call")] if calls else []), *([f"{unscored:,} not scored"] if unscored else [])]
+    return [*said, *([pluralize(calls, "call")] if calls else []), *([f"{errors:,} not scored"] if errors else [])]
 
 
 def fitting(parts: list[str], room: int) -> str:
@@ -181,7 +180,7 @@ def fitting(parts: list[str], room: int) -> str:
     return text
 
 
-def progress_for(wanted: bool | None, total: Callable[[], int | None]) -> Progress:
+def progress_for(wanted: bool | None, total: Callable[[], int | None]) -> Silent:
     """What shows the progress where this process runs: nothing where it is not wanted. `total` is asked where it is.
 
     In a notebook a picture; on a terminal (of stderr) a bar; elsewhere lines if wanted, nothing if nothing was said.

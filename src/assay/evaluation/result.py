@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class MetricError:
     """One metric that has no value on one row, and why. `raw` is the judge's own reply where there was one.
 
     `number` is None for a row that is missing from the store.
@@ -46,7 +46,7 @@ class Failure:
         return printable(f"{row}{named}: {self.metric} not scored ({self.cause}): {self.message}")
 
     def __repr__(self) -> str:
-        return f"<Failure {self}>"
+        return f"<MetricError {self}>"
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ class Result:
     expected  rows of the data, where that was known at the start
     unreadable  rows in the store that cannot be read; `missing` were saved, and are not in the store any more
     stopped   why the run did not finish; None where it did
-    usage     what the judge was asked in this run; `reused` counts judgements that cost nothing
+    usage     what the judge was asked in this run; `cache_hits` counts judgements that cost nothing
     deliveries  what became of the scores in each sink, by its name
     notes     what a reader of the figures should know, one sentence each
     note      what was said of the run when it was started
@@ -76,7 +76,7 @@ class Result:
     parameters: dict[str, str] = field(default_factory=dict)
     rows: int = 0
     usage: Usage = field(default_factory=Usage)
-    reused: int = 0
+    cache_hits: int = 0
     seconds: float = 0.0
     stopped: str | None = None
     deliveries: dict[str, Deliveries] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class Result:
         info = store.get_run(run)
         result = cls(run=run, store=store, judge=info["judge"], stopped=info.get("stopped"))
         result.usage = Usage.from_dict(info["usage"]) if info.get("usage") else Usage()
-        result.reused, result.seconds = info.get("reused", 0), info.get("seconds", 0.0)
+        result.cache_hits, result.seconds = info.get("cache_hits", 0), info.get("seconds", 0.0)
         result.parameters = info.get("parameters", {})
         result.deliveries = {name: Deliveries.from_dict(found) for name, found in info.get("deliveries", {}).items()}
         result.notes = list(info.get("notes", ()))
@@ -170,7 +170,7 @@ class Result:
             "metrics": list(self.metrics),
             "parameters": self.parameters,
             "usage": self.usage.to_dict(),
-            "reused": self.reused,
+            "cache_hits": self.cache_hits,
             "seconds": self.seconds,
             "stopped": self.stopped,
             "deliveries": {name: found.to_dict() for name, found in self.deliveries.items()},
@@ -199,24 +199,26 @@ class Result:
         return self.store.rows(self.run)
 
     @property
-    def failures(self) -> list[Failure]:
+    def errors(self) -> list[MetricError]:
         """Every score without a value, row by row; rows that are lost come last, with the cause `lost`."""
         found = [
-            Failure(row.number, row.scored.sample.id, name, score.unscored.cause.value, score.unscored.message,
-                    score.unscored.raw)
+            MetricError(row.number, row.scored.sample.id, name, score.error.cause.value, score.error.message,
+                    score.error.raw)
             for row in self.numbered()
             for name, score in row.scored.scores.items()
-            if score.unscored is not None
+            if score.error is not None
         ]  # fmt: skip
         return found + self._lost_scores() if self.lost else found
 
-    def _lost_scores(self) -> list[Failure]:
+    def _lost_scores(self) -> list[MetricError]:
         rows: list[tuple[int | None, str]] = [
             (number, "the row could not be read") for number in self.store.unreadable(self.run)
         ]
         rows += [(None, "the row is missing from the store")] * self.missing
         return [
-            Failure(number, None, name, Cause.LOST.value, why, None) for number, why in rows for name in self.metrics
+            MetricError(number, None, name, Cause.LOST.value, why, None)
+            for number, why in rows
+            for name in self.metrics
         ]
 
     def row(self, row: int | str) -> ScoredSample:
@@ -272,7 +274,7 @@ class Result:
         yield from map(record_of, self.numbered())
 
     def to_pandas(self) -> pandas.DataFrame:
-        """All rows as a DataFrame; unscored cells are missing, with the cause in `<metric>_unscored`.
+        """All rows as a DataFrame; skipped cells are missing, with the cause in `<metric>_error`.
 
         A value by another system's convention stands there, with "by_convention" beside it.
         """
@@ -312,7 +314,7 @@ class Result:
     @property
     def columns(self) -> list[str]:
         """The names in `records`."""
-        cells = [name for metric in self.metrics for name in (metric, f"{metric}_unscored")]
+        cells = [name for metric in self.metrics for name in (metric, f"{metric}_error")]
         return ["row", "id", "question", "contexts", "answer", "reference", *cells]
 
     def __str__(self) -> str:
@@ -342,5 +344,5 @@ def record_of(row: Row) -> dict[str, Any]:
     }
     for name, score in row.scored.scores.items():
         flat[name] = score.value
-        flat[f"{name}_unscored"] = score.why_unmeasured
+        flat[f"{name}_error"] = score.why_unmeasured
     return flat

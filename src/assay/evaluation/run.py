@@ -16,7 +16,7 @@ from assay.data import Data, RowError
 from assay.errors import AssayError, Cause, JudgeFailure, StoreError
 from assay.evaluation.progress import progress_for
 from assay.evaluation.result import Result
-from assay.evaluation.score_sample import score_sample, storable, unscored_sample
+from assay.evaluation.score_sample import score_sample, skipped_sample, storable
 from assay.judges import BaseJudge
 from assay.judges.budget.budget import Budget
 from assay.judges.cache import JudgementCache
@@ -70,9 +70,9 @@ class JudgeMonitor:
             self._any_scored, self._in_a_row = True, 0
             return None
         reasons = [
-            score.unscored
+            score.error
             for name, score in scored.scores.items()
-            if score.unscored is not None and self._is_the_judges(name, score, score.unscored.cause)
+            if score.error is not None and self._is_the_judges(name, score, score.error.cause)
         ]
         if not reasons:
             return None
@@ -236,7 +236,7 @@ class EvaluationRun:
             return await score_sample(sample, self.metrics, self.cache, deadline=deadline, score_partial=partial)
 
     def _unreadable(self, row: RowError) -> ScoredSample:
-        return unscored_sample(Sample(id=row.id), self.metrics, Cause.BAD_ROW, row.message)
+        return skipped_sample(Sample(id=row.id), self.metrics, Cause.BAD_ROW, row.message)
 
     def _record(self, number: int, scored: ScoredSample) -> ScoredSample:
         scored = self._keep(number, scored)
@@ -258,7 +258,7 @@ class EvaluationRun:
             self.ended = until(first, self._seen_next.pop(first))
 
     def _keep(self, number: int, scored: ScoredSample) -> ScoredSample:
-        """Put the row on disk. A score that cannot be written (a metric of the user's own) is unscored instead."""
+        """Put the row on disk. A score that cannot be written (a metric of the user's own) is skipped instead."""
         with self._store_errors():
             try:
                 self.result.store.put_row(self.result.run, number, scored)
@@ -294,4 +294,4 @@ class EvaluationRun:
                 )
 
     def _count(self) -> None:
-        self.result.usage, self.result.reused = self.cache.usage, self.cache.reused
+        self.result.usage, self.result.cache_hits = self.cache.usage, self.cache.cache_hits

@@ -32,14 +32,14 @@ class RunLine:
     missing: int = 0
 
     @property
-    def unscored(self) -> int:
+    def errors(self) -> int:
         """Scores without a value."""
         return sum(summary.total - summary.scored for summary in self.metrics.values())
 
     def to_dict(self) -> dict[str, Any]:
         """The line as plain JSON values."""
         summaries = {name: summary.to_dict() for name, summary in self.metrics.items()}
-        names = ("run", "started", "rows", "judge", "note", "data", "stopped", "missing", "unscored")
+        names = ("run", "started", "rows", "judge", "note", "data", "stopped", "missing", "errors")
         return {**{name: getattr(self, name) for name in names}, "metrics": summaries}
 
 

@@ -14,7 +14,7 @@ from assay.errors import Cause
 from assay.judges.protocol import Judge, fused_of
 from assay.metrics.base import Metric
 from assay.metrics.joint_inquiries import Fusing
-from assay.records import Sample, Score, ScoredSample, Unscored
+from assay.records import Sample, Score, ScoredSample, ScoreError
 
 GRACE = 1.0  # seconds that a cancelled metric has to put itself away; what ignores that is left behind
 
@@ -29,14 +29,14 @@ async def score_sample(
 ) -> ScoredSample:
     """The sample with one score per metric, in the order of the metrics.
 
-    deadline       seconds; metrics that are not done by then are unscored (timeout), the others keep their scores
-    score_partial  score abandoned, cancelled and failed answers too, instead of leaving them unscored (partial)
+    deadline       seconds; metrics that are not done by then fail (timeout), the others keep their scores
+    score_partial  score abandoned, cancelled and failed answers too, instead of leaving them skipped (partial)
 
-    An exception in a metric makes that metric unscored (bug). Only cancellation passes through, after the metrics
+    An exception in a metric makes that metric failed (bug). Only cancellation passes through, after the metrics
     were cancelled.
     """
     if sample.status != "complete" and not score_partial:
-        return unscored_sample(sample, metrics, Cause.PARTIAL, f"the answer is {sample.status}, not complete")
+        return skipped_sample(sample, metrics, Cause.PARTIAL, f"the answer is {sample.status}, not complete")
     if groups := fused_of(judge):
         judge = Fusing(judge, sample, sorted(groups))
     tasks = {metric.label: asyncio.create_task(_guarded(metric, sample, judge)) for metric in metrics}
@@ -50,7 +50,7 @@ async def score_sample(
     await _wait_cancelled(late)
     message = f"not done within {deadline:g} s" if deadline is not None else ""
     scores = {
-        metric.label: metric.unscored(Cause.TIMEOUT, message)
+        metric.label: metric.skip(Cause.TIMEOUT, message)
         if tasks[metric.label] in late
         else _outcome(tasks[metric.label], metric)
         for metric in metrics
@@ -58,14 +58,14 @@ async def score_sample(
     return ScoredSample(sample=sample, scores=scores)
 
 
-def unscored_sample(sample: Sample, metrics: Sequence[Metric], cause: Cause, message: str) -> ScoredSample:
-    """The sample with every metric unscored for the same reason."""
-    scores: Mapping[str, Score] = {metric.label: metric.unscored(cause, message) for metric in metrics}
+def skipped_sample(sample: Sample, metrics: Sequence[Metric], cause: Cause, message: str) -> ScoredSample:
+    """The sample with every metric skipped for the same reason."""
+    scores: Mapping[str, Score] = {metric.label: metric.skip(cause, message) for metric in metrics}
     return ScoredSample(sample=sample, scores=scores)
 
 
 def storable(scored: ScoredSample) -> ScoredSample:
-    """The same, with each score that JSON or UTF-8 cannot hold (half an emoji in a reason) unscored (bug) instead."""
+    """The same, with each score that JSON or UTF-8 cannot hold (half an emoji in a reason) failed (bug) instead."""
     scores = {name: _storable(score) for name, score in scored.scores.items()}
     return ScoredSample(sample=scored.sample, scores=scores)
 
@@ -75,9 +75,9 @@ def _storable(score: Score) -> Score:
         json.dumps(score.to_dict(), ensure_ascii=False).encode()
     except (ValueError, TypeError, RecursionError) as error:
         message = well_formed(f"the score of {score.metric} cannot be kept: {type(error).__name__}: {error}")
-        reason = Unscored(cause=Cause.BUG, message=message)
+        reason = ScoreError(cause=Cause.BUG, message=message)
         return Score(
-            metric=score.metric, unscored=reason, low=score.low, high=score.high, direction=score.direction,
+            metric=score.metric, error=reason, low=score.low, high=score.high, direction=score.direction,
             version=score.version, judge=score.judge, usage=score.usage,
         )  # fmt: skip
     return score
@@ -87,12 +87,12 @@ async def _guarded(metric: Metric, sample: Sample, judge: Judge) -> Score:
     try:
         return await metric.score(sample, judge)
     except (Exception, SystemExit) as error:  # foreign code: what it breaks is one score, and it is said
-        return metric.unscored(Cause.BUG, f"{metric.label} raised {type(error).__name__}: {error}")
+        return metric.skip(Cause.BUG, f"{metric.label} raised {type(error).__name__}: {error}")
 
 
 def _outcome(task: asyncio.Task[Score], metric: Metric) -> Score:
     if task.cancelled():  # by somebody else, while it waited for the judge
-        return metric.unscored(Cause.INTERRUPTED, "the judge's call was cancelled")
+        return metric.skip(Cause.INTERRUPTED, "the judge's call was cancelled")
     return task.result()
 
 

@@ -27,8 +27,8 @@ class Summary:
     mean          over the scored rows; None when there are none
     scored/total  coverage
     interval      where the mean of many such rows lies, with confidence 0.95, as far as these few tell
-    bounds        the mean, were every unscored row as bad and as good as can be: what the gaps could hide
-    causes        unscored rows by cause; rows with a value by convention are none of the scored ones either
+    bounds        the mean, were every skipped row as bad and as good as can be: what the gaps could hide
+    causes        skipped rows by cause; rows with a value by convention are none of the scored ones either
     """
 
     metric: str
@@ -47,8 +47,8 @@ class Summary:
         """Take one row's score into account; `cluster` names what the row hangs together with, a document perhaps."""
         self.low, self.high, self.direction = score.low, score.high, score.direction
         self.total += 1
-        if score.unscored is not None:
-            self.causes[score.unscored.cause] += 1
+        if score.error is not None:
+            self.causes[score.error.cause] += 1
             return
         if score.convention is not None:
             self.causes[BY_CONVENTION] += 1
@@ -128,7 +128,7 @@ class Summary:
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """Lowest and highest mean that the unscored rows leave possible; None when there are no rows."""
+        """Lowest and highest mean that the skipped rows leave possible; None when there are no rows."""
         if not self.total:
             return None
         gaps = self.total - self.scored

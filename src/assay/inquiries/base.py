@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 from assay.errors import InputError
 from assay.records import Cell, Verdict, type_adapter
 from assay.records.images import Image
+from assay.records.migration import ADDRESSED_CLASSES
 from assay.text.languages import ENGLISH, code_of, is_code
 
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ class Inquiry(ABC, Generic[F]):
     def key(self, judge: str) -> str:
         """Content address of the judgement by the judge with this address: a hash of all that is asked, and of whom."""
         prompt = self.asked
-        parts = [self.name, self.version, judge, repr(self)]
+        parts = [self.name, self.version, judge, self._content()]
         if prompt is not None:
             parts += [text for section in prompt.material for text in (section.title, section.text)]
             parts += [prompt.task, repr(prompt.schema), str(prompt.vote)]
@@ -254,6 +255,12 @@ class Inquiry(ABC, Generic[F]):
         # every part with its length: no two lists of parts make one text
         blob = "".join(f"{len(part)}:{part}" for part in parts)
         return hashlib.sha256(blob.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def _content(self) -> str:
+        """All fields, with the name that the class had when the first judgements on it were kept."""
+        name, text = type(self).__qualname__, repr(self)
+        former = ADDRESSED_CLASSES.get(name)
+        return former + text.removeprefix(name) if former is not None and text.startswith(f"{name}(") else text
 
     @classmethod
     def checked(cls, judgement: Any) -> F:

@@ -55,7 +55,7 @@ class JudgementCache(Around):
     """Serves the `Judge` protocol over one judge, within one event loop.
 
     reading      which reading of the same texts this is: what one reading found is not known to another
-    usage        adds up everything asked through this cache; `reused` counts judgements that cost nothing
+    usage        adds up everything asked through this cache; `cache_hits` counts judgements that cost nothing
     store_error  what the store said when it could not keep a judgement: it was delivered all the same, and is in memory
     """
 
@@ -63,7 +63,7 @@ class JudgementCache(Around):
     store: JudgementStore | None = None
     reading: int = 1
     usage: Usage = field(default_factory=Usage)
-    reused: int = 0
+    cache_hits: int = 0
     store_error: StoreError | None = None
     _address: str | None = None
     _maker: str | None = None
@@ -93,7 +93,7 @@ class JudgementCache(Around):
             if call is None:
                 known = self._known(key, inquiry)
                 if known is not None:
-                    self.reused += 1
+                    self.cache_hits += 1
                     return _unpacked(known, inquiry)
                 call = self._begin(key, inquiry)
             try:
@@ -104,7 +104,7 @@ class JudgementCache(Around):
                     raise
                 continue  # not this one was cancelled, but the call that it had joined
             if not mine:
-                self.reused += 1
+                self.cache_hits += 1
             elif (meter := METER.get()) is not None:
                 meter.add(answer.usage)
             return _unpacked(answer, inquiry)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from assay._util.lazy_exports import lazy_exports, names_by_module
 
 if TYPE_CHECKING:
     from assay.judges.budget.budget import Budget as Budget
     from assay.judges.budget.budget import Prices as Prices
     from assay.judges.budget.sqlite_ledger import FileLedger as FileLedger
+    from assay.live.guards.decision import GuardDecision as GuardDecision
     from assay.live.health import Health as Health
     from assay.live.intake import open_intake as open_intake
     from assay.live.protocol import Intake as Intake
@@ -21,31 +23,20 @@ if TYPE_CHECKING:
     from assay.live.spool.worker import Worker as Worker
 
 _HOMES = {
-    "Budget": "assay.judges.budget.budget",
-    "FileLedger": "assay.judges.budget.sqlite_ledger",
-    "Health": "assay.live.health",
-    "Intake": "assay.live.protocol",
-    "LiveOptions": "assay.live.protocol",
-    "LiveScorer": "assay.live.scorer",
-    "Prices": "assay.judges.budget.budget",
-    "SamplingRule": "assay.live.sampling",
-    "Sampling": "assay.live.sampling",
-    "Spool": "assay.live.spool.spool",
-    "SpoolReport": "assay.live.spool.status",
-    "Worker": "assay.live.spool.worker",
-    "open_intake": "assay.live.intake",
+    "assay.judges.budget.budget": "Budget Prices",
+    "assay.judges.budget.sqlite_ledger": "FileLedger",
+    "assay.live.guards.decision": "GuardDecision",
+    "assay.live.health": "Health",
+    "assay.live.intake": "open_intake",
+    "assay.live.protocol": "Intake LiveOptions",
+    "assay.live.sampling": "Sampling SamplingRule",
+    "assay.live.scorer": "LiveScorer",
+    "assay.live.spool.spool": "Spool",
+    "assay.live.spool.status": "SpoolReport",
+    "assay.live.spool.worker": "Worker",
 }
 
-__all__ = [*_HOMES]
+__all__ = [*names_by_module(_HOMES)]  # pyright: ignore[reportUnsupportedDunderAll]  # it reads the imports above
 
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'assay.live' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(home), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+if not TYPE_CHECKING:  # type checkers would take any name at all for one of these
+    __getattr__, __dir__ = lazy_exports(globals(), _HOMES)

@@ -23,7 +23,7 @@ class Health(Record):
     spooled      samples that a spool has written, and `duplicates`, which it had already
     finished     samples whose scoring has ended
     scored       scores with a value
-    unscored     scores without one; `causes` says why, by cause
+    no_value     scores without one; `causes` says why, by cause
     delivered    samples that every sink took
     undelivered  deliveries that a sink refused, or that were given up because sinks are too slow
     confirmed    scores that a sink read back from its store; `unconfirmed`: sent, and not or not yet seen there
@@ -42,7 +42,7 @@ class Health(Record):
     duplicates: int = 0
     finished: int = 0
     scored: int = 0
-    unscored: int = 0
+    no_value: int = 0
     causes: Mapping[str, int] = field(default_factory=dict)
     delivered: int = 0
     undelivered: int = 0
@@ -68,9 +68,9 @@ class HealthCounts:
         """A sample's scoring has ended."""
         self.counts["finished"] += 1
         for score in scored.scores.values():
-            self.counts["scored" if score.unscored is None else "unscored"] += 1
-            if score.unscored is not None:
-                self.causes[score.unscored.cause.value] += 1
+            self.counts["scored" if score.error is None else "no_value"] += 1
+            if score.error is not None:
+                self.causes[score.error.cause.value] += 1
 
     def health(
         self,

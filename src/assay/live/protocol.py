@@ -53,7 +53,7 @@ class LiveOptions(TypedDict, total=False):
     on_score: Callable[[ScoredSample], None] | None
     sampling: Sampling | float | None
     budget: Budget | None
-    when_spent: Literal["unscored", "wait"]
+    when_spent: Literal["skip", "wait"]
     max_queue: int
     max_bytes: int
     concurrency: int

@@ -67,11 +67,11 @@ class LiveScorer(BaseIntake):
     on_score       called there as well, after the sinks
     sampling       which samples to score: a rate, a `Sampling`, or None: the rate of the environment, or else all
     budget         what the judge may be asked for per minute and per day; None: anything
-    when_spent     "unscored": what finds no room in the budget is unscored (budget); "wait": it waits for room
+    when_spent     "skip": what finds no room in the budget is skipped (budget); "wait": it waits for room
     max_queue      samples that may wait; further ones are dropped and counted
     max_bytes      bytes that waiting samples may hold, roughly; the same happens beyond that
     concurrency    samples scored at the same time
-    deadline       seconds per sample; metrics not done by then are unscored (timeout)
+    deadline       seconds per sample; metrics not done by then fail (timeout)
     score_partial  score abandoned, cancelled and failed answers too
     keep           newest results that `result` can still give
 
@@ -89,7 +89,7 @@ class LiveScorer(BaseIntake):
         on_score: Callable[[ScoredSample], None] | None = None,
         sampling: Sampling | float | None = None,
         budget: Budget | None = None,
-        when_spent: Literal["unscored", "wait"] = "unscored",
+        when_spent: Literal["skip", "wait"] = "skip",
         max_queue: int = 1000,
         max_bytes: int = 64 * 2**20,
         concurrency: int = 4,
@@ -102,12 +102,12 @@ class LiveScorer(BaseIntake):
                 raise InputError(f"{name}: expected at least 1, got {number}")
         if not deadline > 0:  # nor is NaN
             raise InputError(f"deadline: expected a positive number of seconds, got {deadline}")
-        if when_spent not in ("unscored", "wait"):
-            raise InputError(f"when_spent: expected 'unscored' or 'wait', got {when_spent!r}")
+        if when_spent not in ("skip", "wait"):
+            raise InputError(f"when_spent: expected 'skip' or 'wait', got {when_spent!r}")
         from assay.live import environment
-        from assay.metrics.names import resolve
+        from assay.metrics.names import resolve_metrics
 
-        self.metrics = resolve(LIVE_METRICS if metrics is None else metrics)
+        self.metrics = resolve_metrics(LIVE_METRICS if metrics is None else metrics)
         self.judge = environment.judge_or(judge)
         check_immediate(self.judge, "live scoring")
         check_budget(budget, self.judge)

@@ -3,7 +3,7 @@
     class Faithfulness(Metric):
         async def measure(self, sample, judge): ...
 
-`score` wraps `measure`: it checks the needs, and turns what a judge could not answer into an unscored score.
+`score` wraps `measure`: it checks the needs, and turns what a judge could not answer into a skipped score.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from assay.judges.protocol import METER, Judge, Meter
 from assay.metrics.languages import languages_in
 from assay.metrics.parameters import check_parameters
 from assay.metrics.tool_calls import tool_evidence
-from assay.records import Direction, Sample, Score, Unscored, Verdict
+from assay.records import Direction, Sample, Score, ScoreError, Verdict
 from assay.text.languages import code_of
 
 #: What a metric reads that needs nothing by name.
@@ -93,27 +93,27 @@ class Metric(ABC):
         return self.name
 
     @abstractmethod
-    async def measure(self, sample: Sample, judge: Judge) -> Score | float | Verdict | RatingResult | Unscored:
+    async def measure(self, sample: Sample, judge: Judge) -> Score | float | Verdict | RatingResult | ScoreError:
         """The score of a sample that has all this metric needs, or its value (see `assay.metric`).
 
         May raise JudgeFailure.
         """
 
     async def score(self, sample: Sample, judge: Judge) -> Score:
-        """The score, or an unscored one with the reason. Never raises for what is wrong with sample or judge."""
+        """The score, or a skipped one with the reason. Never raises for what is wrong with sample or judge."""
         missing = self.missing(sample)
         if missing is not None:
-            return self.unscored(missing.cause, missing.message)
+            return self.skip(missing.cause, missing.message)
         meter = Meter()
         token = METER.set(meter)
         try:
             score = as_score(self, await self.measure(self._read_in(sample, judge), judge))
         except JudgeFailure as failure:
-            score = self.unscored(failure.cause, failure.message, raw=failure.raw)
+            score = self.skip(failure.cause, failure.message, raw=failure.raw)
         except MissingExtra as error:
-            return replace(self.unscored(Cause.MISSING_EXTRA, str(error)), usage=meter.usage)
+            return replace(self.skip(Cause.MISSING_EXTRA, str(error)), usage=meter.usage)
         except NoScore as error:  # the metric's own mistake: no judge had a hand in it
-            return replace(self.unscored(Cause.BUG, str(error)), usage=meter.usage)
+            return replace(self.skip(Cause.BUG, str(error)), usage=meter.usage)
         finally:
             METER.reset(token)
         return replace(score, judge=judge.fingerprint, usage=meter.usage)
@@ -147,36 +147,36 @@ class Metric(ABC):
             return JudgeFailure(Cause.JUDGE_CANNOT, message)
         return next(filter(None, (judge.cannot(inquiry, language) for inquiry in self.asks)), None)
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         """Why this sample cannot be measured at all, or None. Asks no judge."""
         elsewhere = self.reads_history and (
             any(passage.strip() for passage in sample.earlier_passages) or bool(tool_evidence(sample))
         )
         if self.reads_history and any(context.image for turn in sample.history for context in turn.contexts):
             said = f"a passage of an earlier turn has a picture, which {self.label} does not look at"
-            return Unscored(cause=Cause.NEEDS_VISION, message=said)
+            return ScoreError(cause=Cause.NEEDS_VISION, message=said)
         for field in self.needs:
             value = getattr(sample, field)
             if field == "contexts" and elsewhere:
                 continue
             if value is None:
-                return Unscored(cause=Cause.MISSING_INPUT, message=f"{self.label} needs {field!r}, which is missing")
+                return ScoreError(cause=Cause.MISSING_INPUT, message=f"{self.label} needs {field!r}, which is missing")
             if isinstance(value, str) and not value.strip():
                 if field == "answer":
-                    return Unscored(cause=Cause.NO_CLAIMS, message="the answer is empty")
-                return Unscored(cause=Cause.MISSING_INPUT, message=f"{self.label} needs {field!r}, which is empty")
+                    return ScoreError(cause=Cause.NO_CLAIMS, message="the answer is empty")
+                return ScoreError(cause=Cause.MISSING_INPUT, message=f"{self.label} needs {field!r}, which is empty")
             if field in ("contexts", "reference_contexts") and not self.reads_images:
                 seen = next((n for n, context in enumerate(value, 1) if context.image is not None), None)
                 if seen is not None:
                     said = f"passage {seen} has a picture, which {self.label} does not look at; multimodal:* metrics do"
-                    return Unscored(cause=Cause.NEEDS_VISION, message=said)
+                    return ScoreError(cause=Cause.NEEDS_VISION, message=said)
         if (
             "contexts" in self.needs
             and self.needs_passages
             and not elsewhere
             and not any(context.text.strip() or context.image for context in sample.contexts or ())
         ):
-            return Unscored(cause=Cause.NO_CONTEXT, message="nothing was retrieved")
+            return ScoreError(cause=Cause.NO_CONTEXT, message="nothing was retrieved")
         return None
 
     def scored(
@@ -200,7 +200,7 @@ class Metric(ABC):
             texts=texts or {},
         )
 
-    def unscored(
+    def skip(
         self,
         cause: Cause,
         message: str,
@@ -212,7 +212,7 @@ class Metric(ABC):
         """A score of this metric without a value, and why."""
         return Score(
             metric=self.label,
-            unscored=Unscored(cause=cause, message=message, raw=raw),
+            error=ScoreError(cause=cause, message=message, raw=raw),
             low=self.low,
             high=self.high,
             direction=self.direction,
@@ -240,8 +240,8 @@ def as_score(metric: Metric, returned: object, labels: Sequence[str] = ()) -> Sc
     """
     if isinstance(returned, Score):
         return returned
-    if isinstance(returned, Unscored):
-        return metric.unscored(returned.cause, returned.message, raw=returned.raw)
+    if isinstance(returned, ScoreError):
+        return metric.skip(returned.cause, returned.message, raw=returned.raw)
     if isinstance(returned, Verdict):
         value = _checked(metric, _value_of(metric, returned, labels))
         return metric.scored(value, verdicts={metric.label: (returned,)})
@@ -251,7 +251,7 @@ def as_score(metric: Metric, returned: object, labels: Sequence[str] = ()) -> Sc
         return metric.scored(value, parts={"level": float(returned.level)}, texts=texts)
     number = _number(returned)
     if number is None:
-        expected = "expected a number, True or False, a Verdict, a Rated, an Unscored or a Score"
+        expected = "expected a number, True or False, a Verdict, a Rated, a ScoreError or a Score"
         raise NoScore(f"{metric.label} returned {_described(returned)}; {expected}")
     return metric.scored(_checked(metric, number))
 
@@ -267,7 +267,7 @@ def _value_of(metric: Metric, verdict: Verdict, labels: Sequence[str]) -> float:
 
 def _checked(metric: Metric, value: float) -> float:
     if math.isnan(value):
-        raise NoScore(f"{metric.label} returned NaN, which is no number; return an Unscored where there is none")
+        raise NoScore(f"{metric.label} returned NaN, which is no number; return a ScoreError where there is none")
     if not metric.low <= value <= metric.high:
         range_of_it = f"{metric.low:g} to {metric.high:g}"
         raise NoScore(f"{metric.label} returned {value:g}, outside its range {range_of_it}; give it low= and high=")

@@ -158,14 +158,14 @@ def metric(
     `sample`; and `judge`, to be asked with `await judge.find(...)`. A parameter with a default is optional.
 
     It returns a number from `low` to `high`; True or False (1.0 or 0.0); a `Verdict` of the judge (1.0 for its
-    affirmative label, else 0.0), or a `RatingResult` level, whose reasons are then shown by `explain`; an `Unscored`
+    affirmative label, else 0.0), or a `RatingResult` level, whose reasons are then shown by `explain`; an `ScoreError`
     with the reason why there is no number; or a whole `Score`. Anything else, NaN, and an exception make the score
-    unscored (bug) with a message that names the metric. A plain function runs on the event loop: one that waits or
+    failed (bug) with a message that names the metric. A plain function runs on the event loop: one that waits or
     computes for long holds up the other rows, and should be async (`await asyncio.to_thread(...)`).
 
     name       what the score is called; default: the function's name
     needs      the fields without which nothing is measured; default: those of its parameters without a default.
-               An empty retrieval and a blank answer are unscored where `contexts` and `answer` are needed
+               An empty retrieval and a blank answer are skipped where `contexts` and `answer` are needed
     asks       the inquiries it puts to the judge, so that a judge which cannot answer them is never asked
     direction  "higher" where more is better, else "lower"
     version    raise it when the formula changes

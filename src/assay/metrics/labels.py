@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from assay.errors import InputError, JudgeFailure
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.records import Sample, Score, Unscored
+from assay.records import Sample, Score, ScoreError
 
 #: Characters of an option that an error shows; of a longer one it says the name alone.
 _SHOWN = 40
@@ -98,7 +98,7 @@ class LabelledMetric(Metric):
     def cannot(self, judge: Judge, language: str = "en") -> JudgeFailure | None:
         return self.metric.cannot(judge, language)
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         return self.metric.missing(sample)
 
     async def measure(self, sample: Sample, judge: Judge) -> Any:

@@ -13,13 +13,13 @@ from assay.metrics.base import Metric
 from assay.metrics.decorator import metric_of_function
 from assay.metrics.labels import check_unique_labels
 from assay.metrics.registry import METRICS
-from assay.records import Score, Unscored, Verdict
+from assay.records import Score, ScoreError, Verdict
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 #: What a function that is used as a metric may return: see `assay.metric`.
-MetricValue: TypeAlias = float | Score | Verdict | RatingResult | Unscored
+MetricValue: TypeAlias = float | Score | Verdict | RatingResult | ScoreError
 MetricFunction: TypeAlias = Callable[..., MetricValue | Awaitable[MetricValue]]
 #: A name, several names separated by commas, a metric, a function of sample fields, or a sequence of these.
 MetricSpec: TypeAlias = str | Metric | MetricFunction | Sequence[str | Metric | MetricFunction]
@@ -28,7 +28,7 @@ MetricSpec: TypeAlias = str | Metric | MetricFunction | Sequence[str | Metric | 
 GROUP = "assay.metrics"
 
 
-def resolve(spec: MetricSpec) -> tuple[Metric, ...]:
+def resolve_metrics(spec: MetricSpec) -> tuple[Metric, ...]:
     """The metrics that `spec` names, in its order.
 
     Args:

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from assay.metrics.answer_correctness import AnswerCorrectness
-from assay.metrics.answer_directness import AnswerDirectness
-from assay.metrics.answer_relevancy import AnswerRelevancy
-from assay.metrics.aspect_critique import ASPECTS, AspectCritique
+from assay.metrics._answer_correctness import AnswerCorrectness
+from assay.metrics._answer_directness import AnswerDirectness
+from assay.metrics._answer_relevancy import AnswerRelevancy
+from assay.metrics._aspect_critique import ASPECTS, AspectCritique
+from assay.metrics._citation_accuracy import CitationAccuracy
+from assay.metrics._composite import HarmonicMean
+from assay.metrics._context_entity_recall import ContextEntityRecall
+from assay.metrics._context_precision import ContextPrecision
+from assay.metrics._context_recall import ContextRecall
+from assay.metrics._context_relevance import ContextRelevance
+from assay.metrics._context_utilization import ContextUtilization
+from assay.metrics._faithfulness import Faithfulness
+from assay.metrics._grounded import Grounded
+from assay.metrics._hallucination import Hallucination
+from assay.metrics._noise_sensitivity import NoiseSensitivity
+from assay.metrics._nugget_recall import NuggetRecall
+from assay.metrics._retrieval_calls import RetrievalCalls
+from assay.metrics._semantic_similarity import SemanticSimilarity
+from assay.metrics._summarization_score import SummarizationScore
 from assay.metrics.base import Metric
-from assay.metrics.citation_accuracy import CitationAccuracy
-from assay.metrics.composite import HarmonicMean
-from assay.metrics.context_entity_recall import ContextEntityRecall
-from assay.metrics.context_precision import ContextPrecision
-from assay.metrics.context_recall import ContextRecall
-from assay.metrics.context_relevance import ContextRelevance
-from assay.metrics.context_utilization import ContextUtilization
-from assay.metrics.faithfulness import Faithfulness
-from assay.metrics.grounded import Grounded
-from assay.metrics.hallucination import Hallucination
-from assay.metrics.noise_sensitivity import NoiseSensitivity
-from assay.metrics.nugget_recall import NuggetRecall
-from assay.metrics.retrieval_calls import RetrievalCalls
-from assay.metrics.semantic_similarity import SemanticSimilarity
-from assay.metrics.summarization_score import SummarizationScore
 
 
 def ragas_score() -> HarmonicMean:

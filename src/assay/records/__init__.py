@@ -7,7 +7,7 @@ Offsets are Python string indices (code points), half open: `text[span.start:spa
 from assay.records.base import Record, build_adapter, fingerprint, type_adapter
 from assay.records.evidence import Box, Cell, Claim, Evidence, Span, SupportLabel, Verdict
 from assay.records.sample import Context, Message, Role, Sample, SampleStatus, ToolCall, Turn
-from assay.records.score import BY_CONVENTION, Direction, Score, ScoredSample, Unscored, Usage
+from assay.records.score import BY_CONVENTION, Direction, Score, ScoredSample, ScoreError, Usage
 
 __all__ = [
     "BY_CONVENTION",
@@ -23,12 +23,12 @@ __all__ = [
     "Sample",
     "SampleStatus",
     "Score",
+    "ScoreError",
     "ScoredSample",
     "Span",
     "SupportLabel",
     "ToolCall",
     "Turn",
-    "Unscored",
     "Usage",
     "Verdict",
     "build_adapter",

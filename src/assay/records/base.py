@@ -58,12 +58,17 @@ class Record:
         from pydantic import ValidationError
 
         try:
-            record: Self = _adapter(cls).validate_python(dict(data))
+            record: Self = _adapter(cls).validate_python(cls._current(data))
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"]) or cls.__name__
             raise InputError(f"{cls.__name__}: field {where!r}: {first['msg']}") from None
         return record
+
+    @classmethod
+    def _current(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Bring data of an earlier schema version to this one."""
+        return dict(data)
 
 
 def fingerprint(parts: Sequence[Any]) -> str:

@@ -23,8 +23,8 @@ _FAVOURABLE = {
 def score_in_words(score: Score, sample: Sample) -> str:
     """One score and its evidence in a few plain sentences, for comments and feedback fields."""
     left = [" " * (indent - 2) + line for line, indent in not_judged(score)]
-    if score.unscored is not None:
-        return "\n".join([f"Not scored ({score.unscored.cause}): {score.unscored.message}", *left])
+    if score.error is not None:
+        return "\n".join([f"Not scored ({score.error.cause}): {score.error.message}", *left])
     lines = [headline(score)]
     for reading, verdicts in score.verdicts.items():
         units = units_of(score, reading, sample)

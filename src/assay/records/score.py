@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from assay.errors import Cause, InputError, printable
+from assay.errors import SETTLED, Cause, InputError, printable
 from assay.records.base import Record, _name_suffix
 from assay.records.evidence import Verdict
+from assay.records.migration import VERSION, VERSION_KEY, migrate_scored
 from assay.records.sample import Sample
 
 Direction = Literal["higher", "lower"]
+Outcome = Literal["scored", "skipped", "failed"]
 
 
 #: What stands in the place of a cause for values that another system gives by convention.
@@ -54,7 +56,7 @@ class Usage(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unscored(Record):
+class ScoreError(Record):
     """Why there is no number, in one machine-readable word and one sentence; `raw` is the judge's reply, if any."""
 
     cause: Cause
@@ -66,7 +68,7 @@ class Unscored(Record):
 class Score(Record):
     """A value with its range, direction and evidence; or no value and the reason why.
 
-    Exactly one of `value` and `unscored` is set. `convention` says why a value is none that was measured: another
+    Exactly one of `value` and `skipped` is set. `convention` says why a value is none that was measured: another
     system gives it by convention, where it has nothing to measure; such values count in no mean. `verdicts` are the
     readings the value was computed from, by what was read against what (`"answer/contexts"`). `parts` are intermediate
     numbers of the formula.
@@ -74,7 +76,7 @@ class Score(Record):
 
     metric: str
     value: float | None = None
-    unscored: Unscored | None = None
+    error: ScoreError | None = None
     low: float = 0.0
     high: float = 1.0
     direction: Direction = "higher"
@@ -87,8 +89,8 @@ class Score(Record):
     convention: str | None = None
 
     def __str__(self) -> str:
-        if self.unscored is not None:
-            return printable(f"{self.metric}: not scored ({self.unscored.cause}): {self.unscored.message}")
+        if self.error is not None:
+            return printable(f"{self.metric}: not scored ({self.error.cause}): {self.error.message}")
         if self.convention is not None:
             return printable(f"{self.metric} = {self.value:.3f} by convention: {self.convention}")
         parts = ", ".join(f"{name} {value:.3g}" for name, value in self.parts.items())
@@ -103,14 +105,24 @@ class Score(Record):
         return self.value is not None and self.convention is None
 
     @property
+    def outcome(self) -> Outcome:
+        """What became of the sample: "scored", "skipped" (there was nothing to measure) or "failed".
+
+        A value that another system gives by convention was not measured: "skipped".
+        """
+        if self.error is not None:
+            return "skipped" if self.error.cause in SETTLED else "failed"
+        return "scored" if self.convention is None else "skipped"
+
+    @property
     def why_unmeasured(self) -> str | None:
         """The cause, or "by_convention", where there is no value that was measured; None where there is one."""
         if self.convention is not None:
             return BY_CONVENTION
-        return None if self.unscored is None else self.unscored.cause.value
+        return None if self.error is None else self.error.cause.value
 
     def __post_init__(self) -> None:
-        if (self.value is None) == (self.unscored is None):
+        if (self.value is None) == (self.error is None):
             raise InputError(f"Score {self.metric!r}: give either a value or a reason why there is none")
         if self.value is not None and not self.low <= self.value <= self.high:  # NaN fails this as well
             raise InputError(f"Score {self.metric!r}: value {self.value!r} is outside [{self.low}, {self.high}]")
@@ -122,6 +134,14 @@ class ScoredSample(Record):
 
     sample: Sample
     scores: Mapping[str, Score]
+
+    def to_dict(self) -> dict[str, Any]:
+        """This record as plain JSON values, with the version of their schema."""
+        return {VERSION_KEY: VERSION, **Record.to_dict(self)}
+
+    @classmethod
+    def _current(cls, data: Mapping[str, Any]) -> dict[str, Any]:
+        return migrate_scored(data)
 
     @property
     def values(self) -> dict[str, float | None]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from assay._util.rich_text import SafeText
 from assay._util.tables import Column, make_table, number
-from assay.analysis.comparison.metric_diff import verdict_in_words
 from assay.analysis.comparison.sentences import fell
 from assay.errors import printable
 
@@ -20,14 +19,14 @@ if TYPE_CHECKING:
 _FLIPS = 3  # of a row that are shown
 
 
-_COLOURS = {"better": "bold green", "worse": "bold red", "cannot tell": "yellow"}
+_COLOURS = {"better": "bold green", "worse": "bold red", "inconclusive": "yellow"}
 
 
 def headline_in_colour(comparison: Comparison) -> SafeText:
     """The headline, with each verdict in its colour."""
     text = SafeText(comparison.headline)
     for verdict, style in _COLOURS.items():
-        shown = verdict_in_words(verdict)
+        shown = verdict
         text.highlight_regex(rf"(?<=[:;] ){shown}(?= on )", style)
     return text
 
@@ -36,7 +35,7 @@ def compared_in_colour(one: MetricDiff) -> SafeText:
     """What is said of one metric, with its verdict in its colour."""
     text, before = SafeText(str(one)), len(printable(f"{one.metric}: "))
     if one.difference is not None:
-        text.stylize(_COLOURS[one.verdict], before, before + len(verdict_in_words(one.verdict)))
+        text.stylize(_COLOURS[one.verdict], before, before + len(one.verdict))
     return text
 
 
@@ -72,6 +71,6 @@ def formula(lens: Lens) -> str:
 
 
 def _value(one: DefinitionResult) -> str:
-    if one.score.unscored is not None:
-        return str(one.score.unscored.cause)
+    if one.score.error is not None:
+        return str(one.score.error.cause)
     return f"{one.score.value:.2f}" + ("" if one.score.convention is None else " by convention")

@@ -74,8 +74,8 @@ def _case(row: Mapping[str, Any], bound: float | None) -> Case:
     name = f"row {row['row']}" + ("" if row["id"] is None else f" ({row['id']})")
     higher = row["direction"] == "higher"
     if row["value"] is None:
-        settled = row["unscored"] == BY_CONVENTION or Cause(row["unscored"]) in SETTLED
-        return Case(name, row["metric"], "skipped" if settled else "error", f"{row['unscored']}: {row['why']}")
+        settled = row["error"] == BY_CONVENTION or Cause(row["error"]) in SETTLED
+        return Case(name, row["metric"], "skipped" if settled else "error", f"{row['error']}: {row['message']}")
     if bound is not None and (row["value"] < bound if higher else row["value"] > bound):
         said = f"{row['value']:.3f} is {'below' if higher else 'above'} {bound:g}"
         return Case(name, row["metric"], "failure", said)

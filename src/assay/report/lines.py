@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from assay.analysis.comparison.metric_diff import verdict_in_words
 from assay.evaluation.display.lines import NOTHING, Line, line_of, place
 from assay.evaluation.summary import Summary
 from assay.report.figures import Figures, largest
@@ -29,16 +28,16 @@ def _compared_line(summary: Summary, compared: MetricDiff | None) -> Line:
 
 def _compared(one: MetricDiff) -> dict[str, Any]:
     if one.difference is None:
-        return {"verdict": verdict_in_words(one.verdict), "detectable": "no row has a value in both runs"}
+        return {"verdict": one.verdict, "detectable": "no row has a value in both runs"}
     by, least = one.difference.estimate, one.difference.detectable
     found = {
         "before": f"{one.difference.first:.3f}",
         "difference": f"{by.mean:+.3f} ({by.low:+.3f} to {by.high:+.3f})",
         "p": NOTHING if one.p is None else f"{one.p:.2g}",
-        "verdict": verdict_in_words(one.verdict),
+        "verdict": one.verdict,
         "moved": {"better": "up", "worse": "down"}.get(one.verdict, ""),
     }
-    if one.verdict == "cannot tell":
+    if one.verdict == "inconclusive":
         found["detectable"] = (
             "too few rows for any difference" if least is None else f"minimum detectable effect {least:.2f}"
         )
@@ -81,5 +80,5 @@ def _cell(now: Figures | None, before: Figures | None, compared: MetricDiff | No
         "mean": NOTHING if line is None else line.mean,
         "interval": "" if line is None or line.mean == NOTHING else line.interval,
         "before": "" if mean is None else f"{mean:.3f}",
-        "verdict": "" if compared is None or compared.verdict == "cannot tell" else compared.verdict,
+        "verdict": "" if compared is None or compared.verdict == "inconclusive" else compared.verdict,
     }

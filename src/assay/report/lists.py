@@ -14,7 +14,7 @@ from assay.evaluation.display.table import cells, judge_in_words
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from assay.evaluation.result import Failure
+    from assay.evaluation.result import MetricError
     from assay.evaluation.run_names import RunLine
     from assay.store.store import Row
 
@@ -30,8 +30,8 @@ def runs_list(lines: Iterable[RunLine]) -> RenderableType:
         facts = [pluralize(line.rows, "row"), *([line.data] if line.data else [])]
         if line.missing:
             facts.append(f"{line.missing} missing from the store")
-        if line.unscored:
-            facts.append(f"{line.unscored} skipped or failed")
+        if line.errors:
+            facts.append(f"{line.errors} skipped or failed")
         blocks.append(Text(line.run, style="bold").append(f"  {when}", style="not bold dim"))
         means = []
         for summary in line.metrics.values():
@@ -65,7 +65,7 @@ def lowest_list(worst: Iterable[tuple[str, Sequence[tuple[int, float]]]]) -> Ren
     return make_table(["metric", "row: value"], lines) if lines else None
 
 
-def failures_list(failures: Iterable[Failure]) -> RenderableType:
+def errors_list(errors: Iterable[MetricError]) -> RenderableType:
     """A line for each score without a value: the row, the metric, the cause, and what was said of it."""
     from assay._util.tables import Column, make_table, number
 
@@ -73,6 +73,6 @@ def failures_list(failures: Iterable[Failure]) -> RenderableType:
     columns = [Column(title=one, least=len(one), style="yellow" if one == "cause" else "") for one in titles]
     rows = (
         ("–" if one.number is None else str(one.number), one.id or "", one.metric, one.cause, one.message)
-        for one in failures
+        for one in errors
     )
     return make_table([number("row"), *columns], rows)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay._util.markdown import escape, table
 from assay._util.terminal import pluralize
-from assay.analysis.comparison.metric_diff import verdict_in_words
 from assay.analysis.comparison.sentences import regressions
 from assay.errors import printable
 from assay.evaluation.display.lines import NOTHING, Line
@@ -21,11 +20,8 @@ if TYPE_CHECKING:
 SHOWN = 10  # regressions, and lowest rows
 FLIPS = 2  # of each
 _LONG = 160  # characters of a claim
-_MARKS = {"worse": "🔴", "better": "🟢", "mixed": "🟠", "cannot tell": "⚪", "no baseline": "⚪"}
-#: What Markdown or HTML would read in a text. An underscore within a word is none of it.
-_SPECIAL = re.compile(r"[\\`*\[\]<>#|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^[-+=]|^\d{1,9}(?=[.)])")
-#: What hosts make of plain text: calls to people, links, issues, entities.
-_CALLS = re.compile(r"[&@]|:(?=//|[\w+-]+:)|(?<=www)\.|(?<=WWW)\.")
+_NUMBERS = ("mean", "scored", "baseline", "now", "p")
+_MARKS = {"worse": "🔴", "better": "🟢", "mixed": "🟠", "inconclusive": "⚪", "no baseline": "⚪"}
 
 
 def write_markdown(report: Report, path: str | Path) -> Path:
@@ -42,14 +38,14 @@ def as_markdown(report: Report) -> str:
 
 def escaped(text: str) -> str:
     """A text on one line in which nothing is Markdown, HTML or a mention."""
-    return escaped_whole(shortened(printable(text), _LONG))
+    return escape(shortened(printable(text), _LONG))
 
 
 def _lines(report: Report) -> Iterator[str]:
-    yield f"### {_MARKS[report.word]} {verdict_in_words(report.word)}"
-    yield f"\n{escaped_whole(report.sentence)}."
+    yield f"### {_MARKS[report.word]} {report.word}"
+    yield f"\n{escape(report.sentence)}."
     if report.detectable_difference:
-        yield f"\n{escaped_whole(report.detectable_difference)}"
+        yield f"\n{escape(report.detectable_difference)}"
     yield ""
     yield from _table(report)
     if report.comparison is not None:
@@ -62,39 +58,27 @@ def _lines(report: Report) -> Iterator[str]:
         yield f"\n**Root causes** of {pluralize(report.causes.failed, 'failed row')}: {said}"
     compared = () if report.comparison is None else report.comparison.notes
     for note in dict.fromkeys((*report.result.notes, *compared)):
-        yield f"\n> {escaped_whole(note)}"
+        yield f"\n> {escape(note)}"
     for reason in report.result.incomplete:
-        yield f"\n> Incomplete: {escaped_whole(reason)}"
-
-
-def escaped_whole(text: str) -> str:
-    """As `escaped`, of any length."""
-    plain = _CALLS.sub(lambda found: f"\0{ord(found[0])};", " ".join(printable(text).split()))
-    return _SPECIAL.sub(_behind, plain).replace("\0", "&#")
-
-
-def _behind(found: re.Match[str]) -> str:
-    """A mark behind a backslash; a number that would begin a list as an entity."""
-    return f"\\{found[0]}" if not found[0].isdigit() else f"\0{ord(found[0][0])};{found[0][1:]}"
+        yield f"\n> Incomplete: {escape(reason)}"
 
 
 def _table(report: Report) -> Iterator[str]:
     lines = lines_of(report)
     if report.comparison is None:
-        yield "| metric | mean | 95% interval | scored | bounds |"
-        yield "|---|--:|---|--:|---|"
-        for one in lines:
-            yield f"| {_name(one)} | {one.mean} | {one.interval} | {one.scored}/{one.total} | {one.bounds or NOTHING} |"
-        return
-    yield "| metric | baseline | now | difference (95% interval) | p | verdict | scored |"
-    yield "|---|--:|--:|---|--:|---|--:|"
-    for one in lines:
-        verdict = f"**{one.verdict}**" if one.verdict in ("worse", "better") else one.verdict or NOTHING
-        gaps = "" if one.scored == one.total else f" ({escaped(one.causes)})"
-        yield (
-            f"| {_name(one)} | {one.before} | {one.mean} | {one.difference} | {one.p} | {verdict} "
-            f"| {one.scored}/{one.total}{gaps} |"
-        )
+        rows = [
+            (_name(one), one.mean, one.interval, f"{one.scored}/{one.total}", one.bounds or NOTHING) for one in lines
+        ]
+        return table(("metric", "mean", "95% interval", "scored", "bounds"), rows, _NUMBERS)
+    titles = ("metric", "baseline", "now", "difference (95% interval)", "p", "verdict", "scored")
+    return table(titles, map(_compared, lines), _NUMBERS)
+
+
+def _compared(one: Line) -> Sequence[str]:
+    verdict = f"**{one.verdict}**" if one.verdict in ("worse", "better") else one.verdict or NOTHING
+    gaps = "" if one.scored == one.total else f" ({escaped(one.causes)})"
+    scored = f"{one.scored}/{one.total}{gaps}"
+    return _name(one), one.before, one.mean, one.difference, one.p, verdict, scored
 
 
 def _name(line: Line) -> str:

@@ -97,8 +97,8 @@ def _headed(head: str, text: SafeText) -> SafeText:
 
 
 def _score(name: str, score: Score) -> SafeText:
-    if score.unscored is not None:
-        return SafeText(f"{name}: not scored ({score.unscored.cause}): {score.unscored.message}", style="yellow")
+    if score.error is not None:
+        return SafeText(f"{name}: not scored ({score.error.cause}): {score.error.message}", style="yellow")
     return _headed(f"{name}: ", SafeText(filled_in(score)))
 
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from assay.report.model import Report
 
 COLUMNS = (
-    *("run", "row", "id", "metric", "value", "unscored", "why", "low", "high", "direction", "baseline", "difference"),
+    *("run", "row", "id", "metric", "value", "error", "message", "low", "high", "direction", "baseline", "difference"),
     *("cause", "question", "answer"),
 )
-_TEXT = frozenset({"run", "id", "metric", "unscored", "why", "direction", "cause", "question", "answer"})
+_TEXT = frozenset({"run", "id", "metric", "error", "message", "direction", "cause", "question", "answer"})
 _BATCH = 5_000
 
 
@@ -27,7 +27,7 @@ def flat_rows(report: Report) -> Iterator[dict[str, Any]]:
     """A dict for each sample and metric, in the order of the data; None where there is nothing.
 
     value, baseline, difference  measured values alone, and this run's less the baseline's
-    unscored, why                the cause of a missing value, and its sentence; one "by_convention" was not measured
+    error, message               the cause of a missing value, and its sentence; one "by_convention" was not measured
     """
     before = _values(report.baseline, report.metrics) if report.baseline is not None else {}
     for row in report.result.numbered():
@@ -45,8 +45,8 @@ def flat_rows(report: Report) -> Iterator[dict[str, Any]]:
                 "id": row.scored.sample.id,
                 "metric": name,
                 "value": value,
-                "unscored": score.why_unmeasured,
-                "why": score.convention if score.unscored is None else score.unscored.message,
+                "error": score.why_unmeasured,
+                "message": score.convention if score.error is None else score.error.message,
                 "low": score.low,
                 "high": score.high,
                 "direction": score.direction,

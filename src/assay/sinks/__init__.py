@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from assay.sinks.base import Receipt, Sink
-from assay.sinks.jsonl import JsonlFile, JsonlSink, MemorySink, read_jsonl
+from assay._util.lazy_exports import lazy_exports, names_by_module
+from assay.sinks.base import Receipt as Receipt
+from assay.sinks.base import Sink as Sink
+from assay.sinks.jsonl import JsonlFile as JsonlFile
+from assay.sinks.jsonl import JsonlSink as JsonlSink
+from assay.sinks.jsonl import MemorySink as MemorySink
+from assay.sinks.jsonl import read_jsonl as read_jsonl
 
 if TYPE_CHECKING:
-    from assay.sinks.store import StoreSink
-    from assay.sinks.webhook import WebhookSink
+    from assay.sinks.store import StoreSink as StoreSink
+    from assay.sinks.webhook import WebhookSink as WebhookSink
 
-__all__ = [
-    "JsonlFile",
-    "JsonlSink",
-    "MemorySink",
-    "Receipt",
-    "Sink",
-    "StoreSink",
-    "WebhookSink",
-    "read_jsonl",
-]
+_HOMES = {  # sinks that bring modules of their own
+    "assay.sinks.base": "Receipt Sink",
+    "assay.sinks.jsonl": "JsonlFile JsonlSink MemorySink read_jsonl",
+    "assay.sinks.store": "StoreSink",
+    "assay.sinks.webhook": "WebhookSink",
+}
 
+__all__ = [*names_by_module(_HOMES)]  # pyright: ignore[reportUnsupportedDunderAll]  # it reads the imports above
 
-def __getattr__(name: str) -> Any:
-    """The sinks that bring modules of their own, on first use."""
-    if name == "StoreSink":
-        from assay.sinks.store import StoreSink
-
-        return StoreSink
-    if name == "WebhookSink":
-        from assay.sinks.webhook import WebhookSink
-
-        return WebhookSink
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # type checkers would take any name at all for one of these
+    __getattr__, __dir__ = lazy_exports(globals(), _HOMES)

@@ -36,7 +36,7 @@ class Annotation(Record):
     identifier   what tells apart scores of one metric on one target: 16 hex digits over version and judge
     name         the metric's label
     value        the number, or None where there is no measurement
-    label        "unscored" where there is no measurement, else None
+    label        "skipped" or "failed" where there is no measurement (see `Score.outcome`), else None
     cause        why there is none, machine readable: "no_context", "timeout" …
     explanation  the score and its evidence in plain sentences, at most EXPLANATION characters
     metadata     judge, version, range, direction, ids and evidence, as flat JSON-able values (evidence is JSON text)
@@ -83,7 +83,7 @@ def annotations_of(
                 identifier=identifier,
                 name=name,
                 value=score.value if score.measured else None,
-                label=None if score.measured else "unscored",
+                label=None if score.measured else score.outcome,
                 cause=score.why_unmeasured,
                 explanation=_shortened(_words(score, sample, texts), explanation_limit),
                 metadata=_metadata(score, sample, evidence_limit),
@@ -119,10 +119,10 @@ def _hidden_sample(sample: Sample, hide: Mask) -> Sample:
 
 
 def _hidden_score(score: Score, hide: Mask) -> Score:
-    unscored = score.unscored
+    error = score.error
     return replace(
         score,
-        unscored=None if unscored is None else replace(unscored, message=hide(unscored.message), raw=None),
+        error=None if error is None else replace(error, message=hide(error.message), raw=None),
         verdicts={
             name: tuple(_hidden_verdict(verdict, hide) for verdict in verdicts)
             for name, verdicts in score.verdicts.items()

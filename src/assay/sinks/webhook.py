@@ -110,6 +110,7 @@ class _SameHost(urllib.request.HTTPRedirectHandler):
     ) -> urllib.request.Request:
         old, new = urlsplit(req.full_url), urlsplit(newurl)
         if code not in (307, 308) or (old.scheme, old.netloc) != (new.scheme, new.netloc):
+            fp.close()
             raise Refused(f"the receiver redirects (HTTP {code}) to another host, or to a GET: give the final address")
         return urllib.request.Request(newurl, data=req.data, headers=dict(req.header_items()), method="POST")  # noqa: S310
 

@@ -6,15 +6,16 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from assay._util.threads import BackgroundWorker
 from assay.errors import AssayError, Undelivered
 from assay.records import Record, ScoredSample
 from assay.sinks.base import Receipt, Sink
 
 log = logging.getLogger("assay.sinks")
 
+EXIT_GRACE = 5.0  # seconds that the end of the process waits for a write under way
 LISTED = 100  # rows whose scores did not arrive that are named; the rest are counted
 
 
@@ -135,7 +136,7 @@ class SinkWriter:
 
     def __init__(self, sinks: Sequence[Sink]) -> None:
         self._sinks = name_sinks(sinks)
-        self._thread: ThreadPoolExecutor | None = None
+        self._worker: BackgroundWorker | None = None
         self.deliveries: dict[str, Deliveries] = {name: Deliveries() for name in self._sinks}
 
     async def write(self, scored: ScoredSample) -> None:
@@ -147,14 +148,14 @@ class SinkWriter:
         """Close all sinks."""
         if self._sinks:
             await self._run(close_all, self._sinks, self._not_closed)
-        if self._thread is not None:
-            self._thread.shutdown(wait=False)
-            self._thread = None
+        if self._worker is not None:
+            self._worker.close(0)
+            self._worker = None
 
     async def _run(self, work: Callable[..., None], *arguments: object) -> None:
-        if self._thread is None:
-            self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="assay-sinks")
-        await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+        if self._worker is None:  # one thread for all writes: a sink may hold what belongs to a thread
+            self._worker = BackgroundWorker(1, "assay-sinks", keeps_threads=True, exit_grace=EXIT_GRACE)
+        await asyncio.get_running_loop().run_in_executor(self._worker, work, *arguments)
 
     def _write(self, scored: ScoredSample) -> None:
         written = write_to(((name, sink.write) for name, sink in self._sinks.items()), scored)

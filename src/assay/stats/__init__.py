@@ -5,8 +5,9 @@ Names load when they are first used: a summary knows its interval without numpy.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from assay._util.lazy_exports import lazy_exports, names_by_module
 
 if TYPE_CHECKING:
     from assay.stats.intervals import Estimate as Estimate
@@ -23,15 +24,7 @@ _HOMES = {
     "assay.stats.paired": "Difference NonInferior difference holm non_inferior",
     "assay.stats.sequential": "Sequential",
 }
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names.split()}
-
-__all__ = [*_HOME_OF]
+__all__ = [*names_by_module(_HOMES)]  # pyright: ignore[reportUnsupportedDunderAll]  # it reads the imports above
 
 if not TYPE_CHECKING:  # type checkers would take any name at all for one of these
-
-    def __getattr__(name: str) -> Any:
-        home = _HOME_OF.get(name)
-        if home is None:
-            raise AttributeError(f"module 'assay.stats' has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(home), name)
-        return value
+    __getattr__, __dir__ = lazy_exports(globals(), _HOMES)

@@ -20,7 +20,7 @@ from typing import Literal
 from assay.stats.intervals import Estimate
 from assay.stats.paired import NonInferior, non_inferior
 
-Likeness = Literal["agrees", "differs", "cannot tell"]
+Likeness = Literal["agrees", "differs", "inconclusive"]
 #: One-sided tests of one set of verdicts.
 SIDES = 3
 
@@ -79,7 +79,7 @@ def alike(
     plain = sides(alpha)
     if plain is None:
         return None
-    verdict: Likeness = "cannot tell"
+    verdict: Likeness = "inconclusive"
     if all(side.verdict == "pass" for side in plain):
         verdict = "agrees"
     elif any(side.verdict == "fail" for side in sides(alpha / (SIDES * looks)) or ()):

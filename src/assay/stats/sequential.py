@@ -126,7 +126,9 @@ class Sequential:
         if self.mean is None:
             return "no value yet"
         low, high = self.interval
-        return f"{self._verdict or 'cannot tell yet'}: {self.mean:+.3f} ({low:+.3f} to {high:+.3f}), {self.n} values"
+        return (
+            f"{self._verdict or 'inconclusive so far'}: {self.mean:+.3f} ({low:+.3f} to {high:+.3f}), {self.n} values"
+        )
 
 
 def _wealth(values: Floats, m: float) -> Floats:

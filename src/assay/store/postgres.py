@@ -23,6 +23,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from assay._util.forks import keep, renewed
 from assay._util.install_hints import install_extra
 from assay.errors import AssayError, InputError, MissingExtra, StoreError
+from assay.records import migration
 from assay.store.schema import SCHEMA_VERSION
 from assay.store.tables import FOLDER, Statements
 
@@ -48,18 +49,18 @@ CREATE TABLE makers (
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, inquiry TEXT NOT NULL, judge TEXT NOT NULL,
     UNIQUE (inquiry, judge)
 );;
-CREATE TABLE findings (
+CREATE TABLE judgements (
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key BYTEA NOT NULL UNIQUE, maker BIGINT NOT NULL,
-    at DOUBLE PRECISION NOT NULL, finding BYTEA NOT NULL
+    at DOUBLE PRECISION NOT NULL, judgement BYTEA NOT NULL
 );;
-CREATE INDEX findings_by_maker ON findings (maker);;
-CREATE INDEX findings_by_time ON findings (at);;
+CREATE INDEX judgements_by_maker ON judgements (maker);;
+CREATE INDEX judgements_by_time ON judgements (at);;
 CREATE TABLE runs (
     number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id TEXT NOT NULL UNIQUE, started DOUBLE PRECISION NOT NULL,
     info TEXT NOT NULL, saved BIGINT
 );;
-CREATE TABLE used (run BIGINT NOT NULL, finding BIGINT NOT NULL, PRIMARY KEY (run, finding));;
-CREATE INDEX used_by_finding ON used (finding);;
+CREATE TABLE run_judgements (run BIGINT NOT NULL, judgement BIGINT NOT NULL, PRIMARY KEY (run, judgement));;
+CREATE INDEX run_judgements_by_judgement ON run_judgements (judgement);;
 CREATE TABLE rows (
     place BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY, run TEXT NOT NULL, number BIGINT NOT NULL, id TEXT,
     body BYTEA NOT NULL, at DOUBLE PRECISION
@@ -69,7 +70,10 @@ CREATE INDEX rows_by_id ON rows (run, id)
 """
 
 #: How a store of an earlier version becomes one of the next: statements, by the version that they start from.
-MIGRATIONS: Mapping[int, str] = {3: "ALTER TABLE runs ADD COLUMN saved BIGINT"}
+MIGRATIONS: Mapping[int, str] = {
+    3: "ALTER TABLE runs ADD COLUMN saved BIGINT",
+    4: ";;".join((*migration.STORE_4_TO_5, *migration.POSTGRES_4_TO_5)),
+}
 
 
 class PostgresTables:
@@ -133,7 +137,7 @@ class PostgresTables:
 
     def size(self) -> int:
         sizes = (self.rows(f"SELECT COALESCE(SUM(LENGTH({column})), 0) FROM {table}")
-                 for table, column in (("findings", "finding"), ("rows", "body")))  # fmt: skip
+                 for table, column in (("judgements", "judgement"), ("rows", "body")))  # fmt: skip
         return sum(int(size) for ((size,),) in sizes)
 
     def shrink(self) -> None:

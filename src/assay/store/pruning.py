@@ -15,7 +15,7 @@ from assay.store.tables import Statements
 HOUR = 3600.0
 
 _AGE = "COALESCE(at, (SELECT started FROM runs WHERE id = run), 0)"  # rows of version 2 are as old as their run
-_UNUSED = "number IN (SELECT number FROM findings EXCEPT SELECT finding FROM used)"
+_UNUSED = "number IN (SELECT number FROM judgements EXCEPT SELECT judgement FROM run_judgements)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +94,9 @@ def _deleted(db: Statements, cutoff: float, kept: Sequence[str]) -> tuple[tuple[
     empty = f"started < ? AND NOT EXISTS (SELECT 1 FROM rows WHERE run = runs.id) AND {_not_among('id', kept)}"
     runs = tuple(sorted(str(name) for (name,) in _all(db, f"SELECT id FROM runs WHERE {empty}", [cutoff, *kept])))
     for run in runs:
-        db.execute("DELETE FROM used WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,))
+        db.execute("DELETE FROM run_judgements WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,))
         db.execute("DELETE FROM runs WHERE id = ?", (run,))
-    judgements = db.execute(f"DELETE FROM findings WHERE at < ? AND {_UNUSED}", (cutoff,)).rowcount
+    judgements = db.execute(f"DELETE FROM judgements WHERE at < ? AND {_UNUSED}", (cutoff,)).rowcount
     return runs, rows, judgements
 
 
@@ -125,7 +125,7 @@ def _cutoff(store: Store, kept: Sequence[str], size: int, most: float) -> float:
     rows, judgements = hour.format(_AGE), hour.format("at")
     for sql, values in (
         (f"SELECT {rows}, SUM(LENGTH(body)) FROM rows WHERE {_not_among('run', kept)} GROUP BY 1", kept),
-        (f"SELECT {judgements}, SUM(LENGTH(finding)) FROM findings GROUP BY 1", ()),
+        (f"SELECT {judgements}, SUM(LENGTH(judgement)) FROM judgements GROUP BY 1", ()),
     ):
         for at, held in store.query(sql, *values):
             by_hour[int(at)] = by_hour.get(int(at), 0) + int(held)

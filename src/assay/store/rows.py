@@ -10,6 +10,7 @@ from typing import Any
 
 from assay._util.compression import pack, to_json, unpack
 from assay.records import Sample, Score, ScoredSample
+from assay.records.migration import VERSION, VERSION_KEY, migrate_scored
 from assay.store.tables import Statements
 
 
@@ -60,20 +61,24 @@ def clean(text: str | None) -> str | None:
 
 def packed(sample: Mapping[str, Any], scores: Mapping[str, Any]) -> bytes:
     # in one piece: claims and quotes repeat the sample's own texts, which compresses well
-    return pack(to_json({"sample": sample, "scores": scores}).encode())
+    return pack(to_json({VERSION_KEY: VERSION, "sample": sample, "scores": scores}).encode())
 
 
 def row_of(number: int, body: bytes) -> Row:
-    data = json.loads(unpack(body))
+    data = _unpacked(body)
     scores = {name: Score.from_dict(score) for name, score in data["scores"].items()}
     return Row(number, ScoredSample(sample=Sample.from_dict(data["sample"]), scores=scores))
+
+
+def _unpacked(body: bytes) -> dict[str, Any]:
+    return migrate_scored(json.loads(unpack(body)), "the row")
 
 
 def stored_scores(body: bytes) -> dict[str, Any]:
     """The scores of a row; none where it cannot be read: it is written anew."""
     try:
-        return dict(json.loads(unpack(body))["scores"])
-    except (ValueError, KeyError, TypeError):
+        return dict(_unpacked(body)["scores"])
+    except (ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 

@@ -2,7 +2,7 @@
 
 Version 2 keeps judgements and rows compressed, under keys of 16 bytes, away from the indices; it counts runs in the
 order in which they began, and knows which judgements a run used. Version 3 knows when a row was written. Version 4
-counts the rows that were saved for each run.
+counts the rows that were saved for each run. Version 5 calls judgements by their name; see `assay.records.migration`.
 """
 
 from __future__ import annotations
@@ -15,33 +15,35 @@ from typing import Any, TypeVar
 
 from assay._util.compression import key_hash, pack
 from assay._util.sqlite import Database, as_store_error
+from assay.records import migration
 from assay.store.tables import Statements
 
 T = TypeVar("T")
 
 _SIZES = ("page_count", "freelist_count", "page_size")
 
-SCHEMA_VERSION = 4
-MARKER = "findings"
+SCHEMA_VERSION = 5
+MARKER = "runs"  # a table that a store of every version has
 
-#: Version 1 knows tables by these names, and looks at `meta` for the version only after it has made its own.
 SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;;
 INSERT OR REPLACE INTO meta VALUES ('version', '{SCHEMA_VERSION}');;
 CREATE TABLE makers (
     number INTEGER PRIMARY KEY, inquiry TEXT NOT NULL, judge TEXT NOT NULL, UNIQUE (inquiry, judge)
 );;
-CREATE TABLE findings (
+CREATE TABLE judgements (
     number INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB NOT NULL UNIQUE, maker INTEGER NOT NULL, at REAL NOT NULL,
-    finding BLOB NOT NULL
+    judgement BLOB NOT NULL
 );;
-CREATE INDEX findings_by_maker ON findings (maker);;
-CREATE INDEX findings_by_time ON findings (at);;
+CREATE INDEX judgements_by_maker ON judgements (maker);;
+CREATE INDEX judgements_by_time ON judgements (at);;
 CREATE TABLE runs (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, started REAL NOT NULL, info TEXT NOT NULL,
     saved INTEGER
 );;
-CREATE TABLE used (run INTEGER NOT NULL, finding INTEGER NOT NULL, PRIMARY KEY (run, finding)) WITHOUT ROWID;;
+CREATE TABLE run_judgements (
+    run INTEGER NOT NULL, judgement INTEGER NOT NULL, PRIMARY KEY (run, judgement)
+) WITHOUT ROWID;;
 CREATE TABLE rows (
     place INTEGER PRIMARY KEY, run TEXT NOT NULL, number INTEGER NOT NULL, id TEXT, body BLOB NOT NULL,
     at REAL
@@ -62,22 +64,34 @@ def version_of(db: sqlite3.Connection) -> int:
 
 def migrate(db: sqlite3.Connection, version: int) -> None:
     """Bring a store of an earlier version to this one, whole, in the transaction that is open."""
-    if version >= 2:
-        if version == 2:
-            db.execute("ALTER TABLE rows ADD COLUMN at REAL")
-        db.execute("ALTER TABLE runs ADD COLUMN saved INTEGER")  # NULL: unknown for the runs that are there
-        db.execute("UPDATE meta SET value = ? WHERE key = 'version'", (str(SCHEMA_VERSION),))
+    if version < 2:
+        _from_version_1(db)
         return
-    tables = ("findings", "runs", "rows")
-    there = [name for name in tables if db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone()]
+    if version < 3:
+        db.execute("ALTER TABLE rows ADD COLUMN at REAL")
+    if version < 4:
+        db.execute("ALTER TABLE runs ADD COLUMN saved INTEGER")  # NULL: unknown for the runs that are there
+    for statement in migration.STORE_4_TO_5:
+        db.execute(statement)
+    db.execute("UPDATE meta SET value = ? WHERE key = 'version'", (str(SCHEMA_VERSION),))
+
+
+def _from_version_1(db: sqlite3.Connection) -> None:
+    """Make the tables anew, and move what is in the old ones."""
+    names = [name for name in migration.STORE_1_TABLES if _has_table(db, name)]
     db.execute("DROP INDEX IF EXISTS rows_by_id")
-    for name in there:
+    for name in names:
         db.execute(f"ALTER TABLE {name} RENAME TO old_{name}")
     for statement in SCHEMA.split(";;"):
         db.execute(statement)
-    for name in there:
-        _MOVES[name](db)
+    moves = dict(zip(migration.STORE_1_TABLES, (_move_judgements, _move_runs, _move_rows), strict=True))
+    for name in names:
+        moves[name](db)
         db.execute(f"DROP TABLE old_{name}")
+
+
+def _has_table(db: sqlite3.Connection, name: str) -> bool:
+    return db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone() is not None
 
 
 def maker(db: Statements, inquiry: str, judge: str) -> int:
@@ -91,10 +105,8 @@ def maker(db: Statements, inquiry: str, judge: str) -> int:
 
 
 def _move_judgements(db: sqlite3.Connection) -> None:
-    sql = "INSERT OR REPLACE INTO findings (key, maker, at, finding) VALUES (?, ?, ?, ?)"
-    for key, inquiry, judge, judgement, at in db.execute(
-        "SELECT key, inquiry, judge, finding, at FROM old_findings ORDER BY at"
-    ):
+    sql = "INSERT OR REPLACE INTO judgements (key, maker, at, judgement) VALUES (?, ?, ?, ?)"
+    for key, inquiry, judge, judgement, at in db.execute(migration.STORE_1_JUDGEMENTS):
         db.execute(sql, (key_hash(key), maker(db, inquiry, judge), at, pack(_bytes(judgement))))
 
 
@@ -112,9 +124,6 @@ def _move_rows(db: sqlite3.Connection) -> None:
 
 def _bytes(value: str | bytes) -> bytes:
     return value.encode() if isinstance(value, str) else bytes(value)
-
-
-_MOVES = {"findings": _move_judgements, "runs": _move_runs, "rows": _move_rows}
 
 
 class FileTables:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import logging
 import os
+import shutil
 import tempfile
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +25,7 @@ from assay._util.forks import own_lock
 from assay._util.normalise import well_formed
 from assay.errors import InputError, StoreError
 from assay.records import ScoredSample
+from assay.records.migration import VERSION, VERSION_KEY, migrate_run
 from assay.store.rows import Row as Row
 from assay.store.rows import clean, is_readable, packed, put_rows, row_of, scores_of, stored_scores
 from assay.store.schema import FileTables, maker
@@ -100,18 +103,19 @@ class Store:
     @classmethod
     def temporary(cls) -> Store:
         """A store that is deleted when it is closed or no longer used."""
-        folder = tempfile.TemporaryDirectory(prefix="assay-")
-        store = cls(folder.name)
-        store._temporary = folder
+        folder = tempfile.mkdtemp(prefix="assay-")
+        store = cls(folder)
+        # not a TemporaryDirectory, which warns where it is deleted because it is no longer used
+        store._delete = weakref.finalize(store, shutil.rmtree, folder, ignore_errors=True)
         return store
 
-    _temporary: tempfile.TemporaryDirectory[str] | None = None
+    _delete: weakref.finalize[..., Store] | None = None
 
     def close(self) -> None:
         """Let go of it; a temporary store is deleted. The next use opens it again. Closing twice is fine."""
         self._tables.close()
-        if self._temporary is not None:
-            self._temporary.cleanup()
+        if self._delete is not None:
+            self._delete()
 
     def __enter__(self) -> Self:
         return self
@@ -158,7 +162,7 @@ class Store:
 
     def get_judgement(self, key: str) -> bytes | None:
         """The judgement stored under this content address, as JSON; None when there is none that can be read."""
-        row = self._one("SELECT finding FROM findings WHERE key = ?", key_hash(key))
+        row = self._one("SELECT judgement FROM judgements WHERE key = ?", key_hash(key))
         try:
             return None if row is None else unpack(row[0])
         except ValueError as error:  # asked again, and then replaced
@@ -181,8 +185,9 @@ class Store:
         def put(db: Statements) -> None:
             makers = {one: maker(db, *one) for one in who}
             db.executemany(
-                "INSERT INTO findings (key, maker, at, finding) VALUES (?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
-                "maker = excluded.maker, at = excluded.at, finding = excluded.finding",
+                "INSERT INTO judgements (key, maker, at, judgement) VALUES (?, ?, ?, ?) "
+                "ON CONFLICT (key) DO UPDATE SET "
+                "maker = excluded.maker, at = excluded.at, judgement = excluded.judgement",
                 [(key, makers[inquiry, judge], now, blob) for key, inquiry, judge, blob in packed],
             )
             if run is not None:
@@ -197,7 +202,7 @@ class Store:
 
     def judges(self) -> dict[str, int]:
         """How many judgements each judge has here, by its fingerprint; the one with the most first."""
-        sql = "SELECT judge, COUNT(*) FROM findings JOIN makers ON makers.number = maker GROUP BY judge"
+        sql = "SELECT judge, COUNT(*) FROM judgements JOIN makers ON makers.number = maker GROUP BY judge"
         return dict(self.query(sql + " ORDER BY COUNT(*) DESC, judge"))
 
     def forget(
@@ -227,10 +232,10 @@ class Store:
             raise InputError("forget: say what: inquiry=, judge=, run=, key= or before=")
         condition = " AND ".join(where)
         if dry_run:
-            found = self._one(f"SELECT COUNT(*) FROM findings WHERE {condition}", *values)
+            found = self._one(f"SELECT COUNT(*) FROM judgements WHERE {condition}", *values)
             return int(found[0]) if found else 0
         # notes of who used them go with the run: their numbers are never given again
-        return self.write(lambda db: db.execute(f"DELETE FROM findings WHERE {condition}", values).rowcount)
+        return self.write(lambda db: db.execute(f"DELETE FROM judgements WHERE {condition}", values).rowcount)
 
     def _conditions(
         self, inquiry: str | None, judge: str | None, run: str | None, key: str | None, before: float | None
@@ -246,7 +251,7 @@ class Store:
             where.append(f"maker IN ({', '.join('?' * len(makers)) or 'NULL'})")
             values += makers
         if run is not None:
-            where.append("number IN (SELECT finding FROM used JOIN runs ON runs.number = run WHERE id = ?)")
+            where.append("number IN (SELECT judgement FROM run_judgements JOIN runs ON runs.number = run WHERE id = ?)")
             values.append(self.run_id(run))
         if key is not None:
             where.append("key = ?")
@@ -261,7 +266,7 @@ class Store:
     def create_run(self, run: str, info: Mapping[str, Any]) -> None:
         """Start a run. Raises InputError when there is one of this name: two runs never mix their rows."""
         sql = f"{_NEW_RUN} ON CONFLICT (id) DO NOTHING"
-        values = (run, time.time(), to_json(info))
+        values = (run, time.time(), to_json({**info, VERSION_KEY: VERSION}))
         if not self.write(lambda db: db.execute(sql, (*values, run)).rowcount):
             if self._one("SELECT id, started, info FROM runs WHERE id = ?", run) == values:
                 return  # it was done twice
@@ -271,7 +276,7 @@ class Store:
     def put_run(self, run: str, info: Mapping[str, Any]) -> None:
         """Update what is known about a run; it is started if it is not there."""
         sql = f"{_NEW_RUN} ON CONFLICT (id) DO UPDATE SET info = excluded.info"
-        values, used = (run, time.time(), to_json(info), run), self._used_by(run)
+        values, used = (run, time.time(), to_json({**info, VERSION_KEY: VERSION}), run), self._used_by(run)
 
         def put(db: Statements) -> None:
             db.execute(sql, values)
@@ -290,7 +295,7 @@ class Store:
             run = self.run_id(run)  # "last", or an error that names what is there
 
         def delete(db: Statements) -> int:
-            db.execute("DELETE FROM used WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,))
+            db.execute("DELETE FROM run_judgements WHERE run IN (SELECT number FROM runs WHERE id = ?)", (run,))
             db.execute("DELETE FROM runs WHERE id = ?", (run,))
             return db.execute("DELETE FROM rows WHERE run = ?", (run,)).rowcount
 
@@ -300,14 +305,13 @@ class Store:
         """What is known about a run. `"last"` is the one started last. Raises InputError for an unknown run."""
         row = self._one("SELECT info FROM runs WHERE id = ?", self.run_id(run))
         assert row is not None  # run_id checked it
-        info: dict[str, Any] = json.loads(row[0])
-        return info
+        return migrate_run(json.loads(row[0]), f"run {run!r}")
 
     def runs(self) -> list[StoredRun]:
         """Every run, the one started last first."""
         sql = f"SELECT id, started, info, {_ROWS_OF_RUN}, saved FROM runs ORDER BY number DESC"
         return [
-            StoredRun(run, started, json.loads(info), RowCounts(rows, saved))
+            StoredRun(run, started, migrate_run(json.loads(info), f"run {run!r}"), RowCounts(rows, saved))
             for run, started, info, rows, saved in self.query(sql)
         ]
 
@@ -493,8 +497,8 @@ def is_judge(fingerprint: str, name: str) -> bool:
 def _note(db: Statements, run: str, keys: Sequence[bytes]) -> None:
     """That a run used these judgements."""
     sql = (
-        "INSERT INTO used SELECT runs.number, findings.number FROM runs, findings WHERE id = ? AND key = ? "
-        "ON CONFLICT DO NOTHING"
+        "INSERT INTO run_judgements SELECT runs.number, judgements.number FROM runs, judgements "
+        "WHERE id = ? AND key = ? ON CONFLICT DO NOTHING"
     )
     if keys:
         db.executemany(sql, [(run, key) for key in sorted(keys)])

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from assay.errors import Cause, Undelivered
-from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, Span, Unscored, Verdict
+from assay.records import Claim, Context, Evidence, Sample, Score, ScoredSample, ScoreError, Span, Verdict
 from assay.sinks import Receipt, Sink
 from assay.testing.assertions import expect, raised, same
 
@@ -69,7 +69,7 @@ def exchange(ids: Mapping[str, str], id: str = "sample-1", value: float = 0.5) -
             "hallucination": Score(metric="hallucination", value=0.0, direction="lower", judge="judge-a"),
             "context_recall": Score(
                 metric="context_recall",
-                unscored=Unscored(cause=Cause.TIMEOUT, message=MESSAGE, raw="raw reply"),
+                error=ScoreError(cause=Cause.TIMEOUT, message=MESSAGE, raw="raw reply"),
                 judge="judge-a",
             ),
         },
@@ -182,10 +182,10 @@ def check_values_arrive(bench: Bench) -> None:
     _no_problems(bench)
 
 
-def check_unscored_is_no_number(bench: Bench) -> None:
+def check_skipped_is_no_number(bench: Bench) -> None:
     _write(bench, bench.scored())
-    unscored = bench.one("context_recall")
-    same((unscored.value, unscored.cause), (None, "timeout"), "value and cause of an unscored score")
+    error = bench.one("context_recall")
+    same((error.value, error.cause), (None, "timeout"), "value and cause of a skipped score")
     _no_problems(bench)
 
 
@@ -444,7 +444,7 @@ def _is_free_of(data: bytes, *texts: str) -> None:
 
 ALWAYS: list[Check] = [
     check_values_arrive,
-    check_unscored_is_no_number,
+    check_skipped_is_no_number,
     check_evidence_arrives,
     check_many_claims_stay_within_limits,
     check_texts_can_be_left_out,

@@ -16,7 +16,7 @@ from assay.inquiries import Inquiry
 from assay.judges.base import BaseJudge
 from assay.judges.protocol import Answer
 from assay.metrics import Metric
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 from assay.records import Context, Direction, Sample, Score, Turn
 from assay.testing.assertions import expect, same
 from assay.testing.judges import HOSTILE, FavourableJudge
@@ -49,7 +49,7 @@ def check_metric(
     samples  what it is to score; one of them at least must get a number
     judge    makes the judge that is asked; default: one that answers every usual question favourably
     """
-    (measured,) = resolve(metric)
+    (measured,) = resolve_metrics(metric)
     given = tuple(samples)
     _describes_itself(measured)
     run_sync(lambda: _scores(measured, given, judge))
@@ -86,7 +86,7 @@ async def _scores(metric: Metric, samples: Sequence[Sample], judge: MakeJudge) -
         expect(all(one == score for one in again), f"{metric.label}: the same sample, scored again at once, differs")
         _evidence(metric, score, sample)
         scored.append(score)
-    reasons = "; ".join(str(score.unscored.message) for score in scored if score.unscored is not None)
+    reasons = "; ".join(str(score.error.message) for score in scored if score.error is not None)
     expect(
         any(score.value is not None for score in scored),
         f"{metric.label}: none of the samples got a number ({reasons}); pass samples= that it can score, or judge=",
@@ -102,7 +102,7 @@ async def _needs(metric: Metric, samples: Sequence[Sample], judge: MakeJudge) ->
         sample = replace(samples[0], **lacking)
         asked = _Counting(judge())
         score = await _score(metric, sample, asked)
-        cause = score.unscored.cause if score.unscored is not None else score.value
+        cause = score.error.cause if score.error is not None else score.value
         same(cause, Cause.MISSING_INPUT, f"{metric.label}: the outcome for a sample without {name}")
         expect(not asked.inquiries, f"{metric.label}: asked the judge although {name} is missing")
 
@@ -115,7 +115,7 @@ async def _failures(metric: Metric, samples: Sequence[Sample], judge: MakeJudge)
             continue
         for cause in _JUDGES_CAUSES:
             score = await _score(metric, sample, _Failing(judge(), cause))
-            found = score.unscored.cause if score.unscored is not None else score.value
+            found = score.error.cause if score.error is not None else score.value
             same(found, cause, f"{metric.label}: the outcome when the judge fails ({cause})")
         for number in range(min(len(counting.inquiries), 10)):
             score = await _score(metric, sample, _Failing(judge(), Cause.TIMEOUT, number))
@@ -123,7 +123,7 @@ async def _failures(metric: Metric, samples: Sequence[Sample], judge: MakeJudge)
         if metric.asks:
             unable = _Unable(judge())
             score = await _score(metric, sample, unable)
-            found = score.unscored.cause if score.unscored is not None else score.value
+            found = score.error.cause if score.error is not None else score.value
             same(found, Cause.JUDGE_CANNOT, f"{metric.label}: the outcome with a judge that cannot")
             expect(not unable.inquiries, f"{metric.label}: asked a judge that says it cannot")
             strange = {type(one).__name__ for one in counting.inquiries} - {one.__name__ for one in metric.asks}
@@ -154,8 +154,8 @@ async def _cancelled(metric: Metric, samples: Sequence[Sample], judge: MakeJudge
 async def _score(metric: Metric, sample: Sample, judge: BaseJudge) -> Score:
     """The score, checked for what holds of every score."""
     score = (await score_sample(sample, [metric], judge, deadline=60.0)).scores[metric.label]
-    if score.unscored is not None and score.unscored.cause == Cause.BUG:
-        raise AssertionError(f"{metric.label}: {score.unscored.message} (answer: {(sample.answer or '')[:40]!r})")
+    if score.error is not None and score.error.cause == Cause.BUG:
+        raise AssertionError(f"{metric.label}: {score.error.message} (answer: {(sample.answer or '')[:40]!r})")
     same(score.metric, metric.label, "the name of the score")
     numbers = [*score.parts.values(), *([] if score.value is None else [score.value])]
     expect(all(map(math.isfinite, numbers)), f"{metric.label}: a part of the score is not finite: {score.parts}")

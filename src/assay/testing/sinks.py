@@ -21,7 +21,7 @@ from assay.testing.bench import (
     check_nothing_has_no_place_without_ids,
     check_same_write_is_one_score,
     check_same_write_same_id,
-    check_unscored_is_no_number,
+    check_skipped_is_no_number,
     check_values_arrive,
     check_works_after_fork,
 )
@@ -82,7 +82,7 @@ def check_sink(
     forks      the sink is to work in a child process after a fork
     ids        makes what a sample needs in `ids` to have a place in the store, new ones at each call
     """
-    checks: list[Check] = [check_values_arrive, check_unscored_is_no_number, check_evidence_arrives]
+    checks: list[Check] = [check_values_arrive, check_skipped_is_no_number, check_evidence_arrives]
     checks += [
         check_many_claims_stay_within_limits,
         check_closing_twice_is_fine,

@@ -20,7 +20,7 @@ from typing import Any
 
 from assay._util.forks import FORK_LOCK, keep, own_lock, renewed
 from assay._util.install_hints import install_extra
-from assay._util.threads import DaemonThreads
+from assay._util.threads import BackgroundWorker
 from assay.errors import InputError, MissingExtra
 from assay.records import Box, Span
 from assay.records.images import Image
@@ -76,7 +76,7 @@ class _OcrReader:
     """The models, loaded when first needed; they read one picture at a time, in a thread of their own."""
 
     def __init__(self) -> None:
-        self.threads = DaemonThreads(1, "assay-ocr")
+        self.threads = BackgroundWorker(1, "assay-ocr")
         self._lock = own_lock(self)
         self._set_up()
         renewed(self)  # the threads of the models are not in a forked child

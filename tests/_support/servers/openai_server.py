@@ -140,6 +140,7 @@ class OpenAIServer:
         ready()
         await self._stop.wait()
         self._server.close()
+        await asyncio.sleep(0)  # what was accepted just now begins: a task that never runs closes nothing
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -69,7 +69,7 @@ def test_slices_are_compared_by_themselves_and_corrected_together(tmp_path: Path
     found = sliced(tmp_path)
     old, new = (found.slices["topic"][value]["faithfulness"] for value in ("old", "new"))
     assert (old.verdict, old.pairs, old.p) == ("worse", 10, pytest.approx(2 * 2 * 0.5**10))
-    assert (new.verdict, new.pairs, new.p) == ("cannot tell", 10, 1.0)
+    assert (new.verdict, new.pairs, new.p) == ("inconclusive", 10, 1.0)
     assert found.metrics["faithfulness"].p == pytest.approx(2 * 2 * 0.5**10)
     assert old.moved == ()  # the rows that moved are named once, with the whole
     first, last = found.slice_lines()
@@ -95,7 +95,7 @@ def test_three_flips_of_twenty_tell_nothing(tmp_path: Path) -> None:
     """p = 2·0.5³ = 0.25, although the mean rose by 0.15."""
     found = compared(tmp_path, lambda k: FALSE if k < 3 else TRUE, lambda k: TRUE)
     one = found.metrics["faithfulness"]
-    assert (one.verdict, one.p) == ("cannot tell", pytest.approx(0.25))
+    assert (one.verdict, one.p) == ("inconclusive", pytest.approx(0.25))
     assert one.difference is not None
     assert one.difference.detectable is not None
     assert f"minimum detectable effect {one.difference.detectable:.2f}" in str(one)
@@ -104,7 +104,7 @@ def test_three_flips_of_twenty_tell_nothing(tmp_path: Path) -> None:
 def test_the_same_run_twice_is_no_difference(tmp_path: Path) -> None:
     found = compared(tmp_path, lambda k: TRUE, lambda k: TRUE)
     one = found.metrics["faithfulness"]
-    assert (one.verdict, one.p, one.moved) == ("cannot tell", 1.0, ())
+    assert (one.verdict, one.p, one.moved) == ("inconclusive", 1.0, ())
 
 
 def test_more_of_what_should_be_low_is_worse(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_rows_of_one_document_are_one_witness(tmp_path: Path) -> None:
     two = run(tmp_path, "two", [row(k, FALSE, doc=f"d{k // 5}") for k in range(10)])
     assert compare(one, two).metrics["faithfulness"].verdict == "worse"
     found = compare(one, two, cluster="doc").metrics["faithfulness"]
-    assert (found.verdict, found.p) == ("cannot tell", pytest.approx(0.5))
+    assert (found.verdict, found.p) == ("inconclusive", pytest.approx(0.5))
     with pytest.raises(InputError, match="cluster: no row has the column 'page'"):
         compare(one, two, cluster="page")
 
@@ -165,7 +165,7 @@ def test_p_values_are_corrected_for_the_metrics_that_moved(tmp_path: Path) -> No
     more = compare(run(tmp_path, "5", before, three), run(tmp_path, "6", after, three)).metrics
     assert (alone["faithfulness"].p, alone["faithfulness"].verdict) == (pytest.approx(0.03125), "worse")
     assert [one.p for one in both.values()] == pytest.approx([0.0625, 0.0625])
-    assert both["faithfulness"].verdict == "cannot tell"
+    assert both["faithfulness"].verdict == "inconclusive"
     assert [one.p for one in more.values()] == pytest.approx([0.0625, 0.0625, 1.0])
 
 

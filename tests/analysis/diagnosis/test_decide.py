@@ -13,6 +13,8 @@ from assay.analysis.diagnosis.classify import decide
 from assay.analysis.diagnosis.facts import ClaimFacts, Facts
 from assay.records import Context
 
+CONTRADICTS, UNSUPPORTED = "hallucination: contradicts the passage", "hallucination: unsupported"
+
 YES, NO, NONE = "supported", "contradicted", "not_mentioned"
 
 
@@ -41,9 +43,9 @@ TABLE = [
     ("not retrieved", facts(useful=(False, False), has_reference=False), "none of 2 passages is useful"),
     ("ranked too low", facts(4, reference=(true(YES, NONE, (NONE, NONE, NONE, YES)),)), "passage 4 of 4"),
     ("ranked too low", facts(3, useful=(False, True, True)), "passage 2 is useful, and stands behind passage 1"),
-    ("dropped before the prompt", facts(2, (2,), reference=(true(YES, NONE, (NONE, YES)),)), "passage 2 has"),
+    ("truncated", facts(2, (2,), reference=(true(YES, NONE, (NONE, YES)),)), "passage 2 has"),
     # a passage that was dropped, and another that says the same and was not
-    ("ignored by the generator", facts(2, (2,), reference=(true(YES, NONE, (YES, YES)),)), "passages 1 and 2 have"),
+    ("context not used", facts(2, (2,), reference=(true(YES, NONE, (YES, YES)),)), "passages 1 and 2 have"),
     ("contradicted by another passage", facts(2, reference=(true(YES, NONE, (YES, NO)),)), "passage 2 says otherwise"),
     (
         "contradicted by another passage",  # the answer took what the reference contradicts from the other passage
@@ -51,20 +53,20 @@ TABLE = [
         "passage 2 says otherwise",
     ),
     ("contradicted by another passage", facts(2, answer=(said(NO, NONE, (YES, NO)),)), "passage 2 contradicts it"),
-    ("ignored by the generator", facts(2, reference=(true(YES, NONE, (YES, NONE)),)), "passage 1 has “It snowed.”"),
-    ("ignored by the generator", facts(2, answer=(said(NO, NONE, (NONE, NO)),)), "which passage 2 contradicts"),
-    ("ignored by the generator", facts(3, answer=(said(NO, NONE, (NO, NONE, NO)),)), "passages 1 and 3 contradict"),
-    ("unsupported addition", facts(answer=(said(NONE, NONE),)), "“It rained.”, which no passage mentions"),
+    ("context not used", facts(2, reference=(true(YES, NONE, (YES, NONE)),)), "passage 1 has “It snowed.”"),
+    (CONTRADICTS, facts(2, answer=(said(NO, NONE, (NONE, NO)),)), "which passage 2 contradicts"),
+    (CONTRADICTS, facts(3, answer=(said(NO, NONE, (NO, NONE, NO)),)), "passages 1 and 3 contradict"),
+    (UNSUPPORTED, facts(answer=(said(NONE, NONE),)), "“It rained.”, which no passage mentions"),
     # all passages together are said to contradict it, and none of them alone does
-    ("unsupported addition", facts(2, answer=(said(NO, NONE, (NONE, NONE)),)), "no passage alone supports or contra"),
+    (UNSUPPORTED, facts(2, answer=(said(NO, NONE, (NONE, NONE)),)), "no passage alone supports or contra"),
     ("unexplained", facts(2, answer=(said(NO, NONE, (NONE, YES)),)), "and no passage alone contradicts it"),
     # a judge that does not tell what contradicts from what does not mention; nothing of it has to be read then
-    ("unsupported addition", facts(answer=(said(NO, NONE),), unsure=True), "the judge takes it for contradicted"),
-    ("unsupported addition", facts(answer=(said(NONE, NONE),), unsure=True), "“It rained.”, which no passage supports"),
-    ("unsupported addition", facts(answer=(said(NO, NONE, (YES, NO)),), unsure=True), "which no passage supports"),
+    (UNSUPPORTED, facts(answer=(said(NO, NONE),), unsure=True), "the judge takes it for contradicted"),
+    (UNSUPPORTED, facts(answer=(said(NONE, NONE),), unsure=True), "“It rained.”, which no passage supports"),
+    (UNSUPPORTED, facts(answer=(said(NO, NONE, (YES, NO)),), unsure=True), "which no passage supports"),
     ("not retrieved", facts(reference=(true(NO),), unsure=True), "none of 2 passages has the reference's “It snowed.”"),
-    ("ignored by the generator", facts(2, reference=(true(YES, NONE, (YES, NO)),), unsure=True), "passage 1 has"),
-    ("unsupported addition", facts(has_reference=False, answer=(said(NONE),)), "which no passage mentions"),
+    ("context not used", facts(2, reference=(true(YES, NONE, (YES, NO)),), unsure=True), "passage 1 has"),
+    (UNSUPPORTED, facts(has_reference=False, answer=(said(NONE),)), "which no passage mentions"),
     ("wrong or incomplete reference", facts(1, reference=(true(NO, NONE, (NO,)),)), "passage 1 contradicts"),
     ("wrong or incomplete reference", facts(1, answer=(said(YES, NONE, (YES,)),)), "the reference does not have it"),
     ("wrong or incomplete reference", facts(1, answer=(said(YES, NO, (YES,)),)), "the reference contradicts it"),
@@ -113,7 +115,7 @@ def test_of_several_claims_the_most_frequent_cause_is_the_rows_and_the_earlier_o
     """Two of three are not retrieved; of one each, what comes first in a pipeline."""
     lost, ignored = true(NONE), true(YES, NONE, (YES, NONE))
     assert decide(facts(reference=(ignored, lost, lost))).label == "not retrieved"
-    assert decide(facts(reference=(ignored, ignored, lost))).label == "ignored by the generator"
+    assert decide(facts(reference=(ignored, ignored, lost))).label == "context not used"
     assert decide(facts(reference=(ignored, lost))).label == "not retrieved"
     assert decide(facts(reference=(ignored, ignored, lost))).because.endswith("(and 1 more of 3 claims)")
     fine = true(YES, YES, blamed=False)
@@ -124,12 +126,12 @@ def test_of_several_claims_the_most_frequent_cause_is_the_rows_and_the_earlier_o
 def test_what_the_answer_lacks_comes_before_what_it_says_too_much() -> None:
     added = said(NONE, NONE)
     assert decide(facts(reference=(true(NONE),), answer=(added, added))).label == "not retrieved"
-    assert decide(facts(reference=(true(NONE, blamed=False),), answer=(added,))).label == "unsupported addition"
+    assert decide(facts(reference=(true(NONE, blamed=False),), answer=(added,))).label == UNSUPPORTED
 
 
 def test_the_rank_from_which_on_a_passage_may_be_overlooked_is_the_users() -> None:
     known = facts(3, reference=(true(YES, NONE, (NONE, YES, NONE)),))
-    assert [decide(known, top).label for top in (1, 2)] == ["ranked too low", "ignored by the generator"]
+    assert [decide(known, top).label for top in (1, 2)] == ["ranked too low", "context not used"]
 
 
 LABEL = st.sampled_from([YES, NO, NONE])

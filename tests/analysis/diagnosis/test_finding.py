@@ -46,10 +46,10 @@ ROWS = {
     "good": row(SUN, [SUN]),
     "not retrieved": row(RAIN, [SNOW, RAIN]),
     "ranked too low": row(SNOW, [SNOW, RAIN, "Wind.", SUN]),
-    "dropped before the prompt": row(SNOW, [{"text": SNOW, "in_prompt": True}, {"text": SUN, "in_prompt": False}]),
+    "truncated": row(SNOW, [{"text": SNOW, "in_prompt": True}, {"text": SUN, "in_prompt": False}]),
     "contradicted by another passage": row(SNOW, [SUN, f"not: {SUN} {SNOW}"]),
-    "ignored by the generator": row(SNOW, [SUN, SNOW]),
-    "unsupported addition": row(f"{SUN} {RAIN} {SNOW}", [SUN]),
+    "context not used": row(SNOW, [SUN, SNOW]),
+    "hallucination: unsupported": row(f"{SUN} {RAIN} {SNOW}", [SUN]),
     "wrong or incomplete reference": row(f"{SUN} {RAIN} {SNOW} Wind is air.", [f"{SUN} {RAIN} {SNOW} Wind is air."]),
     "unanswerable and answered": row(SNOW, [RAIN], "I do not know."),
     "answerable and refused": row("I do not know.", [SUN, RAIN]),
@@ -61,10 +61,10 @@ def test_a_judge_that_takes_silence_for_contradiction_does_not_blame_the_generat
 ) -> None:
     rows = [row(SNOW, [f"not: {SNOW}", RAIN], None)]
     result = scored(tmp_path, rows, "faithfulness")
-    assert find_causes(result, judge=judge(), read=True).per_row[1].label == "ignored by the generator"
+    assert find_causes(result, judge=judge(), read=True).per_row[1].label == "hallucination: contradicts the passage"
     monkeypatch.setattr("assay.analysis.diagnosis.causes.UNSURE", (judge().fingerprint,))
     found = find_causes(result).per_row[1]
-    assert (found.label, found.reads) == ("unsupported addition", 0)
+    assert (found.label, found.reads) == ("hallucination: unsupported", 0)
     assert "no passage supports" in found.because
 
 
@@ -87,14 +87,14 @@ def test_each_kind_of_failure_has_its_label(tmp_path: Path) -> None:
 
 
 def test_only_a_measured_value_on_the_wrong_side_fails_a_row(tmp_path: Path) -> None:
-    """1 of 2 claims supported is 0.5. The third row has no context, so its faithfulness is unscored."""
+    """1 of 2 claims supported is 0.5. The third row has no context, so its faithfulness is skipped."""
     rows = [row(SUN, [SUN], None), row(f"{SUN} {RAIN}", [SUN], None), row(SUN, [], None)]
     result = scored(tmp_path, rows, "faithfulness")
-    assert labels(find_causes(result)) == {2: "unsupported addition"}
+    assert labels(find_causes(result)) == {2: "hallucination: unsupported"}
     assert labels(find_causes(result, {"faithfulness": 0.5})) == {}
     assert find_causes(result).unmeasured == 1
     more = scored(tmp_path, rows, "hallucination", "two")  # less is better: 0.5 is above 0.2
-    assert labels(find_causes(more)) == {2: "unsupported addition"}
+    assert labels(find_causes(more)) == {2: "hallucination: unsupported"}
     assert labels(find_causes(more, {"hallucination": 0.5})) == {}
 
 
@@ -113,7 +113,7 @@ def test_what_is_missing_is_counted_and_read_when_asked(tmp_path: Path) -> None:
     assert "what answer and reference say of each other (3 inquiries)" in before.per_row[1].because
     script = judge()
     after = find_causes(result, judge=script, read=True)
-    assert (labels(after), after.reads, after.asked) == ({1: "unsupported addition"}, 0, 3)
+    assert (labels(after), after.reads, after.asked) == ({1: "hallucination: unsupported"}, 0, 3)
     assert script.asked == {"claims": 2, "support": 2}  # a script keeps nothing: the claims of the answer come again
     assert after.usage.calls == 4
 
@@ -177,7 +177,7 @@ def test_another_judge_than_the_runs_and_thresholds_that_do_not_fit_are_refused(
 def test_a_column_says_what_can_be_answered_and_its_name_is_the_users(tmp_path: Path) -> None:
     rows = [row(SNOW, [RAIN], None, known=said) for said in ("no", "FALSE", 0, False, "yes", "perhaps", None)]
     found = find_causes(scored(tmp_path, rows, "faithfulness"), answerable="known")
-    assert list(labels(found).values()) == 4 * ["unanswerable and answered"] + 3 * ["unsupported addition"]
+    assert list(labels(found).values()) == 4 * ["unanswerable and answered"] + 3 * ["hallucination: unsupported"]
     assert found.answered.to_dict() == {
         "answerable, retrieval not read": {"answered": 1, "refused": 0, "unknown": 0},
         "unanswerable": {"answered": 4, "refused": 0, "unknown": 0},
@@ -213,7 +213,7 @@ def test_the_command_says_all_of_it_within_a_terminal(tmp_path: Path, monkeypatc
     done = CliRunner().invoke(app, ["causes", "one", "--store", str(tmp_path), "-n", "1"])
     assert done.exit_code == 0, done.output
     assert "9 of 10 rows of one failed" in done.output
-    assert " 11%  dropped before the prompt (1 row)" in done.output
+    assert " 11%  truncated (1 row)" in done.output
     assert max(map(len, done.output.splitlines())) <= 80
     as_json = CliRunner().invoke(app, ["causes", "--store", str(tmp_path), "--json"])
     told = json.loads(as_json.output)

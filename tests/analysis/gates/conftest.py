@@ -12,23 +12,23 @@ import assay
 from assay import ScriptedJudge
 from assay.errors import Cause
 from assay.evaluation.result import Result
-from assay.records import Unscored
+from assay.records import ScoreError
 
 Runs = Callable[..., Result]
 
 
-def said(value: float | str) -> float | Unscored:
+def said(value: float | str) -> float | ScoreError:
     """The number; or for a text none, with this cause."""
-    return value if not isinstance(value, str) else Unscored(cause=Cause(value), message="so the row says")
+    return value if not isinstance(value, str) else ScoreError(cause=Cause(value), message="so the row says")
 
 
 @assay.metric
-def quality(metadata: Mapping[str, Any]) -> float | Unscored:
+def quality(metadata: Mapping[str, Any]) -> float | ScoreError:
     return said(metadata["quality"])
 
 
 @assay.metric(direction="lower")
-def harm(metadata: Mapping[str, Any]) -> float | Unscored:
+def harm(metadata: Mapping[str, Any]) -> float | ScoreError:
     return said(metadata["harm"])
 
 

@@ -1,4 +1,4 @@
-"""The figures of docs/gates.md, by people's labels: `python -m tests.analysis.gates.labelled_evidence FOLDER`
+"""The figures of docs/evidence/gates.md, by people's labels: `python -m tests.analysis.gates.labelled_evidence FOLDER`
 
 FOLDER holds the development sets as gzipped JSON lines. The embedded judge reads their answers; 100 labels by chance
 give the threshold, and the rest is the run, of which it is known how many people call good.

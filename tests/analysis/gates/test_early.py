@@ -20,7 +20,7 @@ from assay.data import open_data
 from assay.data.shuffled import Shuffled
 from assay.errors import Cause, InputError
 from assay.evaluation.result import Result
-from assay.records import Sample, Score, ScoredSample, Unscored
+from assay.records import Sample, Score, ScoredSample, ScoreError
 from assay.stats.power import Assumptions, rows_needed
 from tests.analysis.gates.conftest import Runs, quality
 
@@ -87,8 +87,8 @@ def test_a_mean_of_these_rows_is_decided_once_no_row_can_change_it(runs: Runs, t
 def fed(early: Early, scores: list[float | None]) -> None:
     """Rows one after the other, until it is decided."""
     for number, value in enumerate(scores, 1):
-        gap = Unscored(cause=Cause.TIMEOUT, message="x") if value is None else None
-        score = Score(metric="quality", value=value, unscored=gap)
+        gap = ScoreError(cause=Cause.TIMEOUT, message="x") if value is None else None
+        score = Score(metric="quality", value=value, error=gap)
         if early.take(number, ScoredSample(sample=Sample(id=f"r{number}"), scores={"quality": score})):
             return
 

@@ -342,7 +342,7 @@ def test_lost_rows_count_wherever_a_run_is_shown(assay_command: Run) -> None:
     assert (result.rows, result.unreadable, result.missing, result.complete) == (8, 1, 1, False)
     assert (summary.scored, summary.total, summary.causes) == (8, 10, {Cause.LOST: 2})
     assert summary.bounds == (0.8, 1.0)
-    assert [(one.number, one.cause) for one in result.failures] == [(9, "lost"), (None, "lost")]
+    assert [(one.number, one.cause) for one in result.errors] == [(9, "lost"), (None, "lost")]
     _, out, _ = assay_command("show", "now")
     assert "8/10" in out
     assert "INCOMPLETE: 1 of 10 rows could not be read" in out

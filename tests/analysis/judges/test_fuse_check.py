@@ -65,7 +65,7 @@ def test_a_position_bias_is_caught(tmp_path: Path) -> None:
 
 def test_few_rows_cannot_tell(tmp_path: Path) -> None:
     found = fuse_check(rows(5), Plain(), store=tmp_path)
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "inconclusive"
     assert fusing.fused_groups(Plain(), Store(tmp_path)) == frozenset()
 
 
@@ -75,7 +75,7 @@ def test_a_rerun_asks_nothing_and_a_later_answer_takes_the_place_of_the_first(tm
     judge = Plain()
     found = fuse_check(rows(20), judge, store=tmp_path)
     assert judge.asked == []
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "inconclusive"
     assert fusing.fused_groups(Plain(), Store(tmp_path)) == frozenset()
 
 
@@ -102,7 +102,7 @@ def test_what_cannot_be_answered_together_is_counted() -> None:
         return {"items": []} if kind(prompt) == "fused" else reply
 
     found = fuse_check(rows(3), Plain(halting), store=None)
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "inconclusive"
     assert all((part.unusable, part.requests) == (3, 0) for part in found.groups.values())
 
 
@@ -146,8 +146,8 @@ def test_what_cannot_work_is_said(how: dict[str, Any], said: str, monkeypatch: p
 
 
 def test_one_that_differs_decides_and_all_must_agree() -> None:
-    assert overall(["agrees", "differs", "cannot tell"]) == "differs"
-    assert overall(["agrees", "cannot tell"]) == overall([]) == "cannot tell"
+    assert overall(["agrees", "differs", "inconclusive"]) == "differs"
+    assert overall(["agrees", "inconclusive"]) == overall([]) == "inconclusive"
     assert overall(["agrees", "agrees"]) == "agrees"
 
 
@@ -174,7 +174,7 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 def test_a_report_in_words_cannot_steer_a_terminal() -> None:
-    assert "\x1b" not in str(FuseReport("judge\x1b[2J", 2.0, "cannot tell", 0))
+    assert "\x1b" not in str(FuseReport("judge\x1b[2J", 2.0, "inconclusive", 0))
 
 
 def test_a_configuration_says_how_it_is_asked(tmp_path: Path) -> None:

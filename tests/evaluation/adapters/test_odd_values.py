@@ -143,7 +143,7 @@ def _run_and_example(row: Mapping[str, Any]) -> tuple[Any, Any]:
 
 def _langsmith(metric: str, row: Mapping[str, Any]) -> Outcome:
     (result,) = LangSmithEvaluator(metric, JUDGE).evaluate_run(*_run_and_example(row))["results"]
-    return result.score, None if result.value is None else result.value.removeprefix("unscored: ")
+    return result.score, None if result.value is None else result.value.partition(": ")[2]
 
 
 def _langchain_run(metric: str, row: Mapping[str, Any]) -> Outcome:
@@ -201,7 +201,7 @@ def _langchain_function(metric: str, row: Mapping[str, Any]) -> Outcome:
         reference_outputs={"reference": row["reference"]},
         contexts=row["contexts"],
     )
-    return found["score"], (found["metadata"].get("unscored") or {}).get("cause")
+    return found["score"], (found["metadata"].get("error") or {}).get("cause")
 
 
 def _langchain_loaded(metric: str, row: Mapping[str, Any]) -> Outcome:
@@ -295,8 +295,8 @@ def test_the_message_names_argument_and_type(
 
     from assay.metrics.base import Metric
 
-    original = Metric.unscored
-    monkeypatch.setattr(Metric, "unscored", keep)
+    original = Metric.skip
+    monkeypatch.setattr(Metric, "skip", keep)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         WAYS[way]("langchain:exact_match", {**ROW, field: ValueError("a secret text")})

@@ -91,10 +91,10 @@ async def test_many_at_once_in_a_running_loop() -> None:
 )
 def test_what_is_missing_is_said(given: Sample, cause: str) -> None:
     (told,) = MetricAdapter("faithfulness", literal()).score(given)
-    assert (told.value, told.label, told.cause) == (None, "unscored", cause)
+    assert (told.value, told.label, told.cause) == (None, "skipped", cause)
 
 
-def test_a_sample_that_cannot_be_made_is_one_row_unscored() -> None:
+def test_a_sample_that_cannot_be_made_is_one_row_skipped() -> None:
     def broken() -> Sample:
         raise RuntimeError("no such run")
 

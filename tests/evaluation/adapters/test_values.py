@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError
 from assay.evaluation.adapters import row_of_columns, row_of_values, text_argument
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 from assay.records import Context, Sample
 
 PASSAGE = "Cats purr when calm."
@@ -158,7 +158,7 @@ def test_what_is_no_text_is_an_error_of_its_field(outputs: Any, texts: bool, err
 
 def test_an_unreadable_value_is_a_reason_for_the_metrics_that_need_it() -> None:
     row = row_of_values("Why?", 3.5, "Calm.", contexts=[PASSAGE])
-    faithfulness, recall = resolve(["faithfulness", "context_recall"])
+    faithfulness, recall = resolve_metrics(["faithfulness", "context_recall"])
     assert row.reason(faithfulness) == "answer: expected a text, found float"
     assert row.reason(recall) is None  # it needs the reference and the contexts
 

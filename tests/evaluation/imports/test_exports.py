@@ -34,7 +34,7 @@ def values(run: Result, metric: str) -> list[float | None]:
 
 
 def why(run: Result, metric: str) -> list[str]:
-    gaps = [row.scores[metric].unscored for row in run]
+    gaps = [row.scores[metric].error for row in run]
     return ["" if gap is None else gap.message for gap in gaps]
 
 

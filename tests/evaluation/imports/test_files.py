@@ -237,7 +237,7 @@ def test_gaps_stay_gaps(tmp_path: Path) -> None:
     assert run.metrics["ragas:factual_correctness"].scored == N - 1
     assert run.metrics["ragas:noise_sensitivity"].direction == "lower"
     run = held(tmp_path, "deepeval", deepeval(GOOD))
-    assert "no reply" in next(one.message for one in run.failures if one.metric == "deepeval:faithfulness")
+    assert "no reply" in next(one.message for one in run.errors if one.metric == "deepeval:faithfulness")
     assert held(tmp_path, "llamaindex", llamaindex(GOOD)).metrics["llamaindex:faithfulness"].scored == N - 1
     assert held(tmp_path, "bedrock", bedrock(GOOD)).metrics["bedrock:harmfulness"].scored == N - 1
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assay import Prices, evaluate
+from assay import evaluate
 from assay.errors import InputError
 from assay.evaluation.sharded.estimate import (
     ADDED,
@@ -27,6 +27,7 @@ from assay.evaluation.sharded.estimate import (
     estimate,
     on_the_line,
 )
+from assay.judges import Prices
 from assay.judges.named import resolve_judge
 from tests._support.servers.openai_server import OpenAIServer
 from tests.evaluation.test_llm_evaluation import row

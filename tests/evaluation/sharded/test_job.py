@@ -94,7 +94,7 @@ def test_a_row_that_kills_is_put_in_quarantine_by_name_and_the_others_are_scored
     found = evaluate_in_processes(data, "faithfulness", deadly, jobs=2, store=tmp_path / "s", shard_rows=15)
     assert found.complete
     assert found.notes == ["in quarantine, since workers died over them: row 8 of a.jsonl"]
-    (failure,) = found.failures
+    (failure,) = found.errors
     assert (failure.id, failure.cause) == ("row-7", "bug")
     assert found.metrics["faithfulness"].scored == 29
 

@@ -16,7 +16,7 @@ from assay.data import open_data
 from assay.errors import InputError
 from assay.evaluation.sharded.shards import ShardedFiles, ShardReader
 from assay.evaluation.summary import Summary
-from assay.records import Score, Unscored
+from assay.records import Score, ScoreError
 from tests.evaluation.sharded.work import write
 
 
@@ -158,8 +158,8 @@ VALUES = st.lists(st.none() | st.floats(0, 1), max_size=60)
 def test_merged_summaries_are_those_of_one_process(values: list[float | None], cuts: list[int], random: object) -> None:
     from assay.errors import Cause
 
-    missing = Unscored(cause=Cause.PARSE, message="none")
-    scores = [Score(metric="m", value=value, unscored=None if value is not None else missing) for value in values]
+    missing = ScoreError(cause=Cause.PARSE, message="none")
+    scores = [Score(metric="m", value=value, error=None if value is not None else missing) for value in values]
     whole = Summary("m")
     for score in scores:
         whole.add(score)

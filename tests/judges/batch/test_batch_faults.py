@@ -165,7 +165,7 @@ def test_what_expires_three_times_is_named_and_asked_by_the_next_run(kind, tmp_p
     with BatchServer(expires=lambda n: 1.0) as server:
         result = evaluate([row(1)], ["faithfulness"], judge_at(server, kind), store=tmp_path, stop_after=None)
         assert set(server.submitted.values()) == {3}
-        (failure,) = result.failures
+        (failure,) = result.errors
         assert failure.cause == Cause.CONNECTION
         assert "no usable result in 3 batches; the provider last said:" in failure.message
         server.expires = lambda n: 0.0
@@ -182,7 +182,7 @@ def test_lines_that_fail_for_good_are_the_failure_of_their_own_score(tmp_path):
     with BatchServer(change=filtered) as server:
         result = scored(server, tmp_path, rows=3)
         assert set(server.submitted.values()) == {1}
-    causes = {failure.cause for failure in result.failures}
+    causes = {failure.cause for failure in result.errors}
     assert causes == {Cause.CONTENT_FILTER}
     assert 0 < sum(summary.scored for summary in result.metrics.values()) < 9
 

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 import assay
-from assay import Budget, InputError, OpenAIJudge, Prices, evaluate
+from assay import Budget, InputError, OpenAIJudge, evaluate
 from assay.cli.checks import examine
 from assay.errors import Cause, Detached, StoreError
 from assay.evaluation.adapters import MetricAdapter
 from assay.evaluation.result import Result
 from assay.evaluation.sharded.job import evaluate_in_processes
 from assay.inquiries import Similarity, Support
+from assay.judges import Prices
 from assay.judges.batch.judge import AnthropicBatchJudge, OpenAIBatchJudge
 from assay.judges.batch.state import BatchState
 from assay.judges.calibrated import Calibration, ProbabilityMap, calibrated
@@ -260,7 +261,7 @@ def test_only_batches_can_be_left(tmp_path):
 def test_whoever_cannot_wait_for_a_day_refuses_such_a_judge(tmp_path: Path):
     judge = resolve_judge("openai-batch:fake", base_url="http://127.0.0.1:1/v1")
     spool = Spool(tmp_path / "spool.db")
-    how = {"on_timeout": "block", "on_error": "block", "on_unscored": "block", "fallback": "-"}
+    how = {"on_timeout": "block", "on_error": "block", "on_skipped": "block", "fallback": "-"}
     refusing = {
         "live scoring": lambda: LiveScorer("faithfulness", judge),
         "a worker": lambda: Worker(spool, "faithfulness", judge),

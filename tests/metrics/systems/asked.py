@@ -11,8 +11,8 @@
     lacking  the cause without each of the things that metrics need; a number where the original gives one all the same
 
 asked.json has this for all metrics, assay's own as well, and for the original's profile where that differs; all but
-the first four for one metric of each class. `python -m tests.metrics.systems.asked` writes it anew: look at what
-changed.
+the first four for one metric of each class and of what it needs. `python -m tests.metrics.systems.asked` writes it
+anew: look at what changed.
 """
 
 from __future__ import annotations
@@ -63,15 +63,20 @@ def table(system: str) -> dict[str, Any]:
 
 async def _table(names: Sequence[str]) -> dict[str, Any]:
     rows: dict[str, Any] = {}
-    seen: set[type] = set()
+    seen: set[tuple[type, tuple[str, ...]]] = set()
     for name in names:
         for profile in ("", "@original") if ":" in name else ("",):
             metric = systems.named(name + profile) if ":" in name else METRICS[name]()
-            row = {**described(name), **await _row(metric, rich(name), full=type(metric) not in seen)}
+            row = {**described(name), **await _row(metric, rich(name), full=_kind(metric) not in seen)}
             if row != rows.get(name):
                 rows[name + profile] = row
-        seen.add(type(metric))
+        seen.add(_kind(metric))
     return rows
+
+
+def _kind(metric: Metric) -> tuple[type, tuple[str, ...]]:
+    """The class, with the fields and columns by which metrics of one class differ."""
+    return type(metric), (*metric.needs, *metric.columns, *metric.may_read)
 
 
 def described(name: str) -> dict[str, str]:
@@ -79,7 +84,7 @@ def described(name: str) -> dict[str, str]:
     system, _, rest = name.partition(":")
     if not rest:
         return {}
-    entry = systems.entries(system)[rest]
+    entry = systems.system_entries(system)[rest]
     steps = " / ".join(entry.steps.to_dict().values())
     besides = (["ordered"] if entry.ordered else []) + [f"also {one}" for one in entry.also]
     return {"is": "; ".join((f"{entry.family}, {entry.source}: {steps}", *besides))}
@@ -147,7 +152,7 @@ def told(score: Score, names: Mapping[str, str]) -> str:
     """What a score tells in a line."""
     reasons = {verdict.reason for verdicts in score.verdicts.values() for verdict in verdicts if verdict.reason}
     tells = [
-        score.unscored.cause.value if score.unscored else f"{score.low:g} to {score.high:g}, {score.direction}",
+        score.error.cause.value if score.error else f"{score.low:g} to {score.high:g}, {score.direction}",
         f"by convention: {score.convention[:BEGINNING]}" if score.convention else "",
         ", ".join(f"{name} of {len(verdicts)}" for name, verdicts in score.verdicts.items()),
         f"reasons: {', '.join(sorted(_named(one, names) for one in reasons))}" if reasons else "",
@@ -176,8 +181,8 @@ async def _lacking(metric: Metric, changed: Mapping[str, Sample]) -> str:
     fates = []
     for what, sample in changed.items():
         score = await metric.score(sample, AnyJudge())
-        if score.unscored is not None:
-            fates.append(f"{what}: {score.unscored.cause.value}")
+        if score.error is not None:
+            fates.append(f"{what}: {score.error.cause.value}")
         elif score.convention is not None:
             fates.append(f"{what}: {score.value:g}")
     return "; ".join(fates)

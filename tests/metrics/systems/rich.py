@@ -139,7 +139,7 @@ def rich(name: str) -> Sample:
     """A sample that has what this metric needs, also what only the example of its entry has."""
     sample = PICTURES if name.startswith("multimodal:") else JSON if "json" in name else RICH
     system, _, short = name.partition(":")
-    example = systems.entries(system)[short].example if short else {}
+    example = systems.system_entries(system)[short].example if short else {}
     texts = {key: value for key, value in example.items() if key in ("question", "answer", "reference")}
     columns = {key: value for key, value in example.items() if key not in texts}
     return replace(sample, **texts, metadata={**sample.metadata, **columns}) if example else sample

@@ -20,7 +20,7 @@ from assay.metrics.bedrock.custom import Custom, worth
 from assay.metrics.bedrock.helpfulness import Helpfulness
 from assay.metrics.bedrock.logical_coherence import LogicalCoherence
 from assay.metrics.bedrock.scales import RatedMetric, normalised
-from assay.metrics.systems import entries, named
+from assay.metrics.systems import named, system_entries
 from assay.records import Context, Sample, Score, Verdict
 
 SAMPLE = Sample(
@@ -62,11 +62,11 @@ def given(metric: Metric | str, judge: Any, sample: Sample = SAMPLE) -> Score:
 
 
 def cause(score: Score) -> Cause | None:
-    return None if score.unscored is None else score.unscored.cause
+    return None if score.error is None else score.error.cause
 
 
 def test_all_built_in_metrics_are_here() -> None:
-    assert set(entries("bedrock")) == {
+    assert set(system_entries("bedrock")) == {
         *LEVELS, "context_relevance", "citation_precision", "harmfulness", "stereotyping", "refusal",
         "following_instructions", "custom",
     }  # fmt: skip
@@ -186,7 +186,7 @@ def test_coverage_looks_at_the_cited_passages_alone() -> None:
 
 
 @pytest.mark.parametrize("name", ["citation_precision", "citation_coverage"])
-def test_an_answer_that_cites_nothing_is_unscored(name: str) -> None:
+def test_an_answer_that_cites_nothing_is_skipped(name: str) -> None:
     sample = Sample(question="Q?", contexts=SAMPLE.contexts, answer="It is long.")
     judge = ScriptedJudge(rating=lambda question: 4, sorting=lambda *_: "yes")
     assert cause(given(name, judge, sample)) is Cause.NOT_APPLICABLE

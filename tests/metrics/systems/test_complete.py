@@ -88,7 +88,7 @@ def test_every_star_stands_for_several_metrics() -> None:
 
 @pytest.mark.parametrize("system", systems.SYSTEMS)
 def test_every_metric_says_where_it_comes_from(system: str) -> None:
-    silent = [name for name, entry in systems.entries(system).items() if not (entry.source and entry.compared)]
+    silent = [name for name, entry in systems.system_entries(system).items() if not (entry.source and entry.compared)]
     assert silent == []
 
 
@@ -108,7 +108,7 @@ def test_what_a_user_makes_of_a_prompt_is_there(name: str) -> None:
 @cache
 def known(package: str) -> frozenset[str]:
     """All that our metrics of a package are called there, and what is made or left out."""
-    entries = [pair for room in ROOMS[package] for pair in systems.entries(room).items()]
+    entries = [pair for room in ROOMS[package] for pair in systems.system_entries(room).items()]
     found = {name for name, _ in entries} | {name for _, entry in entries for name in entry.also}
     found |= {spelled(source) for _, entry in entries for source in entry.source.split(", ")}
     return frozenset({*found, *OF_A_USER})

@@ -287,8 +287,8 @@ def test_what_the_original_invents_is_no_number_without_its_profile(name: str) -
     judge = Knowing(talks.Talk("none", (), (), ()), {})
     ours = asyncio.run(named(f"deepeval:{name}").score(nothing, judge))
     theirs = asyncio.run(named(f"deepeval:{name}@original").score(nothing, judge))
-    assert ours.unscored is not None
-    assert ours.unscored.cause in (Cause.NOT_APPLICABLE, Cause.MISSING_INPUT)
+    assert ours.error is not None
+    assert ours.error.cause in (Cause.NOT_APPLICABLE, Cause.MISSING_INPUT)
     assert theirs.value in (0.0, 1.0)
 
 

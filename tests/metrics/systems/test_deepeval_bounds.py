@@ -103,8 +103,8 @@ def told(*texts: str, calls: tuple[ToolCall, ...] = ()) -> tuple[Message, ...]:
 def test_a_loop_is_seen_in_messages_or_in_a_trace() -> None:
     loop = {"type": "agent", "name": "a", "children": [{"type": "agent", "name": "a"}]}
     nothing = measured(AgentLoopDetection(), Sample())
-    assert nothing.unscored is not None
-    assert nothing.unscored.cause is Cause.MISSING_INPUT
+    assert nothing.error is not None
+    assert nothing.error.cause is Cause.MISSING_INPUT
     traced = measured(AgentLoopDetection(), Sample(metadata={"trace": loop}))
     assert (traced.value, traced.parts) == (0.0, {"call_graph_cycles": 0.0})  # what is not there is no sign
     search = ToolCall(name="search", arguments={"q": "x"})

@@ -254,9 +254,9 @@ def test_a_node_shows_the_turns_of_its_window() -> None:
 @pytest.mark.parametrize("window", [[0, 4], [3, 9], [7, 8]])
 def test_a_window_without_its_turns_is_no_score(window: list[int]) -> None:
     score, seen = looking(window)
-    assert score.unscored is not None
-    assert (score.unscored.cause, seen) == (Cause.MISSING_INPUT, [])
-    assert "there are 4 turns" in score.unscored.message
+    assert score.error is not None
+    assert (score.error.cause, seen) == (Cause.MISSING_INPUT, [])
+    assert "there are 4 turns" in score.error.message
 
 
 def test_passages_are_those_of_the_turns_shown() -> None:
@@ -298,8 +298,8 @@ def test_graphs_of_answers_and_of_conversations_are_two_things() -> None:
 def test_what_is_missing_of_the_case_is_no_score() -> None:
     judge = Knowing(TALKS["greeting"])
     found = scored(ConversationalJevEval((Statement(decisions.STATEMENT),), ("content", "chatbot_role")), HELLO, judge)
-    assert found.unscored is not None
-    assert "chatbot_role" in found.unscored.message
+    assert found.error is not None
+    assert "chatbot_role" in found.error.message
     shown = replace(HELLO, metadata={**HELLO.metadata, "chatbot_role": "A clerk."})
     assert (
         scored(
@@ -336,8 +336,8 @@ def test_steps_that_are_given_need_no_judge_that_writes() -> None:
     answer = Sample(question="Q?", answer="A.")
     assert scored(GEval(evaluation_steps=steps), answer, ScriptedJudge(rating=lambda question: 5)).value == 0.5
     cannot = scored(ConversationalGEval(), HELLO, ScriptedJudge(rating=lambda question: 5))
-    assert cannot.unscored is not None
-    assert cannot.unscored.cause is Cause.JUDGE_CANNOT
+    assert cannot.error is not None
+    assert cannot.error.cause is Cause.JUDGE_CANNOT
 
 
 def test_labels_of_one_s_own() -> None:
@@ -352,8 +352,8 @@ def test_labels_of_one_s_own() -> None:
         with pytest.raises(InputError, match="labels"):
             labels_of(wrong)
     bad = scored(OwnClassifier(), replace(sample, metadata={"labels": ["a"]}), ScriptedJudge(ask=lambda question: "a"))
-    assert bad.unscored is not None
-    assert bad.unscored.cause == Cause.MISSING_INPUT
+    assert bad.error is not None
+    assert bad.error.cause == Cause.MISSING_INPUT
     with pytest.raises(InputError, match="kind"):
         ConversationalClassifier(kind="mood")
 

@@ -90,8 +90,8 @@ def test_fields_are_shown_under_their_names() -> None:
     assert shown["TAGS"] == '["ä"]'
     assert json.loads(shown["METADATA"]) == dict(row.metadata)
     lacking = measured(GEval("x", evaluation_params=("input", "expected_tools")), row, **rules)
-    assert lacking.unscored is not None
-    assert lacking.unscored.cause is Cause.MISSING_INPUT
+    assert lacking.error is not None
+    assert lacking.error.cause is Cause.MISSING_INPUT
 
 
 def test_a_classifier_reads_the_column_that_it_goes_by() -> None:
@@ -130,9 +130,9 @@ def test_a_metric_without_a_value_leaves_its_graph_without_one() -> None:
         {"start": "a", "nodes": {"a": {**YES_OR_NO, "verdicts": {"yes": {"metric": "deepeval:exact_match"}, "no": 0}}}}
     )
     found = measured(DAG(graph), replace(FULL, reference=None), criterion=lambda question, vote: True)
-    assert found.unscored is not None
-    assert found.unscored.cause is Cause.MISSING_INPUT
-    assert "exact_match" in found.unscored.message
+    assert found.error is not None
+    assert found.error.cause is Cause.MISSING_INPUT
+    assert "exact_match" in found.error.message
 
 
 # ---- tools and turns

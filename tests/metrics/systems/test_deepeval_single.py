@@ -32,7 +32,7 @@ from assay.metrics.deepeval.matching import PatternMatch
 from assay.metrics.deepeval.prompt_alignment import PromptAlignment
 from assay.metrics.deepeval.safety import Misuse, NonAdvice
 from assay.metrics.deepeval.summarization import Summarization, coverage
-from assay.metrics.systems import entries, named
+from assay.metrics.systems import named, system_entries
 from assay.records import Cell, Claim, Context, Sample, Score, Span, Verdict
 from assay.records.field_names import find_columns
 from tests._support.unsure import expects
@@ -181,7 +181,7 @@ def test_the_old_direction_of_hallucination_is_the_new_one_turned_round() -> Non
 
 
 def test_what_deepeval_exports_and_this_room_has() -> None:
-    ours = {entry.source.rpartition(".")[2] for entry in entries("deepeval").values()}
+    ours = {entry.source.rpartition(".")[2] for entry in system_entries("deepeval").values()}
     classifiers = {name for name in GOLDEN["exports"] if name.endswith("Classifier")}
     assert len(classifiers) == 13
     assert classifiers <= ours
@@ -275,8 +275,8 @@ def test_what_was_not_measured(name: str, sample: Sample, cause: Cause, conventi
     )  # fmt: skip
     ours = asyncio.run(named(f"deepeval:{name}").score(sample, judge))
     assert ours.value is None
-    assert ours.unscored is not None
-    assert ours.unscored.cause is cause
+    assert ours.error is not None
+    assert ours.error.cause is cause
     theirs = asyncio.run(named(f"deepeval:{name}@original").score(sample, judge))
     assert theirs.value == convention
     assert (theirs.convention is None) is (convention is None)

@@ -36,7 +36,7 @@ BLANK = Sample(question=" ", contexts=(), answer="", reference="", reference_con
 
 def entry(name: str) -> Entry:
     system, _, rest = name.partition(":")
-    return systems.entries(system)[rest]
+    return systems.system_entries(system)[rest]
 
 
 def score(name: str, sample: Sample, judge: BaseJudge | None = None) -> Score:
@@ -58,7 +58,7 @@ class Unable(BaseJudge):
 def law_a_rich_sample_has_a_value_in_range(name: str) -> None:
     for profile in PROFILES:
         found = score(name + profile, rich(name))
-        assert found.unscored is None, found
+        assert found.error is None, found
         assert found.value is not None
         assert found.low <= found.value <= found.high
         assert found.metric == name + profile
@@ -77,8 +77,8 @@ def law_empty_input_is_no_measurement(name: str) -> None:
         if profile and not systems.named(name).asks and found.measured:
             continue  # two empty texts are equal, say systems that compare characters
         assert not found.measured, found
-        if found.unscored is not None:
-            assert found.unscored.cause in (
+        if found.error is not None:
+            assert found.error.cause in (
                 Cause.MISSING_INPUT,
                 Cause.NO_CONTEXT,
                 Cause.NO_CLAIMS,
@@ -95,15 +95,15 @@ def law_a_judge_that_fails_is_never_a_number(name: str) -> None:
             assert score(name + profile, rich(name), AnyJudge(JudgeFailure(Cause.TIMEOUT, "late"))).measured
             continue
         found = score(name + profile, rich(name), AnyJudge(JudgeFailure(Cause.TIMEOUT, "late", raw="???")))
-        assert found.unscored is not None, found
-        assert found.unscored.cause is Cause.TIMEOUT
+        assert found.error is not None, found
+        assert found.error.cause is Cause.TIMEOUT
 
 
 def law_a_judge_that_cannot_is_never_asked(name: str) -> None:
     found = score(name, rich(name), Unable())
     if systems.named(name).asks:
-        assert found.unscored is not None, found
-        assert found.unscored.cause in (Cause.JUDGE_CANNOT, Cause.NEEDS_VISION)
+        assert found.error is not None, found
+        assert found.error.cause in (Cause.JUDGE_CANNOT, Cause.NEEDS_VISION)
     else:
         assert found.measured
 

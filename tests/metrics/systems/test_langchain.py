@@ -13,7 +13,7 @@ from assay.judges.scripted import ScriptedJudge
 from assay.metrics.langchain.embedding_distance import EmbeddingDistance
 from assay.metrics.langchain.matching import ExactMatch
 from assay.metrics.langchain.string_distance import PairwiseStringDistance, StringDistance
-from assay.metrics.systems import entries, named
+from assay.metrics.systems import named, system_entries
 from assay.metrics.systems.base import SystemMetric
 from assay.records import Message, Sample, ToolCall
 from tests.metrics.systems.golden import CASES, agrees, golden, sample_of
@@ -82,11 +82,11 @@ def test_every_number_of_langchain_is_ours(name: str) -> None:
 
 
 def test_every_type_of_evaluator_has_an_entry() -> None:
-    assert set(golden("langchain")["exports"]) <= set(entries("langchain"))
+    assert set(golden("langchain")["exports"]) <= set(system_entries("langchain"))
 
 
 def test_every_entry_has_a_label_of_its_own() -> None:
-    labels = [entry.make().label for entry in entries("langchain").values()]
+    labels = [entry.make().label for entry in system_entries("langchain").values()]
     assert len(set(labels)) == len(labels)
 
 
@@ -116,14 +116,14 @@ def test_every_entry_has_a_label_of_its_own() -> None:
         ("json_schema_validation", Sample(answer="{}", reference='{"type": "nothing"}'), Cause.NOT_APPLICABLE),
     ],
 )
-def test_nothing_to_measure_is_unscored(name: str, sample: Sample, cause: Cause) -> None:
+def test_nothing_to_measure_is_skipped(name: str, sample: Sample, cause: Cause) -> None:
     judge = ScriptedJudge(
         criterion=lambda *_: True, rating=lambda _: 1, ask=lambda _: "first", similarity=worlds.cosine
     )
     found = score(named(f"langchain:{name}"), sample, judge)
     assert found.value is None
-    assert found.unscored is not None
-    assert found.unscored.cause is cause
+    assert found.error is not None
+    assert found.error.cause is cause
 
 
 @pytest.mark.parametrize(

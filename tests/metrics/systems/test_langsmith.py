@@ -9,7 +9,7 @@ import pytest
 
 from assay.errors import Cause
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics.systems import entries, named
+from assay.metrics.systems import named, system_entries
 from assay.records import Context, Sample, Score
 from tests.metrics.systems.golden import CASES, agrees, golden, judge_of, scored
 
@@ -36,8 +36,8 @@ def test_every_number_of_langsmith_is_ours(metric: str) -> None:
 
 
 def test_all_six_are_here_and_higher_is_better() -> None:
-    assert set(entries("langsmith")) == set(golden("langsmith")["exports"])
-    assert {entry.make().direction for entry in entries("langsmith").values()} == {"higher"}
+    assert set(system_entries("langsmith")) == set(golden("langsmith")["exports"])
+    assert {entry.make().direction for entry in system_entries("langsmith").values()} == {"higher"}
 
 
 @pytest.mark.parametrize(
@@ -76,9 +76,9 @@ def test_what_the_judge_sees(name: str, shown: list[str]) -> None:
     ],
 )
 def test_no_number_without_a_measurement(name: str, sample: Sample, cause: Cause) -> None:
-    unscored = score_of(name, sample).unscored
-    assert unscored is not None
-    assert unscored.cause is cause
+    error = score_of(name, sample).error
+    assert error is not None
+    assert error.cause is cause
 
 
 def test_a_reference_is_no_need_of_hallucination() -> None:

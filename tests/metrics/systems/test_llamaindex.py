@@ -145,8 +145,8 @@ def test_two_votes_are_settled(original: float, flipped: float, value: float, th
 
 def test_a_comparison_needs_a_second_answer() -> None:
     score = given("llamaindex:pairwise", Sample(question="Q?", answer="A."), ScriptedJudge(ask=lambda question: "tie"))
-    assert score.unscored is not None
-    assert "second_response" in score.unscored.message
+    assert score.error is not None
+    assert "second_response" in score.error.message
 
 
 def test_points_by_the_points_there_are() -> None:
@@ -238,8 +238,8 @@ def test_graded_relevance_is_read_from_the_metadata(mode: Any, gains: tuple[floa
 def test_grades_that_measure_nothing(relevance: dict[str, Any], cause: Cause) -> None:
     sample = Sample(contexts=(Context(text="", id="a"),), metadata={"relevance": relevance})
     score = given("llamaindex:ndcg_graded", sample)
-    assert score.unscored is not None
-    assert score.unscored.cause is cause
+    assert score.error is not None
+    assert score.error.cause is cause
 
 
 def test_the_first_k_alone() -> None:
@@ -266,8 +266,8 @@ def test_a_passage_retrieved_twice_takes_no_value_above_one() -> None:
 )
 def test_ids_that_measure_nothing(retrieved: Any, expected: Any, cause: Cause) -> None:
     score = given("llamaindex:mrr", ranked(answers.Ranking("", retrieved, expected)))
-    assert score.unscored is not None
-    assert score.unscored.cause is cause
+    assert score.error is not None
+    assert score.error.cause is cause
 
 
 @pytest.mark.parametrize(("aggregate", "value"), [("max", 1.0), ("median", 0.0), ("mean", 1 / 3)])
@@ -281,8 +281,8 @@ def test_relevance_of_passages_is_aggregated(aggregate: Any, value: float) -> No
 def test_no_contexts_are_no_number(name: str) -> None:
     sample, judge = sample_of(CASES["nothing-retrieved"]), judge_for(CASES["nothing-retrieved"])
     score = given(f"llamaindex:{name}", sample, judge)
-    assert score.unscored is not None
-    assert score.unscored.cause is Cause.NO_CONTEXT
+    assert score.error is not None
+    assert score.error.cause is Cause.NO_CONTEXT
     original = given(f"llamaindex:{name}@original", sample, judge)
     assert (original.value, original.convention) == (0.0, "nothing was retrieved")
 

@@ -65,9 +65,9 @@ def fate(name: str, seed: str) -> str:
     (score,) = row.scores.values()
     assert str(result.explain(1))
     if score.value is None:
-        assert score.unscored is not None
-        assert score.unscored.cause in (Cause.BUG, Cause.PARSE, Cause.NO_CLAIMS, Cause.NOT_APPLICABLE), score.unscored
-        return score.unscored.message
+        assert score.error is not None
+        assert score.error.cause in (Cause.BUG, Cause.PARSE, Cause.NO_CLAIMS, Cause.NOT_APPLICABLE), score.error
+        return score.error.message
     assert math.isfinite(score.value)
     assert score.low <= score.value <= score.high
     assert all(map(math.isfinite, score.parts.values())), score.parts

@@ -22,7 +22,7 @@ from assay.metrics.multimodal.image_ratings import ImageCoherence, ImageHelpfuln
 from assay.metrics.multimodal.relevance import share_relevant
 from assay.metrics.multimodal.retrieval import hit_rate, mrr, precision, recall
 from assay.metrics.multimodal.whole import FAITHFUL, yes
-from assay.metrics.systems import entries, named
+from assay.metrics.systems import named, system_entries
 from assay.records import Claim, Context, Sample, Score, Span, Verdict
 from assay.records.images import data_uri
 from assay.text import ocr
@@ -257,7 +257,7 @@ def test_contradictions_count_where_the_formula_says_so() -> None:
     assert asked("deepeval_faithfulness", sample)[0].value == 0.5  # one of two is contradicted
     empty = replace(SAMPLE, answer="I do not know.")
     assert asked("deepeval_faithfulness@original", empty)[0].convention is not None
-    assert asked("deepeval_faithfulness", empty)[0].unscored is not None
+    assert asked("deepeval_faithfulness", empty)[0].error is not None
 
 
 def test_statements_count_by_the_question() -> None:
@@ -281,8 +281,8 @@ def test_a_question_may_have_a_picture_and_an_answer_several() -> None:
     assert all(";base64," not in part for call in server.chats for part in texts_of(call.body))
     twice = replace(SAMPLE, question=question + question)
     score, _ = asked("relevance", twice)
-    assert score.unscored is not None
-    assert score.unscored.cause is Cause.NOT_APPLICABLE
+    assert score.error is not None
+    assert score.error.cause is Cause.NOT_APPLICABLE
 
 
 def texts_of(body: dict[str, Any]) -> list[str]:
@@ -320,7 +320,7 @@ def test_the_bytes_of_a_picture_are_no_language() -> None:
 
 
 def cause_of(score: Score) -> Cause | None:
-    return score.unscored and score.unscored.cause
+    return score.error and score.error.cause
 
 
 @pytest.mark.parametrize(
@@ -416,14 +416,14 @@ def test_wrong_parameters_are_named(make: Any, said: str) -> None:
 
 
 def test_every_entry_says_what_it_is() -> None:
-    for name, entry in entries("multimodal").items():
+    for name, entry in system_entries("multimodal").items():
         metric = entry.make()
         assert metric.name == f"multimodal:{name}"
         assert metric.reads_images
         assert entry.source
         assert entry.compared
         assert entry.steps.aggregate
-    assert math.isclose(sum(entry.family == "faithfulness" for entry in entries("multimodal").values()), 4)
+    assert math.isclose(sum(entry.family == "faithfulness" for entry in system_entries("multimodal").values()), 4)
 
 
 def test_pictures_of_one_address_are_one_picture_and_are_not_fetched() -> None:

@@ -78,8 +78,8 @@ def test_pictures_are_read_where_the_endpoint_turns_out_to_take_none() -> None:
     found = asyncio.run(Faithfulness().score(SAMPLE, Blind(sees=True, **rules)))
     assert found.value == 1.0
     seen = asyncio.run(Faithfulness(reading="vision").score(SAMPLE, Blind(sees=True, **rules)))
-    assert seen.unscored is not None
-    assert seen.unscored.cause is Cause.NEEDS_VISION
+    assert seen.error is not None
+    assert seen.error.cause is Cause.NEEDS_VISION
     assert found.usage.calls == 3  # the claims, support by pictures, and support by their texts
 
 
@@ -110,8 +110,8 @@ def test_passages_of_earlier_turns_are_no_evidence(name: str) -> None:
     earlier = Turn(question="q", answer="a", contexts=(Context(text="It is 88 metres long."),))
     sample = replace(SAMPLE, contexts=(), history=(earlier,))
     found = asyncio.run(named(f"multimodal:{name}").score(sample, ScriptedJudge(support={})))
-    assert found.unscored is not None
-    assert found.unscored.cause is Cause.NO_CONTEXT
+    assert found.error is not None
+    assert found.error.cause is Cause.NO_CONTEXT
 
 
 # ---- a judge that sees, and the text of its pictures beside them
@@ -162,14 +162,14 @@ def test_a_picture_without_text_is_shown_as_it_is(monkeypatch: pytest.MonkeyPatc
     assert found.value == 1.0
     assert found.texts["contexts"] == ("Bread.", "On it:", "[picture]")
     read = asyncio.run(Faithfulness(reading="ocr").score(SAMPLE, judge))
-    assert read.unscored is not None
-    assert read.unscored.cause is Cause.NEEDS_VISION
+    assert read.error is not None
+    assert read.error.cause is Cause.NEEDS_VISION
 
 
 def test_both_needs_a_judge_that_sees_and_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     blind = asyncio.run(Faithfulness(reading="both").score(SAMPLE, Blind(sees=True, support={})))
-    assert blind.unscored is not None
-    assert blind.unscored.cause is Cause.NEEDS_VISION
+    assert blind.error is not None
+    assert blind.error.cause is Cause.NEEDS_VISION
 
     async def missing(picture: object) -> Page:
         raise MissingExtra("the text on pictures is read by the extra ocr")
@@ -178,9 +178,9 @@ def test_both_needs_a_judge_that_sees_and_a_reader(monkeypatch: pytest.MonkeyPat
     for reading, cause in (("both", Cause.MISSING_EXTRA), ("ocr", Cause.NEEDS_VISION)):
         metric = Faithfulness(reading=reading)  # type: ignore[arg-type]
         found = asyncio.run(metric.score(SAMPLE, Looking(support={})))
-        assert found.unscored is not None
-        assert found.unscored.cause is cause
-        assert found.unscored.message.startswith("passage 2 has a picture")
+        assert found.error is not None
+        assert found.error.cause is cause
+        assert found.error.message.startswith("passage 2 has a picture")
 
 
 # ---- what stands beside a number
@@ -200,8 +200,8 @@ def test_a_picture_that_is_not_there_is_named_by_its_place(place: str, said: str
     red, gone = Context(text="", image=RED), Context(text="", image="gone.png")
     sample = replace(Sample(contexts=(red, red), reference_contexts=(red, red)), **{place: (red, gone)})
     found = asyncio.run(named("multimodal:image_mrr").score(sample, ScriptedJudge()))
-    assert found.unscored is not None
-    assert found.unscored.message.startswith(f"the picture of {said} picture 2: ")
+    assert found.error is not None
+    assert found.error.message.startswith(f"the picture of {said} picture 2: ")
 
 
 def test_pictures_come_after_the_sentences_in_their_order() -> None:

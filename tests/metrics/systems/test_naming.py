@@ -13,7 +13,7 @@ import assay
 from assay.errors import InputError, JudgeFailure
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics import ragas, systems
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 from assay.metrics.systems.base import Entry, given, spelled, table
 from assay.records import Context, Sample
 from assay.sinks.annotations import annotations_of
@@ -24,9 +24,9 @@ FULL = replace(BLANK, contexts=(Context(text="It opened in 1990."),), id="full")
 
 
 def test_a_system_and_a_name() -> None:
-    (metric,) = resolve("ragas:faithfulness")
+    (metric,) = resolve_metrics("ragas:faithfulness")
     assert metric.label == "ragas:faithfulness"
-    assert [one.label for one in resolve("faithfulness, ragas:faithfulness, ragas:faithfulness@original")] == [
+    assert [one.label for one in resolve_metrics("faithfulness, ragas:faithfulness, ragas:faithfulness@original")] == [
         "faithfulness",
         "ragas:faithfulness",
         "ragas:faithfulness@original",
@@ -55,7 +55,7 @@ def test_a_system_and_a_name() -> None:
 )
 def test_wrong_names_say_what_is_meant(name: str, said: str) -> None:
     with pytest.raises(InputError) as raised:
-        resolve(name)
+        resolve_metrics(name)
     assert said in str(raised.value)
 
 
@@ -78,13 +78,13 @@ def test_wrong_names_say_what_is_meant(name: str, said: str) -> None:
     ],
 )
 def test_the_names_that_a_system_has_for_a_metric(name: str, label: str) -> None:
-    (metric,) = resolve(name)
+    (metric,) = resolve_metrics(name)
     assert metric.label == label
 
 
 @pytest.mark.parametrize("system", systems.SYSTEMS)
 def test_every_other_name_means_the_metric_that_lists_it(system: str) -> None:
-    for name, entry in systems.entries(system).items():
+    for name, entry in systems.system_entries(system).items():
         labels = [systems.named(f"{system}:{other}").label for other in entry.also]
         assert labels == [f"{system}:{name}"] * len(labels)
 
@@ -93,7 +93,7 @@ def entry(metric: str, *also: str) -> Entry:
     """An entry of a metric with this name."""
     kind = type(systems.named("ragas:faithfulness"))
     made = type("Made", (kind,), {"name": f"some:{metric}"})
-    return replace(systems.entries("ragas")["faithfulness"], make=made, also=also)
+    return replace(systems.system_entries("ragas")["faithfulness"], make=made, also=also)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_new_file_in_the_folder_of_a_system_is_all_that_a_metric_needs(
     (tmp_path / "added.py").write_text(NEW)
     monkeypatch.setattr(ragas, "__path__", [*ragas.__path__, str(tmp_path)])
     monkeypatch.setattr(systems, "_read_folder", systems._read_folder.__wrapped__)
-    assert resolve("ragas:Added")[0].label == "ragas:added"
+    assert resolve_metrics("ragas:Added")[0].label == "ragas:added"
     assert "ragas:added" in systems.names("ragas")
     sys.modules.pop("assay.metrics.ragas.added")
 
@@ -189,7 +189,7 @@ def test_a_value_by_convention_is_marked_and_counts_in_no_mean() -> None:
 def test_trace_stores_are_told_no_number_that_was_not_measured() -> None:
     result = assay.evaluate([BLANK], ["ragas:faithfulness@original"], judge=JUDGE, store=None)
     (annotation,) = annotations_of(next(iter(result)))
-    assert (annotation.value, annotation.label, annotation.cause) == (None, "unscored", "by_convention")
+    assert (annotation.value, annotation.label, annotation.cause) == (None, "skipped", "by_convention")
     assert annotation.explanation is not None
     assert "by convention" in annotation.explanation
 
@@ -209,7 +209,7 @@ def test_without_its_extra_a_metric_says_how_to_install_it(name: str, monkeypatc
         judge=JUDGE,
         store=None,
     )
-    (failure,) = result.failures
+    (failure,) = result.errors
     assert (failure.metric, failure.cause) == (name, "missing_extra")
     assert "sacrebleu" in failure.message
     assert "lexical" in failure.message

@@ -22,7 +22,7 @@ from assay.metrics.openevals.llm_as_judge import LlmAsJudge
 from assay.metrics.openevals.texts import EmbeddingSimilarity
 from assay.metrics.openevals.trajectories import reference_trajectory
 from assay.metrics.openevals.trajectory_match import TrajectoryMatch
-from assay.metrics.systems import entries, named
+from assay.metrics.systems import named, system_entries
 from assay.metrics.systems.base import SystemMetric
 from assay.records import Context, Message, Sample
 from tests.metrics.systems.golden import CASES, agrees, golden, sample_of
@@ -138,7 +138,7 @@ def test_code_is_what_stands_in_the_blocks(parts: list[tuple[str, str]]) -> None
 
 
 def test_every_entry_has_a_label_of_its_own() -> None:
-    made = [entry.make() for entry in entries("openevals").values()]
+    made = [entry.make() for entry in system_entries("openevals").values()]
     labels = [metric.label for metric in (*made, LlmAsJudge(continuous=True), LlmAsJudge(choices=(0.0, 1.0)))]
     assert len(set(labels)) == len(labels)
 
@@ -189,12 +189,12 @@ HELLO = (Message(role="user", content="hello"),)
         ),
     ],
 )
-def test_nothing_to_measure_is_unscored(name: str, sample: Sample, cause: Cause) -> None:
+def test_nothing_to_measure_is_skipped(name: str, sample: Sample, cause: Cause) -> None:
     judge = ScriptedJudge(criterion=lambda *_: True, similarity=worlds.cosine, ask=lambda question: "Other")
     found = score(named(f"openevals:{name}"), sample, judge)
     assert found.value is None
-    assert found.unscored is not None
-    assert found.unscored.cause is cause
+    assert found.error is not None
+    assert found.error.cause is cause
 
 
 def test_what_openevals_gives_for_nothing_is_a_convention() -> None:

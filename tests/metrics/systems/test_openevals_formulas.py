@@ -253,8 +253,8 @@ def test_json_match_refuses_what_it_does_not_know(given: dict[str, Any]) -> None
 
 def test_very_long_lists_are_not_paired() -> None:
     found = score(JsonMatch(), texts_of([{}] * 1001, []))
-    assert found.unscored is not None
-    assert found.unscored.cause is Cause.TOO_LONG
+    assert found.error is not None
+    assert found.error.cause is Cause.TOO_LONG
     assert score(JsonMatch(), texts_of([{"a": 1}] * 1000, [])).value == 0.0  # as many as are paired
 
 

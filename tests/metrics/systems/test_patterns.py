@@ -99,13 +99,13 @@ def test_rows_with_such_patterns_have_no_value(monkeypatch: pytest.MonkeyPatch) 
     rows = [{"answer": TEXT, "reference": ENDLESS}, {"answer": "42 b", "reference": r"\d+ [a-c]+"}]
     result = evaluate(rows, "langchain:regex_match", store=None)
     first, second = (row.scores["langchain:regex_match"] for row in result)
-    assert first.unscored is not None
-    assert first.unscored.cause is Cause.TIMEOUT
+    assert first.error is not None
+    assert first.error.cause is Cause.TIMEOUT
     assert second.value == 1.0
     sample = Sample(question="q", answer=TEXT, metadata={"pattern": ENDLESS})
     score = asyncio.run(named("deepeval:pattern_match").score(sample, AnyJudge()))
-    assert score.unscored is not None
-    assert score.unscored.cause is Cause.TIMEOUT
+    assert score.error is not None
+    assert score.error.cause is Cause.TIMEOUT
 
 
 @pytest.mark.parametrize("wrong", ["([", "(?P<a>b)(?P<a>c)", "a{99999999999999999999}", "(" * 200 + ")" * 199])

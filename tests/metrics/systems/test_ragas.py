@@ -13,7 +13,7 @@ from assay.errors import Cause, JudgeFailure
 from assay.inquiries import BackQuestions, BackQuestionsJudgement, Extraction, Inquiry, Support
 from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
-from assay.metrics.composite import harmonic_mean
+from assay.metrics._composite import harmonic_mean
 from assay.metrics.ragas.answer_correctness import AnswerCorrectness
 from assay.metrics.ragas.aspect_critique import AspectCritique
 from assay.metrics.ragas.context_relevancy import ContextRelevancy
@@ -27,7 +27,7 @@ from assay.metrics.ragas.double_judge import (
 from assay.metrics.ragas.factual_correctness import FactualCorrectness
 from assay.metrics.ragas.semantic_similarity import SemanticSimilarity
 from assay.metrics.ragas.summarization_score import SummarizationScore
-from assay.metrics.systems import entries
+from assay.metrics.systems import system_entries
 from assay.metrics.systems.base import SystemMetric
 from assay.records import Context, Sample, Verdict
 from tests.metrics.systems.golden import NEAR, agrees, golden, sample_of, worlds
@@ -123,7 +123,7 @@ def sample(case: worlds.Case) -> Sample:
 @pytest.mark.parametrize(("driver", "metric"), [key for key in VALUES if key[1] != "ragas_score"])
 def test_every_number_of_ragas_is_ours(driver: str, metric: str) -> None:
     name = metric.partition("/")[0]
-    known = entries("ragas")[name]
+    known = system_entries("ragas")[name]
     assert known.compared == COMPARED[driver]
     ours = replace(OTHERWISE[metric] if metric in OTHERWISE else known.make(), profile="original")
     assert len(VALUES[driver, metric]) >= 40
@@ -137,9 +137,9 @@ def test_the_ragas_score_of_the_means_of_a_run_is_the_harmonic_mean() -> None:
         assert harmonic_mean(list(world.means(CASES[case]).values())) == pytest.approx(expected, abs=NEAR, rel=0)
 
 
-@pytest.mark.parametrize("metric", entries("ragas"))
+@pytest.mark.parametrize("metric", system_entries("ragas"))
 def test_no_metric_gives_a_number_by_convention_without_the_original_profile(metric: str) -> None:
     for case in CASES.values():
-        score = asyncio.run(entries("ragas")[metric].make().score(sample(case), Assumptions(case, metric)))
+        score = asyncio.run(system_entries("ragas")[metric].make().score(sample(case), Assumptions(case, metric)))
         assert score.convention is None
-        assert score.unscored is None or score.unscored.cause is not Cause.BUG, score
+        assert score.error is None or score.error.cause is not Cause.BUG, score

@@ -59,8 +59,8 @@ def test_a_ranking_is_held_against_the_order() -> None:
 @pytest.mark.parametrize("variable", ["reference", "mood"])
 def test_a_text_that_is_missing(variable: str) -> None:
     found = score(DiscreteMetric("polite", f"Is {{{variable}}} so?"), ask=lambda _: "pass")
-    assert found.unscored is not None
-    assert found.unscored.cause == Cause.MISSING_INPUT
+    assert found.error is not None
+    assert found.error.cause == Cause.MISSING_INPUT
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,9 @@ TALK = Sample(
 )
 def test_ranges(metric: Any, low: float, high: float) -> None:
     assert (metric.low, metric.high) == (low, high)
-    unscored = score(metric, Sample())
-    assert unscored.unscored is not None
-    assert (unscored.low, unscored.high) == (low, high)
+    error = score(metric, Sample())
+    assert error.error is not None
+    assert (error.low, error.high) == (low, high)
 
 
 def test_defaults() -> None:
@@ -92,8 +92,8 @@ def test_quotations_where_nothing_was_retrieved(answer: str, expected: float) ->
 def test_passages_of_earlier_turns_are_no_evidence_for_ragas_faithfulness() -> None:
     earlier = Turn(question="Where?", answer="Rome.", contexts=(Context(text="It is in Rome."),))
     found = score("ragas:faithfulness", replace(FULL, contexts=(), history=(earlier,)), support={})
-    assert found.unscored is not None
-    assert found.unscored.cause is Cause.NO_CONTEXT
+    assert found.error is not None
+    assert found.error.cause is Cause.NO_CONTEXT
 
 
 def test_a_conversation_may_be_a_history() -> None:
@@ -101,8 +101,8 @@ def test_a_conversation_may_be_a_history() -> None:
     told = replace(TALK, messages=(), history=(Turn(question="Where?", answer="Rome."),))
     assert score("ragas:topic_adherence", told, **rules).value == 1.0
     nothing = score("ragas:topic_adherence", replace(TALK, messages=()), **rules)
-    assert nothing.unscored is not None
-    assert nothing.unscored.cause is Cause.MISSING_INPUT
+    assert nothing.error is not None
+    assert nothing.error.cause is Cause.MISSING_INPUT
 
 
 def _sorted(treated: str, placed: str) -> Any:
@@ -112,8 +112,8 @@ def _sorted(treated: str, placed: str) -> Any:
 @pytest.mark.parametrize("topics", [[], [1, "places"]])
 def test_topics_are_texts(topics: list[Any]) -> None:
     found = score("ragas:topic_adherence", replace(TALK, metadata={"reference_topics": topics}), listing={}, sorting={})
-    assert found.unscored is not None
-    assert found.unscored.cause is Cause.MISSING_INPUT
+    assert found.error is not None
+    assert found.error.cause is Cause.MISSING_INPUT
 
 
 def test_topic_adherence_is_exact_and_guarded_by_1e_10_in_the_original_alone() -> None:

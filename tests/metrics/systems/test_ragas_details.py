@@ -103,8 +103,8 @@ def test_ids_in_both_are_counted_once() -> None:
     nameless = score(
         "ragas:id_based_context_recall", Sample(contexts=passages("a"), reference_contexts=(Context(text="x"),))
     )
-    assert nameless.unscored is not None
-    assert "reference_contexts: passage 1 has no id" in nameless.unscored.message
+    assert nameless.error is not None
+    assert "reference_contexts: passage 1 has no id" in nameless.error.message
 
 
 def test_a_conversation_as_text() -> None:

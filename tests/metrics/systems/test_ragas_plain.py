@@ -116,16 +116,16 @@ def test_texts_by_hand(name: str, answer: str, reference: str, expected: float) 
 
 
 @pytest.mark.parametrize("name", ["bleu_score", "rouge_score", "exact_match", "string_presence", "chrf_score"])
-def test_an_empty_answer_is_unscored_and_the_original_compares_it(name: str) -> None:
+def test_an_empty_answer_is_skipped_and_the_original_compares_it(name: str) -> None:
     found = score(name, pair("", "a"))
-    assert found.unscored is not None
-    assert found.unscored.cause == Cause.NO_CLAIMS
+    assert found.error is not None
+    assert found.error.cause == Cause.NO_CLAIMS
     there = score(f"{name}@original", pair("", "a"))
     assert there.value == 0
     assert there.convention
     missing = score(f"{name}@original", pair(None, "a"))
-    assert missing.unscored is not None
-    assert missing.unscored.cause == Cause.MISSING_INPUT
+    assert missing.error is not None
+    assert missing.error.cause == Cause.MISSING_INPUT
 
 
 def test_variants_have_labels_of_their_own_and_unknown_ones_are_named() -> None:
@@ -176,8 +176,8 @@ def test_ids_count_once() -> None:
 def test_nothing_to_compare(name: str, found: Any, wanted: Any, cause: Cause, there: float | None) -> None:
     sample = Sample(contexts=passages(*found), reference_contexts=passages(*wanted))
     here = score(name, sample)
-    assert here.unscored is not None
-    assert here.unscored.cause == cause
+    assert here.error is not None
+    assert here.error.cause == cause
     assert score(f"{name}@original", sample).value == there
 
 
@@ -194,16 +194,16 @@ def test_quotations_by_hand() -> None:
 def test_apostrophes_quote_nothing_and_no_quotation_is_no_number() -> None:
     sample = Sample(answer="It's a long way and don't ask", contexts=(Context(text="x"),))
     here = score("quoted_spans_alignment", sample)
-    assert here.unscored is not None
-    assert here.unscored.cause == Cause.NOT_APPLICABLE
+    assert here.error is not None
+    assert here.error.cause == Cause.NOT_APPLICABLE
     assert score("quoted_spans_alignment@original", sample).value == 0  # "s a long way and don" is not there
 
 
 @pytest.mark.parametrize("profile", ["", "@original"])
 def test_texts_too_long_to_be_compared_have_no_number(profile: str) -> None:
     found = score(f"non_llm_string_similarity{profile}", Sample(answer="a" * 400_000, reference="b" * 400_000))
-    assert found.unscored is not None
-    assert found.unscored.cause is Cause.TOO_LONG
+    assert found.error is not None
+    assert found.error.cause is Cause.TOO_LONG
 
 
 def tables(response: str, reference: str) -> tuple[data_compy_score.Table, data_compy_score.Table]:
@@ -250,8 +250,8 @@ def test_tables_without_a_common_column_match_nowhere_but_there() -> None:
     assert score("data_compy_score", sample).value == 0
     assert score("data_compy_score@original", sample).value == 1
     empty = score("data_compy_score", pair("a\n", "a\n1\n"))
-    assert empty.unscored is not None
-    assert empty.unscored.cause == Cause.NOT_APPLICABLE
+    assert empty.error is not None
+    assert empty.error.cause == Cause.NOT_APPLICABLE
 
 
 def call(name: str, **arguments: Any) -> ToolCall:
@@ -288,8 +288,8 @@ def test_f1_of_tool_calls() -> None:
 def test_no_tools_anywhere(name: str, there: float) -> None:
     sample = Sample(messages=(Message(role="user", content="Hi"),), metadata={"reference_tool_calls": []})
     here = score(name, sample)
-    assert here.unscored is not None
-    assert here.unscored.cause == Cause.NOT_APPLICABLE
+    assert here.error is not None
+    assert here.error.cause == Cause.NOT_APPLICABLE
     original = score(f"{name}@original", sample)
     assert (original.value, bool(original.convention)) == (there, True)
 
@@ -298,9 +298,9 @@ def test_no_tools_anywhere(name: str, there: float) -> None:
 def test_reference_calls_that_cannot_be_read(listed: Any) -> None:
     sample = Sample(messages=(Message(role="user", content="Hi"),), metadata={"reference_tool_calls": listed})
     found = score("tool_call_f1", sample)
-    assert found.unscored is not None
-    assert found.unscored.cause == Cause.MISSING_INPUT
-    assert "reference_tool_calls" in found.unscored.message
+    assert found.error is not None
+    assert found.error.cause == Cause.MISSING_INPUT
+    assert "reference_tool_calls" in found.error.message
 
 
 @pytest.mark.parametrize(

@@ -33,8 +33,8 @@ def test_answer_correctness_of_a_refusal_is_1_by_convention_in_the_original_alon
     assert theirs.value == close(0.8)  # 0.75 * 1 + 0.25 * 0.2
     assert theirs.convention == "the factual part is 1 where a text makes no claim"
     nothing = score("ragas:answer_correctness", claims=lambda text: [], support={}, similarity=lambda a, b: 0.2)
-    assert nothing.unscored is not None
-    assert nothing.unscored.cause is Cause.NO_CLAIMS
+    assert nothing.error is not None
+    assert nothing.error.cause is Cause.NO_CLAIMS
 
 
 def test_answer_correctness_weighs_its_parts() -> None:
@@ -53,8 +53,8 @@ def test_factual_correctness_has_no_value_where_nothing_is_counted() -> None:
     rules: dict[str, Any] = {"claims": lambda text: [], "support": {}}
     for name in ("factual_correctness", "factual_correctness_precision", "factual_correctness_recall"):
         ours, theirs = score(f"ragas:{name}", **rules), score(f"ragas:{name}@original", **rules)
-        assert ours.unscored is not None
-        assert ours.unscored.cause is Cause.NO_CLAIMS
+        assert ours.error is not None
+        assert ours.error.cause is Cause.NO_CLAIMS
         assert theirs.value == 0.0
     said = {"claims": {FULL.answer: ["a"], FULL.reference: ["b", "c"]}, "support": {("a", FULL.reference): "supported"}}
     assert score("ragas:factual_correctness_recall", **said).value == close(1 / 3)  # 1 / (1 + 2)
@@ -77,8 +77,8 @@ def test_one_failing_judge_of_two_leaves_the_other_in_the_original_alone() -> No
 
     assert score("ragas:answer_accuracy@original", rating=rating).value == 1.0
     ours = score("ragas:answer_accuracy", rating=rating)
-    assert ours.unscored is not None
-    assert ours.unscored.cause is Cause.PARSE
+    assert ours.error is not None
+    assert ours.error.cause is Cause.PARSE
 
 
 def test_contexts_inside_the_question_and_answers_inside_the_contexts_need_no_judge() -> None:
@@ -144,8 +144,8 @@ def test_a_definition_may_come_with_the_sample() -> None:
     found = score("ragas:simple_criteria", sample, rating={"Is it short?": 5})
     assert (found.value, found.low, found.high) == (5.0, 0, 5)
     without = score("ragas:aspect_critic", criterion=lambda question, vote: True)
-    assert without.unscored is not None
-    assert without.unscored.cause is Cause.MISSING_INPUT
+    assert without.error is not None
+    assert without.error.cause is Cause.MISSING_INPUT
 
 
 def test_the_aspects_ask_what_assays_own_ask() -> None:
@@ -165,8 +165,8 @@ def test_rubrics_of_all_and_of_one_sample() -> None:
     assert (found.value, found.low, found.high) == (0.0, 0, 1)
     for metadata in ({}, {"rubrics": ["bad", "good"]}, {"rubrics": {"bad": "x", "good": "y"}}):
         missing = score("ragas:instance_specific_rubrics", replace(FULL, metadata=metadata), rating=lambda question: 1)
-        assert missing.unscored is not None
-        assert missing.unscored.cause is Cause.MISSING_INPUT
+        assert missing.error is not None
+        assert missing.error.cause is Cause.MISSING_INPUT
 
 
 def test_the_ragas_score_of_one_sample() -> None:
@@ -192,5 +192,5 @@ def test_earlier_contexts_are_no_evidence_in_ragas() -> None:
 
 def test_a_judge_of_labels_alone_gives_no_probability_to_round() -> None:
     found = score("ragas:faithfulness_with_hhem", support=lambda claim, passage: "supported")
-    assert found.unscored is not None
-    assert found.unscored.cause is Cause.JUDGE_CANNOT
+    assert found.error is not None
+    assert found.error.cause is Cause.JUDGE_CANNOT

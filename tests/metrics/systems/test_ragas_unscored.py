@@ -1,4 +1,4 @@
-"""What the metrics of ragas leave unscored, whatever the original gives, and parameters that are refused."""
+"""What the metrics of ragas leave skipped, whatever the original gives, and parameters that are refused."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from assay.metrics.ragas.response_relevancy import AnswerRelevancy, ResponseRele
 from assay.metrics.ragas.rubrics import DomainSpecificRubrics
 from assay.metrics.ragas.semantic_similarity import SemanticSimilarity
 from assay.metrics.ragas.summarization_score import SummarizationScore
-from assay.metrics.systems import entries
+from assay.metrics.systems import system_entries
 from assay.records import Context
 from tests.metrics.systems.ragas_sample import FULL, original, score
 
@@ -63,8 +63,8 @@ def test_nothing_to_measure(name: str, changed: dict[str, Any], cause: Cause, by
     }
     sample = replace(FULL, **changed)
     ours = score(f"ragas:{name}", sample, **rules)
-    assert ours.unscored is not None
-    assert ours.unscored.cause is cause
+    assert ours.error is not None
+    assert ours.error.cause is cause
     theirs = score(f"ragas:{name}@original", sample, **rules)
     assert theirs.value == by_convention
     if name != "rubrics_score_with_reference":  # which the judge of the original rates all the same
@@ -80,8 +80,8 @@ def test_an_empty_retrieval_is_a_recall_of_0(name: str) -> None:
 @pytest.mark.parametrize("name", ["response_relevancy", "answer_relevancy"])
 def test_a_judge_that_writes_no_question_has_failed_unless_it_found_no_answer(name: str) -> None:
     failed = score(f"ragas:{name}", back_questions=lambda text: [], similarity={})
-    assert failed.unscored is not None
-    assert failed.unscored.cause is Cause.PARSE
+    assert failed.error is not None
+    assert failed.error.cause is Cause.PARSE
     assert score(f"ragas:{name}", back_questions=lambda text: None, similarity={}).value == 0.0
 
 
@@ -130,8 +130,10 @@ def test_independent_questions_have_addresses_of_their_own() -> None:
 
 
 def test_every_metric_has_a_label_of_its_own() -> None:
-    labels = [make.label for entry in entries("ragas").values() for make in (entry.make(), original(entry.make()))]
-    assert len(labels) == len(set(labels)) == 2 * len(entries("ragas"))
+    labels = [
+        make.label for entry in system_entries("ragas").values() for make in (entry.make(), original(entry.make()))
+    ]
+    assert len(labels) == len(set(labels)) == 2 * len(system_entries("ragas"))
 
 
 def test_the_claims_are_read_once_for_all_that_count_them() -> None:

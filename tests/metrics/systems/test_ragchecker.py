@@ -16,14 +16,14 @@ from assay.metrics.ragchecker.context_utilization import utilized
 from assay.metrics.ragchecker.f1 import harmonic
 from assay.metrics.ragchecker.tables import chances, expected_found, found, relevant
 from assay.metrics.ragchecker.unfaithfulness import expected_unfaithful, unfaithful
-from assay.metrics.systems import entries, named
+from assay.metrics.systems import named, system_entries
 from assay.records import Cell, Context, Sample, Score, Verdict
 from tests._support.unsure import expects
 from tests.metrics.systems.golden import CASES, NEAR, agrees, golden, scored
 
 GOLDEN = golden("ragchecker")
 EXAMPLES = golden("ragchecker_examples")
-NAMES = sorted(entries("ragchecker"))
+NAMES = sorted(system_entries("ragchecker"))
 #: A judge that must not be asked.
 SILENT = ScriptedJudge(claims=lambda text: _refuse(), support=lambda claim, passage: _refuse())
 
@@ -145,8 +145,8 @@ def test_rows_are_claims_and_columns_are_passages() -> None:
 )
 def test_nothing_measured_is_no_number(name: str, case: str, cause: Cause) -> None:
     score = scored(f"ragchecker:{name}", CASES[case])
-    assert score.unscored is not None
-    assert score.unscored.cause is cause
+    assert score.error is not None
+    assert score.error.cause is cause
 
 
 @pytest.mark.parametrize(
@@ -158,8 +158,8 @@ def test_nothing_measured_is_no_number(name: str, case: str, cause: Cause) -> No
 )
 def test_the_text_without_claims_is_named(tables: dict[str, Any], said: str) -> None:
     score = of_tables("f1", tables)
-    assert score.unscored is not None
-    assert score.unscored.message.startswith(f"the {said}")
+    assert score.error is not None
+    assert score.error.message.startswith(f"the {said}")
 
 
 def test_an_empty_retrieval_recalls_nothing() -> None:
@@ -175,8 +175,8 @@ def test_its_zero_for_nothing_is_marked_as_a_convention() -> None:
 def test_nothing_retrieved_of_the_reference_leaves_nothing_to_utilize() -> None:
     tables = {"retrieved2answer": [[N, N], [C, N]], "response2answer": [E, E]}
     score = of_tables("context_utilization", tables)
-    assert score.unscored is not None
-    assert score.unscored.cause is Cause.NOT_APPLICABLE
+    assert score.error is not None
+    assert score.error.cause is Cause.NOT_APPLICABLE
     original = asyncio.run(named("ragchecker:context_utilization@original").score(Sample(metadata=tables), SILENT))
     assert original.value == 0.0
 
@@ -191,15 +191,15 @@ def test_nothing_retrieved_of_the_reference_leaves_nothing_to_utilize() -> None:
 )
 def test_tables_that_are_none_are_refused(tables: dict[str, Any], said: str) -> None:
     score = of_tables("precision", tables)
-    assert score.unscored is not None
-    assert score.unscored.cause is Cause.MISSING_INPUT
-    assert said in score.unscored.message
+    assert score.error is not None
+    assert score.error.cause is Cause.MISSING_INPUT
+    assert said in score.error.message
 
 
 def test_rows_of_passages_must_be_alike() -> None:
     score = of_tables("faithfulness", {"retrieved2response": [[E, N], [E]]})
-    assert score.unscored is not None
-    assert "as long as the others" in score.unscored.message
+    assert score.error is not None
+    assert "as long as the others" in score.error.message
 
 
 def output(**more: Any) -> dict[str, Any]:
@@ -258,11 +258,11 @@ def test_two_of_its_metrics_and_ours_ask_the_judge_once() -> None:
     assert dict(judge.asked) == {"claims": 2, "support": 4}
 
 
-def test_what_a_judge_refuses_is_unscored() -> None:
+def test_what_a_judge_refuses_is_skipped() -> None:
     judge = ScriptedJudge(support=lambda claim, passage: JudgeFailure(Cause.TIMEOUT, "too slow"))
     score = scored("ragchecker:faithfulness@original", CASES["case-0"], judge)
-    assert score.unscored is not None
-    assert score.unscored.cause is Cause.TIMEOUT
+    assert score.error is not None
+    assert score.error.cause is Cause.TIMEOUT
 
 
 def test_a_row_with_some_of_the_tables_is_scored_by_the_judge() -> None:
@@ -274,8 +274,8 @@ def test_a_row_with_some_of_the_tables_is_scored_by_the_judge() -> None:
 
 def test_stored_rows_without_a_passage_are_no_retrieval() -> None:
     score = of_tables("hallucination", {"answer2response": [E, N], "retrieved2response": [[], []]})
-    assert score.unscored is not None
-    assert score.unscored.cause is Cause.NO_CONTEXT
+    assert score.error is not None
+    assert score.error.cause is Cause.NO_CONTEXT
     assert of_tables("faithfulness", {"retrieved2response": [[E]]}).value == 1.0  # one claim, one passage
 
 

@@ -122,8 +122,8 @@ def test_rows_with_such_schemas_have_no_value(monkeypatch: pytest.MonkeyPatch) -
     names = ["langchain:json_schema_validation", "deepeval:json_correctness"]
     for first, second in [[row.scores[name] for row in evaluate([{"question": "q", **row} for row in rows], name)]
                           for name in names]:  # fmt: skip
-        assert first.unscored is not None
-        assert first.unscored.cause is Cause.TIMEOUT
+        assert first.error is not None
+        assert first.error.cause is Cause.TIMEOUT
         assert second.value == 1.0
 
 
@@ -149,9 +149,9 @@ def test_deepevals_check_fetches_nothing_either() -> None:
         found = asyncio.run(named("deepeval:json_correctness").score(sample, ScriptedJudge()))
         server.shutdown()
     assert asked == []
-    assert found.unscored is not None
-    assert found.unscored.cause is Cause.MISSING_INPUT
-    assert "nothing is fetched" in found.unscored.message
+    assert found.error is not None
+    assert found.error.cause is Cause.MISSING_INPUT
+    assert "nothing is fetched" in found.error.message
 
 
 def test_all_that_is_wrong_is_told() -> None:

@@ -16,7 +16,7 @@ from assay.inquiries.base import Inquiry
 from assay.judges.protocol import Answer
 from assay.judges.scripted import ScriptedJudge
 from assay.metrics.base import Metric
-from assay.metrics.systems import entries, named
+from assay.metrics.systems import named, system_entries
 from assay.metrics.systems.base import ORIGINAL
 from assay.metrics.trulens import (
     absolute_error,
@@ -343,7 +343,7 @@ def test_bleu_and_rouge_of_samples() -> None:
 
 
 def cause_of(score: Score) -> Cause | None:
-    return score.unscored.cause if score.unscored is not None else None
+    return score.error.cause if score.error is not None else None
 
 
 FULL = Sample(question="When did it open?", contexts=(Context(text="It opened in 1931."),), answer="It opened in 1931.")
@@ -411,7 +411,7 @@ def test_requirements_that_are_given_are_not_asked_for() -> None:
 
 
 def test_harm_is_lower_and_the_rest_is_higher() -> None:
-    lower = {name for name, entry in entries("trulens").items() if entry.make().direction == "lower"}
+    lower = {name for name, entry in system_entries("trulens").items() if entry.make().direction == "lower"}
     assert lower == {
         *("harmfulness", "maliciousness", "misogyny", "criminality", "insensitivity", "stereotypes"),
         *("controversiality", "cosine_distance", "euclidean_distance", "manhattan_distance"),

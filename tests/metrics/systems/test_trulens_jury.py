@@ -14,8 +14,8 @@ from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Rating
 from assay.judges.protocol import Judge
 from assay.judges.scripted import ScriptedJudge
+from assay.metrics._faithfulness import Faithfulness
 from assay.metrics.base import Metric
-from assay.metrics.faithfulness import Faithfulness
 from assay.metrics.systems import named
 from assay.metrics.trulens import jury
 from assay.metrics.trulens.jury import Jury
@@ -127,11 +127,11 @@ def test_a_jury_has_the_range_of_its_metric() -> None:
 
 def test_without_a_vote_there_is_no_number() -> None:
     none = score_of(Jury(metric=Given(), judges=(juror(None), juror(None))))
-    assert none.unscored is not None
-    assert (none.unscored.cause, none.unscored.message) == (Cause.PARSE, "no judge gave a score: no number")
+    assert none.error is not None
+    assert (none.error.cause, none.error.message) == (Cause.PARSE, "no judge gave a score: no number")
     missing = score_of(Jury(metric=RELEVANCE, votes=2), sample=Sample(question="Why?"))
-    assert missing.unscored is not None
-    assert missing.unscored.cause is Cause.MISSING_INPUT
+    assert missing.error is not None
+    assert missing.error.cause is Cause.MISSING_INPUT
 
 
 def test_one_that_can_is_enough() -> None:
@@ -140,8 +140,8 @@ def test_one_that_can_is_enough() -> None:
     assert found.value == 1.0
     assert "score 1" not in found.parts
     none = score_of(Jury(metric=RELEVANCE, judges=(ScriptedJudge(), ScriptedJudge())))
-    assert none.unscored is not None
-    assert none.unscored.cause is Cause.JUDGE_CANNOT
+    assert none.error is not None
+    assert none.error.cause is Cause.JUDGE_CANNOT
 
 
 def test_a_value_by_convention_has_no_vote_and_stays_one() -> None:
@@ -199,7 +199,7 @@ def test_a_jury_of_one() -> None:
     none = score_of(Jury(metric=named("trulens:comprehensiveness@original"), judges=(empty,)))
     assert (none.value, none.measured) == (0.0, False)
     unable = score_of(Jury(metric=RELEVANCE, judges=(ScriptedJudge(),)))
-    assert unable.unscored is not None
-    assert unable.unscored.cause is Cause.JUDGE_CANNOT
+    assert unable.error is not None
+    assert unable.error.cause is Cause.JUDGE_CANNOT
     with pytest.raises(InputError, match="weights"):
         Jury(metric=RELEVANCE, votes=1, aggregation="weighted_mean", weights=(float("inf"),))

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from assay._util.forks import FORK_LOCK, own_lock
-from assay._util.threads import at_the_end
+from assay.extension import FORK_LOCK, at_the_end, own_lock
 from assay_embedded.files import Packed
 
 if TYPE_CHECKING:

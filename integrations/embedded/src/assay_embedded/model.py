@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from assay._util.forks import own_lock
+from assay.extension import own_lock
 from assay_embedded.graphs import cpus
 
 T = TypeVar("T")

@@ -13,12 +13,8 @@ from datetime import date, time
 from typing import Any
 from uuid import UUID
 
-from assay._util.normalise import json_value
-from assay.errors import InputError
-from assay.evaluation.adapters import HostRow, row_of_values, text_argument
-from assay.records import Message, Sample, ToolCall
-from assay.records.field_names import missing
-from assay.records.messages import is_message, text_of
+from assay import InputError, Message, Sample, ToolCall
+from assay.extension import HostRow, is_message, json_value, missing, row_of_values, text_argument, text_of
 
 _NAMES = {"question": "input", "answer": "prediction"}
 

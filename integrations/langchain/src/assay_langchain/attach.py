@@ -6,8 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import cast
 
-from assay.capture.record_context import add_recorder
-from assay.capture.tree import Document
+from assay.extension import Document, add_recorder
 from assay_langchain.environment import going_on
 from assay_langchain.handler import AssayCallbackHandler
 from assay_langchain.switches import BLOCK, INSTALLED

@@ -8,13 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from assay._util.call_repr import call_repr
-from assay._util.install_hints import install_extra
-from assay.errors import MissingExtra
-from assay.evaluation.adapters import HostRow
-from assay.judges.base import JudgeSpec
-from assay.metrics.base import Metric
-from assay.records import ScoredSample
+from assay import Metric, MissingExtra, ScoredSample
+from assay.extension import HostRow, JudgeSpec, call_repr, install_extra
 from assay_langchain.arguments import read_pair, read_trajectory, row_of_arguments
 from assay_langchain.functions import comment_on, measured_value, one_metric
 
@@ -28,7 +23,7 @@ except ImportError as error:
 class _OneMetric:
     """A metric, the judge it asks, and how its score is handed back: `{"score", "value", "reasoning"}`.
 
-    An unscored case has `score` None and its cause as `value`: so has a value that is no text, where the metric needs
+    A skipped case has `score` None and its cause as `value`: so has a value that is no text, where the metric needs
     one (bad_row), and NaN (missing_input). As in LangChain, a needed `input` or `reference` of None raises ValueError.
     """
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from langchain_core.runnables.config import var_child_runnable_config
 
-from assay.capture.conversations import CONVERSATION_KEYS
+from assay.extension import CONVERSATION_KEYS
 
 
 def going_on() -> Mapping[str, Any]:

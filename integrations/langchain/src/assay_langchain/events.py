@@ -6,10 +6,7 @@ from collections.abc import Hashable
 from functools import lru_cache
 from typing import Any, cast
 
-from assay.capture.messages import artifacts_in, pictures_in, search_results_in
-from assay.capture.serialised import merge_updates
-from assay.capture.snapshots import document_of
-from assay.records.messages import text_of
+from assay.extension import artifacts_in, document_of, merge_updates, pictures_in, search_results_in, text_of
 
 #: Types of what `plain` gives as it is: not asking it is quicker. It adds those that it has met.
 AS_THEY_ARE: set[type] = {type(None), str, dict}

@@ -5,32 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from assay._util.sync import run_sync
-from assay.errors import InputError
-from assay.evaluation.adapters import HostRow, read_host_row, score_host_row
-from assay.judges.base import JudgeSpec
-from assay.judges.cache import JudgementCache
-from assay.judges.named import resolve_judge
-from assay.metrics.base import Metric
-from assay.records import Sample, Score, ScoredSample
-from assay.records.field_names import missing
+from assay import InputError, Metric, Sample, Score, ScoredSample
+from assay.extension import (
+    HostRow,
+    JudgementCache,
+    JudgeSpec,
+    missing,
+    read_host_row,
+    resolve_judge,
+    run_sync,
+    score_host_row,
+)
 from assay_langchain.translate import row_from_values
 
 if TYPE_CHECKING:
-    from assay.metrics.names import MetricSpec
+    from assay.extension import MetricSpec
 
 
 class Scorer:
     """Metrics and the judge they ask, for one sample at a time."""
 
     def __init__(self, metrics: MetricSpec, judge: JudgeSpec) -> None:
-        from assay.metrics.names import resolve
+        from assay.extension import resolve_metrics
 
-        self.metrics: Sequence[Metric] = resolve(metrics)
+        self.metrics: Sequence[Metric] = resolve_metrics(metrics)
         self.judge = resolve_judge(judge)
 
     async def ascore(self, make: Callable[[], HostRow]) -> ScoredSample:
-        """The row that `make` returns, with its scores. A row that cannot be made is unscored (bad_row)."""
+        """The row that `make` returns, with its scores. A row that cannot be made is skipped (bad_row)."""
         return await score_host_row(read_host_row(make), self.metrics, JudgementCache(self.judge))
 
     def score(self, make: Callable[[], HostRow]) -> ScoredSample:
@@ -54,8 +56,8 @@ def one_metric(metric: MetricSpec, judge: JudgeSpec) -> tuple[Metric, Scorer]:
 
 
 def comment_on(score: Score, sample: Sample) -> str:
-    """The score and its evidence in words; for an unscored one, the reason."""
-    from assay.evaluation.display.explanation import score_in_words
+    """The score and its evidence in words; for an skipped one, the reason."""
+    from assay.extension import score_in_words
 
     return score_in_words(score, sample)
 
@@ -76,7 +78,7 @@ def as_evaluator(metric: Metric | str, judge: JudgeSpec = None) -> Callable[...,
 
     `langsmith.evaluate(evaluators=[...])` takes it, and so does whoever calls openevals' evaluators; there the passages
     may come as `contexts` or `context`. Otherwise they are looked for in outputs, inputs and reference outputs. An
-    unscored case has `score` None, the reason as `comment` and its cause in `metadata["unscored"]["cause"]`. A value
+    skipped case has `score` None, the reason as `comment` and its cause in `metadata["error"]["cause"]`. A value
     that is no text where the metric needs one is such a case (bad_row); nothing is raised for it.
     """
     one, scorer = one_metric(metric, judge)

@@ -15,24 +15,27 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.config import merge_configs
 
-from assay._util.call_repr import call_repr
-from assay.capture import Rules
-from assay.capture.assemble import answer_of, question_of
-from assay.data.rows import passages
-from assay.errors import InputError
-from assay.live import Health
-from assay.live.disabled import DisabledIntake
-from assay.live.guards import Guard
-from assay.live.protocol import Submission
-from assay.records import Sample
-from assay.records.field_names import ANSWER_NAMES, describe, find_columns
+from assay import Guard, InputError, Sample
+from assay.extension import (
+    ANSWER_NAMES,
+    CaptureRules,
+    DisabledIntake,
+    Health,
+    Submission,
+    answer_of,
+    call_repr,
+    describe,
+    find_columns,
+    passages,
+    question_of,
+)
 from assay_langchain.handler import AssayCallbackHandler
 
 
 class GuardRunnable(Runnable[Any, Any]):
     """A guard as the last step of a chain that ends with a dict of question, contexts and answer.
 
-        guard = assay.guard(on_timeout="pass", on_error="block", on_unscored="block", fallback="I did not find that.")
+        guard = assay.guard(on_timeout="pass", on_error="block", on_skipped="block", fallback="I did not find that.")
         chain | GuardRunnable(guard)
 
     guard       what decides
@@ -41,7 +44,7 @@ class GuardRunnable(Runnable[Any, Any]):
 
     Contexts are documents, texts, dicts, or one text. Returns the answer as it stands in the dict, or the fallback;
     raises GuardBlocked where the guard has none. A dict without one of the three keys raises InputError; None and
-    empty values are no error, the guard's `on_unscored` says what becomes of them.
+    empty values are no error, the guard's `on_skipped` says what becomes of them.
     """
 
     def __init__(self, guard: Guard, *, column_map: Mapping[str, str] | None = None) -> None:
@@ -88,7 +91,7 @@ class GuardRunnable(Runnable[Any, Any]):
 class GuardedChain(Runnable[Any, Any]):
     """A chain, agent or graph behind a guard. See `guarded`."""
 
-    def __init__(self, chain: Runnable[Any, Any], guard: Guard, rules: Rules) -> None:
+    def __init__(self, chain: Runnable[Any, Any], guard: Guard, rules: CaptureRules) -> None:
         self._chain = chain
         self._guard = guard
         self._rules = rules
@@ -133,7 +136,7 @@ class GuardedChain(Runnable[Any, Any]):
         sample = caught.sample()
         if sample is not None:
             return sample
-        # nothing was heard of the chain: without contexts the guard's `on_unscored` decides
+        # nothing was heard of the chain: without contexts the guard's `on_skipped` decides
         rules = self._rules
         return Sample(question=question_of(input, rules.question_key), answer=answer_of(output, rules.answer_key))
 
@@ -141,10 +144,10 @@ class GuardedChain(Runnable[Any, Any]):
         return in_place_of(output, replacement, self._rules.answer_key, sample.answer)
 
 
-def guarded(chain: Runnable[Any, Any], guard: Guard, *, rules: Rules | None = None) -> GuardedChain:
+def guarded(chain: Runnable[Any, Any], guard: Guard, *, rules: CaptureRules | None = None) -> GuardedChain:
     """`chain` behind `guard`: the same runnable, whose answer goes out only when the guard allows it.
 
-        guard = assay.guard(on_timeout="pass", on_error="block", on_unscored="block", fallback="I did not find that.")
+        guard = assay.guard(on_timeout="pass", on_error="block", on_skipped="block", fallback="I did not find that.")
         safe = guarded(rag_chain, guard)
         safe.invoke("Why do cats purr?")
 
@@ -155,7 +158,7 @@ def guarded(chain: Runnable[Any, Any], guard: Guard, *, rules: Rules | None = No
     """
     if not isinstance(guard, Guard):
         raise InputError(f"guard: expected a Guard, made by assay.guard(...), got {describe(guard)}")
-    return GuardedChain(chain, guard, rules or Rules())
+    return GuardedChain(chain, guard, rules or CaptureRules())
 
 
 def in_place_of(output: Any, replacement: Any, answer_key: str | None = None, answer: str | None = None) -> Any:
@@ -213,7 +216,7 @@ class _Caught(DisabledIntake):
         return True
 
     def count_error(self, error: BaseException, where: str) -> None:
-        """What breaks capture leaves no sample, and that is counted by the guard, as unscored."""
+        """What breaks capture leaves no sample, and that is counted by the guard, as skipped."""
 
     def health(self) -> Health:
         return Health(submitted=len(self._submissions))

@@ -16,12 +16,17 @@ from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from assay.capture import Kind, Rules, Run, RunCollector
-from assay.judges.base import JudgeSpec
-from assay.live.handlers.base import Attached, open_capture
-from assay.live.handlers.captured import REMEMBERED, Remembered
-from assay.live.protocol import Intake, LiveOptions
-from assay.records import ScoredSample
+from assay.extension import (
+    REMEMBERED,
+    Attached,
+    CaptureRules,
+    Intake,
+    JudgeSpec,
+    LiveOptions,
+    Run,
+    RunCollector,
+    RunKind,
+)
 from assay_langchain.completions import notify_other_handlers
 from assay_langchain.events import documents_of_tool, text_written
 from assay_langchain.health import HandlerHealth
@@ -30,7 +35,7 @@ from assay_langchain.switches import BLOCK
 from assay_langchain.usage_errors import HandlerType, of_another_process
 
 if TYPE_CHECKING:
-    from assay.metrics.names import MetricSpec
+    from assay.extension import MetricSpec
 
 
 class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metaclass=HandlerType):
@@ -42,7 +47,7 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
     metrics, judge, options  see `assay.live.LiveScorer`: sinks, on_score, sampling, budget, deadline …
     scorer      an intake of your own in place of those: a LiveScorer that several handlers share, or a spool.
                 `close` flushes it and leaves it open
-    rules       where question, answer and contexts are, if they are not found by themselves: see `assay.capture.Rules`
+    rules       where question, answer and contexts are, if they are not found by themselves: see `CaptureRules`
     include     called on the application's own thread with the root run of each finished trace; False leaves it out
     max_traces  traces open at the same time; the oldest is given up for a new one
     ttl         seconds after which a trace that never ended is given up
@@ -70,7 +75,7 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         judge: JudgeSpec = None,
         *,
         scorer: Intake | None = None,
-        rules: Rules | None = None,
+        rules: CaptureRules | None = None,
         include: Callable[[Run], bool] | None = None,
         max_traces: int = 2000,
         ttl: float = 3600.0,
@@ -78,13 +83,8 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         enabled: bool | None = None,
         **options: Unpack[LiveOptions],
     ) -> None:
-        rules = rules or Rules()
-        self.remembered = Remembered(remember)
-        self.scorer = open_capture(
-            type(self).__name__, metrics, judge, scorer, options, self.remembered,
-            has_reference=rules.adjust is not None, enabled=enabled,
-        )  # fmt: skip
-        self._own_scorer = scorer is None
+        rules = rules or CaptureRules()
+        super().__init__(metrics, judge, scorer, options, rules, remember=remember, enabled=enabled)
         self._blocks: list[Token[BaseCallbackHandler | None]] = []
         self.collector = RunCollector(max_traces=max_traces, ttl=ttl, keep=rules.runs)
         self.listener = Listener(self.collector, self.scorer, rules, include, self.remembered)
@@ -92,17 +92,6 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
         _HANDLERS[self._token] = self
 
     # -- what the user asks of the handler --------------------------------------------------------------------------
-
-    def result(self, run_id: UUID | str, timeout: float | None = 0) -> ScoredSample | None:
-        """The scores of the trace whose root has this run id, if it is among the newest results.
-
-        Waits up to `timeout` seconds; None waits for as long as anything is pending.
-        """
-        return self.scorer.result(str(run_id), timeout)
-
-    def feedback(self, run_id: UUID | str, value: float | bool | str, comment: str | None = None) -> bool:
-        """What a user said of the answer of this run. It may bring in a trace that sampling had left out."""
-        return self.scorer.feedback(str(run_id), value, comment)
 
     def health(self) -> HandlerHealth:
         """What was seen, scored, left out, dropped and went wrong."""
@@ -117,14 +106,6 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
             live=self.scorer.health(),
         )
 
-    def close(self, timeout: float | None = 30) -> HandlerHealth:
-        """Take no more traces, wait for those in hand, close the sinks. What is still pending in the result is lost."""
-        if self._own_scorer:
-            self.scorer.close(timeout)
-        else:
-            self.scorer.flush(timeout)
-        return self.health()
-
     def _begin(self) -> None:
         self._blocks.append(BLOCK.set(self))
 
@@ -136,7 +117,7 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
 
     def on_chain_start(self, serialized: Any, inputs: Any, *, run_id: UUID, **about: Any) -> None:
         run_type = about.get("run_type")
-        kind: Kind = _CHAIN_KINDS.get(run_type, "chain") if run_type is not None else "chain"
+        kind: RunKind = _CHAIN_KINDS.get(run_type, "chain") if run_type is not None else "chain"
         self.listener.start(kind, inputs, run_id=run_id, **about)
 
     def on_retriever_start(self, serialized: Any, query: str, *, run_id: UUID, **about: Any) -> None:
@@ -192,17 +173,11 @@ class AssayCallbackHandler(Attached[HandlerHealth], BaseCallbackHandler, metacla
 
     # -- copies: configs are copied and sometimes pickled, the handler stays one ------------------------------------
 
-    def __copy__(self) -> AssayCallbackHandler:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> AssayCallbackHandler:
-        return self
-
     def __reduce__(self) -> tuple[Any, ...]:
         return _handler_of, (self._token,)
 
 
-_CHAIN_KINDS: dict[str, Kind] = {"prompt": "prompt", "parser": "parser"}
+_CHAIN_KINDS: dict[str, RunKind] = {"prompt": "prompt", "parser": "parser"}
 
 _HANDLERS: weakref.WeakValueDictionary[str, AssayCallbackHandler] = weakref.WeakValueDictionary()
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assay.live import Health
-from assay.records import Record
+from assay.extension import Health, Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from assay.capture.ids import current_ids, otel_ids
+from assay.extension import current_ids, otel_ids
 from assay_langchain.environment import going_on
 
 _NONE: Mapping[str, str] = {}

@@ -11,13 +11,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.runnables import RunnableBinding
 from langsmith.run_helpers import tracing_context
 
-from assay.errors import Cause, InputError, JudgeFailure
-from assay.judges.http.options import EndpointOptions
-from assay.judges.http.replies import usage_of
-from assay.judges.llm.framework import FrameworkJudge, ModelCall
-from assay.judges.llm.judge import Reply
-from assay.judges.llm.model_settings import plain_settings
-from assay.judges.prompt_rendering import Mask
+from assay import Cause, InputError, JudgeFailure
+from assay.extension import EndpointOptions, FrameworkJudge, Mask, ModelCall, Reply, plain_settings, usage_of
 from assay_langchain import model_settings
 
 _TRUNCATED = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete"})
@@ -34,7 +29,7 @@ class LangChainJudge(FrameworkJudge):
                or callback of the model, nor LangSmith. LangChain's caches are not used; judgements are kept by us
     vision     whether it may be shown pictures. None: as its profile says; where that says nothing, models over an
                `openai` client may, since such an endpoint refuses what it cannot read. Where it may not, or refuses
-               them, what has pictures is *unscored: needs_vision*
+               them, what has pictures is *skipped: needs_vision*
     options    mask, timeout, deadline, max_attempts, max_concurrency, window_tokens ...: see `FrameworkJudge`
 
     Raises InputError for what is no chat model.

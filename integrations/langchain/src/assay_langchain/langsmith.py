@@ -5,11 +5,8 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Any
 
-from assay._util.call_repr import call_repr
-from assay._util.install_hints import install_extra
-from assay.errors import MissingExtra
-from assay.judges.base import JudgeSpec
-from assay.records import Score, ScoredSample
+from assay import MissingExtra, Score, ScoredSample
+from assay.extension import JudgeSpec, call_repr, install_extra
 from assay_langchain.functions import Scorer, comment_on, details_of, measured_value
 from assay_langchain.translate import row_from_run
 
@@ -20,14 +17,14 @@ except ImportError as error:
     raise MissingExtra(f"AssayRunEvaluator needs langsmith: {how}") from error
 
 if TYPE_CHECKING:
-    from assay.metrics.names import MetricSpec
+    from assay.extension import MetricSpec
 
 
 class AssayRunEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
     """Scores a run of a RAG application with all `metrics` at once; one result per metric.
 
     Question, answer and reference come from the run and its example, under any accepted name; contexts from the run's
-    outputs, its inputs, or its retriever runs. An unscored metric gives `score=None`, the cause as `value` and the
+    outputs, its inputs, or its retriever runs. A skipped metric gives `score=None`, the cause as `value` and the
     reason as `comment`.
     """
 

@@ -10,17 +10,26 @@ from contextlib import contextmanager
 from typing import Any, cast
 from uuid import UUID
 
-from assay.capture import Document, Kind, Rules, Run, RunCollector, Trace, sample_of
-from assay.capture.assemble import has_history
-from assay.capture.conversations import CONVERSATION_KEYS
-from assay.capture.history import has_summary
-from assay.judges.protocol import JUDGING
-from assay.live.handlers.captured import Remembered
-from assay.live.handlers.finished import FinishedTraces, Forgets
-from assay.live.intake import is_off
-from assay.live.protocol import Intake
-from assay.records import Sample
-from assay.records.messages import prompt_of
+from assay import Sample
+from assay.extension import (
+    CONVERSATION_KEYS,
+    JUDGING,
+    CaptureRules,
+    Document,
+    Forgets,
+    Intake,
+    Remembered,
+    Run,
+    RunCollector,
+    RunKind,
+    Trace,
+    TraceSubmitter,
+    has_history,
+    has_summary,
+    is_off,
+    prompt_of,
+    sample_of,
+)
 from assay_langchain import ids
 from assay_langchain.environment import conversation, run_around
 from assay_langchain.events import AS_THEY_ARE, plain, tools_offered
@@ -40,7 +49,7 @@ class Listener:
         self,
         collector: RunCollector,
         scorer: Intake,
-        rules: Rules,
+        rules: CaptureRules,
         include: Callable[[Run], bool] | None,
         remembered: Remembered,
     ) -> None:
@@ -49,12 +58,12 @@ class Listener:
         self._off = is_off(scorer)
         self._rules = rules
         self._include = include
-        self._finished = FinishedTraces(collector, scorer, rules, remembered, self._make, self._count)
-        self.left_out = self._finished.left_out
+        self._submitter = TraceSubmitter(collector, scorer, rules, remembered, self._make, self._count)
+        self.left_out = self._submitter.left_out
 
     def start(
         self,
-        kind: Kind,
+        kind: RunKind,
         inputs: Any,
         /,
         *,
@@ -126,7 +135,7 @@ class Listener:
                 if len(trace.members) == 1 or ids.followed():
                     self._identify(trace)
                 if self._include is None or self._include(trace.root):
-                    self._finished.submit(trace)
+                    self._submitter.submit(trace)
                 else:
                     self.left_out["excluded"] += 1
         except KeyboardInterrupt:
@@ -152,7 +161,7 @@ class Listener:
     # -- what others know of it --------------------------------------------------------------------------------------
 
     def _surroundings(
-        self, run_id: UUID, parent: UUID | None, kind: Kind, above: Run | None
+        self, run_id: UUID, parent: UUID | None, kind: RunKind, above: Run | None
     ) -> tuple[UUID | None, Mapping[str, str] | None]:
         """The parent and the ids of a run that starts. What cannot be learned of others loses nothing but itself."""
         known: Mapping[str, str] | None = None
@@ -209,7 +218,7 @@ class Listener:
 
     def knows(self, run: UUID) -> bool:
         """Whether this run is followed already, by this handler or by another of the same scorer."""
-        return self._finished.knows(run)
+        return self._submitter.knows(run)
 
     @contextmanager
     def counting(self, where: str) -> Iterator[None]:

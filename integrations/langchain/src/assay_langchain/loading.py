@@ -17,12 +17,8 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
-from assay.errors import InputError
-from assay.evaluation.adapters import HostRow
-from assay.judges.base import JudgeSpec
-from assay.metrics.systems import entries
-from assay.metrics.systems.base import Profile
-from assay.records.field_names import missing
+from assay import InputError
+from assay.extension import HostRow, JudgeSpec, Profile, missing, system_entries
 from assay_langchain.arguments import read_json, row_of_arguments
 from assay_langchain.classic import (
     AssayPairwiseStringEvaluator,
@@ -159,7 +155,7 @@ def load_evaluator(
     refused = next((argument for argument in kwargs if argument in _INSTEAD), None)
     if refused is not None:
         raise InputError(f"load_evaluator: {refused} is not taken; instead: {_INSTEAD[refused]}")
-    make = entries("langchain")[name].make
+    make: Callable[..., Any] = system_entries("langchain")[name].make
     tools = kwargs.pop("agent_tools", None) or () if name == "trajectory" else ()
     plain = {argument: value.value if isinstance(value, Enum) else value for argument, value in kwargs.items()}
     try:

@@ -11,10 +11,8 @@ import uuid
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, Unpack
 
-from assay._util.call_repr import call_repr
-from assay.errors import InputError, MissingExtra
-from assay.judges.base import JudgeSpec
-from assay.live.protocol import LiveOptions
+from assay import InputError, MissingExtra
+from assay.extension import JudgeSpec, LiveOptions, call_repr
 from assay_langchain.environment import going_on, run_around
 from assay_langchain.handler import AssayCallbackHandler
 from assay_langchain.switches import BLOCK
@@ -29,7 +27,7 @@ except ImportError as error:
     raise MissingExtra("AssayMiddleware needs langchain: pip install 'langchain>=1.0,<2'") from error
 
 if TYPE_CHECKING:
-    from assay.metrics.names import MetricSpec
+    from assay.extension import MetricSpec
 
 RUN = "assay_run"  # the key of the agent's state: private, and in no checkpoint
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
 
-from assay.judges.llm.model_settings import ModelSettings
+from assay.extension import ModelSettings
 
 #: Fields that change how a model is asked, and not what it answers.
 _APART = frozenset(

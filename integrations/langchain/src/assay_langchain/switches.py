@@ -8,7 +8,7 @@ from typing import cast
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.tracers.context import register_configure_hook
 
-from assay.judges.protocol import JUDGING
+from assay.extension import JUDGING
 
 #: The handler of the `with` block that is going on.
 BLOCK: ContextVar[BaseCallbackHandler | None] = ContextVar("assay_langchain_capture", default=None)

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from assay.capture.contexts import contexts_under
-from assay.evaluation.adapters import HostRow, row_of_values
-from assay.records import Context
-from assay.records.field_names import context_text
+from assay import Context
+from assay.extension import HostRow, context_text, contexts_under, row_of_values
 
 _NAMES = {"question": "inputs", "answer": "outputs", "reference": "reference_outputs"}
 

@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 from langchain_core.callbacks import BaseCallbackHandler
 
-from assay.errors import InputError
-from assay.records.field_names import describe
+from assay import InputError
+from assay.extension import describe
 
 log = logging.getLogger("assay.capture")
 

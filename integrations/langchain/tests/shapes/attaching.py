@@ -15,7 +15,7 @@ from langchain_core.runnables.config import ContextThreadPoolExecutor
 from langchain_core.tools import tool
 
 import assay
-from assay.capture import Rules
+from assay.capture import CaptureRules
 from integrations.langchain.tests.shapes.base import ANSWER, CALM, HEAL, QUESTION, Expected, Group, on
 from integrations.langchain.tests.shapes.graphs import State, generate, line
 from integrations.langchain.tests.shapes.parts import DOCUMENTS, PROMPT, Shelf, call, joined, model, rag
@@ -162,14 +162,14 @@ def recorded_in_tasks_and_threads(handler: Any) -> None:
     asyncio.run(rag(RunnableLambda(find)).ainvoke(QUESTION, on(handler())))
 
 
-@shape("`Rules`: keys of input and output", Expected(contexts=((CALM, None), (HEAL, None))))
+@shape("`CaptureRules`: keys of input and output", Expected(contexts=((CALM, None), (HEAL, None))))
 def rules_by_key(handler: Any) -> None:
-    rules = Rules(question_key="frage", answer_key="antwort", contexts_key="stellen")
+    rules = CaptureRules(question_key="frage", answer_key="antwort", contexts_key="stellen")
     pipeline = RunnableLambda(lambda x: {"antwort": ANSWER, "stellen": [CALM, HEAL], "notiz": "x"})
     pipeline.invoke({"frage": QUESTION, "sprache": "de"}, on(handler(rules=rules)))
 
 
-@shape("`Rules`: names of runs", Expected(contexts=((CALM, True),)))
+@shape("`CaptureRules`: names of runs", Expected(contexts=((CALM, True),)))
 def rules_by_run(handler: Any) -> None:
     @chain
     def pick(found: Any) -> Any:
@@ -180,12 +180,12 @@ def rules_by_run(handler: Any) -> None:
         return x["body"]["q"]
 
     whole = RunnableLambda(lambda x: {"q": x["body"]["q"]}).with_config(run_name="ask") | (lambda x: x["q"])
-    rules = Rules(question_run="asked", contexts_run="pick")
+    rules = CaptureRules(question_run="asked", contexts_run="pick")
     asked = RunnableLambda(lambda question: question).with_config(run_name="asked")
     (whole | asked | rag(Shelf() | pick)).invoke({"body": {"q": QUESTION}, "v": 1}, on(handler(rules=rules)))
 
 
-@shape("`Rules`: a function that has the last word", Expected(question="Purring?"))
+@shape("`CaptureRules`: a function that has the last word", Expected(question="Purring?"))
 def rules_by_function(handler: Any) -> None:
-    rules = Rules(adjust=lambda sample, trace: replace(sample, question="Purring?"))
+    rules = CaptureRules(adjust=lambda sample, trace: replace(sample, question="Purring?"))
     rag().invoke(QUESTION, on(handler(rules=rules)))

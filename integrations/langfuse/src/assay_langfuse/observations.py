@@ -9,9 +9,8 @@ from typing import Any
 
 from assay_opentelemetry.span_data import Event, SpanData
 
-from assay._util.timestamps import seconds_at
-from assay.data.exports import json_of
-from assay.errors import InputError
+from assay import InputError
+from assay.extension import json_of, seconds_at
 
 #: The type of an exception at the start of a status message.
 _ERROR = re.compile(r"\s*([A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Warning))\b")

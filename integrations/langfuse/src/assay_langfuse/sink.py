@@ -9,12 +9,19 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Unpack
 
-from assay._util.call_repr import call_repr, host_of
-from assay.errors import InputError
-from assay.records import Sample
-from assay.sinks.annotations import Annotation
-from assay.sinks.clients import PerProcess
-from assay.sinks.remote import Busy, KeyRefused, Refused, RemoteOptions, RemoteSink, SinkUnreachable
+from assay import InputError, Sample
+from assay.extension import (
+    Annotation,
+    Busy,
+    KeyRefused,
+    PerProcess,
+    Refused,
+    RemoteOptions,
+    RemoteSink,
+    SinkUnreachable,
+    call_repr,
+    host_of,
+)
 
 if TYPE_CHECKING:
     from langfuse import Langfuse
@@ -49,9 +56,10 @@ class LangfuseSink(RemoteSink):
     are skipped, and counted as such. Langfuse takes scores of traces that it does not have.
 
     A score has the metric as name, type NUMERIC, the explanation as comment, and judge, version, range and evidence as
-    metadata. Where there is no measurement it is CATEGORICAL with the value "unscored: " and the cause: Langfuse never
-    averages the two types together. Its time is the end of the exchange, because Langfuse replaces a score only if id,
-    name and the date of its time agree: writing the same score again, on any day, leaves one.
+    metadata. Where there is no measurement it is CATEGORICAL with the value "skipped: CAUSE" or "failed: CAUSE":
+    Langfuse never averages the two types together. Its time is the end of the exchange, because Langfuse
+    replaces a score only if id, name and the date of its time agree: writing the same score again, on
+    any day, leaves one.
 
     Scores go to the API at once, not through the client's queue, which reports nothing of what it fails to send.
     """
@@ -196,7 +204,7 @@ def _after(headers: dict[str, str] | None) -> float | None:
 
 
 def _value(annotation: Annotation) -> float | str:
-    return annotation.value if annotation.value is not None else f"unscored: {annotation.cause}"
+    return annotation.value if annotation.value is not None else f"{annotation.label}: {annotation.cause}"
 
 
 def _same(annotation: Annotation, stored: Any) -> bool:

@@ -11,16 +11,13 @@ from typing import Any
 from assay_opentelemetry.source import spans_to_samples
 from assay_opentelemetry.span_data import SpanData
 
-from assay.capture import Rules
-from assay.data import RowError
-from assay.data.exports import IN_MEMORY, in_time_range, read_records
-from assay.errors import InputError
-from assay.records import Sample
+from assay import InputError, Sample
+from assay.extension import IN_MEMORY, CaptureRules, RowError, in_time_range, read_records
 from assay_langfuse.observations import is_otel, is_trace, span_of, spans_of_trace
 
 
 def observations_to_samples(
-    records: Iterable[Mapping[str, Any] | RowError], rules: Rules | None = None, *, in_memory: int = IN_MEMORY
+    records: Iterable[Mapping[str, Any] | RowError], rules: CaptureRules | None = None, *, in_memory: int = IN_MEMORY
 ) -> Iterator[Sample | RowError]:
     """The samples in Langfuse observations of any order, or in traces with their observations: one for each exchange.
 
@@ -35,7 +32,7 @@ def observations_to_samples(
         yield item if isinstance(item, RowError) else _identified(item)
 
 
-def read_observations(path: str | Path, rules: Rules | None = None) -> Iterator[Sample | RowError]:
+def read_observations(path: str | Path, rules: CaptureRules | None = None) -> Iterator[Sample | RowError]:
     """The samples in a file of observations or traces: JSON lines, JSON, CSV (all also gzipped) or Parquet."""
     return observations_to_samples(read_records(path), rules)
 
@@ -46,7 +43,7 @@ def open_source(
     since: float | str | datetime | None = None,
     until: float | str | datetime | None = None,
     limit: int | None = None,
-    rules: Rules | None = None,
+    rules: CaptureRules | None = None,
 ) -> Iterator[Sample | RowError]:
     """The samples of `langfuse:FILE`. See `read_observations`.
 

@@ -9,13 +9,8 @@ from typing import Any, Unpack
 
 from langsmith.evaluation.evaluator import ComparisonEvaluationResult, EvaluationResult, EvaluationResults
 
-from assay.errors import InputError
-from assay.evaluation.adapters import MetricAdapter, PanelOptions
-from assay.judges.base import JudgeSpec
-from assay.metrics.base import Metric
-from assay.metrics.names import MetricSpec
-from assay.records import Direction
-from assay.sinks.annotations import Annotation
+from assay import InputError, Metric
+from assay.extension import Annotation, Direction, JudgeSpec, MetricAdapter, MetricSpec, PanelOptions
 from assay_langsmith.evaluating import row_of_run
 
 #: Scores that are nearer to each other are equal: what two sums of the same numbers may differ by.
@@ -101,7 +96,7 @@ def _mean(metric: Metric, told: Sequence[Annotation]) -> EvaluationResult:
     return EvaluationResult(
         key=f"{metric.label}_mean",
         score=total / len(values) if values else None,
-        value=None if values else "unscored",
+        value=None if values else "skipped",
         comment=comment,
         metadata=coverage,
         evaluator_info=coverage,

@@ -8,15 +8,19 @@ from typing import Any, Unpack
 
 from langsmith.evaluation.evaluator import EvaluationResult, EvaluationResults, RunEvaluator
 
-from assay._util.call_repr import call_repr
-from assay.capture import samples_of, traces_of
-from assay.errors import InputError
-from assay.evaluation.adapters import HostRow, MetricAdapter, PanelOptions, row_of_values
-from assay.judges.base import JudgeSpec
-from assay.metrics.base import Metric
-from assay.metrics.names import MetricSpec
-from assay.records import Sample
-from assay.sinks.annotations import Annotation
+from assay import InputError, Metric, Sample
+from assay.extension import (
+    Annotation,
+    HostRow,
+    JudgeSpec,
+    MetricAdapter,
+    MetricSpec,
+    PanelOptions,
+    call_repr,
+    row_of_values,
+    samples_of,
+    traces_of,
+)
 from assay_langsmith.runs import runs_of
 
 _FIELDS = (
@@ -34,9 +38,10 @@ class AssayEvaluator(RunEvaluator):  # type: ignore[misc, unused-ignore]
     options  of `assay.evaluation.adapters.MetricAdapter`: store, budget, deadline, mask, texts
 
     A result has the metric as key, the score, the evidence as comment, and judge, version, range and evidence as
-    metadata. Where there is no measurement it has no score, but the value "unscored: " and the cause. Question, answer
-    and contexts are those of the run's inputs and outputs under any accepted name, the reference that of the example;
-    what is not there is read from the runs below (contexts: from the retrievers). Nothing is raised for a run.
+    metadata. Where there is no measurement it has no score, but the value "skipped: CAUSE" or "failed: CAUSE".
+    Question, answer and contexts are those of the run's inputs and outputs under any accepted name, the reference that
+    of the example; what is not there is read from the runs below (contexts: from the retrievers). No run raises an
+    error.
     """
 
     def __init__(
@@ -115,7 +120,7 @@ def _result(annotation: Annotation, source: uuid.UUID | None) -> EvaluationResul
     return EvaluationResult(
         key=annotation.name,
         score=annotation.value,
-        value=None if annotation.cause is None else f"unscored: {annotation.cause}",
+        value=None if annotation.cause is None else f"{annotation.label}: {annotation.cause}",
         comment=annotation.explanation,
         metadata=dict(annotation.metadata),
         evaluator_info=dict(annotation.metadata),  # what the client uploads as metadata of the feedback's source

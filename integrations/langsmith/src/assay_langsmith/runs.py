@@ -6,23 +6,25 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from assay._util.timestamps import seconds_at
-from assay.capture.messages import artifacts_in
-from assay.capture.serialised import (
+from assay import InputError
+from assay.extension import (
+    Document,
+    Run,
+    RunKind,
+    artifacts_in,
+    document_of,
     document_texts,
+    json_of,
     messages_in,
     passages_in,
     passed_on,
+    seconds_at,
     text_written,
     texts_sent,
     unwrap_value,
 )
-from assay.capture.snapshots import document_of
-from assay.capture.tree import Document, Kind, Run
-from assay.data.exports import json_of
-from assay.errors import InputError
 
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, RunKind] = {
     "chain": "chain", "llm": "llm", "chat_model": "llm", "retriever": "retriever", "tool": "tool", "prompt": "prompt",
     "parser": "parser", "embedding": "embedding",
 }  # fmt: skip

@@ -11,12 +11,20 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import urlsplit
 
-from assay._util.call_repr import call_repr, host_of
-from assay.errors import InputError
-from assay.records import Sample
-from assay.sinks.annotations import Annotation
-from assay.sinks.clients import PerProcess
-from assay.sinks.remote import Busy, KeyRefused, NotThere, Refused, RemoteOptions, RemoteSink, SinkUnreachable
+from assay import InputError, Sample
+from assay.extension import (
+    Annotation,
+    Busy,
+    KeyRefused,
+    NotThere,
+    PerProcess,
+    Refused,
+    RemoteOptions,
+    RemoteSink,
+    SinkUnreachable,
+    call_repr,
+    host_of,
+)
 
 if TYPE_CHECKING:
     from langsmith import Client
@@ -44,7 +52,8 @@ class LangSmithSink(RemoteSink):
     neither are skipped, and counted as such. A run that LangSmith does not have yet is waited for.
 
     A feedback has the metric as key, the score, the explanation as comment, and judge, version, range and evidence as
-    metadata of its source. Where there is no measurement it has no score, but the value "unscored: " and the cause.
+    metadata of its source. Where there is no measurement it has no score, but the value "skipped: CAUSE" or
+    "failed: CAUSE".
     Writing the same score again replaces the feedback; another judge's stands beside it.
     """
 
@@ -213,7 +222,7 @@ def _status(error: BaseException) -> int | None:
 
 
 def _value(annotation: Annotation) -> str | None:
-    return None if annotation.cause is None else f"unscored: {annotation.cause}"
+    return None if annotation.cause is None else f"{annotation.label}: {annotation.cause}"
 
 
 def _same(annotation: Annotation, stored: Any) -> bool:

@@ -7,17 +7,24 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from assay.capture import Rules, samples_of, traces_of
-from assay.capture.conversations import Conversations
-from assay.data import RowError
-from assay.data.exports import IN_MEMORY, Record, by_trace, in_time_range, read_records
-from assay.errors import InputError
-from assay.records import Sample
+from assay import InputError, Sample
+from assay.extension import (
+    IN_MEMORY,
+    CaptureRules,
+    Conversations,
+    ExportRecord,
+    RowError,
+    by_trace,
+    in_time_range,
+    read_records,
+    samples_of,
+    traces_of,
+)
 from assay_langsmith.runs import flat, runs_of, start_of, trace_of
 
 
 def runs_to_samples(
-    records: Iterable[Mapping[str, Any] | RowError], rules: Rules | None = None, *, in_memory: int = IN_MEMORY
+    records: Iterable[Mapping[str, Any] | RowError], rules: CaptureRules | None = None, *, in_memory: int = IN_MEMORY
 ) -> Iterator[Sample | RowError]:
     """The samples in LangSmith runs of any order: one for each exchange, in order of the traces' start.
 
@@ -41,7 +48,7 @@ def runs_to_samples(
         yield from map(conversations.complete, found)
 
 
-def read_runs(path: str | Path, rules: Rules | None = None) -> Iterator[Sample | RowError]:
+def read_runs(path: str | Path, rules: CaptureRules | None = None) -> Iterator[Sample | RowError]:
     """The samples in a file of runs: JSON lines, JSON, CSV (all also gzipped) or Parquet."""
     return runs_to_samples(read_records(path), rules)
 
@@ -52,7 +59,7 @@ def open_source(
     since: float | str | datetime | None = None,
     until: float | str | datetime | None = None,
     limit: int | None = None,
-    rules: Rules | None = None,
+    rules: CaptureRules | None = None,
 ) -> Iterator[Sample | RowError]:
     """The samples of `langsmith:FILE`. See `read_runs`.
 
@@ -64,7 +71,7 @@ def open_source(
     return in_time_range(read_runs(address, rules), since, until, limit)
 
 
-def _flat(records: Iterable[Mapping[str, Any] | RowError]) -> Iterator[Record | RowError]:
+def _flat(records: Iterable[Mapping[str, Any] | RowError]) -> Iterator[ExportRecord | RowError]:
     for record in records:
         if isinstance(record, RowError):
             yield record
@@ -72,7 +79,7 @@ def _flat(records: Iterable[Mapping[str, Any] | RowError]) -> Iterator[Record | 
             yield from flat(record)
 
 
-def _samples(records: list[Record], rules: Rules | None) -> list[Sample]:
+def _samples(records: list[ExportRecord], rules: CaptureRules | None) -> list[Sample]:
     traces = traces_of(runs_of(records))
     # where the root is there, what hangs on a run that is not was exported without the steps between
     rooted = [trace for trace in traces if trace.root.parent is None]

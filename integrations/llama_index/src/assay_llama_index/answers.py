@@ -6,11 +6,18 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.capture import Document, Rules, Run, RunCollector, Trace
-from assay.live.handlers.captured import Remembered
-from assay.live.handlers.finished import FinishedTraces, Forgets
-from assay.live.protocol import Intake
-from assay.records import Sample
+from assay import Sample
+from assay.extension import (
+    CaptureRules,
+    Document,
+    Forgets,
+    Intake,
+    Remembered,
+    Run,
+    RunCollector,
+    Trace,
+    TraceSubmitter,
+)
 from assay_llama_index import responses
 from assay_llama_index.event_payloads import notes_of
 from assay_llama_index.faults import Faults
@@ -29,14 +36,14 @@ class Answers:
     """
 
     def __init__(
-        self, collector: RunCollector, intake: Intake, rules: Rules, faults: Faults, remembered: Remembered
+        self, collector: RunCollector, intake: Intake, rules: CaptureRules, faults: Faults, remembered: Remembered
     ) -> None:
         self.streams: dict[str, Stream] = {}
         self._collector = collector
         self._rules = rules
         self._faults = faults
-        self._finished = FinishedTraces(collector, intake, rules, remembered, self._make, faults.count)
-        self.left_out = self._finished.left_out
+        self._submitter = TraceSubmitter(collector, intake, rules, remembered, self._make, faults.count)
+        self.left_out = self._submitter.left_out
 
     def returned(self, root: Run, result: Any) -> None:
         """The outermost call returned: its answer is complete, or a stream."""
@@ -154,7 +161,7 @@ class Answers:
         self.streams.pop(str(root.id), None)
         trace = self._collector.end(root.id, outputs, error=error, documents=documents, ids=ids)
         if trace is not None:
-            self._finished.submit(trace)
+            self._submitter.submit(trace)
 
     def _make(self, trace: Trace) -> tuple[Sample | None, Forgets]:
         by_memory = notes_of(trace.root).by_memory

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from assay.evaluation.adapters import HostRow, row_of_values
+from assay.extension import HostRow, row_of_values
 from assay_llama_index.kinds import has_base
 from assay_llama_index.records import (
     answer_of,

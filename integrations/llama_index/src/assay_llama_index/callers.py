@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from assay_llama_index.kinds import Kind, has_base
+from assay_llama_index.kinds import ComponentKind, has_base
 
 _EVALUATE = frozenset({"evaluate", "aevaluate", "evaluate_response", "aevaluate_response"})
 
@@ -25,12 +25,12 @@ def is_evaluated() -> bool:
     return _is_library_call("engine")
 
 
-def is_of_the_application(kind: Kind) -> bool:
+def is_of_the_application(kind: ComponentKind) -> bool:
     """Whether a call of this kind, which no known span surrounds, is one of the application's."""
     return not _is_library_call(kind)
 
 
-def _is_library_call(kind: Kind) -> bool:
+def _is_library_call(kind: ComponentKind) -> bool:
     above = sys._getframe(3).f_back
     synthesis = kind == "synthesizer"
     for _ in range(DEPTH):

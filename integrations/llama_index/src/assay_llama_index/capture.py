@@ -10,17 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.capture import Document, Rules, Run, RunCollector
-from assay.judges.protocol import JUDGING
-from assay.live.handlers.captured import Remembered
-from assay.live.protocol import Intake
+from assay.extension import JUDGING, CaptureRules, Document, Intake, Remembered, Run, RunCollector
 from assay_llama_index import requests, responses, tool_retrievers
 from assay_llama_index.answers import Answers
 from assay_llama_index.callers import is_evaluated, is_of_the_application
 from assay_llama_index.event_payloads import Notes, noted, notes_of
 from assay_llama_index.faults import Faults
 from assay_llama_index.ids import root_ids, span_ids
-from assay_llama_index.kinds import UUID_LENGTH, Kind, has_base, kind_of, name_of, run_kind
+from assay_llama_index.kinds import UUID_LENGTH, ComponentKind, has_base, kind_of, name_of, run_kind
 from assay_llama_index.records import copies_of, document_of, is_stream, items_of, plain
 from assay_llama_index.samples import metadata_of
 from assay_llama_index.streams import READING
@@ -45,12 +42,12 @@ class Capture:
         self,
         intake: Intake,
         *,
-        rules: Rules | None = None,
+        rules: CaptureRules | None = None,
         max_open: int = 2000,
         ttl: float = 3600.0,
         remembered: Remembered | None = None,
     ) -> None:
-        self.rules = rules or Rules()
+        self.rules = rules or CaptureRules()
         self.collector = RunCollector(max_traces=max_open, ttl=ttl, keep=self.rules.runs, copy=document_of)
         self.faults = Faults(intake, self._forget)
         self.answers = Answers(self.collector, intake, self.rules, self.faults, remembered or Remembered(0))
@@ -98,7 +95,7 @@ class Capture:
         return run if self.collector.run_of(run.id) is run else None
 
     def _begin(
-        self, span_id: str, kind: Kind, name: str, arguments: Mapping[str, Any], instance: Any, tags: Any
+        self, span_id: str, kind: ComponentKind, name: str, arguments: Mapping[str, Any], instance: Any, tags: Any
     ) -> None:
         if kind == "engine":
             inputs = requests.engine_inputs(arguments, instance)
@@ -124,7 +121,7 @@ class Capture:
             root.documents = None if nodes is None else tuple(map(document_of, nodes))
 
     def _go_on(
-        self, span_id: str, kind: Kind, name: str, arguments: Mapping[str, Any], instance: Any, above: Run
+        self, span_id: str, kind: ComponentKind, name: str, arguments: Mapping[str, Any], instance: Any, above: Run
     ) -> None:
         aside = kind in _MAYBE_ASIDE and _is_aside(kind, instance, above)
         asked = requests.request_of(kind, arguments) if kind in ("retriever", "tool") else None
@@ -153,7 +150,7 @@ class Capture:
             _note_nodes_read(run)
 
     @staticmethod
-    def _inputs(kind: Kind, arguments: Mapping[str, Any], instance: Any) -> Any:
+    def _inputs(kind: ComponentKind, arguments: Mapping[str, Any], instance: Any) -> Any:
         """The inputs of a run that the rules name."""
         if kind == "engine":
             return requests.engine_inputs(arguments, instance)
@@ -184,7 +181,7 @@ class Capture:
             if root.kind == "agent" and run.parent == root.id and has_base(result, "AgentInput"):
                 self._remember(root, result)
 
-    def _over(self, run: Run, kind: Kind, result: Any) -> None:
+    def _over(self, run: Run, kind: ComponentKind, result: Any) -> None:
         """A step below the root returned."""
         documents: Sequence[Document] | None = None
         if kind in ("retriever", "reranker"):
@@ -264,7 +261,7 @@ class Capture:
             self.collector.end(span_id)
 
 
-def _is_aside(kind: Kind, instance: Any, above: Run) -> bool:
+def _is_aside(kind: ComponentKind, instance: Any, above: Run) -> bool:
     """Whether what this call finds is not for the answer: an agent looks for tools, an evaluator for evidence."""
     if kind in ("retriever", "reranker"):
         agent = above.trace.runs.get(above.parent)  # `above` is the step of its in which it looks

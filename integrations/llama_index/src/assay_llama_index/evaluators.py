@@ -7,20 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from llama_index.core.evaluation import BaseEvaluator, EvaluationResult
 
-from assay._util.call_repr import call_repr
-from assay._util.sync import run_sync
-from assay.errors import Cause, InputError
-from assay.evaluation.adapters import HostRow, message_of, read_host_row, score_host_row
-from assay.evaluation.display.explanation import score_in_words
-from assay.judges import JudgeSpec
-from assay.judges.named import resolve_judge
-from assay.metrics.base import Metric
-from assay.metrics.names import resolve
-from assay.records import BY_CONVENTION, Sample, Score
+from assay import Cause, InputError, Metric, Sample, Score
+from assay.extension import (
+    BY_CONVENTION,
+    HostRow,
+    JudgeSpec,
+    call_repr,
+    message_of,
+    read_host_row,
+    resolve_judge,
+    resolve_metrics,
+    run_sync,
+    score_host_row,
+    score_in_words,
+)
 from assay_llama_index.arguments import row_of_arguments, row_of_response
 
 if TYPE_CHECKING:
-    from assay.metrics.names import MetricSpec
+    from assay.extension import MetricSpec
 
 DEFAULT_THRESHOLD = 0.5
 
@@ -41,7 +45,7 @@ class AssayEvaluator(BaseEvaluator):
     The result's `score` is the value and `feedback` the evidence in words. What could not be scored has
     `invalid_result` set, the cause in `invalid_reason`, and neither score nor passing: in `BatchEvalRunner` one such
     row leaves the others untouched. NaN and None are missing (missing_input); any other value that is no text, where
-    the metric needs one, is unscored (bad_row). Nothing but cancellation is raised.
+    the metric needs one, fails (bad_row). Nothing but cancellation is raised.
     """
 
     def __init__(
@@ -51,7 +55,7 @@ class AssayEvaluator(BaseEvaluator):
         threshold: float | None = None,
         deadline: float | None = 120.0,
     ) -> None:
-        metrics = resolve(metric)
+        metrics = resolve_metrics(metric)
         if len(metrics) != 1:
             raise InputError(f"metric: expected one, got {metric!r}; for several use `evaluators`")
         self.metric = metrics[0]
@@ -144,7 +148,7 @@ def _why_not(score: Score) -> str | None:
     """Why there is no measured value; None where there is one."""
     if score.convention is not None:
         return f"{BY_CONVENTION}: {score.convention}"
-    return None if score.unscored is None else f"{score.unscored.cause}: {score.unscored.message}"
+    return None if score.error is None else f"{score.error.cause}: {score.error.message}"
 
 
 def evaluators(
@@ -158,7 +162,7 @@ def evaluators(
     They share one judge, and so its judgements: within an event loop, what two metrics ask alike is answered once.
     """
     shared = resolve_judge(judge)
-    return {metric.label: AssayEvaluator(metric, shared, deadline=deadline) for metric in resolve(metrics)}
+    return {metric.label: AssayEvaluator(metric, shared, deadline=deadline) for metric in resolve_metrics(metrics)}
 
 
 def _own_threshold(metric: Metric) -> float | None:

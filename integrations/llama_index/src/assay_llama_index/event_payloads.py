@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.capture import Run
+from assay.extension import Run
 
 _KEY = "assay_llama_index_notes"
 

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from assay.live.protocol import Intake
+from assay.extension import Intake
 
 T = TypeVar("T")
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
-from assay.capture.rules import Rules
-from assay.live.protocol import Intake
+from assay.extension import CaptureRules, Intake
 from assay_llama_index.instrumentation import AssayInstrumentation
 
 
 @contextmanager
-def listening(intake: Intake, rules: Rules) -> Iterator[Callable[[], Mapping[str, int]]]:
+def listening(intake: Intake, rules: CaptureRules) -> Iterator[Callable[[], Mapping[str, int]]]:
     """Listen within the block. Gives a function that says what was left out so far, by reason."""
     instrumentation = AssayInstrumentation(scorer=intake, rules=rules, enabled=True)
     instrumentation.attach()

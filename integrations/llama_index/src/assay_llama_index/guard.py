@@ -12,15 +12,18 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import PrivateAttr
 
-from assay._util.call_repr import call_repr
-from assay._util.sync import run_sync
-from assay.errors import InputError
-from assay.judges.base import JudgeSpec
-from assay.live.guards import Guard, GuardDecision, GuardHealth
-from assay.live.guards.verdict import Otherwise, thresholds_of
-from assay.metrics.context_relevance import ContextRelevance
-from assay.records import Sample, Verdict
-from assay.records.field_names import describe
+from assay import Guard, InputError, Sample, metrics
+from assay.extension import (
+    GuardDecision,
+    GuardHealth,
+    JudgeSpec,
+    Otherwise,
+    Verdict,
+    call_repr,
+    describe,
+    run_sync,
+    thresholds_of,
+)
 from assay_llama_index.records import answer_of, answer_text, context_of, contexts_of
 
 
@@ -75,7 +78,7 @@ class GuardedQueryEngine(BaseQueryEngine):
 def guarded_query_engine(engine: BaseQueryEngine, guard: Guard) -> GuardedQueryEngine:
     """`engine` behind `guard`: the same query engine, whose answers go out only when the guard allows it.
 
-        guard = assay.guard(on_timeout="pass", on_error="block", on_unscored="block", fallback="I did not find that.")
+        guard = assay.guard(on_timeout="pass", on_error="block", on_skipped="block", fallback="I did not find that.")
         safe = guarded_query_engine(engine, guard)
         safe.query("Why do cats purr?")
 
@@ -92,7 +95,7 @@ def guarded_query_engine(engine: BaseQueryEngine, guard: Guard) -> GuardedQueryE
 class AssayNodeGuard(BaseNodePostprocessor):
     """Drops the nodes that do not help to answer the question.
 
-        post = AssayNodeGuard(threshold=0.3, on_timeout="pass", on_error="pass", on_unscored="pass")
+        post = AssayNodeGuard(threshold=0.3, on_timeout="pass", on_error="pass", on_skipped="pass")
         engine = index.as_query_engine(node_postprocessors=[post])
 
     judge          a judge, its name, or None for the embedded one
@@ -101,7 +104,7 @@ class AssayNodeGuard(BaseNodePostprocessor):
     keep_at_least  so many stay in any case: the most probable ones
     deadline       seconds after which the engine goes on, whatever the judge does
     on_timeout     "pass" leaves all nodes where the judge was not done in time, "block" only the first `keep_at_least`
-    on_error       the same where the judge failed, and `on_unscored` where there is no question. None of the three
+    on_error       the same where the judge failed, and `on_skipped` where there is no question. None of the three
                    has a default
 
     Nodes stay in their order and are not changed. Nodes without text (images) are not judged, and stay.
@@ -120,10 +123,10 @@ class AssayNodeGuard(BaseNodePostprocessor):
         deadline: float = 2.0,
         on_timeout: Otherwise,
         on_error: Otherwise,
-        on_unscored: Otherwise,
+        on_skipped: Otherwise,
     ) -> None:
         super().__init__()
-        metric = ContextRelevance(unit="passage")
+        metric = metrics.ContextRelevance(unit="passage")
         self._threshold = thresholds_of([metric], threshold)[metric.label]
         # the threshold is one for each node; the share of useful nodes, which is the score, never blocks
         self._guard = Guard(
@@ -133,7 +136,7 @@ class AssayNodeGuard(BaseNodePostprocessor):
             deadline=deadline,
             on_timeout=on_timeout,
             on_error=on_error,
-            on_unscored=on_unscored,
+            on_skipped=on_skipped,
         )
         if isinstance(keep_at_least, bool) or not isinstance(keep_at_least, int) or keep_at_least < 0:
             raise InputError(f"keep_at_least: expected a number of nodes, got {keep_at_least!r}")

@@ -11,7 +11,7 @@ from typing import Any
 
 from llama_index_instrumentation import get_dispatcher
 
-from assay.capture.ids import current_ids, otel_ids
+from assay.extension import current_ids, otel_ids
 from assay_llama_index.kinds import cache_by_class
 
 _ROOT = get_dispatcher()

@@ -9,21 +9,14 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from llama_index_instrumentation import get_dispatcher
 from llama_index_instrumentation.dispatcher import Dispatcher
 
-from assay.capture import Rules
-from assay.judges.base import JudgeSpec
-from assay.live.handlers.base import Attached, open_capture
-from assay.live.handlers.captured import REMEMBERED, Remembered
-from assay.live.health import Health
-from assay.live.intake import is_off
-from assay.live.protocol import Intake, LiveOptions
-from assay.records import Record, ScoredSample
+from assay.extension import REMEMBERED, Attached, CaptureRules, Health, Intake, JudgeSpec, LiveOptions, Record, is_off
 from assay_llama_index import recording
 from assay_llama_index import usage_errors as misuse
 from assay_llama_index.capture import Capture
 from assay_llama_index.handler import AssayEventHandler, AssaySpanHandler
 
 if TYPE_CHECKING:
-    from assay.metrics.names import MetricSpec
+    from assay.extension import MetricSpec
 
 #: Where LlamaIndex tells of the tokens of chat streams, and of what models wrote. A handler there hears nothing else.
 EVENTS = ("llama_index.core.chat_engine.types", "llama_index.core.llms.callbacks")
@@ -65,7 +58,7 @@ class AssayInstrumentation(Attached[InstrumentationHealth], metaclass=misuse.Ins
 
     metrics, judge  see `assay.live.LiveScorer`; so are the further options: sinks, on_score, sampling …
     scorer          an intake of your own, in place of metrics, judge and options: it stays open when this is closed
-    rules           where the application keeps question, answer and contexts, if they are not found: see `Rules`.
+    rules           where question, answer and contexts are, if they are not found: see `CaptureRules`.
                     Runs are named as their spans, `RetrieverQueryEngine.query`, and tools by their own names
     dispatcher      listen here only; the default is the root dispatcher, which hears the whole process
     max_open        exchanges open at the same time; the oldest is given up for a new one
@@ -88,7 +81,7 @@ class AssayInstrumentation(Attached[InstrumentationHealth], metaclass=misuse.Ins
         judge: JudgeSpec = None,
         *,
         scorer: Intake | None = None,
-        rules: Rules | None = None,
+        rules: CaptureRules | None = None,
         dispatcher: Dispatcher | None = None,
         max_open: int = 2000,
         ttl: float = 3600.0,
@@ -96,12 +89,8 @@ class AssayInstrumentation(Attached[InstrumentationHealth], metaclass=misuse.Ins
         enabled: bool | None = None,
         **options: Unpack[LiveOptions],
     ) -> None:
-        self.remembered = Remembered(remember)
-        self.scorer = open_capture(
-            type(self).__name__, metrics, judge, scorer, options, self.remembered,
-            has_reference=rules is not None and rules.adjust is not None, enabled=enabled,
-        )  # fmt: skip
-        self._own = scorer is None
+        rules = rules or CaptureRules()
+        super().__init__(metrics, judge, scorer, options, rules, remember=remember, enabled=enabled)
         self._capture = Capture(self.scorer, rules=rules, max_open=max_open, ttl=ttl, remembered=self.remembered)
         self._spans = AssaySpanHandler(self._capture)
         self._events = AssayEventHandler(self._capture)
@@ -136,13 +125,6 @@ class AssayInstrumentation(Attached[InstrumentationHealth], metaclass=misuse.Ins
         self._capture.sweep()
         return self.scorer.flush(timeout)
 
-    def result(self, span_id: str, timeout: float | None = 0) -> ScoredSample | None:
-        """The scores of the exchange whose outermost span has this id, if it is among the newest results.
-
-        Waits up to `timeout` seconds; None waits for as long as anything is pending.
-        """
-        return self.scorer.result(span_id, timeout)
-
     def health(self) -> InstrumentationHealth:
         """What was heard, scored, given up and went wrong."""
         capture = self._capture
@@ -161,20 +143,10 @@ class AssayInstrumentation(Attached[InstrumentationHealth], metaclass=misuse.Ins
         """Detach, wait for the samples in hand, close the sinks. What is pending in the result is lost."""
         self.detach()
         self._capture.abandon()
-        if self._own:
-            self.scorer.close(timeout)
-        else:
-            self.scorer.flush(timeout)
-        return self.health()
+        return super().close(timeout)
 
     def _begin(self) -> None:
         self.attach()
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self
 
     def __reduce__(self) -> Any:
         return misuse.of_another_process, ()

@@ -10,11 +10,8 @@ from llama_index.core.base.llms.types import ChatMessage, ImageBlock, TextBlock
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.callbacks.base_handler import BaseCallbackHandler
 
-from assay.errors import InputError
-from assay.judges.http.options import EndpointOptions
-from assay.judges.llm.framework import FrameworkJudge, ModelCall
-from assay.judges.llm.judge import Reply
-from assay.judges.prompt_rendering import Mask
+from assay import InputError
+from assay.extension import EndpointOptions, FrameworkJudge, Mask, ModelCall, Reply
 from assay_llama_index import model_settings
 from assay_llama_index.model_replies import reply_of
 
@@ -28,7 +25,7 @@ class LlamaIndexJudge(FrameworkJudge):
                the judge's own, so that its calls never stand in a trace of the application
     vision     whether it may be shown pictures, as image blocks. None: LlamaIndex' own class for OpenAI, and what is
                made from it, may; other LLMs may drop such blocks without a word. Where it may not, or its endpoint
-               refuses them, what has pictures is *unscored: needs_vision*
+               refuses them, what has pictures is *skipped: needs_vision*
     options    mask, timeout, deadline, max_attempts, max_concurrency, window_tokens ...: see `FrameworkJudge`
 
     `AssayInstrumentation` takes no call of a judge for one of the application. Other handlers on LlamaIndex' dispatcher

@@ -9,14 +9,14 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Literal, TypeVar, cast
 
-from assay.capture import Kind as RunKind
+from assay.extension import RunKind
 
-Kind = Literal[
+ComponentKind = Literal[
     "engine", "workflow", "step", "retriever", "reranker", "synthesizer", "llm", "tool", "writer", "other"
 ]  # fmt: skip
 
 #: Which methods of which classes matter.
-_METHODS: tuple[tuple[str, frozenset[str], Kind], ...] = (
+_METHODS: tuple[tuple[str, frozenset[str], ComponentKind], ...] = (
     ("BaseQueryEngine", frozenset({"query", "aquery"}), "engine"),
     ("BaseChatEngine", frozenset({"chat", "achat", "stream_chat", "astream_chat"}), "engine"),
     ("Workflow", frozenset({"run"}), "workflow"),
@@ -37,7 +37,7 @@ _METHODS: tuple[tuple[str, frozenset[str], Kind], ...] = (
     ("StreamingAgentChatResponse", frozenset({"write_response_to_history", "awrite_response_to_history"}), "writer"),
 )
 
-_RUN_KINDS: dict[Kind, RunKind] = {
+_RUN_KINDS: dict[ComponentKind, RunKind] = {
     "engine": "chain",
     "workflow": "agent",
     "step": "chain",
@@ -69,14 +69,14 @@ def cache_by_class(function: CallableT) -> CallableT:
 
 
 @cache_by_class
-def kind_of(cls: type, name: str) -> Kind:
+def kind_of(cls: type, name: str) -> ComponentKind:
     """What the span of this name means, of a method of an object of this class."""
     method = name.rpartition(".")[2]
     bases = _bases(cls)
     return next((kind for base, methods, kind in _METHODS if base in bases and method in methods), "other")
 
 
-def run_kind(kind: Kind) -> RunKind:
+def run_kind(kind: ComponentKind) -> RunKind:
     """The kind of the run that stands for a span of this kind."""
     return _RUN_KINDS[kind]
 

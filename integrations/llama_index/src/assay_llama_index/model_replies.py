@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.errors import Cause, JudgeFailure
-from assay.judges.http.replies import usage_of
-from assay.judges.llm.judge import Reply
-from assay.records import Usage
+from assay import Cause, JudgeFailure
+from assay.extension import Reply, Usage, usage_of
 
 _TRUNCATED = frozenset({"length", "max_tokens", "max_output_tokens", "incomplete", "model_length"})
 _FILTERED = frozenset({"content_filter", "safety", "blocklist", "prohibited_content", "content_filtered"})

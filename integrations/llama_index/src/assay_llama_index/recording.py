@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from llama_index_instrumentation.span import active_span_id
 
-from assay.capture import Document
-from assay.capture.record_context import add_recorder
+from assay.extension import Document, add_recorder
 from assay_llama_index.capture import Capture
 from assay_llama_index.streams import READING
 

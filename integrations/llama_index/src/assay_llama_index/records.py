@@ -10,9 +10,9 @@ from dataclasses import replace
 from operator import is_
 from typing import Any
 
-from assay.capture import Document
-from assay.capture.contexts import context_of as passage_of
-from assay.records import Context
+from assay import Context
+from assay.extension import IMAGE_PREFIX, Document
+from assay.extension import context_of as passage_of
 from assay_llama_index.kinds import cache_by_class, derives, has_base
 
 _SCHEMA = "llama_index.core.schema"

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.capture.messages import last_question
-from assay.records.field_names import QUESTION_NAMES
-from assay.records.messages import role_of
-from assay_llama_index.kinds import Kind, has_base
+from assay.extension import QUESTION_NAMES, last_question, role_of
+from assay_llama_index.kinds import ComponentKind, has_base
 from assay_llama_index.records import is_intermediate_answer, items_of, plain, text_of, texts_in
 
 #: Names of a workflow's input that hold the question, besides those accepted everywhere.
@@ -82,7 +80,7 @@ def values_of(event: Any) -> dict[str, Any]:
     return declared | dict(event.items())
 
 
-def node_texts(kind: Kind, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
+def node_texts(kind: ComponentKind, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
     """The texts of the nodes that a post-processor, a synthesizer or a step of a workflow is handed."""
     if kind in ("reranker", "synthesizer"):
         nodes: Sequence[Any] = items_of(arguments.get("nodes")) or ()
@@ -135,7 +133,7 @@ def query_of(arguments: Mapping[str, Any]) -> str | None:
     return text_of(arguments.get("str_or_query_bundle", arguments.get("query")))
 
 
-def request_of(kind: Kind, arguments: Mapping[str, Any]) -> Any:
+def request_of(kind: ComponentKind, arguments: Mapping[str, Any]) -> Any:
     """What a retriever or a tool is asked: the query, or the arguments of the call; None for other calls."""
     if kind == "retriever":
         return query_of(arguments)

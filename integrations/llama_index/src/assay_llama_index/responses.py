@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.capture import Document
+from assay.extension import Document
 from assay_llama_index.kinds import has_base
 from assay_llama_index.records import (
     answer_of,

@@ -9,14 +9,8 @@ from typing import Any
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.evaluation.retrieval.metrics_base import BaseRetrievalMetric, RetrievalMetricResult
 
-from assay._util.sync import run_sync
-from assay.errors import InputError
-from assay.judges import JudgeSpec
-from assay.judges.base import BaseJudge
-from assay.judges.named import resolve_judge
-from assay.metrics.base import Metric
-from assay.metrics.names import resolve
-from assay.records import Context, Sample, Score
+from assay import Context, InputError, Metric, Sample, Score
+from assay.extension import BaseJudge, JudgeSpec, resolve_judge, resolve_metrics, run_sync
 
 #: What `compute` calls a sample's fields.
 _ARGUMENTS = {
@@ -42,7 +36,7 @@ class AssayRetrievalMetric(BaseRetrievalMetric):
 
     def __init__(self, metric: Metric | str, judge: JudgeSpec = None) -> None:
         super().__init__()
-        metrics = resolve(metric)
+        metrics = resolve_metrics(metric)
         if len(metrics) != 1:
             raise InputError(f"metric: expected one, got {metric!r}")
         self._metric, self._judge = metrics[0], resolve_judge(judge)
@@ -88,7 +82,7 @@ def _passages(ids: Sequence[str] | None, texts: Sequence[str] | None) -> tuple[C
 
 def _in_arguments(score: Score) -> str:
     """Why there is no score, in the words of `compute`."""
-    message = score.unscored.message if score.unscored else "no score"
+    message = score.error.message if score.error else "no score"
     for field, argument in _ARGUMENTS.items():
         message = message.replace(f"{field!r}", argument)
     return message if message.startswith(score.metric) else f"{score.metric}: {message}"

@@ -7,9 +7,8 @@ from typing import Any
 
 from llama_index_instrumentation.dispatcher import active_instrument_tags
 
-from assay.capture import Rules, Trace, sample_of
-from assay.capture.conversations import CONVERSATION_KEYS
-from assay.records import Sample
+from assay import Sample
+from assay.extension import CONVERSATION_KEYS, CaptureRules, Trace, sample_of
 from assay_llama_index.event_payloads import without_notes
 from assay_llama_index.records import plain
 
@@ -19,7 +18,7 @@ ID = "llama_index_span_id"
 _DONE = "WorkflowDone"
 
 
-def sample_from(trace: Trace, rules: Rules) -> Sample | None:
+def sample_from(trace: Trace, rules: CaptureRules) -> Sample | None:
     """The sample that a finished trace holds; None where it ended well and gave no answer."""
     root = trace.root
     root.metadata = without_notes(root.metadata)

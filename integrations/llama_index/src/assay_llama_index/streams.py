@@ -9,7 +9,7 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from assay.capture import Document, Run
+from assay.extension import Document, Run
 from assay_llama_index.records import answer_text
 
 G = TypeVar("G")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from assay.errors import InputError
+from assay import InputError
 
 log = logging.getLogger("assay.capture")
 

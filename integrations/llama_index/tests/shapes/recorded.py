@@ -12,7 +12,7 @@ from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import StartEvent, StopEvent, Workflow, step
 
 from assay import carry_context, record_context
-from assay.capture import Rules
+from assay.capture import CaptureRules
 from integrations.llama_index.tests.fakes import ANSWER, QUESTION, Caller, FakeLLM, Shelf
 from integrations.llama_index.tests.shapes.agents import calls
 from integrations.llama_index.tests.shapes.base import CALM, HEAL, Attach, Expected, Group
@@ -133,5 +133,5 @@ def by_rules(attach: Attach) -> None:
     async def run() -> None:
         await Flow().run(topic=QUESTION)
 
-    attach(rules=Rules(question_key="topic", answer_key="verdict", contexts_key="evidence"))
+    attach(rules=CaptureRules(question_key="topic", answer_key="verdict", contexts_key="evidence"))
     asyncio.run(run())

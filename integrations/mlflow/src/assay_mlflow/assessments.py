@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 
-from assay._util.install_hints import install_package
-from assay.sinks.remote import Busy, KeyRefused, NotThere, Refused
+from assay.extension import Busy, KeyRefused, NotThere, Refused, install_package
 from assay_mlflow.log_filter import quiet_mlflow
 
 TIMEOUT = 15.0  # seconds that one request may take

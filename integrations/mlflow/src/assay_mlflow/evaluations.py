@@ -7,9 +7,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.errors import Cause, InputError
-from assay.evaluation.imports.trace_scores import value_as_text
-from assay.records import Sample, Score, ScoredSample, Unscored
+from assay import Cause, InputError, Sample, Score, ScoredSample, ScoreError
+from assay.extension import value_as_text
 from assay_mlflow.source import PAGE, as_store_error, client_of
 
 _WORDS = {"yes": 1.0, "no": 0.0}
@@ -103,7 +102,7 @@ def _score(name: str, given: list[float | str] | None, ends: tuple[float, float]
         return Score(metric=name, value=math.fsum(numbers) / len(numbers), low=low, high=high)
     said = next((value for value in given or () if isinstance(value, str)), "MLflow has no feedback of this name")
     cause = Cause.NOT_APPLICABLE if not given or "scorer failed" not in said else Cause.BUG
-    return Score(metric=name, unscored=Unscored(cause=cause, message=said), low=low, high=high)
+    return Score(metric=name, error=ScoreError(cause=cause, message=said), low=low, high=high)
 
 
 def _sample(trace: Any) -> Sample:

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, Unpack
 
-from assay.errors import InputError, MissingExtra
-from assay.evaluation.adapters import HostRow, MetricAdapter, PanelOptions, row_of_values
-from assay.judges.base import JudgeSpec
-from assay.metrics.base import Metric
-from assay.metrics.names import MetricSpec
-from assay.records import Sample
-from assay.sinks.annotations import Annotation
+from assay import InputError, Metric, MissingExtra, Sample
+from assay.extension import Annotation, HostRow, JudgeSpec, MetricAdapter, MetricSpec, PanelOptions, row_of_values
 from assay_mlflow.log_filter import quiet_mlflow
 from assay_mlflow.sink import feedback_of
 from assay_mlflow.source import exchanges

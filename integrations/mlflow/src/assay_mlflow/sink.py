@@ -8,11 +8,8 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from assay._util.call_repr import call_repr, host_of
-from assay.errors import InputError
-from assay.records import Sample
-from assay.sinks.annotations import Annotation
-from assay.sinks.remote import RemoteOptions, RemoteSink
+from assay import InputError, Sample
+from assay.extension import Annotation, RemoteOptions, RemoteSink, call_repr, host_of
 from assay_mlflow.assessments import Assessments, assessments_at
 from assay_mlflow.log_filter import quiet_mlflow
 from assay_mlflow.names import allowed

@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from assay_opentelemetry.span_data import Event, SpanData
 from assay_opentelemetry.traces import trace_samples
 
-from assay._util.timestamps import Moment, seconds_at
-from assay.capture import Rules
-from assay.errors import InputError, StoreError
-from assay.records import Sample
-from assay.sinks.remote import safe_words
+from assay import InputError, Sample
+from assay.extension import CaptureRules, Moment, StoreError, safe_words, seconds_at
 from assay_mlflow.assessments import OnServer, is_server
 from assay_mlflow.log_filter import quiet_mlflow
 
@@ -50,7 +47,7 @@ def mlflow_samples(
     limit: int | None = None,
     overlap: float = 0.0,
     longest: float = 3600.0,
-    rules: Rules | None = None,
+    rules: CaptureRules | None = None,
     client: MlflowClient | None = None,
 ) -> Iterator[Sample]:
     """The exchanges in the finished traces of an experiment, in order of the traces' start.
@@ -83,7 +80,7 @@ def _samples(
     first: float | None,
     last: float | None,
     longest: float,
-    rules: Rules | None,
+    rules: CaptureRules | None,
     limit: int | None,
 ) -> Iterator[Sample]:
     if limit == 0:
@@ -155,7 +152,7 @@ def _ended(trace: Any) -> float | None:
     return float(trace.info.request_time + (trace.info.execution_duration or 0)) / 1000
 
 
-def exchanges(trace: Any, rules: Rules | None = None) -> Iterator[Sample]:
+def exchanges(trace: Any, rules: CaptureRules | None = None) -> Iterator[Sample]:
     """The samples in an MLflow trace."""
     spans = [span_data(span) for span in trace.data.spans]
     for sample in trace_samples(spans, rules).samples:

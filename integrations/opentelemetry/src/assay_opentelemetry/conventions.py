@@ -14,9 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay._util.normalise import finite
-from assay.capture.tree import Kind
-from assay.sinks.annotations import Annotation
+from assay.extension import Annotation, RunKind, finite
 
 VERSION = "1.42.0-dev"
 SCHEMA_URL = f"https://opentelemetry.io/schemas/gen-ai-dev/{VERSION}"
@@ -44,7 +42,7 @@ EVENT_NAME = "event.name"
 def evaluation_attributes(annotation: Annotation, response_id: str | None) -> dict[str, str | int | float | bool]:
     """The attributes of the event that tells of one score.
 
-    The label is "unscored" where there is no measurement, and is left out where there is one: the value says it. The
+    The label is "skipped" where there is no measurement, and is left out where there is one: the value says it. The
     cause of a missing measurement is the type of the error.
     """
     found: dict[str, Any] = {
@@ -89,7 +87,7 @@ def _number(value: Any) -> float | None:
 
 OPERATION = ("gen_ai.operation.name", "llm.request.type")
 #: What a span of an operation is; operations that are not named here are steps of a chain.
-KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, RunKind] = {
     "chat": "llm", "text_completion": "llm", "generate_content": "llm", "completion": "llm", "response": "llm",
     "embeddings": "embedding", "embedding": "embedding", "execute_tool": "tool", "retrieval": "retriever",
     "rerank": "reranker", "invoke_agent": "agent", "invoke_workflow": "chain",

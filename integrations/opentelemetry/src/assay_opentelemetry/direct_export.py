@@ -15,7 +15,7 @@ from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
 from opentelemetry.sdk.resources import Resource
 
 from assay import __version__
-from assay.sinks.remote import Busy, Refused
+from assay.extension import Busy, Refused
 from assay_opentelemetry.conventions import SCHEMA_URL
 
 if TYPE_CHECKING:

@@ -11,10 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from assay._util.install_hints import install_extra
-from assay.data import RowError
-from assay.errors import InputError, MissingExtra
-from assay.records.field_names import describe
+from assay import InputError, MissingExtra
+from assay.extension import RowError, describe, install_extra
 from assay_opentelemetry.otlp_json import is_otlp, spans_in
 from assay_opentelemetry.records import span_of
 from assay_opentelemetry.span_data import SpanData
@@ -77,10 +75,9 @@ def _first(lines: list[bytes]) -> bytes:
 
 
 def _open(path: Path) -> BinaryIO:
-    file = path.open("rb")
-    zipped = file.read(2) == b"\x1f\x8b"
-    file.seek(0)
-    return cast(BinaryIO, gzip.open(file, "rb")) if zipped else file
+    with path.open("rb") as file:
+        zipped = file.read(2) == b"\x1f\x8b"
+    return cast(BinaryIO, gzip.open(path, "rb")) if zipped else path.open("rb")
 
 
 def _line(line: bytes, number: int) -> Iterator[Item]:

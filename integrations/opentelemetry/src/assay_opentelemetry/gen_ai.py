@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.capture.serialised import passages_in, text_written, unwrap_value
-from assay.capture.tree import Kind
-from assay.records.messages import prompt_of
+from assay.extension import RunKind, passages_in, prompt_of, text_written, unwrap_value
 from assay_opentelemetry import conventions as names
 from assay_opentelemetry.attributes import Attributes, from_json
 from assay_opentelemetry.reading import Reading, documents_of_tool
@@ -53,7 +51,7 @@ def read(attributes: Attributes, span: SpanData) -> Reading | None:
     return made
 
 
-def _kind(operation: str | None, attributes: Attributes) -> Kind | None:
+def _kind(operation: str | None, attributes: Attributes) -> RunKind | None:
     if operation is None:
         model = attributes.text(*names.MODEL)
         return "llm" if model is not None or names.PROMPT in attributes else None

@@ -6,16 +6,16 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from assay.data import RowError, exports
-from assay.data.exports import IN_MEMORY
+from assay.extension import IN_MEMORY, RowError
+from assay.extension import by_trace as records_by_trace
 from assay_opentelemetry.span_data import SpanData
 
 __all__ = ["IN_MEMORY", "by_trace"]
 
 
 def by_trace(items: Iterable[SpanData | RowError], in_memory: int = IN_MEMORY) -> Iterator[list[SpanData] | RowError]:
-    """The spans of each trace together, as `assay.data.exports.by_trace` does for records of any kind."""
-    return exports.by_trace(
+    """The spans of each trace together, as `assay.extension.by_trace` does for records of any kind."""
+    return records_by_trace(
         items,
         lambda span: span.trace_id,
         lambda span: None if span.partial else span.started,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.capture.tree import Kind
+from assay.extension import RunKind
 from assay_opentelemetry.attributes import Attributes, from_json
 from assay_opentelemetry.reading import Reading, reading
 
 if TYPE_CHECKING:
     from assay_opentelemetry.span_data import SpanData
 
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, RunKind] = {
     "span": "chain", "chain": "chain", "agent": "agent", "tool": "tool", "retriever": "retriever",
     "generation": "llm", "embedding": "embedding", "event": "other",
 }  # fmt: skip

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assay.capture.tree import Kind
+from assay.extension import RunKind
 from assay_opentelemetry.attributes import Attributes, loaded
 from assay_opentelemetry.reading import Reading, reading
 
 if TYPE_CHECKING:
     from assay_opentelemetry.span_data import SpanData
 
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, RunKind] = {
     "CHAIN": "chain", "WORKFLOW": "chain", "TASK": "chain", "UNKNOWN": "chain", "AGENT": "agent", "LLM": "llm",
     "CHAT_MODEL": "llm", "RETRIEVER": "retriever", "RERANKER": "reranker", "TOOL": "tool", "PARSER": "parser",
     "EMBEDDING": "embedding", "MEMORY": "other",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.capture.tree import Document, Kind
-from assay.records.messages import prompt_of, text_of
+from assay.extension import Document, RunKind, prompt_of, text_of
 from assay_opentelemetry.attributes import Attributes, from_json, lookup
 from assay_opentelemetry.placeholders import is_agent, is_object, is_step, is_workflow, recognised, workflow_result
 from assay_opentelemetry.reading import Reading, reading
@@ -14,7 +13,7 @@ from assay_opentelemetry.reading import Reading, reading
 if TYPE_CHECKING:
     from assay_opentelemetry.span_data import SpanData
 
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, RunKind] = {
     "CHAIN": "chain", "RETRIEVER": "retriever", "RERANKER": "reranker", "LLM": "llm", "TOOL": "tool",
     "AGENT": "agent", "EMBEDDING": "embedding", "PROMPT": "prompt", "UNKNOWN": "chain",
 }  # fmt: skip
@@ -31,7 +30,7 @@ def read(attributes: Attributes, span: SpanData) -> Reading | None:
     if not name and not values:
         return None
     judges = name in _JUDGING
-    kind: Kind = "other" if judges else _KINDS.get(name, "chain")
+    kind: RunKind = "other" if judges else _KINDS.get(name, "chain")
     inputs, outputs = _value(attributes, "input"), _value(attributes, "output")
     if is_workflow(inputs):
         kind = "agent" if is_agent(inputs) else kind

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.capture.tree import Document, Kind
+from assay.extension import Document, RunKind
 from assay_opentelemetry.attributes import Attributes, from_json, loaded
 from assay_opentelemetry.reading import Reading, reading
 
 if TYPE_CHECKING:
     from assay_opentelemetry.span_data import SpanData
 
-_KINDS: dict[str, Kind] = {"workflow": "chain", "task": "chain", "agent": "agent", "tool": "tool"}
+_KINDS: dict[str, RunKind] = {"workflow": "chain", "task": "chain", "agent": "agent", "tool": "tool"}
 
 
 def read(attributes: Attributes, span: SpanData) -> Reading | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay.errors import InputError
-from assay.records.field_names import describe
+from assay import InputError
+from assay.extension import describe
 from assay_opentelemetry.records import hex_id, kind_of, status_of, time_of
 from assay_opentelemetry.span_data import Event, SpanData
 

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.capture.tree import Document
-from assay.records.field_names import QUESTION_NAMES
+from assay.extension import QUESTION_NAMES, Document
 
 _NODE = re.compile(r"<NodeWithScore\(node=\w+\(id_=(?P<id>.*?)\), score=(?P<score>[^()]*)\)>", re.DOTALL)
 _OBJECT = re.compile(r"<[\w.]+ object at 0x[0-9a-f]+>")

@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.capture.messages import artifacts_in
-from assay.capture.serialised import (
+from assay.extension import (
+    Document,
+    RunKind,
+    artifacts_in,
+    document_of,
     document_texts,
     messages_in,
     passages_in,
@@ -16,8 +19,6 @@ from assay.capture.serialised import (
     texts_sent,
     unwrap_value,
 )
-from assay.capture.snapshots import document_of
-from assay.capture.tree import Document, Kind
 
 
 @dataclass(slots=True)
@@ -27,7 +28,7 @@ class Reading:
     judges  this step judges others: a guardrail, an evaluation
     """
 
-    kind: Kind | None = None
+    kind: RunKind | None = None
     inputs: Any = None
     outputs: Any = None
     prompt: tuple[str, ...] | None = None
@@ -51,7 +52,7 @@ class Reading:
         self.judges = self.judges or other.judges
 
 
-def reading(kind: Kind, inputs: Any, outputs: Any) -> Reading:
+def reading(kind: RunKind, inputs: Any, outputs: Any) -> Reading:
     """The reading of a step of this kind from its inputs and outputs, parsed from JSON already."""
     inputs, outputs = unwrap_value(inputs), unwrap_value(outputs)
     made = Reading(kind=kind, inputs=inputs, outputs=outputs)

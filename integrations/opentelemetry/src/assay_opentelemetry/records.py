@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from assay.errors import InputError
-from assay.records.field_names import describe, missing
+from assay import InputError
+from assay.extension import describe, missing
 from assay_opentelemetry.attributes import from_json
 from assay_opentelemetry.span_data import Event, SpanData
 

@@ -6,13 +6,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
-from assay import __version__
-from assay._util.call_repr import call_repr, host_of
-from assay.errors import InputError
-from assay.records import Sample
-from assay.sinks.annotations import Annotation
-from assay.sinks.clients import PerProcess
-from assay.sinks.remote import Refused, RemoteOptions, RemoteSink
+from assay import InputError, Sample, __version__
+from assay.extension import Annotation, PerProcess, Refused, RemoteOptions, RemoteSink, call_repr, host_of
 from assay_opentelemetry.conventions import EVALUATION, SCHEMA_URL, evaluation_attributes
 
 if TYPE_CHECKING:

@@ -9,12 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from assay._util.timestamps import Moment, seconds_at
-from assay.capture.conversations import Conversations
-from assay.capture.rules import Rules
-from assay.data import RowError
-from assay.errors import InputError
-from assay.records import Sample
+from assay import InputError, Sample
+from assay.extension import CaptureRules, Conversations, Moment, RowError, seconds_at
 from assay_opentelemetry.files import read_spans
 from assay_opentelemetry.grouping import IN_MEMORY, by_trace
 from assay_opentelemetry.records import span_of
@@ -45,7 +41,7 @@ class Counts:
 
 
 def spans_to_samples(
-    spans: Iterable[Any], rules: Rules | None = None, *, counts: Counts | None = None, in_memory: int = IN_MEMORY
+    spans: Iterable[Any], rules: CaptureRules | None = None, *, counts: Counts | None = None, in_memory: int = IN_MEMORY
 ) -> Iterator[Sample | RowError]:
     """The samples in spans of any order: one for each exchange, in order of the traces' start.
 
@@ -73,7 +69,7 @@ def spans_to_samples(
     log.info("assay: read %s", counts)
 
 
-def _samples(trace: list[SpanData], rules: Rules | None, counts: Counts) -> list[Sample] | list[RowError]:
+def _samples(trace: list[SpanData], rules: CaptureRules | None, counts: Counts) -> list[Sample] | list[RowError]:
     try:
         made = trace_samples(trace, rules)
     except Exception as error:  # a rule of the application's own, or a form of span that nobody has seen yet
@@ -100,7 +96,7 @@ def _readable(spans: Iterable[Any], counts: Counts) -> Iterator[SpanData | RowEr
 
 
 def read_traces(
-    path: str | Path, rules: Rules | None = None, *, counts: Counts | None = None
+    path: str | Path, rules: CaptureRules | None = None, *, counts: Counts | None = None
 ) -> Iterator[Sample | RowError]:
     """The samples in a file of spans: OTLP JSON, lines of spans or Parquet. See `read_spans` and `spans_to_samples`."""
     return spans_to_samples(read_spans(path), rules, counts=counts)
@@ -112,7 +108,7 @@ def open_source(
     since: Moment | None = None,
     until: Moment | None = None,
     limit: int | None = None,
-    rules: Rules | None = None,
+    rules: CaptureRules | None = None,
 ) -> Iterator[Sample | RowError]:
     """The samples of `otel:FILE`. See `read_traces`.
 

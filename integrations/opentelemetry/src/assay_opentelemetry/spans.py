@@ -6,7 +6,7 @@ their older forms, OpenLLMetry, MLflow, Langfuse. A span that follows none is no
 
 from __future__ import annotations
 
-from assay.capture.tree import Kind, Run
+from assay.extension import Run, RunKind
 from assay_opentelemetry import conventions, gen_ai, langfuse_spans, mlflow_spans, openinference, openllmetry
 from assay_opentelemetry.attributes import Attributes, flatten
 from assay_opentelemetry.conventions import evaluation_of_event
@@ -60,7 +60,7 @@ def run_from(span: SpanData, reading: Reading) -> Run:
     return run
 
 
-def _name_of(span: SpanData, kind: Kind | None) -> str | None:
+def _name_of(span: SpanData, kind: RunKind | None) -> str | None:
     told = (span.attributes.get(name) for name in _TOOL_NAMES) if kind == "tool" else ()
     return next((name for name in told if isinstance(name, str) and name), span.name or None)
 

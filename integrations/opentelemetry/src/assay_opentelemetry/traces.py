@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from assay.capture.answering_call import answering_run
-from assay.capture.assemble import answer_of, exchanges, sample_of
-from assay.capture.collector import PASSES_ON
-from assay.capture.messages import last_question
-from assay.capture.rules import Rules
-from assay.capture.tree import Document, Run, Trace, traces_of
-from assay.records import Sample
+from assay import Sample
+from assay.extension import (
+    PASSES_ON,
+    CaptureRules,
+    Document,
+    Run,
+    Trace,
+    answer_of,
+    answering_run,
+    exchanges,
+    last_question,
+    sample_of,
+    traces_of,
+)
 from assay_opentelemetry.placeholders import is_stream, nodes_in, resolved
 from assay_opentelemetry.span_data import SpanData
 from assay_opentelemetry.spans import reading_of, run_from
@@ -25,7 +32,7 @@ class TraceSamples:
     unfinished: int = 0
 
 
-def trace_samples(spans: Iterable[SpanData], rules: Rules | None = None) -> TraceSamples:
+def trace_samples(spans: Iterable[SpanData], rules: CaptureRules | None = None) -> TraceSamples:
     """The samples in the spans of one trace, which may come in any order and more than once.
 
     A trace holds one sample for each exchange: for its root, or, where the root is no part of the RAG system (a web

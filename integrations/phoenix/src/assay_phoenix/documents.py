@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from assay.records import Sample
-from assay.sinks.annotations import Annotation
+from assay import Sample
+from assay.extension import Annotation
 
 #: Readings that give one verdict per passage, as `Score.verdicts` names them.
 _PASSAGES = "/contexts"

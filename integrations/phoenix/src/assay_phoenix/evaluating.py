@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from assay._util.call_repr import call_repr
-from assay.errors import InputError, MissingExtra
-from assay.evaluation.adapters import MetricAdapter, PanelOptions, row_of_columns
-from assay.judges.base import JudgeSpec
-from assay.metrics.base import Metric
-from assay.sinks.annotations import Annotation
+from assay import InputError, Metric, MissingExtra
+from assay.extension import Annotation, JudgeSpec, MetricAdapter, PanelOptions, call_repr, row_of_columns
 from assay_phoenix.documents import kind_of
 
 try:
@@ -45,9 +41,9 @@ class AssayEvaluator(Evaluator):  # type: ignore[misc, unused-ignore]
     options  of `assay.evaluation.adapters.MetricAdapter`: store, budget, deadline, mask, texts
 
     A score has the value, the evidence as explanation, judge, version, range and evidence as metadata. Where there is
-    no measurement it has no value, but the label "unscored" and the reason. Columns and dicts are read under any
-    accepted name; `input_mapping` takes other names to `question`, `contexts`, `answer` and `reference`. Nothing is
-    raised for a row: Phoenix would end the whole evaluation, after ten tries.
+    no measurement it has no value, but the label "skipped" or "failed" and the reason. Columns and dicts are read
+    under any accepted name; `input_mapping` takes other names to `question`, `contexts`, `answer` and `reference`.
+    Nothing is raised for a row: Phoenix would end the whole evaluation, after ten tries.
     """
 
     def __init__(

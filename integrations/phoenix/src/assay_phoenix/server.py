@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from assay.sinks.remote import Busy, KeyRefused, NotThere, Refused
+from assay.extension import Busy, KeyRefused, NotThere, Refused
 
 if TYPE_CHECKING:
     import httpx

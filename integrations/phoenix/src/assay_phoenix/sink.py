@@ -7,10 +7,8 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from assay.errors import InputError
-from assay.records import Sample
-from assay.sinks.annotations import Annotation
-from assay.sinks.remote import NotThere, Refused, RemoteOptions, RemoteSink
+from assay import InputError, Sample
+from assay.extension import Annotation, NotThere, Refused, RemoteOptions, RemoteSink
 from assay_phoenix.documents import document_annotations, judges_passages, kind_of
 from assay_phoenix.server import Server, answers
 
@@ -42,8 +40,9 @@ class PhoenixSink(RemoteSink):
                        passages become annotations of its documents
     options            those of every remote sink: verify, attempts, patience, dry_run, mask, texts
 
-    An annotation has the metric as name, the score or the label "unscored", the explanation, and judge, version, range
-    and evidence as metadata. Writing the same score again replaces the annotation; another judge's stands beside it.
+    An annotation has the metric as name, the score or the label "skipped" or "failed", the explanation, and judge,
+    version, range and evidence as metadata. Writing the same score again replaces the annotation; another judge's
+    stands beside it.
     A span that the server does not have yet is waited for. Samples without the id are skipped, and counted as such.
     """
 

@@ -12,11 +12,8 @@ import tenacity
 from assay_opentelemetry.span_data import Event, SpanData
 from assay_opentelemetry.traces import trace_samples
 
-from assay._util.timestamps import Moment, iso, seconds_at
-from assay.capture import Rules
-from assay.errors import InputError, StoreError
-from assay.records import Sample
-from assay.sinks.remote import NotThere, Refused, safe_words
+from assay import InputError, Sample
+from assay.extension import CaptureRules, Moment, NotThere, Refused, StoreError, iso, safe_words, seconds_at
 from assay_phoenix.server import Server
 
 if TYPE_CHECKING:
@@ -50,7 +47,7 @@ def phoenix_samples(
     overlap: float = 0.0,
     longest: float = 3600.0,
     settle: float = 60.0,
-    rules: Rules | None = None,
+    rules: CaptureRules | None = None,
     client: Client | None = None,
 ) -> Iterator[Sample]:
     """The exchanges in the finished traces of a project, in order of the traces' start.
@@ -106,7 +103,7 @@ class _Reader:
         self._path = ""
         self._project_id = ""
 
-    def samples(self, window: _Window, settle: float, rules: Rules | None) -> Iterator[Sample]:
+    def samples(self, window: _Window, settle: float, rules: CaptureRules | None) -> Iterator[Sample]:
         self._project_id = self._find_project_id()
         self._path = f"v1/projects/{self._project_id}"
         wanted = (trace for trace in self._pages("traces", {**window.params, "order": "asc", "limit": PAGE}))
@@ -131,7 +128,7 @@ class _Reader:
             by_trace.setdefault(span["context"]["trace_id"], []).append(span_data(span))
         return [by_trace[trace_id] for trace_id in ids]
 
-    def _exchanges(self, spans: Sequence[SpanData], rules: Rules | None) -> Iterator[Sample]:
+    def _exchanges(self, spans: Sequence[SpanData], rules: CaptureRules | None) -> Iterator[Sample]:
         for sample in trace_samples(spans, rules).samples:
             yield replace(sample, ids={**sample.ids, "phoenix_project_id": self._project_id})
 

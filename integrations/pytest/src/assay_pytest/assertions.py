@@ -8,22 +8,24 @@ from typing import Any, Literal
 
 import pytest
 
-from assay._util.sync import run_sync
-from assay.analysis.gates.rules import GateRule, check_limit
-from assay.data import RowError, open_data
-from assay.data.columns import ColumnMap
-from assay.errors import InputError
-from assay.evaluation.display.explanation import Explanation
-from assay.evaluation.score_sample import score_sample, storable
-from assay.judges.base import BaseJudge
-from assay.judges.protocol import Judge
-from assay.metrics import Metric
-from assay.metrics.names import MetricSpec, resolve
-from assay.records import Sample, Score, ScoredSample
-from assay.store.store import Row
+from assay import GateRule, InputError, Metric, Sample, Score, ScoredSample, open_data
+from assay.extension import (
+    BaseJudge,
+    ColumnMap,
+    Explanation,
+    Judge,
+    MetricSpec,
+    Row,
+    RowError,
+    check_limit,
+    resolve_metrics,
+    run_sync,
+    score_sample,
+    storable,
+)
 from assay_pytest.collected import collected_in
 
-Unscored = Literal["fail", "skip", "pass"]
+OnError = Literal["fail", "skip", "pass"]
 _COLUMNS = 100  # of the evidence in a message
 
 
@@ -42,7 +44,7 @@ class AssertScores:
         /,
         *,
         metrics: MetricSpec | None = None,
-        unscored: Unscored = "fail",
+        on_error: OnError = "fail",
         column_map: ColumnMap | None = None,
         deadline: float | None = 300.0,
         **named: float,
@@ -52,7 +54,7 @@ class AssertScores:
         limits      the least value by metric (the greatest, where lower is better), for names that are no words of
                     Python: {"ragas:faithfulness": 0.8}; else by keyword, faithfulness=0.8
         metrics     metrics of your own, or with parameters, that limits then name; they are scored without one, too
-        unscored    what a score without a value does to the test: "fail", "skip" or "pass"
+        on_error   what a score without a value does to the test: "fail", "skip" or "pass"
         column_map  your names of fields, where the sample is a row
         deadline    seconds for the scores; what is not measured by then has no value
 
@@ -61,20 +63,20 @@ class AssertScores:
         __tracebackhide__ = True
         wanted = {**(limits or {}), **named}
         chosen = _chosen(metrics, wanted)
-        if unscored not in ("fail", "skip", "pass"):
-            raise InputError(f"unscored: expected 'fail', 'skip' or 'pass', got {unscored!r}")
+        if on_error not in ("fail", "skip", "pass"):
+            raise InputError(f"on_error: expected 'fail', 'skip' or 'pass', got {on_error!r}")
         made = sample if isinstance(sample, Sample) else _sample(sample, column_map)
         self._calls += 1
         collected = collected_in(self._item.config, self._judge)
         scored = run_sync(lambda: _scored(made, chosen, collected.asking(self._judge), self._judge, deadline))
         number = collected.keep(self._item, self._named(made, scored))
-        said = [self._failure(scored.scores[name], limit, unscored) for name, limit in wanted.items()]
+        said = [self._failure(scored.scores[name], limit, on_error) for name, limit in wanted.items()]
         failed = {name: text for name, text in zip(wanted, said, strict=True) if text is not None}
         if failed:
             shown = (f"{text}\n\n{_evidence(number, scored, name)}" for name, text in failed.items())
             raise AssertionError("\n\n".join(shown))
         missing = [scored.scores[name] for name in wanted if not scored.scores[name].measured]
-        if missing and unscored == "skip":
+        if missing and on_error == "skip":
             pytest.skip("; ".join(map(str, missing)))
         return scored
 
@@ -85,9 +87,9 @@ class AssertScores:
         return replace(scored, sample=replace(sample, id=name, metadata=metadata))
 
     @staticmethod
-    def _failure(score: Score, limit: float, unscored: Unscored) -> str | None:
+    def _failure(score: Score, limit: float, on_error: OnError) -> str | None:
         if not score.measured or score.value is None:
-            return f"{score.metric} has no value, and {limit:g} was expected: {score}" if unscored == "fail" else None
+            return f"{score.metric} has no value, and {limit:g} was expected: {score}" if on_error == "fail" else None
         if score.direction == "higher" and score.value < limit:
             return f"{score.metric} = {score.value:.3f}, and at least {limit:g} was expected"
         if score.direction == "lower" and score.value > limit:
@@ -117,9 +119,9 @@ def _chosen(metrics: MetricSpec | None, wanted: Mapping[str, float]) -> tuple[Me
     """The metrics to score. Raises InputError where there is none, and for limits that they cannot break."""
     if metrics is None and not wanted:
         raise InputError("assert_scores: give a metric its limit, as faithfulness=0.8")
-    given = () if metrics is None else resolve(metrics)
+    given = () if metrics is None else resolve_metrics(metrics)
     known = {metric.label: metric for metric in given}
-    chosen = {**known, **{name: resolve(name)[0] for name in wanted if name not in known}}
+    chosen = {**known, **{name: resolve_metrics(name)[0] for name in wanted if name not in known}}
     for name, limit in wanted.items():
         metric = chosen[name]
         rule = GateRule(name, "at_least" if metric.direction == "higher" else "at_most", limit)

@@ -9,15 +9,8 @@ from typing import Any
 
 import pytest
 
-from assay.errors import AssayError, InputError
-from assay.evaluation.completeness import NOT_FINISHED
-from assay.evaluation.result import Result
-from assay.evaluation.run_names import new_name
-from assay.judges.base import BaseJudge
-from assay.judges.cache import JudgementCache
-from assay.records import ScoredSample
-from assay.store.store import Store
-from assay.store.tables import store_may_exist
+from assay import AssayError, InputError, Result, ScoredSample, Store
+from assay.extension import NOT_FINISHED, BaseJudge, JudgementCache, new_name, store_may_exist
 from assay_pytest.judge_options import store_of
 from assay_pytest.reporting import write
 

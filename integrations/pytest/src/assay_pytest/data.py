@@ -7,11 +7,8 @@ from typing import Any
 
 import pytest
 
-from assay.data import RowError, open_data
-from assay.data.columns import ColumnMap
-from assay.errors import AssayError
-from assay.records import Sample
-from assay.records.phrases import shortened
+from assay import AssayError, Sample, open_data
+from assay.extension import ColumnMap, RowError, shortened
 
 _LONGEST = 60  # characters of an id
 

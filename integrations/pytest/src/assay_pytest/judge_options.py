@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.config import Config, configuration
-from assay.config.keys import check_judge_key, check_store_password
-from assay.judges import BaseJudge
+from assay.extension import BaseJudge, Config, check_judge_key, check_store_password, configuration
 
 
 @cache
@@ -22,8 +20,8 @@ def judge_of(config: pytest.Config) -> BaseJudge:
     """The judge of the options, else of the configuration. Raises InputError for one that is none."""
     import os
 
-    from assay.errors import InputError
-    from assay.judges.named import resolve_judge
+    from assay import InputError
+    from assay.extension import resolve_judge
 
     named = config.getoption("assay_judge")
     settings = None if named else configured(config.rootpath)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from assay.judges import BaseJudge
+    from assay.extension import BaseJudge
     from assay_pytest.assertions import AssertScores
     from assay_pytest.collected import SessionScores
 

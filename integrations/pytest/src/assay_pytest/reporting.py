@@ -6,9 +6,8 @@ import importlib
 import importlib.util
 from pathlib import Path
 
-from assay._util.terminal import json_text
-from assay.errors import InputError
-from assay.evaluation.result import Result
+from assay import InputError, Result
+from assay.extension import json_text
 
 
 def write(result: Result, path: Path) -> Path:

@@ -9,11 +9,18 @@ from typing import Any
 
 import ray
 
-from assay.evaluation.sharded.scoring import Recipe, ShardScorer
-from assay.evaluation.sharded.storage import is_address
-from assay.evaluation.sharded.workers import Task, words_of
-from assay.judges.budget.ledger import Advance, BudgetRefusal, Limit, Spend
-from assay.judges.budget.sqlite_ledger import FileLedger
+from assay.extension import (
+    Advance,
+    BudgetRefusal,
+    FileLedger,
+    Limit,
+    ShardRecipe,
+    ShardScorer,
+    ShardTask,
+    Spend,
+    describe_error,
+    is_address,
+)
 
 
 class JobActor:
@@ -78,23 +85,23 @@ class ScoringActor:
         self._number, self._desk = number, desk
         self._scorer: ShardScorer | None = None
 
-    def begin(self, recipe: Recipe) -> tuple[str, Any]:
+    def begin(self, recipe: ShardRecipe) -> tuple[str, Any]:
         """Make the judge: `ready`, or `failed` with the words of the error."""
         if recipe.store is not None and not is_address(str(recipe.store)) and not Path(recipe.store).exists():
             recipe = dataclasses.replace(recipe, store=None)  # another machine, which does not share it
         try:
             self._scorer = ShardScorer(recipe)
         except BaseException as error:
-            return "failed", words_of(error)
+            return "failed", describe_error(error)
         return "ready", None
 
-    def score(self, task: Task) -> tuple[str, Any]:
+    def score(self, task: ShardTask) -> tuple[str, Any]:
         """Score a shard: `done` with its entry, or `failed`."""
         assert self._scorer is not None  # the driver waits until it is ready
         try:
             return "done", self._scorer.score(task.shard, task.guilty, self._begins if task.alone else None)
         except BaseException as error:
-            return "failed", words_of(error)
+            return "failed", describe_error(error)
 
     def _begins(self, row: int) -> None:
         """Tell the desk before the row is read: if it kills, that is known."""

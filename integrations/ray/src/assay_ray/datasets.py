@@ -18,14 +18,23 @@ from typing import Any, Self
 import ray
 from ray.exceptions import RayError
 
-from assay.data import ColumnMap, Data, RowError
-from assay.data.files import rows_of_lines
-from assay.data.open_source import OpenSource
-from assay.data.sources import HEAD_ROWS, Source, rows_of_batch
-from assay.errors import InputError
-from assay.evaluation.sharded.shards import ROWS_PER_SHARD, Shard, cut_shards, size_after
-from assay.evaluation.sharded.storage import expand_pattern, is_address
-from assay.records import Sample
+from assay import InputError, Sample
+from assay.extension import (
+    HEAD_ROWS,
+    ROWS_PER_SHARD,
+    ColumnMap,
+    Data,
+    OpenSource,
+    RowError,
+    Shard,
+    Source,
+    cut_shards,
+    expand_pattern,
+    is_address,
+    next_shard_size,
+    rows_of_batch,
+    rows_of_lines,
+)
 
 PATH = "path"  # what Ray calls the column that says where a row is from
 NAME = "dataset"  # stands for the file's name in the shards of a Dataset
@@ -152,7 +161,7 @@ class DatasetRows:
             name = name if seen[name] == 1 else f"{name} ({seen[name]})"
             shown = path if len(self.paths) > 1 else ""
             rows = (item for _, item in items)
-            for shard, held in cut_shards(rows, file, name, partial(size_after, most=self.most)):
+            for shard, held in cut_shards(rows, file, name, partial(next_shard_size, most=self.most)):
                 yield HandedShard(**shard.to_dict(), handed=ray.put(held), path=shown)
         if not seen:
             raise self._no_rows()

@@ -13,12 +13,8 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from assay.errors import InputError
-from assay.evaluation.sharded.engines import authority_of
-from assay.evaluation.sharded.shards import ShardedData, ShardedFiles
-from assay.judges.budget.budget import Budget
-from assay.judges.budget.shared import SharedAllowance
-from assay.judges.budget.sqlite_ledger import FileLedger
+from assay import Budget, InputError
+from assay.extension import FileLedger, ShardedData, ShardedFiles, SharedAllowance, authority_of
 from assay_ray.actors import ActorAuthority, JobActor
 from assay_ray.datasets import DatasetRows, is_read_by_ray
 from assay_ray.workers import ActorPool

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from assay.evaluation.result import Result
-from assay.evaluation.sharded.job import ShardedOptions, evaluate_in_shards
-from assay.evaluation.sharded.scoring import JudgeMaker
-from assay.metrics.names import MetricSpec
+from assay import Result
+from assay.extension import JudgeMaker, MetricSpec, ShardedOptions, evaluate_in_shards
 from assay_ray.engine import Ray
 
 

@@ -10,9 +10,8 @@ from typing import Any, Self
 import ray
 from ray.exceptions import ActorUnavailableError, OutOfMemoryError, RayActorError, RayError, WorkerCrashedError
 
-from assay.errors import InputError
-from assay.evaluation.sharded.scoring import Recipe
-from assay.evaluation.sharded.workers import Task
+from assay import InputError
+from assay.extension import ShardRecipe, ShardTask
 from assay_ray.actors import ScoringActor
 from assay_ray.counters import Counters
 
@@ -22,7 +21,7 @@ class ActorHandle:
 
     def __init__(self, number: int, cpus: float, desk: Any) -> None:
         self.number = number
-        self.task: Task | None = None
+        self.task: ShardTask | None = None
         self.row: int | None = None
         self.ready = False
         self._desk = desk
@@ -36,7 +35,7 @@ class ActorHandle:
         """Tell it what to do with its tasks."""
         self.answer = self._actor.begin.remote(recipe)
 
-    def give(self, task: Task) -> None:
+    def give(self, task: ShardTask) -> None:
         """Set it to work, as soon as it is ready."""
         self.task, self.row = task, None
         if self.ready:
@@ -84,7 +83,7 @@ class ActorPool:
     def __exit__(self, *_: object) -> None:
         self.end(now=True)
 
-    def begin(self, recipe: Recipe) -> None:
+    def begin(self, recipe: ShardRecipe) -> None:
         """Tell all what to do. Raises InputError for what cannot be sent."""
         self._counters = Counters(recipe.run)
         try:

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay._util.terminal import pluralize
-from assay.analysis.comparison.metric_diff import MetricDiff, Pairs, verdict_in_words
+from assay.analysis.comparison.metric_diff import MetricDiff, Pairs
 from assay.analysis.comparison.pairing import PairedRow, shared_metrics, shared_rows
 from assay.errors import InputError, printable
 from assay.evaluation.result import Result
@@ -58,7 +58,7 @@ class Comparison:
         for column, values in self.slices.items():
             for value, metrics in values.items():
                 for one in metrics.values():
-                    if one.difference is None or one.verdict == "cannot tell":
+                    if one.difference is None or one.verdict == "inconclusive":
                         open_ += 1
                         continue
                     by = one.difference.estimate
@@ -73,13 +73,9 @@ class Comparison:
         """The verdict in one sentence."""
         found = {
             verdict: [name for name, one in self.metrics.items() if one.verdict == verdict]
-            for verdict in ("worse", "better", "cannot tell")
+            for verdict in ("worse", "better", "inconclusive")
         }
-        said = [
-            f"{verdict_in_words(verdict)} on {', '.join(names)}"
-            for verdict, names in found.items()
-            if names and names != ["-"]
-        ]
+        said = [f"{verdict} on {', '.join(names)}" for verdict, names in found.items() if names and names != ["-"]]
         rows = f"{self.pairs} row{'' if self.pairs == 1 else 's'} in both"
         return printable(f"{self.second} against {self.first}: {'; '.join(said)} ({rows})")
 

@@ -17,12 +17,7 @@ from assay.stats.linked import without_offset
 if TYPE_CHECKING:
     from assay.stats.classic import Method
 
-Verdict = Literal["better", "worse", "cannot tell"]
-
-
-def verdict_in_words(verdict: str) -> str:
-    """The verdict as it is printed."""
-    return "inconclusive" if verdict == "cannot tell" else verdict
+Verdict = Literal["better", "worse", "inconclusive"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +63,7 @@ class MetricDiff:
     unmeasured: int
     difference: Difference | None = None
     p: float | None = None
-    verdict: Verdict = "cannot tell"
+    verdict: Verdict = "inconclusive"
     bounds: tuple[float, float] | None = None
     moved: tuple[Moved, ...] = ()
     offset: Estimate | None = None
@@ -81,7 +76,7 @@ class MetricDiff:
             f"{self.pairs} of {self.pairs + self.unmeasured} rows" if self.unmeasured else pluralize(self.pairs, "row")
         )
         lines = [
-            f"{self.metric}: {verdict_in_words(self.verdict)}",
+            f"{self.metric}: {self.verdict}",
             f"  {found.first:.3f} -> {found.second:.3f}, by {by.mean:+.3f} ({by.low:+.3f} to {by.high:+.3f}), "
             f"p = {self.p:.2g}, on {rows}",
         ]
@@ -89,9 +84,9 @@ class MetricDiff:
             off = self.offset
             ends = f"({off.low:+.3f} to {off.high:+.3f})"
             lines.append(f"  that is less what the judges differ by, {off.mean:+.3f} {ends}, on {off.n} anchors")
-        if self.verdict == "cannot tell" and found.detectable is None:
+        if self.verdict == "inconclusive" and found.detectable is None:
             lines.append("  too few rows to detect a difference of any size")
-        elif self.verdict == "cannot tell":
+        elif self.verdict == "inconclusive":
             lines.append(f"  minimum detectable effect {found.detectable:.2f}")
         if self.bounds is not None and self.unmeasured:
             least, most = self.bounds
@@ -152,7 +147,7 @@ class Pairs:
     @staticmethod
     def judged(one: MetricDiff, p: float | None, confidence: float, moved: tuple[Moved, ...]) -> MetricDiff:
         """With the corrected p, the verdict, and the rows that moved."""
-        verdict: Verdict = "cannot tell"
+        verdict: Verdict = "inconclusive"
         if one.difference is not None and p is not None and p < 1.0 - confidence:
             rose = one.difference.estimate.mean > 0
             verdict = "better" if rose == (one.direction == "higher") else "worse"

@@ -106,7 +106,7 @@ def _rows(result: Result, names: Iterable[str], cluster: str | None, columns: Se
     for key, row in _keyed(result.numbered()):
         sample = row.scored.sample
         scores = {
-            name: Score(metric=name, value=score.value, unscored=score.unscored, low=score.low, high=score.high,
+            name: Score(metric=name, value=score.value, error=score.error, low=score.low, high=score.high,
                         direction=score.direction, convention=score.convention)
             for name, score in row.scored.scores.items()
             if name in wanted

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from assay.analysis.comparison.metric_diff import MetricDiff, Moved
     from assay.evaluation.result import Result
 
-Word = Literal["better", "worse", "mixed", "cannot tell", "no baseline"]
+Word = Literal["better", "worse", "mixed", "inconclusive", "no baseline"]
 NAMED = 3  # metrics of which is said what would have shown
 
 
@@ -24,7 +24,7 @@ def word_of(comparison: Comparison | None) -> Word:
     said = {one.verdict for one in comparison.metrics.values()}
     if {"better", "worse"} <= said:
         return "mixed"
-    return "worse" if "worse" in said else "better" if "better" in said else "cannot tell"
+    return "worse" if "worse" in said else "better" if "better" in said else "inconclusive"
 
 
 def sentence_of(result: Result, comparison: Comparison | None) -> str:
@@ -41,7 +41,7 @@ def detectable_difference(comparison: Comparison | None) -> str | None:
     """What difference would have shown where none can be told; None where every metric has its verdict."""
     if comparison is None:
         return None
-    said = [_detectable_text(one) for one in comparison.metrics.values() if one.verdict == "cannot tell"]
+    said = [_detectable_text(one) for one in comparison.metrics.values() if one.verdict == "inconclusive"]
     more = f"; and {len(said) - NAMED} more below" if len(said) > NAMED else ""
     return printable(f"Minimum detectable effect: {'; '.join(said[:NAMED])}{more}.") if said else None
 

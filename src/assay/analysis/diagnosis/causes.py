@@ -193,9 +193,9 @@ async def _read_row(work: _Work, row: Row, stored: JudgementCache, asked: Judgem
             new = await read(sample, missing, cache)
             if cache is asked:
                 work.asked += inquiries_for(missing, facts)
-                told = next((one.unscored.message for one in new.values() if one.unscored is not None), None)
+                told = next((one.error.message for one in new.values() if one.error is not None), None)
             tried.update(missing)
-            scores |= {name: score for name, score in new.items() if score.unscored is None or name not in scores}
+            scores |= {name: score for name, score in new.items() if score.error is None or name not in scores}
             facts = work.facts(sample, scores, failed)
             decision = decide(facts, work.top)
     if decision.read and asked is not None and told is None:

@@ -175,7 +175,7 @@ def _lacking(one: ClaimFacts, facts: Facts, top: int) -> CauseDecision:
     places = one.places("supported")
     has = f"{_passages_text('have', places, 'the passages together')} {claim}"
     if places and facts.unprompted.issuperset(places):
-        return CauseDecision("dropped before the prompt", f"{has}, and did not stand in the prompt")
+        return CauseDecision("truncated", f"{has}, and did not stand in the prompt")
     if facts.abstained:
         return CauseDecision("answerable and refused", f"{has}, and the answer is a refusal")
     against = _contradicting(one, facts)
@@ -185,7 +185,7 @@ def _lacking(one: ClaimFacts, facts: Facts, top: int) -> CauseDecision:
     if places and places[0] > top:
         said = f"{claim} stands first in passage {places[0]} of {len(facts.contexts)}, and the answer does not give it"
         return CauseDecision("ranked too low", said)
-    return CauseDecision("ignored by the generator", f"{has}, and the answer does not give it")
+    return CauseDecision("context not used", f"{has}, and the answer does not give it")
 
 
 def _contradicting(one: ClaimFacts, facts: Facts) -> tuple[int, ...]:
@@ -218,10 +218,10 @@ def _added(one: ClaimFacts, facts: Facts, top: int) -> CauseDecision:
         if with_it:
             said = f"{_passages_text('support', with_it)} the answer's {claim}, and {against} it"
             return CauseDecision("contradicted by another passage", said)
-        return CauseDecision("ignored by the generator", f"the answer says {claim}, which {against}")
+        return CauseDecision("hallucination: contradicts the passage", f"the answer says {claim}, which {against}")
     verb = "supports" if facts.unsure else "mentions"
     doubt = "; the judge takes it for contradicted, which it is often wrong about" if one.doubtful else ""
-    return CauseDecision("unsupported addition", f"the answer says {claim}, which no passage {verb}{doubt}")
+    return CauseDecision("hallucination: unsupported", f"the answer says {claim}, which no passage {verb}{doubt}")
 
 
 def _alone(claim: str, with_it: tuple[int, ...]) -> CauseDecision:
@@ -230,7 +230,7 @@ def _alone(claim: str, with_it: tuple[int, ...]) -> CauseDecision:
         said = f"{_passages_text('support', with_it)} the answer's {claim}, and no passage alone contradicts it"
         return CauseDecision("unexplained", f"{said}: only all of them together were read so")
     return CauseDecision(
-        "unsupported addition", f"the answer says {claim}, which no passage alone supports or contradicts"
+        "hallucination: unsupported", f"the answer says {claim}, which no passage alone supports or contradicts"
     )
 
 

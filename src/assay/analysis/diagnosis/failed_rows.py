@@ -1,4 +1,4 @@
-"""Which rows failed: those with a measured score on the wrong side of a threshold. What is unscored fails no row."""
+"""Which rows failed: those with a measured score on the wrong side of a threshold. What is skipped fails no row."""
 
 from __future__ import annotations
 

@@ -10,8 +10,9 @@ Names load when they are first used: a configuration has rules without numpy.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from assay._util.lazy_exports import lazy_exports, names_by_module
 
 if TYPE_CHECKING:
     from assay.analysis.gates.checking import check as check
@@ -22,19 +23,12 @@ if TYPE_CHECKING:
     from assay.analysis.gates.rules import GateRule as GateRule
 
 _HOMES = {
-    "check": "checking",
-    "GateDecision": "decision",
-    "Gate": "rules",
-    "GateRule": "rules",
-    "Ruling": "decision",
-    "DecidingRow": "decision",
+    "assay.analysis.gates.checking": "check",
+    "assay.analysis.gates.decision": "DecidingRow GateDecision Ruling",
+    "assay.analysis.gates.rules": "Gate GateRule",
 }
 
-__all__ = ["DecidingRow", "Gate", "GateDecision", "GateRule", "Ruling", "check"]
+__all__ = [*names_by_module(_HOMES)]  # pyright: ignore[reportUnsupportedDunderAll]  # it reads the imports above
 
 if not TYPE_CHECKING:  # type checkers would take any name at all for one of these
-
-    def __getattr__(name: str) -> Any:
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    __getattr__, __dir__ = lazy_exports(globals(), _HOMES)

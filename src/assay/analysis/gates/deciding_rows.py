@@ -83,6 +83,6 @@ def _without_value(rows: SelectedRows, relative: bool) -> tuple[DecidingRow, ...
 def _reason(score: Score | None) -> str:
     if score is None:
         return "not scored"
-    if score.unscored is None:
+    if score.error is None:
         return f"by convention: {shortened(score.convention or '', _LONGEST)}"
-    return f"{score.unscored.cause.value}: {shortened(score.unscored.message, _LONGEST)}"
+    return f"{score.error.cause.value}: {shortened(score.error.message, _LONGEST)}"

@@ -111,7 +111,7 @@ def _rows_of(rule: GateRule, result: Result, kept: list[One], left_out: int) -> 
 
 def _bare(score: Score) -> Score:
     return Score(
-        metric=score.metric, value=score.value, unscored=score.unscored, low=score.low, high=score.high,
+        metric=score.metric, value=score.value, error=score.error, low=score.low, high=score.high,
         direction=score.direction, convention=score.convention,
     )  # fmt: skip
 

@@ -28,7 +28,7 @@ from assay.judges.cascade.plan import BandPlan, CascadePlan, Saving, open_option
 from assay.judges.named import resolve_judge
 from assay.judges.protocol import METER, Answer, Around, JudgementStore, Meter
 from assay.metrics import Metric
-from assay.metrics.names import MetricSpec, resolve
+from assay.metrics.names import MetricSpec, resolve_metrics
 from assay.records import Sample, Score, Usage
 from assay.store.store import Store
 
@@ -242,7 +242,7 @@ def _by_row(metric: Metric, rows: dict[str, set[str]]) -> Metric:
 
 def _chosen(metrics: MetricSpec | None, columns: frozenset[str]) -> Sequence[Metric]:
     """The metrics that ask for verdicts which can be divided; those given must be such."""
-    wanted = resolve(DEFAULT_METRICS if metrics is None else metrics)
+    wanted = resolve_metrics(DEFAULT_METRICS if metrics is None else metrics)
     asking = [m for m in wanted if any(inquiry.divisible for inquiry in m.asks)]
     chosen = [m for m in asking if metrics is not None or not missing_columns(columns, (m,))]
     if not chosen:

@@ -62,7 +62,7 @@ class GroupCheck:
 class FuseReport:
     """What asking together changes, for one judge on these rows.
 
-    verdict   "differs" where a group does, "agrees" where all do, else "cannot tell"; `groups` holds each, and those
+    verdict   "differs" where a group does, "agrees" where all do, else "inconclusive"; `groups` holds each, and those
               that agree are asked together from now on
     margin    points, of 100
     fused, separate   what the groups cost, asked together and one by one; what was known already is not in it
@@ -83,19 +83,13 @@ class FuseReport:
         return {"assay_fuse_check": FORMAT, **asdict(self)}
 
     def __str__(self) -> str:
-        lines = [f"{_in_words(self.verdict)}: {self.rows} rows, margin {self.margin:g} points"]
+        lines = [f"{self.verdict}: {self.rows} rows, margin {self.margin:g} points"]
         for group, found in self.groups.items():
-            lines.append(
-                f"  {group}: {_in_words(found.verdict)}" + (f", {found.unusable} unusable" if found.unusable else "")
-            )
+            lines.append(f"  {group}: {found.verdict}" + (f", {found.unusable} unusable" if found.unusable else ""))
             lines += [f"    {name:<14} {_line(part)}" for name, part in found.parts.items()]
         lines.append(f"  asked together: {_cost(self.fused)}; one by one: {_cost(self.separate)}")
         lines += [f"  not compared: {count} ({cause})" for cause, count in self.failures.items()]
         return printable("\n".join([*lines, judge_in_words(self.judge)]))
-
-
-def _in_words(verdict: Likeness) -> str:
-    return "inconclusive" if verdict == "cannot tell" else verdict
 
 
 async def afuse_check(
@@ -249,7 +243,7 @@ def overall(verdicts: Sequence[Likeness]) -> Likeness:
     """That of several together: one that differs decides, and all must agree. Nothing cannot tell."""
     if "differs" in verdicts:
         return "differs"
-    return "agrees" if verdicts and all(verdict == "agrees" for verdict in verdicts) else "cannot tell"
+    return "agrees" if verdicts and all(verdict == "agrees" for verdict in verdicts) else "inconclusive"
 
 
 async def _metered(work: Awaitable[T]) -> tuple[T | JudgeFailure, Usage]:

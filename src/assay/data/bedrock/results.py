@@ -68,8 +68,8 @@ def _result(label: str, score: Score) -> dict[str, Any]:
 
 def _explanation(score: Score) -> str:
     """Why there is no value, or what the judge said, each reason once."""
-    if score.unscored is not None:
-        return f"{score.unscored.cause}: {score.unscored.message}"
+    if score.error is not None:
+        return f"{score.error.cause}: {score.error.message}"
     if score.convention:
         return f"by convention: {score.convention}"
     reasons = (verdict.reason for verdict in chain.from_iterable(score.verdicts.values()))

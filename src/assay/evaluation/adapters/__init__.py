@@ -3,7 +3,7 @@
 The integrations translate: the values of a tool become a row (`values`), and an annotation becomes the tool's own
 result. Everything between is here: one judge whose judgements all metrics share, from any number of threads and event
 loops, and a result for every case, with a value or with the cause why there is none (`adapter`, `shared_judge`). A
-value that cannot be read is an error of its field, and each metric that needs the field is unscored (`host_row`).
+value that cannot be read is an error of its field, and each metric that needs the field is skipped (`host_row`).
 """
 
 from assay.evaluation.adapters.adapter import MetricAdapter, PanelOptions

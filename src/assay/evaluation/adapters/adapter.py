@@ -14,12 +14,12 @@ from assay._util.loop_threads import LoopThread
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.evaluation.adapters.host_row import HostRow, read_host_row, score_host_row
 from assay.evaluation.adapters.shared_judge import get_shared_judge, shared_judge
-from assay.evaluation.score_sample import unscored_sample
+from assay.evaluation.score_sample import skipped_sample
 from assay.judges.base import JudgeSpec, check_immediate
 from assay.judges.budget.budget import Budget, check_budget
 from assay.judges.cache import JudgementCache
 from assay.metrics.base import Metric
-from assay.metrics.names import MetricSpec, resolve
+from assay.metrics.names import MetricSpec, resolve_metrics
 from assay.records import Sample, ScoredSample
 from assay.sinks.annotations import Annotation, annotations_of
 from assay.sinks.base import Mask
@@ -51,12 +51,12 @@ class MetricAdapter:
               that are given the embedded one, share its judgements: each text is read once
     store     folder that keeps judgements, so that a rerun asks only for what is missing; None: they are kept in memory
     budget    what the judge may be asked for at most
-    deadline  seconds for one sample; what is not measured by then is unscored (timeout)
+    deadline  seconds for one sample; what is not measured by then fails (timeout)
     mask      applied to every text before it goes into an explanation or its evidence
     texts     False: explanations and evidence hold no text of the sample
 
     Raises InputError for unknown metrics, and for those that this judge can never score. Once made it raises nothing:
-    what goes wrong is an unscored result with its cause. Safe for any number of threads and event loops; a forked child
+    what goes wrong is a skipped result with its cause. Safe for any number of threads and event loops; a forked child
     goes on with a thread of its own. Pickled, it is made anew on the other side, which needs a judge given by name.
     """
 
@@ -75,7 +75,7 @@ class MetricAdapter:
             raise InputError(f"deadline: expected a positive number of seconds, got {deadline!r}")
         self._said = (metrics, judge)
         self._options = {"store": store, "budget": budget, "deadline": deadline, "mask": mask, "texts": texts}
-        self.metrics = resolve(metrics)
+        self.metrics = resolve_metrics(metrics)
         self.judge = shared_judge(judge)
         check_immediate(self.judge, "another tool's evaluation")
         check_budget(budget, self.judge)
@@ -109,12 +109,12 @@ class MetricAdapter:
     def score(self, make: RowSource, target: str | None = None) -> list[Annotation]:
         """One annotation per metric, for a row, a sample or a function that makes one; waits for it.
 
-        `target`: what is annotated, as the tool calls it. A row that cannot be made is unscored (bad_row), and so are
+        `target`: what is annotated, as the tool calls it. A row that cannot be made fails (bad_row), and so are
         the metrics that need a value which cannot be read.
         """
         row = read_host_row(make)
         if row.error is not None:
-            return self._told(unscored_sample(row.sample, self.metrics, Cause.BAD_ROW, row.error), target)
+            return self._told(skipped_sample(row.sample, self.metrics, Cause.BAD_ROW, row.error), target)
         work, thread = self._begin(row)
         try:
             concurrent.futures.wait([work], timeout=self.deadline + LATE)
@@ -127,7 +127,7 @@ class MetricAdapter:
         """The same for callers with a loop, which goes on meanwhile."""
         row = read_host_row(make)
         if row.error is not None:
-            return self._told(unscored_sample(row.sample, self.metrics, Cause.BAD_ROW, row.error), target)
+            return self._told(skipped_sample(row.sample, self.metrics, Cause.BAD_ROW, row.error), target)
         work, thread = self._begin(row)
         try:
             await asyncio.wait([asyncio.wrap_future(work)], timeout=self.deadline + LATE)
@@ -152,14 +152,14 @@ class MetricAdapter:
             work.cancel()
             if thread is not None:
                 self._desk.leave_behind(thread)
-            return unscored_sample(sample, self.metrics, Cause.TIMEOUT, f"not done within {self.deadline:g} s")
+            return skipped_sample(sample, self.metrics, Cause.TIMEOUT, f"not done within {self.deadline:g} s")
         if work.cancelled():
-            return unscored_sample(sample, self.metrics, Cause.INTERRUPTED, "the scoring was stopped")
+            return skipped_sample(sample, self.metrics, Cause.INTERRUPTED, "the scoring was stopped")
         error = work.exception()
         if error is None:
             return work.result()
         cause = error.cause if isinstance(error, JudgeFailure) else Cause.BUG
-        return unscored_sample(sample, self.metrics, cause, f"{type(error).__name__}: {error}")
+        return skipped_sample(sample, self.metrics, cause, f"{type(error).__name__}: {error}")
 
     def _told(self, scored: ScoredSample, target: str | None) -> list[Annotation]:
         try:
@@ -168,7 +168,7 @@ class MetricAdapter:
             said = str(error) if isinstance(error, InputError) else type(error).__name__
             message = f"the score cannot be told: {said}"
             bare = Sample(id=scored.sample.id, ids=scored.sample.ids)
-            return annotations_of(unscored_sample(bare, self.metrics, Cause.BUG, message), target=target)
+            return annotations_of(skipped_sample(bare, self.metrics, Cause.BUG, message), target=target)
 
     # -- copies: evaluations copy what they are given; the judge and its judgements stay one -----------------------
 

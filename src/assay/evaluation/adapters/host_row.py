@@ -45,14 +45,14 @@ def read_host_row(make: Callable[[], HostRow | Sample] | HostRow | Sample) -> Ho
 async def score_host_row(
     row: HostRow, metrics: Sequence[Metric], judge: Judge, *, deadline: float | None = None
 ) -> ScoredSample:
-    """The sample with one score per metric. A metric that needs an unreadable value is unscored (bad_row)."""
+    """The sample with one score per metric. A metric that needs an unreadable value fails (bad_row)."""
     reasons = {metric.label: row.reason(metric) for metric in metrics}
     readable = [metric for metric in metrics if reasons[metric.label] is None]
     scores = dict((await score_sample(row.sample, readable, judge, deadline=deadline)).scores)
     for metric in metrics:
         reason = reasons[metric.label]
         if reason is not None:
-            scores[metric.label] = metric.unscored(Cause.BAD_ROW, reason)
+            scores[metric.label] = metric.skip(Cause.BAD_ROW, reason)
     return ScoredSample(sample=row.sample, scores={metric.label: scores[metric.label] for metric in metrics})
 
 

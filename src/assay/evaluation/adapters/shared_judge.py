@@ -84,7 +84,7 @@ class SharedJudge:
 
 
 def _any_failure(scored: ScoredSample) -> bool:
-    return any(one.unscored is not None and one.unscored.cause not in SETTLED for one in scored.scores.values())
+    return any(one.error is not None and one.error.cause not in SETTLED for one in scored.scores.values())
 
 
 def _logged(error: BaseException) -> None:

@@ -118,8 +118,8 @@ def _score(score: Score, sample: Sample, short: bool = False) -> list[Renderable
         if name == "not_judged" or any(reading.endswith("/" + name) for reading in score.verdicts):
             continue  # shown with the verdicts on them
         blocks.append(Padding(Text(f"{name}: {'; '.join(texts) or '–'}", style="dim"), (0, 0, 0, 2)))
-    if score.unscored is not None and score.unscored.raw:
-        blocks.append(Padding(Text("the judge's reply: " + _short(score.unscored.raw, 400), style="dim"), (0, 0, 0, 2)))
+    if score.error is not None and score.error.raw:
+        blocks.append(Padding(Text("the judge's reply: " + _short(score.error.raw, 400), style="dim"), (0, 0, 0, 2)))
     return blocks
 
 

@@ -27,7 +27,7 @@ class RunTotals(Protocol):
     metrics: dict[str, Summary]
     rows: int
     usage: Usage
-    reused: int
+    cache_hits: int
     seconds: float
     deliveries: dict[str, Deliveries]
     notes: list[str]
@@ -87,7 +87,7 @@ def footer(result: RunTotals) -> str:
     said = f" ({result.note})" if result.note else ""
     lines = [
         f"run {result.run}{said}: {rows} in {result.seconds:.1f} s; {judge_in_words(result.judge)}; {cost}, "
-        f"{pluralize(result.reused, 'cache hit')}"
+        f"{pluralize(result.cache_hits, 'cache hit')}"
     ]
     lines += [f"INCOMPLETE: {reason}" for reason in result.incomplete]
     if result.cluster is not None:

@@ -12,7 +12,7 @@ from assay._util.normalise import missing, well_formed
 from assay.data import RowError, open_data
 from assay.errors import Cause, InputError
 from assay.evaluation.imports.scales import Scale, Stated, scale_of
-from assay.records import Direction, Sample, Score, ScoredSample, Unscored
+from assay.records import Direction, Sample, Score, ScoredSample, ScoreError
 
 _WORDS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 _NAMED = 3  # rows that are named of those that are left out
@@ -163,8 +163,8 @@ def _samples(rows: Sequence[Graded]) -> Iterator[Sample | RowError]:
 def _score(where: str, one: ImportedValue | None, system: str, column: str, scale: Scale) -> Score:
     if one is None or isinstance(one.value, str):
         message = f"{system}: {'the row has none' if one is None else one.value}"
-        gap = Unscored(cause=Cause.NOT_APPLICABLE, message=message)
-        return Score(metric=scale.name, unscored=gap, low=scale.low, high=scale.high, direction=scale.direction,
+        gap = ScoreError(cause=Cause.NOT_APPLICABLE, message=message)
+        return Score(metric=scale.name, error=gap, low=scale.low, high=scale.high, direction=scale.direction,
                      judge=None if one is None else one.judge)  # fmt: skip
     value = _rounded_into(one.value, scale)
     if not scale.low <= value <= scale.high:

@@ -14,8 +14,8 @@ from assay.evaluation.progress import progress_for
 from assay.evaluation.result import Result
 from assay.evaluation.sharded.engines import WorkerHandle, WorkerPool
 from assay.evaluation.sharded.manifest import Folder, ShardPlan
-from assay.evaluation.sharded.scoring import Recipe
-from assay.evaluation.sharded.workers import Task, error_of
+from assay.evaluation.sharded.scoring import ShardRecipe
+from assay.evaluation.sharded.workers import ShardTask, error_of
 from assay.evaluation.summary import Summary
 from assay.records import Usage
 
@@ -37,18 +37,20 @@ class Merged:
             self.result.metrics.setdefault(name, Summary(metric=name)).merge(Summary.from_state(name, state))
         if fresh:
             self.result.usage += Usage.from_dict(entry["usage"])
-            self.result.reused += entry["reused"]
+            self.result.cache_hits += entry["cache_hits"]
 
 
 class Driver:
     """Hands shards to a pool until all are done or set aside."""
 
-    def __init__(self, recipe: Recipe, pool: WorkerPool, merged: Merged, progress: bool | None) -> None:
+    def __init__(self, recipe: ShardRecipe, pool: WorkerPool, merged: Merged, progress: bool | None) -> None:
         self._recipe, self._pool, self._merged, self._progress = recipe, pool, merged, progress
         self._folder = Folder(recipe.out)
         self.plan = ShardPlan(self._folder)
-        self._again: deque[Task] = deque()
-        self._ahead: list[tuple[int, int, Task]] = []  # a heap: what is to be given first, in the order of the plan
+        self._again: deque[ShardTask] = deque()
+        self._ahead: list[
+            tuple[int, int, ShardTask]
+        ] = []  # a heap: what is to be given first, in the order of the plan
         self._read = 0  # shards put into it
         self._unborn = 0  # processes in sequence that died before they began
         self.set_aside: list[str] = []
@@ -69,7 +71,7 @@ class Driver:
                 bar.update(self._merged.result)
         pool.end()
 
-    def _todo(self) -> Iterator[Task]:
+    def _todo(self) -> Iterator[ShardTask]:
         """The shards that are not done, as tasks; what is done already is merged on the way."""
         for shard in self.plan.noting(self._recipe.files.plan()):
             entry = self._folder.entry(shard)
@@ -79,9 +81,9 @@ class Driver:
             deaths = self._folder.deaths(shard)
             if deaths.set_aside:  # another job, another chance
                 deaths.set_aside, deaths.count, deaths.row = False, 0, None
-            yield Task(shard, tuple(deaths.guilty), alone=deaths.count > 0)
+            yield ShardTask(shard, tuple(deaths.guilty), alone=deaths.count > 0)
 
-    def _feed(self, todo: Iterator[Task]) -> bool:
+    def _feed(self, todo: Iterator[ShardTask]) -> bool:
         """Give every idle worker a task; whether any is at work."""
         for worker in self._pool.idle():
             task = self._next(todo)
@@ -90,7 +92,7 @@ class Driver:
             worker.give(task)
         return any(worker.task is not None for worker in self._pool.workers)
 
-    def _next(self, todo: Iterator[Task]) -> Task | None:
+    def _next(self, todo: Iterator[ShardTask]) -> ShardTask | None:
         """The largest shard of those that come next: small ones are left for the end, when nobody shall wait long.
 
         Where rows are found by counting they keep their order, since going back is reading anew.
@@ -125,14 +127,14 @@ class Driver:
                 self._never_began(task)
             self._pool.replace(worker)
 
-    def _never_began(self, task: Task) -> None:
+    def _never_began(self, task: ShardTask) -> None:
         """Raises InputError where no process begins."""
         self._unborn += 1
         if self._unborn > DEATHS * len(self._pool.workers):
             raise InputError(self._pool.unborn)
         self._again.append(task)
 
-    def _died(self, task: Task, row: int | None) -> None:
+    def _died(self, task: ShardTask, row: int | None) -> None:
         shard = task.shard
         deaths = self._folder.deaths(shard)
         deaths.count = 1 if deaths.set_aside else deaths.count + 1
@@ -148,4 +150,4 @@ class Driver:
         if deaths.set_aside:
             self.set_aside.append(f"rows {shard.first + 1} to {shard.first + shard.rows} of {shard.name}")
         else:
-            self._again.append(Task(shard, tuple(deaths.guilty), alone=deaths.count > 0))
+            self._again.append(ShardTask(shard, tuple(deaths.guilty), alone=deaths.count > 0))

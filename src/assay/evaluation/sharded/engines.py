@@ -16,9 +16,9 @@ from typing import Any, Protocol
 
 from assay._util.plugins import load
 from assay.errors import InputError
-from assay.evaluation.sharded.scoring import Recipe
+from assay.evaluation.sharded.scoring import ShardRecipe
 from assay.evaluation.sharded.shards import ShardedData, ShardedFiles
-from assay.evaluation.sharded.workers import ProcessPool, Task
+from assay.evaluation.sharded.workers import ProcessPool, ShardTask
 from assay.judges.budget.budget import Budget
 from assay.judges.budget.ledger import MemoryLedger
 from assay.judges.budget.shared import SharedAllowance
@@ -35,11 +35,11 @@ class WorkerHandle(Protocol):
     ready  it has begun: before, its death is no shard's fault
     """
 
-    task: Task | None
+    task: ShardTask | None
     row: int | None
     ready: bool
 
-    def give(self, task: Task) -> None:
+    def give(self, task: ShardTask) -> None:
         """Set it to work. That it has died shows when it is heard."""
 
 
@@ -51,7 +51,7 @@ class WorkerPool(Protocol):
     @property
     def workers(self) -> Sequence[WorkerHandle]: ...
 
-    def begin(self, recipe: Recipe) -> None:
+    def begin(self, recipe: ShardRecipe) -> None:
         """Tell all what to do. Raises InputError for what cannot be sent."""
 
     def idle(self) -> Sequence[WorkerHandle]: ...

@@ -20,7 +20,7 @@ from assay.evaluation.run_names import start_run
 from assay.evaluation.sharded.driver import DEATHS, Driver, Merged
 from assay.evaluation.sharded.engines import Engine, Processes, may_be_shared
 from assay.evaluation.sharded.manifest import Folder
-from assay.evaluation.sharded.scoring import JudgeMaker, Recipe, make_judge
+from assay.evaluation.sharded.scoring import JudgeMaker, ShardRecipe, make_judge
 from assay.evaluation.sharded.shards import ROWS_PER_SHARD, Shard
 from assay.evaluation.summary import Summary
 from assay.judges.budget.budget import Budget, check_budget
@@ -102,7 +102,7 @@ def evaluate_in_shards(
 
     Other arguments are those of `evaluate`. A budget in memory is kept in the job's folder (where that is an address,
     in the store's) and holds for all workers and all reruns. A row over which two workers die while it is read alone
-    is put in quarantine: unscored (bug), and the notes name it. A shard that costs three workers without such a row,
+    is put in quarantine: failed (bug), and the notes name it. A shard that costs three workers without such a row,
     or has more than three of them, is set aside: the run is not `complete` then.
     Raises InputError, JudgeFailure and StoreError as `evaluate` does, and EvaluationInterrupted at Ctrl-C.
     """
@@ -143,7 +143,7 @@ def evaluate_in_shards(
         for metric in chosen:
             result.metrics[metric.label] = Summary(metric.label, metric.low, metric.high, metric.direction)
         result.run = start_run(kept, run, {**result.info(), "stopped": NOT_FINISHED}, replace=replace)
-        recipe = Recipe(
+        recipe = ShardRecipe(
             files=cut, metrics=chosen, judge=judge, out=folder.path, store=None if lean else kept.address,
             run=result.run, concurrency=concurrency, sample_deadline=sample_deadline, score_partial=score_partial,
             lean=lean, budget=budget, stop_after=stop_after,
@@ -162,7 +162,7 @@ def _empty(result: Result, names: list[str]) -> None:
     result.metrics = {name: Summary(metric=name) for name in names}
 
 
-def _driven(driver: Driver, recipe: Recipe, result: Result) -> Result:
+def _driven(driver: Driver, recipe: ShardRecipe, result: Result) -> Result:
     began = time.perf_counter()
     result.stopped = "interrupted"
     try:
@@ -185,14 +185,14 @@ def _driven(driver: Driver, recipe: Recipe, result: Result) -> Result:
     return result
 
 
-def take_over(recipe: Recipe, shards: Iterable[Shard], result: Result) -> None:
+def take_over(recipe: ShardRecipe, shards: Iterable[Shard], result: Result) -> None:
     """Put the rows of those of these shards that are done into the result's run, numbered over the whole data.
 
     shards  of the recipe's files, in the order of the data
     """
     folder, names = Folder(recipe.out), list(result.metrics)
     before, file, in_file = 0, 0, 0
-    usage, reused = result.usage, result.reused
+    usage, cache_hits = result.usage, result.cache_hits
     _empty(result, names)
     result.rows = 0
     merged = Merged(result)
@@ -205,7 +205,7 @@ def take_over(recipe: Recipe, shards: Iterable[Shard], result: Result) -> None:
             continue
         merged.add(entry, fresh=False)
         result.store.put_rows(result.run, _numbered(folder, shard, before))
-    result.usage, result.reused = usage, reused
+    result.usage, result.cache_hits = usage, cache_hits
 
 
 def _numbered(folder: Folder, shard: Shard, before: int) -> Iterator[tuple[int, ScoredSample]]:

@@ -22,6 +22,7 @@ from assay._util.sqlite import as_store_error
 from assay.errors import InputError, StoreError
 from assay.evaluation.sharded.shards import Shard
 from assay.evaluation.sharded.storage import is_address, place_of
+from assay.records.migration import VERSION, VERSION_KEY, migrate_run
 
 
 @dataclass(slots=True)
@@ -77,20 +78,21 @@ class Folder:
         An entry of which nothing waits to be tried again is never replaced: another worker may have finished the same
         shard meanwhile, where this one was taken for dead.
         """
-        name = f"done/{shard.key}.json"
+        name, noted = f"done/{shard.key}.json", {VERSION_KEY: VERSION, **entry}
         before = self.entry(shard)
         if before is not None and not before["waiting"]:
             return before
         self._place.write(f"rows/{shard.key}.jsonl", _lines(rows))
         if before is not None:
-            self._place.write(name, _lines([entry]))
-        elif not self._place.create(name, _lines([entry])):
+            self._place.write(name, _lines([noted]))
+        elif not self._place.create(name, _lines([noted])):
             return self.entry(shard) or entry
         return entry
 
     def entry(self, shard: Shard) -> dict[str, Any] | None:
         """What `finish` said of a shard; None where it is not done."""
-        return self._read(f"done/{shard.key}.json")
+        found = self._read(f"done/{shard.key}.json")
+        return None if found is None else migrate_run(found, f"'{self.path}': shard {shard.key}")
 
     def rows(self, shard: Shard) -> Iterator[dict[str, Any]]:
         """The scored rows of a shard that is done."""

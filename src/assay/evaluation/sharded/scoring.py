@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, cast
 from assay.data import RowError
 from assay.errors import SETTLED, Cause, JudgeFailure
 from assay.evaluation.run import JudgeMonitor
-from assay.evaluation.score_sample import score_sample, storable, unscored_sample
+from assay.evaluation.score_sample import score_sample, skipped_sample, storable
 from assay.evaluation.sharded.manifest import Folder
 from assay.evaluation.sharded.shards import Shard, ShardedData
 from assay.evaluation.summary import Summary
@@ -33,7 +33,7 @@ JudgeMaker: TypeAlias = "JudgeSpec | Callable[[], BaseJudge]"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
+class ShardRecipe:
     """What is done with each shard. Can be pickled where the judge and the metrics can.
 
     store    where judgements are kept and found; None: nowhere
@@ -55,7 +55,7 @@ class Recipe:
     stop_after: int | None
     threads: int | None = None
 
-    def among(self, processes: int) -> Recipe:
+    def among(self, processes: int) -> ShardRecipe:
         """The same for so many processes on this machine: each has its part of the cores."""
         return dataclasses.replace(self, threads=max(1, cores() // processes))
 
@@ -80,7 +80,7 @@ class ShardScorer:
     watch  says when to stop asking, over all its shards
     """
 
-    def __init__(self, recipe: Recipe) -> None:
+    def __init__(self, recipe: ShardRecipe) -> None:
         self._recipe = recipe
         self._judge = make_judge(recipe.judge, recipe.threads)
         self._reader = recipe.files.reader()
@@ -122,10 +122,10 @@ class ShardScorer:
                 if fatal:
                     raise fatal[0]
                 if isinstance(row, RowError):
-                    scored = unscored_sample(Sample(id=row.id), recipe.metrics, Cause.BAD_ROW, row.message)
+                    scored = skipped_sample(Sample(id=row.id), recipe.metrics, Cause.BAD_ROW, row.message)
                 elif number in guilty:
                     said = f"row {number} of {shard.name} is in quarantine: its worker died over it twice"
-                    scored = unscored_sample(row, recipe.metrics, Cause.BUG, said)
+                    scored = skipped_sample(row, recipe.metrics, Cause.BUG, said)
                 else:
                     if alone is not None:
                         alone(number)
@@ -166,7 +166,7 @@ def entry_of(shard: Shard, scored: Sequence[ScoredSample], cache: JudgementCache
         "waiting": waiting,
         "summaries": {name: summary.state() for name, summary in summaries.items()},
         "usage": cache.usage.to_dict(),
-        "reused": cache.reused,
+        "cache_hits": cache.cache_hits,
     }
 
 
@@ -175,7 +175,7 @@ _STAYING = SETTLED | {Cause.BAD_ROW, Cause.BUG, Cause.TOO_LONG}
 
 
 def _may_pass(score: Score) -> bool:
-    return score.unscored is not None and score.unscored.cause not in _STAYING
+    return score.error is not None and score.error.cause not in _STAYING
 
 
 def _lean(scored: ScoredSample) -> ScoredSample:

@@ -64,7 +64,7 @@ class Shard:
         return cls(**data)
 
 
-def size_after(first: int, most: int) -> int:
+def next_shard_size(first: int, most: int) -> int:
     """How many rows a shard has, of `most`, that begins after so many rows of its file."""
     return min(most, max(FEWEST, first // PART))
 
@@ -156,7 +156,7 @@ class ShardedFiles:
 
     def size(self, first: int) -> int:
         """How many rows a shard has at most that begins after so many rows of its file."""
-        return size_after(first, self.rows)
+        return next_shard_size(first, self.rows)
 
     def plan(self) -> Iterator[Shard]:
         """The shards, in the order of the data. Reads every file once. Raises InputError where one cannot be read."""

@@ -15,7 +15,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Self
 
 from assay.errors import AssayError, Cause, InputError, JudgeFailure, MissingExtra, StoreError
-from assay.evaluation.sharded.scoring import Recipe, ShardScorer
+from assay.evaluation.sharded.scoring import ShardRecipe, ShardScorer
 from assay.evaluation.sharded.shards import Shard
 
 #: No forks: a judge's threads and connections do not come along, and their locks do.
@@ -24,7 +24,7 @@ PATIENCE = 5.0  # seconds that a process has to end
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ShardTask:
     """A shard to score; `alone`: one row at a time, each announced."""
 
     shard: Shard
@@ -47,7 +47,7 @@ def work(pipe: Connection) -> None:
         return
     except BaseException as error:
         with contextlib.suppress(OSError):
-            pipe.send(("failed", words_of(error)))
+            pipe.send(("failed", describe_error(error)))
 
 
 def _end_with_the_driver() -> None:
@@ -61,7 +61,7 @@ def _end_with_the_driver() -> None:
 _KNOWN = {kind.__name__: kind for kind in (InputError, MissingExtra, StoreError)}
 
 
-def words_of(error: BaseException) -> tuple[str, str, str | None]:
+def describe_error(error: BaseException) -> tuple[str, str, str | None]:
     """An error as it is sent: kind, message, and the cause of a judge's failure. Not every error can be pickled."""
     if isinstance(error, JudgeFailure):
         return "JudgeFailure", error.message, error.cause.value
@@ -84,7 +84,7 @@ class Worker:
         self.process: BaseProcess = _CONTEXT.Process(target=work, args=(theirs,), daemon=True)
         self.process.start()
         theirs.close()
-        self.task: Task | None = None
+        self.task: ShardTask | None = None
         self.row: int | None = None
         self.ready = False  # it has begun: before, its death is no shard's fault
 
@@ -93,7 +93,7 @@ class Worker:
         with contextlib.suppress(OSError):
             self.pipe.send_bytes(recipe)  # pickled once for all
 
-    def give(self, task: Task) -> None:
+    def give(self, task: ShardTask) -> None:
         """Set it to work. That it has died shows when it is heard."""
         self.task, self.row = task, None
         with contextlib.suppress(OSError):
@@ -151,7 +151,7 @@ class ProcessPool:
     def __exit__(self, *_: object) -> None:
         self.end(now=True)
 
-    def begin(self, recipe: Recipe) -> None:
+    def begin(self, recipe: ShardRecipe) -> None:
         """Tell all what to do. Raises InputError for what cannot be sent."""
         try:
             self._recipe = pickle.dumps(recipe.among(len(self.workers)))

@@ -12,7 +12,7 @@ NANO = 10**9
 def saved(usage: Usage, batches: int, share: float | None, name: str, prices: Any = None) -> str:
     """What the requests of a run cost, and what they would have cost one by one.
 
-    `share`: of the usual price; None: not known. `prices`: `assay.Prices`, the usual ones, where they are known.
+    `share`: of the usual price; None: not known. `prices`: `assay.judges.Prices`, the usual ones, where they are known.
     """
     many = f"{usage.calls:,} request{'s' * (usage.calls != 1)} in {batches:,} batch{'es' * (batches != 1)}"
     if share is None:

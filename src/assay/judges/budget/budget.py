@@ -14,7 +14,7 @@ from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.base import BaseJudge
 from assay.judges.budget.ledger import DAY, MINUTE, BudgetRefusal, Ledger, Limit, MemoryLedger, Spend
 from assay.judges.protocol import SPENDING
-from assay.records import Unscored, Usage
+from assay.records import ScoreError, Usage
 
 log = logging.getLogger("assay.live")
 
@@ -210,14 +210,14 @@ def check_budget(budget: Any, judge: BaseJudge) -> None:
         )
 
 
-def is_final(unscored: Unscored) -> bool:
+def is_final(error: ScoreError) -> bool:
     """Whether no waiting will make room for what this failure of cause `budget` asked."""
-    return unscored.cause is Cause.BUDGET and _NEVER in unscored.message
+    return error.cause is Cause.BUDGET and _NEVER in error.message
 
 
 def waits_for_budget(scores: Mapping[str, Any]) -> bool:
     """Whether one of these scores is missing for want of budget, and will not be when the window has passed."""
-    missing = [score.unscored for score in scores.values() if score.unscored is not None]
+    missing = [score.error for score in scores.values() if score.error is not None]
     return any(reason.cause is Cause.BUDGET and not is_final(reason) for reason in missing)
 
 

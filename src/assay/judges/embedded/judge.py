@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from assay._util.call_repr import call_repr
 from assay._util.install_hints import install_extra
-from assay._util.threads import DaemonThreads
+from assay._util.threads import BackgroundWorker
 from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
 from assay.inquiries import (
     Claims,
@@ -64,7 +64,7 @@ _SENTENCE = 9  # or, where no full stop says that it is a sentence, so many,
 _SHORTEST = 30  # or so many characters: not every language has spaces
 
 #: One thread for all loops: the models use every core by themselves.
-_WORKER = DaemonThreads(1, "assay-embedded")
+_WORKER = BackgroundWorker(1, "assay-embedded")
 
 
 class EmbeddedJudge(BaseJudge):

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from assay._util.threads import DaemonThreads
+from assay._util.threads import BackgroundWorker
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Claims, Inquiry, Support, SupportCells
 from assay.judges.base import BaseJudge
@@ -29,7 +29,7 @@ INQUIRIES: tuple[type[Inquiry[Any]], ...] = (Claims, Support, SupportCells)
 RULES = 3
 
 _WAY_OUT = "name an LLM judge, for example judge='openai:MODEL', or leave it out"
-_WORKER = DaemonThreads(1, "assay-local")
+_WORKER = BackgroundWorker(1, "assay-local")
 
 
 class LocalJudge(BaseJudge):

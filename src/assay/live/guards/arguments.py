@@ -15,7 +15,7 @@ from assay.live.guards.verdict import Otherwise
 _OTHERWISE = {
     "on_timeout": "an answer that is not scored in time",
     "on_error": "one where the judge or the guard failed",
-    "on_unscored": "one with nothing to measure",
+    "on_skipped": "one with nothing to measure",
 }
 
 

@@ -11,7 +11,7 @@ from assay._util.error_counter import Errors
 from assay.errors import AssayError, printable
 from assay.records import Record, ScoredSample
 
-Outcome = Literal["passed", "blocked", "timeout", "unscored", "error"]
+Outcome = Literal["passed", "blocked", "timeout", "skipped", "error"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class GuardDecision(Record):
     outcome  passed    every metric keeps its threshold
              blocked   at least one metric was measured and misses its threshold
              timeout   not all was scored within the deadline, and what was scored keeps its threshold
-             unscored  the sample gives nothing to measure: a refusal without claims, no contexts
+             skipped  the sample gives nothing to measure: a refusal without claims, no contexts
              error     the judge or the guard failed
     scored   the sample with the scores there were at the time of the decision; None where the guard itself failed
     failed   the metrics that miss their threshold
@@ -68,9 +68,9 @@ class GuardHealth(Record):
     checks      calls of `check` and `acheck`: the outcomes below, those pending and those withdrawn
     pending     without a decision yet
     withdrawn   cancelled or interrupted by the caller before there was one
-    passed, blocked, timeout, unscored, error
+    passed, blocked, timeout, skipped, error
                 decisions by outcome
-    allowed     answers that went out: those that passed, and what `on_timeout`, `on_error` and `on_unscored` let out
+    allowed     answers that went out: those that passed, and what `on_timeout`, `on_error` and `on_skipped` let out
     causes      scores without a value, by cause
     late        scorings that were cancelled because their decision was due
     stuck       threads left behind because a judge held them and would not let go
@@ -84,7 +84,7 @@ class GuardHealth(Record):
     passed: int = 0
     blocked: int = 0
     timeout: int = 0
-    unscored: int = 0
+    skipped: int = 0
     error: int = 0
     allowed: int = 0
     causes: Mapping[str, int] = field(default_factory=dict)
@@ -108,8 +108,8 @@ class GuardCounts:
         """A check has its decision."""
         self.counts.update({"pending": -1, decision.outcome: 1, "allowed": int(decision.allowed)})
         for score in decision.scored.scores.values() if decision.scored is not None else ():
-            if score.unscored is not None:
-                self.causes[score.unscored.cause.value] += 1
+            if score.error is not None:
+                self.causes[score.error.cause.value] += 1
 
     def health(self) -> GuardHealth:
         """The counters as they stand."""

@@ -21,7 +21,7 @@ from assay.live.guards.decision import GuardBlocked, GuardCounts, GuardDecision,
 from assay.live.guards.thread import END_GRACE, GuardJob, GuardThread
 from assay.live.guards.verdict import Otherwise, failure_in_words, in_words, outcome_of, thresholds_of
 from assay.metrics.base import Metric
-from assay.metrics.names import MetricSpec, resolve
+from assay.metrics.names import MetricSpec, resolve_metrics
 from assay.records import Context, Sample, Score, ScoredSample
 
 #: What `warm_up` asks about.
@@ -49,7 +49,7 @@ class Guard:
     """Decides whether an answer may go out.
 
         careful = assay.guard(
-            "faithfulness", threshold=0.8, on_timeout="pass", on_error="block", on_unscored="block",
+            "faithfulness", threshold=0.8, on_timeout="pass", on_error="block", on_skipped="block",
             fallback="I did not find that in the documents.",
         )
         decision = careful.check(Sample(question=..., contexts=..., answer=...))
@@ -60,7 +60,7 @@ class Guard:
     deadline     seconds after which the caller has its decision, whatever the judge does
     on_timeout   "pass" or "block": what happens to an answer that was not scored in time
     on_error     the same where the judge or the guard failed
-    on_unscored  the same for an answer that has nothing to measure: no claims, no contexts. None of the three has a
+    on_skipped  the same for an answer that has nothing to measure: no claims, no contexts. None of the three has a
                  default: whoever can write an answer or a document can provoke each of them
     fallback     what takes the place of a blocked answer: a text, a function of the decision, or None: GuardBlocked is
                  raised
@@ -85,20 +85,20 @@ class Guard:
         deadline: float = 2.0,
         on_timeout: Otherwise,
         on_error: Otherwise,
-        on_unscored: Otherwise,
+        on_skipped: Otherwise,
         fallback: Fallback = None,
         on_decision: Callable[[GuardDecision], None] | None = None,
     ) -> None:
-        self.metrics = resolve(metrics)
+        self.metrics = resolve_metrics(metrics)
         self.thresholds: Mapping[str, float] = thresholds_of(self.metrics, threshold)
         self.deadline = seconds("deadline", deadline)
-        self._otherwise = otherwise({"on_timeout": on_timeout, "on_error": on_error, "on_unscored": on_unscored})
+        self._otherwise = otherwise({"on_timeout": on_timeout, "on_error": on_error, "on_skipped": on_skipped})
         check_functions(fallback, on_decision)
         self.judge = resolve_judge(judge)
         check_immediate(self.judge, "a guard")
         for metric in self.metrics:
             reason = metric.cannot(self.judge)
-            if reason is not None:  # every answer would be unscored, and most guards let that pass
+            if reason is not None:  # every answer would be skipped, and most guards let that pass
                 raise InputError(f"metrics: this judge can never score {metric.label!r}: {reason.message}")
         self._fallback = fallback
         self._on_decision = on_decision
@@ -263,8 +263,8 @@ class Guard:
 
     def _missing(self, metric: Metric, late: bool) -> Score:
         if late:
-            return metric.unscored(Cause.TIMEOUT, f"not done within {self.deadline:g} s")
-        return metric.unscored(Cause.INTERRUPTED, "the scoring was stopped")
+            return metric.skip(Cause.TIMEOUT, f"not done within {self.deadline:g} s")
+        return metric.skip(Cause.INTERRUPTED, "the scoring was stopped")
 
     def _failed(self, check: _GuardCheck, error: Exception) -> GuardDecision:
         allowed = self._otherwise["error"] == "pass"

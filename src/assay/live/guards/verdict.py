@@ -56,19 +56,19 @@ def outcome_of(scores: Mapping[str, Score], thresholds: Mapping[str, float]) -> 
     """The outcome, and the metrics that miss their threshold.
 
     One metric that was measured and misses its threshold decides, whatever became of the others. After that the
-    order is timeout, error, unscored: what could have been measured weighs more than what could not. A value that
+    order is timeout, error, skipped: what could have been measured weighs more than what could not. A value that
     another system gives by convention is no measurement, whatever it is.
     """
     failed = tuple(name for name, score in scores.items() if misses(score, thresholds[name]))
     if failed:
         return "blocked", failed
-    causes = {score.unscored.cause for score in scores.values() if score.unscored is not None}
+    causes = {score.error.cause for score in scores.values() if score.error is not None}
     if Cause.TIMEOUT in causes:
         return "timeout", ()
     if causes - SETTLED:
         return "error", ()
     measured = all(score.measured for score in scores.values())
-    return ("passed" if measured else "unscored"), ()
+    return ("passed" if measured else "skipped"), ()
 
 
 def in_words(
@@ -79,8 +79,8 @@ def in_words(
         f"{headline(score)}, {'at most' if score.direction == 'lower' else 'at least'} {thresholds[name]:g} wanted"
         if score.measured
         else headline(score)
-        if score.unscored is None
-        else f"{name} not scored ({score.unscored.cause})"
+        if score.error is None
+        else f"{name} not scored ({score.error.cause})"
         for name, score in scores.items()
     )
     telling = [score for name, score in scores.items() if not score.measured or misses(score, thresholds[name])]

@@ -1,6 +1,6 @@
 """What a handler of any framework offers beside listening: what it captured, waiting, closing, and words on wrong use.
 
-An integration's handler derives from `Attached`, opens its intake with `open_capture`, and hands over `Captured`s.
+An integration's handler derives from `Attached`, and hands finished traces to a `TraceSubmitter`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,16 @@ import difflib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from uuid import UUID
 
 from assay._util.call_repr import call_repr
+from assay.capture.rules import CaptureRules
 from assay.errors import InputError
 from assay.live.disabled import DisabledIntake
 from assay.live.handlers.captured import CaptureOnly, Remembered
 from assay.live.intake import open_intake, switched_off
 from assay.live.protocol import Intake, LiveOptions
-from assay.records import Sample
+from assay.records import Sample, ScoredSample
 
 if TYPE_CHECKING:
     from assay.judges.base import JudgeSpec
@@ -53,10 +55,35 @@ _OWN = ("metrics", "judge", "scorer", "rules", "remember", "enabled", *LiveOptio
 
 
 class Attached(Generic[HealthT]):
-    """What handlers share. A handler sets `scorer` and `remembered`, and says how it closes and attaches."""
+    """What handlers share: the intake, what was captured, waiting and closing. A subclass says how it attaches.
 
-    scorer: Intake
-    remembered: Remembered
+    Args:
+        metrics: What to score; `()` scores nothing.
+        judge: The judge of the metrics.
+        scorer: An intake of the application's own in place of those two. It stays open when the handler closes.
+        options: Further options of a `LiveScorer`.
+        rules: Where question, answer and contexts are.
+        remember: How many captured samples to remember.
+        enabled: False disables the handler; None: as ASSAY_ENABLED says.
+    """
+
+    def __init__(
+        self,
+        metrics: MetricSpec | None,
+        judge: JudgeSpec,
+        scorer: Intake | None,
+        options: LiveOptions,
+        rules: CaptureRules,
+        *,
+        remember: int,
+        enabled: bool | None,
+    ) -> None:
+        self.remembered = Remembered(remember)
+        self.scorer = open_capture(
+            type(self).__name__, metrics, judge, scorer, options, self.remembered,
+            has_reference=rules.adjust is not None, enabled=enabled,
+        )  # fmt: skip
+        self._own_scorer = scorer is None
 
     def __repr__(self) -> str:
         if isinstance(self.scorer, DisabledIntake):
@@ -71,9 +98,28 @@ class Attached(Generic[HealthT]):
         """`flush`, while the event loop goes on."""
         return await off_the_loop(lambda: self.flush(timeout))
 
-    def close(self, timeout: float | None = 30) -> HealthT:
-        """Take no more, wait for what is in hand, close the sinks."""
+    def result(self, key: UUID | str, timeout: float | None = 0) -> ScoredSample | None:
+        """The scores of the exchange whose root run or outermost span has this id, if it is among the newest results.
+
+        Waits up to `timeout` seconds; None waits for as long as anything is pending.
+        """
+        return self.scorer.result(str(key), timeout)
+
+    def feedback(self, key: UUID | str, value: float | bool | str, comment: str | None = None) -> bool:
+        """What a user said of the answer of this run. It may bring in a trace that sampling had left out."""
+        return self.scorer.feedback(str(key), value, comment)
+
+    def health(self) -> HealthT:
+        """What was seen, scored, left out, dropped and went wrong."""
         raise NotImplementedError
+
+    def close(self, timeout: float | None = 30) -> HealthT:
+        """Take no more, wait for what is in hand, close the sinks. What is still pending in the result is lost."""
+        if self._own_scorer:
+            self.scorer.close(timeout)
+        else:
+            self.scorer.flush(timeout)
+        return self.health()
 
     async def aclose(self, timeout: float | None = 30) -> HealthT:  # noqa: ASYNC109 - what `close` is given
         """`close`, while the event loop goes on: for the end of a server's lifespan."""
@@ -106,6 +152,14 @@ class Attached(Generic[HealthT]):
     async def __aexit__(self, *exception: object) -> None:
         self._end()
         await self.aclose()
+
+    # copies: configs and components that hold a handler are copied, the handler stays one
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
 
     def _begin(self) -> None:
         """At the start of a `with` block: listen to what runs in it."""
@@ -158,15 +212,15 @@ def check_options(owner: str, options: Mapping[str, Any], own: Sequence[str] = (
 
 
 def _without_reference(owner: str, metrics: MetricSpec) -> Sequence[Metric]:
-    from assay.metrics.names import resolve
+    from assay.metrics.names import resolve_metrics
 
-    resolved = resolve(metrics)
+    resolved = resolve_metrics(metrics)
     for metric in resolved:
         missing = [name for name in metric.needs if name.startswith("reference")]
         if missing:
             raise InputError(
                 f"{owner}: {metric.label} needs a {missing[0]}, and a live answer has none. Leave it out, or score "
-                f"rows that have one with assay.evaluate; Rules(adjust=) may add one"
+                f"rows that have one with assay.evaluate; CaptureRules(adjust=) may add one"
             )
     return resolved
 

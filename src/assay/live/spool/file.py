@@ -10,20 +10,22 @@ taken up by somebody else. Scores are kept in the same transaction that ends the
 from __future__ import annotations
 
 import json
+import sqlite3
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from assay._util.compression import key_hash
+from assay._util.compression import key_hash, to_json
 from assay._util.sqlite import Database
 from assay.live.spool.rows import Leased, PendingDelivery, scored_of
 from assay.live.spool.transitions import IN_WORK, SCORED, Transition, count, give_back, keep, leased, outcome_of, take
 from assay.live.spool.transitions import WAITING as WAITING
-from assay.records import ScoredSample
+from assay.records import ScoredSample, migration
 
 FILE_NAME = "spool.db"
+SCHEMA_VERSION = 2  # version 1 called scores without a value by another name
 PROCESSES = 256  # processes counted apart; the oldest beyond that are counted together
 EARLIER = "earlier"
 
@@ -55,11 +57,22 @@ CREATE TRIGGER total_of_gone AFTER DELETE ON samples BEGIN
 """
 
 
+def _migrate(db: sqlite3.Connection, version: int) -> None:
+    """Bring a queue of schema 1 to this one, in the transaction that is open."""
+    for old, new in migration.COUNTER_NAMES.items():
+        db.execute("UPDATE counts SET name = ? WHERE name = ?", (new, old))
+    for number, scores in db.execute("SELECT number, scores FROM results").fetchall():
+        scored = {name: migration.rename(score, migration.SCORE_KEYS) for name, score in json.loads(scores).items()}
+        db.execute("UPDATE results SET scores = ? WHERE number = ?", (to_json(scored), number))
+
+
 class SpoolFile(Database):
     """The spool in a folder. Methods raise sqlite3.Error."""
 
     def __init__(self, folder: Path, *, timeout: float = 5.0) -> None:
-        super().__init__(folder / FILE_NAME, _SCHEMA, "samples", timeout=timeout)
+        super().__init__(
+            folder / FILE_NAME, _SCHEMA, "samples", version=SCHEMA_VERSION, timeout=timeout, migrate=_migrate
+        )
 
     # -- the application's side
 

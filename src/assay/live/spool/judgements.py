@@ -23,7 +23,7 @@ class SpoolJudgements(Store):
         try:
             return super().get_judgement(key)
         except Exception as error:
-            self._failed(error, "findings")
+            self._failed(error, "judgements")
             return None
 
     def put_judgements(self, judgements: Iterable[Judgement], run: str | None = None) -> None:
@@ -31,11 +31,11 @@ class SpoolJudgements(Store):
         try:
             super().put_judgements(judgements, run)
         except Exception as error:
-            self._failed(error, "findings")
+            self._failed(error, "judgements")
 
     def forget_judgements(self, before: float) -> None:
         """Delete judgements that were made before that time."""
         try:
             self.forget(before=before)
         except Exception as error:
-            self._failed(error, "findings")
+            self._failed(error, "judgements")

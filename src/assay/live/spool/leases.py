@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from assay._util.threads import BackgroundWorker
 from assay.live.spool.file import SpoolFile
 from assay.live.spool.rows import Leased
 from assay.live.spool.transitions import Outcome, Return, Transition
@@ -61,11 +62,11 @@ class Leases:
         self._done = 0  # samples since it was measured
         self._measured = self._renewed = time.monotonic()
         self._look_at = 0.0
-        self._thread = threading.Thread(target=self._run, name="assay-leases", daemon=True)
+        self._thread = BackgroundWorker(1, "assay-leases")
 
     def start(self) -> None:
         """Begin to lease."""
-        self._thread.start()
+        self._thread.post(self._run)
 
     def next(self) -> Leased | None:
         """A sample to begin; None where there is none just now, or none is to be begun."""
@@ -112,8 +113,7 @@ class Leases:
             self._stopping = True
             self._give_up_at = time.monotonic() + timeout
             self._changed.notify()
-        if self._thread.is_alive():
-            self._thread.join(timeout + RETRY)
+        self._thread.close(timeout + RETRY)
         return self.idle
 
     # -- the thread -----------------------------------------------------------------------------------------------

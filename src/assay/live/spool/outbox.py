@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
+from assay._util.threads import BackgroundWorker
 from assay.live.spool.file import SpoolFile
 from assay.live.spool.rows import PendingDelivery
 from assay.records import ScoredSample
@@ -54,12 +55,12 @@ class Outbox:
         self._woken = threading.Event()
         self._failures: Counter[str] = Counter()  # in a row, by sink
         self._paused: dict[str, float] = {}
-        self._thread = threading.Thread(target=self._run, name="assay-outbox", daemon=True)
+        self._thread = BackgroundWorker(1, "assay-outbox")
 
     def start(self) -> None:
         """Begin to deliver, where there is anything to deliver to."""
         if self._sinks:
-            self._thread.start()
+            self._thread.post(self._run)
 
     def wake(self) -> None:
         """There is something to deliver."""
@@ -69,9 +70,7 @@ class Outbox:
         """Finish the delivery under way and give back the others. False: a sink is still at it when the time is up."""
         self._stopped = True
         self._woken.set()
-        if self._thread.is_alive():
-            self._thread.join(timeout)
-        return not self._thread.is_alive()
+        return self._thread.close(timeout)
 
     def _run(self) -> None:
         while not self._stopped:

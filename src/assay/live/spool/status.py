@@ -32,7 +32,7 @@ class SpoolReport(Record):
                   sampling, skipped were no samples, dropped were refused, by reason
     unwritten     submitted, and none of these: in the memory of a running process, or lost with one that has ended
     waiting, in_work    to be scored, being scored
-    scored        have at least one score with a value; unscored have none
+    scored        have at least one score with a value; no_value: samples that have none
     scores, causes      scores with a value; those without one, by cause
     delivered     all sinks have them; undelivered: on the way; parked: could not be delivered, the first ones are in
                   `parked_samples`
@@ -50,7 +50,7 @@ class SpoolReport(Record):
     waiting: int = 0
     in_work: int = 0
     scored: int = 0
-    unscored: int = 0
+    no_value: int = 0
     scores: int = 0
     causes: Mapping[str, int] = field(default_factory=dict)
     delivered: int = 0
@@ -87,7 +87,7 @@ def report_of(file: SpoolFile) -> SpoolReport:
         waiting=totals.get(WAITING, 0),
         in_work=totals.get(IN_WORK, 0),
         scored=counts.get("scored", 0),
-        unscored=counts.get("unscored", 0),
+        no_value=counts.get("no_value", 0),
         scores=counts.get("scores", 0),
         causes=_with_prefix(counts, "cause:"),
         delivered=counts.get("delivered", 0),

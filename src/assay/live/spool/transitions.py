@@ -61,8 +61,8 @@ class Transition:
 def outcome_of(number: int, scored: ScoredSample) -> Outcome:
     """The outcome of a sample, ready to be kept. Raises what records raise that are no JSON."""
     value = any(score.value is not None for score in scored.scores.values())
-    causes = Counter(s.unscored.cause.value for s in scored.scores.values() if s.unscored is not None)
-    counts = {"scored" if value else "unscored": 1, **{f"cause:{cause}": n for cause, n in causes.items()}}
+    causes = Counter(s.error.cause.value for s in scored.scores.values() if s.error is not None)
+    counts = {"scored" if value else "no_value": 1, **{f"cause:{cause}": n for cause, n in causes.items()}}
     counts["scores"] = len(scored.scores) - causes.total()
     return Outcome(number, to_json({name: score.to_dict() for name, score in scored.scores.items()}), counts)
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from assay._util.call_repr import call_repr, labels
 from assay._util.error_counter import Errors, log
 from assay.errors import Cause, InputError, StoreError
-from assay.evaluation.score_sample import score_sample, unscored_sample
+from assay.evaluation.score_sample import score_sample, skipped_sample
 from assay.judges.base import JudgeSpec, check_immediate
 from assay.judges.budget.budget import Budget, check_budget, spending, waits_for_budget
 from assay.judges.budget.ledger import MemoryLedger
@@ -61,12 +61,12 @@ class Worker:
     sinks         where scored samples go; by name where several workers have different ones: what a name stands for
                   got is not sent to that name again. Without sinks scores stay in the spool
     budget        shared with all workers of this spool that are given the same limits
-    when_spent    "wait": samples stay in the spool until there is room in the budget; "unscored": they are unscored
+    when_spent    "wait": samples stay in the spool until there is room in the budget; "skip": they are skipped
     concurrency   samples scored at the same time
-    deadline      seconds per sample; metrics not done by then are unscored (timeout)
+    deadline      seconds per sample; metrics not done by then fail (timeout)
     patience      seconds since it was appended for which a sample whose judge is out of reach is tried again
     lease         seconds after which a worker that does not renew its leases is given up for lost
-    max_attempts  a sample that was in work so often when a worker died is unscored (bug)
+    max_attempts  a sample that was in work so often when a worker died fails (bug)
     max_tries     deliveries tried, `backoff` seconds apart and twice as long each time, before a sample is parked
     keep          seconds that a delivered sample stays in the spool, and `keep_samples` how many at most; `remember`
                   is how many keys stay known after that
@@ -80,7 +80,7 @@ class Worker:
         *,
         sinks: Sequence[Sink] | Mapping[str, Sink] = (),
         budget: Budget | None = None,
-        when_spent: Literal["wait", "unscored"] = "wait",
+        when_spent: Literal["wait", "skip"] = "wait",
         concurrency: int = 4,
         deadline: float = 120.0,
         score_partial: bool = False,
@@ -94,7 +94,7 @@ class Worker:
         remember: int = 1_000_000,
     ) -> None:
         from assay.judges.named import resolve_judge
-        from assay.metrics.names import resolve
+        from assay.metrics.names import resolve_metrics
 
         least = {"concurrency": concurrency, "max_attempts": max_attempts, "max_tries": max_tries}
         for name, number in least.items():
@@ -103,10 +103,10 @@ class Worker:
         for name, seconds in {"deadline": deadline, "lease": lease, "backoff": backoff}.items():
             if seconds <= 0:
                 raise InputError(f"{name}: expected a positive number of seconds, got {seconds}")
-        if when_spent not in ("wait", "unscored"):
-            raise InputError(f"when_spent: expected 'wait' or 'unscored', got {when_spent!r}")
+        if when_spent not in ("wait", "skip"):
+            raise InputError(f"when_spent: expected 'wait' or 'skip', got {when_spent!r}")
         self.path = spool.path if isinstance(spool, Spool) else Path(spool)
-        self.metrics = resolve(LIVE_METRICS if metrics is None else metrics)
+        self.metrics = resolve_metrics(LIVE_METRICS if metrics is None else metrics)
         self.judge = resolve_judge(judge)
         check_immediate(self.judge, "a worker")
         check_budget(budget, self.judge)
@@ -272,17 +272,17 @@ class Worker:
         except Exception as error:  # a metric of the user's put something into its score that is no JSON
             self._failed(error, "scores")
             message = f"the scores cannot be kept: {type(error).__name__}: {error}"
-            outcome = outcome_of(leased.number, unscored_sample(scored.sample, self.metrics, Cause.BUG, message))
+            outcome = outcome_of(leased.number, skipped_sample(scored.sample, self.metrics, Cause.BUG, message))
         leases.finish(outcome)
 
     async def _scored(self, leased: Leased, cache: JudgementCache) -> ScoredSample:
         try:
             sample = Sample.from_dict(json.loads(leased.sample))
         except Exception as error:
-            return unscored_sample(Sample(id=leased.key), self.metrics, Cause.BAD_ROW, f"cannot be read: {error}")
+            return skipped_sample(Sample(id=leased.key), self.metrics, Cause.BAD_ROW, f"cannot be read: {error}")
         if leased.attempts >= self._max_attempts:
             message = f"{leased.attempts} times a worker died or was lost while it had this sample in work"
-            return unscored_sample(sample, self.metrics, Cause.BUG, message)
+            return skipped_sample(sample, self.metrics, Cause.BUG, message)
         return await score_sample(
             sample, self.metrics, cache, deadline=self._deadline, score_partial=self._score_partial
         )
@@ -292,7 +292,7 @@ class Worker:
         if self._waits and self._budget is not None and waits_for_budget(scored.scores):
             # this worker pauses until there is room; one with another budget may take the sample up before
             return time.time() + POLL
-        causes = {score.unscored.cause for score in scored.scores.values() if score.unscored is not None}
+        causes = {score.error.cause for score in scored.scores.values() if score.error is not None}
         if not causes & _PASSING:
             if any(score.value is not None for score in scored.scores.values()):
                 self._unreachable = 0

@@ -1,7 +1,7 @@
 """Bedrock's citation coverage: how much of the answer stands in the passages that it cites?
 
 Rated 0 to 4, by 4. Higher is better. Amazon Bedrock, evaluation of retrieval and generation: its faithfulness, asked of
-the cited passages alone. An answer that cites nothing that is there is unscored.
+the cited passages alone. An answer that cites nothing that is there is skipped.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from assay.errors import Cause
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import material_of
+from assay.metrics._aspect_critique import material_of
 from assay.metrics.bedrock.cited import cited_parts
 from assay.metrics.bedrock.faithfulness import Faithfulness
 from assay.metrics.bedrock.scales import RatedMetric, entry
@@ -34,7 +34,7 @@ class CitationCoverage(RatedMetric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         if not self.material(sample):
-            return self.unscored(Cause.NOT_APPLICABLE, "the answer cites no passage that is there")
+            return self.skip(Cause.NOT_APPLICABLE, "the answer cites no passage that is there")
         return await super().measure(sample, judge)
 
 

@@ -4,7 +4,7 @@
 
 Range 0 to 1, higher is better. Amazon Bedrock, evaluation of retrieval and generation: yes or no for each cited
 passage. Citations are those of Bedrock's data sets (`metadata["citations"]`), else the marks in the answer. A mark that
-names no passage is a wrong citation. An answer that cites nothing is unscored.
+names no passage is a wrong citation. An answer that cites nothing is skipped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Classification
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import material_of
+from assay.metrics._aspect_critique import material_of
 from assay.metrics.bedrock.cited import Cited, cited_parts
 from assay.metrics.shared_inquiries import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
@@ -44,7 +44,7 @@ class CitationPrecision(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         parts = cited_parts(sample)
         if not parts:
-            return self.unscored(Cause.NOT_APPLICABLE, "the answer cites nothing")
+            return self.skip(Cause.NOT_APPLICABLE, "the answer cites nothing")
         inquiries = [_asked(sample, part) for part in parts]
         found = iter(await ask(judge, *(inquiry for inquiry in inquiries if inquiry is not None)))
         verdicts: list[Verdict] = []

@@ -1,6 +1,6 @@
 """Bedrock's following instructions: does the answer keep to what the question tells it to do?
 
-1.0 for yes, 0.0 for no; higher is better. Where the question gives no instruction there is nothing to keep to: unscored
+1.0 for yes, 0.0 for no; higher is better. Where the question gives no instruction there is nothing to keep to: skipped
 here, and without a number there. Amazon Bedrock, evaluation of models.
 """
 
@@ -12,7 +12,7 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Question
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import material_of
+from assay.metrics._aspect_critique import material_of
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.records import Sample, Score
 
@@ -37,7 +37,7 @@ class FollowingInstructions(SystemMetric):
         verdict = await judge.find(Question(ASKED, material, labels=LABELS, language=sample.spoken))
         verdicts = {"question/answer": (verdict,)}
         if verdict.label == "not_applicable":
-            return self.unscored(Cause.NOT_APPLICABLE, "the question gives no instruction", verdicts=verdicts)
+            return self.skip(Cause.NOT_APPLICABLE, "the question gives no instruction", verdicts=verdicts)
         return self.scored(float(verdict.label == "yes"), verdicts=verdicts)
 
 

@@ -1,7 +1,7 @@
 """Bedrock's logical coherence: does what the answer says follow, without gaps and contradictions?
 
 Rated 0 to 4, by 4; with the scale of Nova 2 Lite 0 to 2, by 2. With that of Mistral Large an answer may have nothing
-that could be coherent, which gives no number there (NaN) and is unscored here. Higher is better. Amazon Bedrock,
+that could be coherent, which gives no number there (NaN) and is skipped here. Higher is better. Amazon Bedrock,
 evaluation of models and of retrieval and generation.
 """
 
@@ -54,7 +54,7 @@ class LogicalCoherence(RatedMetric):
         labels = {**levels, NOT_APPLICABLE: "it draws no conclusion that could be coherent"}
         found = await judge.find(Question(self.asked, self.material(sample), labels=labels, language=sample.spoken))
         if found.label == NOT_APPLICABLE:
-            return self.unscored(Cause.NOT_APPLICABLE, "the answer draws no conclusion that could be coherent")
+            return self.skip(Cause.NOT_APPLICABLE, "the answer draws no conclusion that could be coherent")
         return self.of_level(int(found.label), found.reason)
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from assay.inquiries import Criterion
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import majority, material_of
+from assay.metrics._aspect_critique import majority, material_of
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.records import Direction, Sample, Score
 

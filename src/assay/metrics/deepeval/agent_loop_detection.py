@@ -48,7 +48,7 @@ class AgentLoopDetection(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         trace = given(sample, self, "trace", dict, {})
         if not sample.messages and not trace:
-            return self.unscored(Cause.MISSING_INPUT, f"{self.label} needs 'messages' or metadata['trace']")
+            return self.skip(Cause.MISSING_INPUT, f"{self.label} needs 'messages' or metadata['trace']")
         found = self._signs(sample, trace)
         wanted = {name: value for name, value in found.items() if getattr(self, f"check_{name}")}
         signs = {
@@ -57,7 +57,7 @@ class AgentLoopDetection(SystemMetric):
             if self.original or value is not None
         }
         if not signs:
-            return self.unscored(Cause.NOT_APPLICABLE, "no sign of a loop can be looked at in this way")
+            return self.skip(Cause.NOT_APPLICABLE, "no sign of a loop can be looked at in this way")
         return self.scored(combined(signs, WEIGHTS), parts=signs)
 
     def _signs(self, sample: Sample, trace: Mapping[str, Any]) -> dict[str, float | None]:

@@ -68,7 +68,7 @@ class PlanQuality(SystemMetric):
         material = _material(sample, self)
         plan = await judge.find(Extraction("plan", PLAN, material, 0, sample.spoken))
         if not plan:
-            return self.unscored(Cause.NOT_APPLICABLE, "the agent makes no plan")
+            return self.skip(Cause.NOT_APPLICABLE, "the agent makes no plan")
         found = await rate(self.question, ((*material, ("PLAN", "\n".join(plan))),), sample, judge)
         return self.scored(found.mean, verdicts={"plan": found.verdicts}, texts={"plan": plan})
 

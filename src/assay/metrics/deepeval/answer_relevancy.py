@@ -40,7 +40,7 @@ class AnswerRelevancy(DeepEvalMetric):
         claims = await judge.find(claims_of(sample, "answer"))
         left = texts_not_judged(sample, claims)
         if not claims:
-            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=left)
+            return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=left)
         asked = Classification(
             what="relevance",
             question="Is the ITEM, a statement of an answer, relevant to the QUESTION that was asked?",

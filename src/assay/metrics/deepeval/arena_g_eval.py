@@ -51,7 +51,7 @@ class ArenaGEval(DeepEvalMetric):
         others = given(sample, self, "contestants", dict)
         contestants = {str(name): str(text) for name, text in others.items()} | {OWN: sample.answer or ""}
         if len(contestants) < 2:
-            return self.unscored(Cause.MISSING_INPUT, f"{self.label} needs a contestant besides the answer")
+            return self.skip(Cause.MISSING_INPUT, f"{self.label} needs a contestant besides the answer")
         criteria = self.criteria or ("" if self.evaluation_steps else self.setting(sample, "criteria", str))
         steps = self.evaluation_steps or await steps_for(criteria, titles(self.evaluation_params), judge, sample.spoken)
         order = seats(contestants)

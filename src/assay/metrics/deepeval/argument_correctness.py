@@ -33,7 +33,7 @@ class ArgumentCorrectness(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         called = tuple(call_text(call, output=False) for call in called_tools(sample, self))
         if not called:
-            return self.unscored(Cause.NOT_APPLICABLE, "no tool was called")
+            return self.skip(Cause.NOT_APPLICABLE, "no tool was called")
         material = (("QUESTION", sample.question or ""),)
         inquiry = Classification("arguments", QUESTION, called, CHOICES, material, 0, sample.spoken)
         verdicts = await judge.find(inquiry)

@@ -2,7 +2,7 @@
 
 1 where all do, else 0. DeepEval 4.3.1, `CitationFaithfulnessMetric` of its community metrics, which asks for one
 verdict on the whole answer; here each citation is read as in assay's citation accuracy, whose share is
-`parts["share"]`. An answer that cites nothing is unscored; DeepEval leaves that to its judge.
+`parts["share"]`. An answer that cites nothing is skipped; DeepEval leaves that to its judge.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
-from assay.metrics.citation_accuracy import CitationAccuracy
+from assay.metrics._citation_accuracy import CitationAccuracy
 from assay.metrics.deepeval.graded import DeepEvalMetric
 from assay.metrics.systems.base import Entry, Steps
 from assay.records import Sample, Score
@@ -36,7 +36,7 @@ class CitationFaithfulness(DeepEvalMetric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         found = await CitationAccuracy().measure(sample, judge)
-        if found.unscored is not None or found.value is None:
+        if found.error is not None or found.value is None:
             return replace(found, metric=self.label)
         parts = {"share": found.value, **found.parts}
         return self.graded(all_right(found.value), verdicts=found.verdicts, parts=parts, texts=found.texts)

@@ -1,7 +1,7 @@
 """DeepEval's 13 classifiers: which label of a closed set does the answer get, and is it the expected one?
 
 1 where the label is `expected_labels[NAME]` of the row, else 0; `texts["label"]` is the label. A row that expects none
-is unscored, and its label is there as well. DeepEval 4.3.1, `deepeval.classifiers`; the labels are its own, what they
+is skipped, and its label is there as well. DeepEval 4.3.1, `deepeval.classifiers`; the labels are its own, what they
 mean is said in our words. Labels of a user, and conversations: see `own_classifiers`.
 """
 
@@ -88,10 +88,10 @@ def compared(metric: DeepEvalMetric, kind: str, verdict: Verdict, labels: Collec
     expected = given(sample, metric, "expected_labels", dict, {}).get(kind)
     if expected is None:
         message = f"the label is {verdict.label!r}; metadata['expected_labels'] expects none of {kind}"
-        return metric.unscored(Cause.MISSING_INPUT, message, verdicts=verdicts, texts=texts)
+        return metric.skip(Cause.MISSING_INPUT, message, verdicts=verdicts, texts=texts)
     if expected not in labels:
         message = f"expected_labels: {expected!r} is no label of {kind} ({', '.join(labels)})"
-        return metric.unscored(Cause.MISSING_INPUT, message, verdicts=verdicts, texts=texts)
+        return metric.skip(Cause.MISSING_INPUT, message, verdicts=verdicts, texts=texts)
     return metric.graded(is_expected(verdict.label, expected), verdicts=verdicts, texts=texts)
 
 

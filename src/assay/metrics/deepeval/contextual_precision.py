@@ -14,7 +14,7 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Usefulness
 from assay.judges.protocol import Judge
-from assay.metrics.context_precision import average_precision, share_useful
+from assay.metrics._context_precision import average_precision, share_useful
 from assay.metrics.deepeval.graded import DeepEvalMetric
 from assay.metrics.systems.base import Entry, Steps
 from assay.records import Sample, Score

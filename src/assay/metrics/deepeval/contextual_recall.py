@@ -31,7 +31,7 @@ class ContextualRecall(DeepEvalMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reading = await reference_against_contexts(sample, judge)
         if not reading.verdicts:
-            return self.unscored(Cause.NO_CLAIMS, "the reference makes no checkable claim", texts=reading.not_judged)
+            return self.skip(Cause.NO_CLAIMS, "the reference makes no checkable claim", texts=reading.not_judged)
         value = share_counted([one.label for one in reading.verdicts], ("supported",))
         return self.graded(value, **reading.with_parts(**expected_share(reading.verdicts)))
 

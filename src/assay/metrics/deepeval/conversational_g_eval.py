@@ -40,7 +40,7 @@ class ConversationalGEval(ByCriteria):
         material = (*turn_sections(sample, self, params), *case_sections(sample, self, params))
         steps, criteria = await self.steps(sample, judge)
         if not steps:
-            return self.unscored(Cause.PARSE, "the judge wrote no steps for these criteria")
+            return self.skip(Cause.PARSE, "the judge wrote no steps for these criteria")
         levels = levels_of(self.rubric)
         rated = await judge.find(Rating(RATE, levels, (*material, *by_steps(criteria, steps)), language=sample.spoken))
         strict = self.original and self.strict_mode

@@ -56,7 +56,7 @@ class DAG(DeepEvalMetric):
         try:
             graph = self.graph if isinstance(self.graph, Graph) else self._read(self.setting_of(sample))
         except InputError as error:
-            return self.unscored(Cause.MISSING_INPUT, str(error))
+            return self.skip(Cause.MISSING_INPUT, str(error))
         nodes = dict(graph.nodes)
         way: dict[str, Verdict] = {}
         written: dict[str, str] = {}
@@ -110,9 +110,9 @@ class DAG(DeepEvalMetric):
         metric = replace(named(name), profile=self.profile)
         found = await metric.score(sample, judge)
         if found.value is None:
-            reason = found.unscored
+            reason = found.error
             cause, message = (reason.cause, reason.message) if reason else (Cause.NOT_APPLICABLE, "no value")
-            return self.unscored(cause, f"{metric.label}: {message}", verdicts=evidence["verdicts"])
+            return self.skip(cause, f"{metric.label}: {message}", verdicts=evidence["verdicts"])
         return self.graded(found.value, parts=found.parts, **evidence)
 
 

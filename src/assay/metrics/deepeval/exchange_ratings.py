@@ -56,7 +56,7 @@ class _Rated(SystemMetric):
         found = exchanges(conversation(sample, self))
         kept = tuple(messages for messages in found if _spoken(messages) >= self.least)
         if not kept:
-            return self.unscored(Cause.NOT_APPLICABLE, f"no exchange of {self.least} messages or more")
+            return self.skip(Cause.NOT_APPLICABLE, f"no exchange of {self.least} messages or more")
         return await self.rated(kept, sample, judge)
 
     async def rated(self, found: Exchanges, sample: Sample, judge: Judge) -> Score:

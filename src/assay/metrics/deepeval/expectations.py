@@ -2,7 +2,7 @@
 
 DeepEval 4.3.1, the field `expectations` of a test case: {"must": [...], "must_not": [...]}, here the column of that
 name; `conversational_expectations` are those of a conversation, judged by all that is said and done in it. A demand
-that the judge cannot decide from what it sees makes the row unscored, as it does there (an error).
+that the judge cannot decide from what it sees makes the row skipped, as it does there (an error).
 `parts["kept"]` is the share of demands kept.
 """
 
@@ -63,7 +63,7 @@ class Expectations(DeepEvalMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         demands = demands_of(given(sample, self, "expectations", dict))
         if not demands:
-            return self.unscored(Cause.NOT_APPLICABLE, "the row has no expectations")
+            return self.skip(Cause.NOT_APPLICABLE, "the row has no expectations")
         material = self.sections(sample)
         verdicts = await judge.find(
             Classification("expectations", self.asked, demands, CHOICES, material, language=sample.spoken)
@@ -72,7 +72,7 @@ class Expectations(DeepEvalMetric):
         labels = [verdict.label for verdict in verdicts]
         if "undecided" in labels:
             open_ = demands[labels.index("undecided")]
-            return self.unscored(Cause.NOT_APPLICABLE, f"the texts do not show whether this is so: {open_}", **evidence)
+            return self.skip(Cause.NOT_APPLICABLE, f"the texts do not show whether this is so: {open_}", **evidence)
         return self.graded(all_kept(labels), parts={"kept": share_counted(labels, ("kept",))}, **evidence)
 
 

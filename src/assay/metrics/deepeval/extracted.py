@@ -13,10 +13,8 @@ well, and its value 1 a measured one.
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from assay.inquiries import Classification, Extraction
 from assay.judges.protocol import Judge
@@ -44,37 +42,43 @@ class Asked:
     question: str
     bad: tuple[str, str]
     good: tuple[str, str]
+    #: texts besides the answer that it is asked of, with their titles
+    beside: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True)
-class Extracted(DeepEvalMetric):
-    """Listed places of the answer that are clean / listed places."""
+async def score_places(
+    metric: DeepEvalMetric,
+    asked: Asked,
+    sample: Sample,
+    judge: Judge,
+    formula: Callable[[Sequence[bool]], float] = share_clean,
+) -> Score:
+    """Let the judge list places of the answer and sort them, and score which are bad.
 
-    needs: ClassVar = ("question", "answer")
-    asks: ClassVar = (Extraction, Classification)
-    name: ClassVar[str] = ""
+    Args:
+        metric: The metric whose score it is; it asks `Extraction` and `Classification`.
+        asked: What the judge is asked.
+        sample: The sample.
+        judge: The judge.
+        formula: The number, from which of the places are bad.
 
-    @abstractmethod
-    def asked(self, sample: Sample) -> tuple[Asked, tuple[tuple[str, str], ...]]:
-        """What is asked about a sample, and the texts besides the answer that it is asked of."""
+    Returns:
+        The score, 0 to 1, higher is better: 1 is clean.
 
-    def value(self, bad: Sequence[bool]) -> float:
-        """The number, from which of the places are bad."""
-        return share_clean(bad)
-
-    async def measure(self, sample: Sample, judge: Judge) -> Score:
-        asked, beside = self.asked(sample)
-        material = (*beside, ("ANSWER", sample.answer or ""))
-        items = await judge.find(Extraction(asked.what, asked.task, material, language=sample.spoken))
-        verdicts: tuple[Verdict, ...] = ()
-        if items:
-            choices = (asked.bad, asked.good)
-            inquiry = Classification(asked.sort, asked.question, items, choices, material, language=sample.spoken)
-            verdicts = await judge.find(inquiry)
-        bad = [verdict.label == asked.bad[0] for verdict in verdicts]
-        return self.graded(
-            self.value(bad),
-            verdicts={f"answer/{asked.sort}": verdicts},
-            parts={"listed": float(len(bad)), "bad": float(sum(bad))},
-            texts={asked.what: items},
-        )
+    Raises:
+        JudgeFailure: If the judge does not answer.
+    """
+    material = (*asked.beside, ("ANSWER", sample.answer or ""))
+    items = await judge.find(Extraction(asked.what, asked.task, material, language=sample.spoken))
+    verdicts: tuple[Verdict, ...] = ()
+    if items:
+        choices = (asked.bad, asked.good)
+        inquiry = Classification(asked.sort, asked.question, items, choices, material, language=sample.spoken)
+        verdicts = await judge.find(inquiry)
+    bad = [verdict.label == asked.bad[0] for verdict in verdicts]
+    return metric.graded(
+        formula(bad),
+        verdicts={f"answer/{asked.sort}": verdicts},
+        parts={"listed": float(len(bad)), "bad": float(sum(bad))},
+        texts={asked.what: items},
+    )

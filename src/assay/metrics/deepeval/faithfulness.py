@@ -49,7 +49,7 @@ class Faithfulness(DeepEvalMetric):
         claims = await judge.find(claims_of(sample, "answer"))
         left = texts_not_judged(sample, claims)
         if not claims:
-            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=left)
+            return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=left)
         verdicts = await support(claims, sample.passages, sample, judge)
         value = share_counted([verdict.label for verdict in verdicts], self.counted)
         return self.graded(value, verdicts={"answer/contexts": verdicts}, texts=left)

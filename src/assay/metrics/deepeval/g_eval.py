@@ -163,10 +163,10 @@ class GEval(ByCriteria):
         material = self.shown(sample, self.evaluation_params)
         lacking = [name for name in self.evaluation_params if not self.shown(sample, (name,))]
         if lacking:
-            return self.unscored(Cause.MISSING_INPUT, f"{self.label} needs {lacking[0]!r}, which is missing")
+            return self.skip(Cause.MISSING_INPUT, f"{self.label} needs {lacking[0]!r}, which is missing")
         steps, criteria = await self.steps(sample, judge)
         if not steps:
-            return self.unscored(Cause.PARSE, "the judge wrote no steps for these criteria")
+            return self.skip(Cause.PARSE, "the judge wrote no steps for these criteria")
         strict = self.original and self.strict_mode
         levels = STRICT if strict else levels_of(self.rubric)
         shown = (*material, *by_steps(criteria, steps))

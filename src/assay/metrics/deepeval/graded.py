@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
-from assay.errors import Cause, InputError
+from assay.errors import InputError
 from assay.metrics.systems.base import SystemMetric, given
-from assay.records import Sample, Score, Unscored, Verdict
+from assay.metrics.systems.input_rules import InputRules
+from assay.records import Sample, Score, Verdict
 
 T = TypeVar("T")
 
@@ -44,6 +45,7 @@ class DeepEvalMetric(SystemMetric):
     """
 
     lowers: ClassVar[bool] = True
+    input_rules: ClassVar = InputRules(refuses_empty=("answer",))  # no convention: it raises
 
     threshold: float = field(default=0.5, kw_only=True)
     strict_mode: bool = field(default=False, kw_only=True)
@@ -56,12 +58,6 @@ class DeepEvalMetric(SystemMetric):
     def best(self) -> float:
         """The good end of the range."""
         return self.high if self.direction == "higher" else self.low
-
-    def missing(self, sample: Sample) -> Unscored | None:
-        found = super().missing(sample)
-        if self.original and "answer" in self.needs and sample.answer == "":  # no convention: it is refused there
-            return Unscored(cause=Cause.MISSING_INPUT, message="the answer is empty, which DeepEval refuses")
-        return found
 
     def graded(
         self,

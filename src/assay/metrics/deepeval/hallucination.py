@@ -55,14 +55,14 @@ class Hallucination(DeepEvalMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         ideal = sample.reference_contexts if sample.reference_contexts is not None else sample.contexts
         if ideal is None:
-            return self.unscored(Cause.MISSING_INPUT, f"{self.label} needs `context`, which is missing")
+            return self.skip(Cause.MISSING_INPUT, f"{self.label} needs `context`, which is missing")
         passages = tuple(context.text for context in ideal)
         if not any(map(str.strip, passages)):
-            return self.unscored(Cause.NO_CONTEXT, "there is no context to agree with")
+            return self.skip(Cause.NO_CONTEXT, "there is no context to agree with")
         claims = await judge.find(claims_of(sample, "answer"))
         left = texts_not_judged(sample, claims)
         if not claims:
-            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=left)
+            return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=left)
         read = replace(sample, contexts=ideal)
         found = await with_cells(await support(claims, passages, read, judge), passages, read, judge)
         verdicts = contexts_read(found, len(passages))

@@ -153,13 +153,13 @@ class JevEval(DeepEvalMetric):
         try:
             questions = self.questions or tuple(map(question_of, self.setting(sample, "questions", list)))
         except InputError as error:
-            return self.unscored(Cause.MISSING_INPUT, str(error))
+            return self.skip(Cause.MISSING_INPUT, str(error))
         found = await gather(*(answered(question, material, sample.spoken, judge) for question in questions))
         applies = [(question, one) for question, one in zip(questions, found, strict=True) if one.value is not None]
         value = weighted_mean([(question.weight, one.value or 0.0) for question, one in applies])
         verdicts = {"questions/answer": tuple(one.verdict for one in found)}
         if value is None:
-            return self.unscored(Cause.NOT_APPLICABLE, "no question applies to this row", verdicts=verdicts)
+            return self.skip(Cause.NOT_APPLICABLE, "no question applies to this row", verdicts=verdicts)
         if self.original and self.strict_mode:
             value = float(all(one.best for _, one in applies))
         parts = {f"question_{n}": one.value for n, one in enumerate(found, 1) if one.value is not None}

@@ -63,7 +63,7 @@ class JsonCorrectness(DeepEvalMetric):
         try:
             wrong = await wrong_with(sample.answer or "", schema)
         except InputError as error:
-            return self.unscored(Cause.MISSING_INPUT, f"expected_schema: {error}")
+            return self.skip(Cause.MISSING_INPUT, f"expected_schema: {error}")
         return self.graded(float(not wrong), texts={"wrong": wrong} if wrong else None)
 
 

@@ -58,7 +58,7 @@ class PatternMatch(DeepEvalMetric):
         try:
             pattern = self._compiled(self.setting(sample, "pattern", str))
         except InputError as error:
-            return self.unscored(Cause.MISSING_INPUT, str(error))
+            return self.skip(Cause.MISSING_INPUT, str(error))
         return self.graded(float(await matches(pattern, (sample.answer or "").strip(), "fullmatch")))
 
     def _compiled(self, pattern: str) -> re.Pattern[str]:

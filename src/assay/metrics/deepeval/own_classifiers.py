@@ -73,7 +73,7 @@ class OwnClassifier(DeepEvalMetric):
         try:
             question, labels = self.asked(sample)
         except InputError as error:
-            return self.unscored(Cause.MISSING_INPUT, f"{self.label}: {error}")
+            return self.skip(Cause.MISSING_INPUT, f"{self.label}: {error}")
         labels = with_none(labels) if self.allow_none else labels
         verdict = await judge.find(Question(question, material, labels=labels, language=sample.spoken))
         return compared(self, self.title, verdict, labels, sample)

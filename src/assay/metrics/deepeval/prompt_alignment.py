@@ -1,7 +1,7 @@
 """DeepEval's prompt alignment: instructions of the prompt that the answer follows / instructions.
 
 Range 0 to 1, higher is better. DeepEval 4.3.1, `PromptAlignmentMetric`. The instructions are a parameter, or the
-column `prompt_instructions`; an empty list is refused there and unscored here.
+column `prompt_instructions`; an empty list is refused there and skipped here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class PromptAlignment(DeepEvalMetric):
         given = self.prompt_instructions or self.setting(sample, "prompt_instructions", list)
         instructions = tuple(map(str, given))
         if not instructions:
-            return self.unscored(Cause.MISSING_INPUT, "prompt_instructions is empty")
+            return self.skip(Cause.MISSING_INPUT, "prompt_instructions is empty")
         asked = "Does the ANSWER to the QUESTION follow the ITEM, an instruction to its writer?"
         material = self.shown(sample, ("input", "actual_output"))
         verdicts = await judge.find(

@@ -55,13 +55,13 @@ class Summarization(DeepEvalMetric):
         claims = await judge.find(claims_of(sample, "answer"))
         left = texts_not_judged(sample, claims)
         if not claims:
-            return self.unscored(Cause.NO_CLAIMS, "the summary makes no checkable claim", texts=left)
+            return self.skip(Cause.NO_CLAIMS, "the summary makes no checkable claim", texts=left)
         aligned = await support(claims, (text,), sample, judge)
         questions = self.assessment_questions
         if questions is None:
             questions = await judge.find(KeyQuestions(text, self.n, spoken))
         if not questions:
-            return self.unscored(Cause.NOT_APPLICABLE, "the judge wrote no question to this text", texts=left)
+            return self.skip(Cause.NOT_APPLICABLE, "the judge wrote no question to this text", texts=left)
         summary = await judge.find(Checklist(questions, (("SUMMARY", sample.answer or ""),), spoken))
         asked = "Does the TEXT answer the ITEM, a question, with yes?"
         original = await judge.find(
@@ -69,7 +69,7 @@ class Summarization(DeepEvalMetric):
         )
         kept = coverage([one.label == "yes" for one in original], [one.label == "yes" for one in summary])
         if kept is None:
-            return self.unscored(Cause.NOT_APPLICABLE, "the text answers no question with yes", texts=left)
+            return self.skip(Cause.NOT_APPLICABLE, "the text answers no question with yes", texts=left)
         alignment = share_counted([one.label for one in aligned], ("supported",))
         return self.graded(
             min(alignment, kept),

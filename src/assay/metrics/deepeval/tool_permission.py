@@ -38,10 +38,10 @@ class ToolPermission(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         allowed, denied = self._list(sample, "allowed_tools"), self._list(sample, "denied_tools")
         if allowed is None and denied is None:
-            return self.unscored(Cause.MISSING_INPUT, f"{self.label} needs 'allowed_tools' or 'denied_tools'")
+            return self.skip(Cause.MISSING_INPUT, f"{self.label} needs 'allowed_tools' or 'denied_tools'")
         names = [call.name for call in called_tools(sample, self)]
         if not names:
-            return self.unscored(Cause.NOT_APPLICABLE, "no tool was called")
+            return self.skip(Cause.NOT_APPLICABLE, "no tool was called")
         value = share_allowed(names, allowed, denied or ())
         against = tuple(name for name in names if share_allowed([name], allowed, denied or ()) == 0)
         return self.scored(value, parts={"calls": float(len(names))}, texts={"not_allowed": against} if against else {})

@@ -21,9 +21,9 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Claims, Support, Usefulness, UsefulSentences
 from assay.judges.protocol import Judge
-from assay.metrics.context_precision import average_precision, share_useful
+from assay.metrics._context_precision import average_precision, share_useful
+from assay.metrics._faithfulness import share_supported
 from assay.metrics.deepeval.shares import share
-from assay.metrics.faithfulness import share_supported
 from assay.metrics.shared_inquiries import ask, claims_of, gather, support
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, at_least
 from assay.metrics.systems.conversation import Exchange, conversation, exchanges_of, windows
@@ -52,7 +52,7 @@ class _OverWindows(SystemMetric):
         ))  # fmt: skip
         values = [1.0 if value is None else value for value, _ in found if self.original or value is not None]
         if not values:
-            return self.unscored(Cause.NOT_APPLICABLE, "no exchange in which there is something to judge")
+            return self.skip(Cause.NOT_APPLICABLE, "no exchange in which there is something to judge")
         verdicts = {f"window {n}": one for n, (_, one) in enumerate(found, 1) if one}
         parts = {f"window {n}": value for n, (value, _) in enumerate(found, 1) if value is not None}
         return self.scored(sum(values) / len(values), verdicts=verdicts, parts=parts)

@@ -68,7 +68,7 @@ class TurnRelevancy(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         found = exchanges(conversation(sample, self))
         if not found:
-            return self.unscored(Cause.NOT_APPLICABLE, "no exchange that ends with the assistant")
+            return self.skip(Cause.NOT_APPLICABLE, "no exchange that ends with the assistant")
         materials = [(transcript_section(chain(*window), tools=False),) for window in windows(found, self.window_size)]
         verdicts = await ask(judge, *(Criterion(RELEVANT, material, 0, sample.spoken) for material in materials))
         return self.scored(share(verdicts, "yes"), verdicts={"answers/windows": verdicts})
@@ -86,7 +86,7 @@ class ConversationCompleteness(SystemMetric):
         material = (transcript_section(conversation(sample, self), tools=False),)
         wanted = await judge.find(Extraction("intentions", INTENTIONS, material, 0, sample.spoken))
         if not wanted:
-            return self.unscored(Cause.NOT_APPLICABLE, "the user wants nothing")
+            return self.skip(Cause.NOT_APPLICABLE, "the user wants nothing")
         choices = (("met", "it is met"), ("not_met", "it is not met, or in part only"))
         verdicts = await judge.find(Classification("intentions", MET, wanted, choices, material, 0, sample.spoken))
         texts = {"intentions": wanted}
@@ -118,7 +118,7 @@ class KnowledgeRetention(SystemMetric):
                 material = (("KNOWLEDGE", "\n".join(known)), ("MESSAGE", message.content))
                 checks.append(Criterion(FORGETS, material, 0, sample.spoken))
         if not checks:
-            return self.unscored(Cause.NOT_APPLICABLE, "the user tells nothing that could be forgotten")
+            return self.skip(Cause.NOT_APPLICABLE, "the user tells nothing that could be forgotten")
         verdicts = await ask(judge, *checks)
         texts = {"knowledge": tuple(known)}
         return self.scored(share(verdicts, "no"), verdicts={"answers/knowledge": verdicts}, texts=texts)
@@ -160,7 +160,7 @@ class TopicAdherence(SystemMetric):
             if questions
         ]
         if not sortings:
-            return self.unscored(Cause.NOT_APPLICABLE, "the user asks nothing")
+            return self.skip(Cause.NOT_APPLICABLE, "the user asks nothing")
         verdicts: tuple[Verdict, ...] = tuple(chain(*await ask(judge, *sortings)))
         parts = {label: float(sum(one.label == label for one in verdicts)) for label, _ in HANDLED}
         texts = {"questions": tuple(chain(*asked))}

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 from assay.errors import InputError
 from assay.inquiries import Criterion
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import ASPECTS, Field, majority, material_of
+from assay.metrics._aspect_critique import ASPECTS, Field, majority, material_of
 from assay.metrics.shared_inquiries import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.records import Direction, Sample, Score

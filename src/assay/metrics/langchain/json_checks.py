@@ -20,10 +20,10 @@ from typing import Any, ClassVar
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.protocol import Judge
 from assay.metrics.langchain.json_text import NotJson, read_broken, read_strictly
-from assay.metrics.systems.base import Entry, Steps, given
+from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
+from assay.metrics.systems.input_rules import TAKES_BLANK_TEXTS
 from assay.metrics.systems.lexical import normalized_distance
 from assay.metrics.systems.schemas import json_schema_errors
-from assay.metrics.systems.two_texts import TwoTexts
 from assay.records import Direction, Sample, Score
 
 
@@ -40,11 +40,14 @@ def canonical(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class _OnJson(TwoTexts):
+class _OnJson(SystemMetric):
     """A check of the value in the answer."""
 
+    needs: ClassVar[tuple[str, ...]] = ("answer", "reference")
+    input_rules: ClassVar = TAKES_BLANK_TEXTS
+
     def value(self, sample: Sample, field: str) -> Any:
-        """The value in a text of the sample. Raises JudgeFailure, which makes it unscored, where there is none."""
+        """The value in a text of the sample. Raises JudgeFailure, which makes it skipped, where there is none."""
         try:
             return read_broken(getattr(sample, field) or "", original=self.original)
         except NotJson as error:
@@ -52,10 +55,11 @@ class _OnJson(TwoTexts):
 
 
 @dataclass(frozen=True)
-class JsonValidity(TwoTexts):
+class JsonValidity(SystemMetric):
     """1 where the answer is JSON."""
 
     name: ClassVar[str] = "langchain:json_validity"
+    input_rules: ClassVar = TAKES_BLANK_TEXTS
     needs: ClassVar[tuple[str, ...]] = ("answer",)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
@@ -101,7 +105,7 @@ class JsonSchemaValidation(_OnJson):
         try:
             wrong = await json_schema_errors(self.value(sample, "answer"), schema)
         except InputError as error:
-            return self.unscored(Cause.NOT_APPLICABLE, str(error))
+            return self.skip(Cause.NOT_APPLICABLE, str(error))
         return self.scored(float(not wrong), texts={"errors": wrong} if wrong else {})
 
     def _in_reference(self, sample: Sample) -> Any:
@@ -113,7 +117,12 @@ class JsonSchemaValidation(_OnJson):
 
 
 def _entry(
-    kind: type[TwoTexts], source: str, family: str, steps: Steps, empty: str, example: Mapping[str, str] | None = None
+    kind: type[SystemMetric],
+    source: str,
+    family: str,
+    steps: Steps,
+    empty: str,
+    example: Mapping[str, str] | None = None,
 ) -> Entry:
     return Entry(
         make=kind,

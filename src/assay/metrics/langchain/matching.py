@@ -4,7 +4,7 @@
     regex_match  the reference is a regular expression that matches from the answer's first character on (re.match)
 
 `exact_match` takes out ASCII punctuation and digits where asked, and compares in lower case. A pattern that would take
-more than some seconds is given up, and the row unscored. Source: langchain-classic 1.0.8.
+more than some seconds is given up, and the row skipped. Source: langchain-classic 1.0.8.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import ClassVar
 
 from assay.errors import Cause, InputError
 from assay.judges.protocol import Judge
-from assay.metrics.systems.base import Entry, Steps
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.metrics.systems.input_rules import TAKES_BLANK_TEXTS
 from assay.metrics.systems.patterns import compiled, matches
-from assay.metrics.systems.two_texts import TwoTexts
 from assay.records import Sample, Score
 
 
@@ -28,10 +28,12 @@ def stripped(said: str, *, case: bool, punctuation: bool, numbers: bool) -> str:
 
 
 @dataclass(frozen=True)
-class ExactMatch(TwoTexts):
+class ExactMatch(SystemMetric):
     """1 where answer and reference are equal."""
 
     name: ClassVar[str] = "langchain:exact_match"
+    needs: ClassVar = ("answer", "reference")
+    input_rules: ClassVar = TAKES_BLANK_TEXTS
 
     ignore_case: bool = False
     ignore_punctuation: bool = False
@@ -46,10 +48,12 @@ class ExactMatch(TwoTexts):
 
 
 @dataclass(frozen=True)
-class RegexMatch(TwoTexts):
+class RegexMatch(SystemMetric):
     """1 where the pattern in the reference matches the beginning of the answer; `flags` are those of `re`."""
 
     name: ClassVar[str] = "langchain:regex_match"
+    needs: ClassVar = ("answer", "reference")
+    input_rules: ClassVar = TAKES_BLANK_TEXTS
 
     flags: int = 0
 
@@ -57,7 +61,7 @@ class RegexMatch(TwoTexts):
         try:
             pattern = compiled(sample.reference or "", self.flags, "the reference")
         except InputError as error:
-            return self.unscored(Cause.MISSING_INPUT, str(error))
+            return self.skip(Cause.MISSING_INPUT, str(error))
         return self.scored(float(await matches(pattern, sample.answer or "")))
 
 

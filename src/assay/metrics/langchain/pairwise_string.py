@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from assay.inquiries import Question
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import Field, material_of
+from assay.metrics._aspect_critique import Field, material_of
 from assay.metrics.langchain.criteria import chosen_criteria, listed
 from assay.metrics.langchain.score_string import DEFAULTS
 from assay.metrics.shared_inquiries import ask

@@ -3,7 +3,7 @@
 Range 0 to 1, higher is better. `qa` and `cot_qa` grade by the reference, `context_qa` by the contexts; more than is
 asked for is no fault there, a contradiction is. LangChain hands `context_qa` its context where others have the
 reference. `cot_qa` has the model reason before it grades, which every judge here does, so the two are one judgement.
-Source: langchain-classic 1.0.8. A reply without either word is None there, and unscored here.
+Source: langchain-classic 1.0.8. A reply without either word is None there, and skipped here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from assay.inquiries import Criterion
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import Field, majority, material_of
+from assay.metrics._aspect_critique import Field, majority, material_of
 from assay.metrics.shared_inquiries import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.records import Sample, Score

@@ -11,10 +11,10 @@ from functools import partial
 from typing import Any, ClassVar, get_args
 
 from assay.judges.protocol import Judge
-from assay.metrics.systems.base import Entry, Steps, given
+from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
+from assay.metrics.systems.input_rules import TAKES_BLANK_TEXTS
 from assay.metrics.systems.lexical import Measure, normalized_distance
 from assay.metrics.systems.lexical import distance as counted
-from assay.metrics.systems.two_texts import TwoTexts
 from assay.records import Direction, Sample, Score
 
 DEFAULT: Measure = "jaro_winkler"
@@ -23,13 +23,15 @@ MOST = 1e9
 
 
 @dataclass(frozen=True)
-class StringDistance(TwoTexts):
+class StringDistance(SystemMetric):
     """The distance of answer and reference.
 
     distance         one of levenshtein, damerau_levenshtein, jaro, jaro_winkler (default), hamming, indel
     normalize_score  False: edits are counted, not divided
     """
 
+    needs: ClassVar[tuple[str, ...]] = ("answer", "reference")
+    input_rules: ClassVar = TAKES_BLANK_TEXTS
     direction: ClassVar[Direction] = "lower"
     kind: ClassVar[str] = "{}distance"
 

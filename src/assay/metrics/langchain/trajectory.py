@@ -2,7 +2,7 @@
 
 Range 0 to 1, higher is better; the rating is 1 to 5. The way is `messages`, or the text
 `metadata["agent_trajectory"]`; the tools that the agent had, where it is known, `metadata["agent_tools"]`. A reference
-answer is shown where there is one. A sample without tool calls has no way to rate and is unscored; LangChain rates the
+answer is shown where there is one. A sample without tool calls has no way to rate and is skipped; LangChain rates the
 empty text. Source: langchain-classic 1.0.8, trajectory.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from assay.errors import Cause
 from assay.inquiries import Rating
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import material_of
+from assay.metrics._aspect_critique import material_of
 from assay.metrics.shared_inquiries import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
 from assay.metrics.systems.conversation import call_text
@@ -53,7 +53,7 @@ class Trajectory(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         steps = given(sample, self, "agent_trajectory", str, "") or steps_of(sample)
         if not steps.strip():
-            return self.unscored(Cause.MISSING_INPUT, f"{self.label} needs 'messages' with tool calls")
+            return self.skip(Cause.MISSING_INPUT, f"{self.label} needs 'messages' with tool calls")
         tools = tools_of(given(sample, self, "agent_tools", list, []))
         material = (
             *((("TOOLS", tools),) if tools else ()),

@@ -11,11 +11,13 @@ share of yes. The judge answers about the whole answer, not claim by claim.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from assay.inquiries import Criterion
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import Field, material_of
+from assay.metrics._aspect_critique import Field, material_of
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.metrics.systems.input_rules import TAKES_NO_PASSAGES
 from assay.records import Sample, Score
 
 
@@ -28,6 +30,8 @@ class YesOrNo(SystemMetric):
     """
 
     asks = (Criterion,)
+    #: the judge is asked about no passages too
+    input_rules: ClassVar = TAKES_NO_PASSAGES
 
     name: str  # type: ignore[misc]  # one class for all evaluators
     question: str
@@ -37,10 +41,6 @@ class YesOrNo(SystemMetric):
     @property
     def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # what it reads
         return self.reads
-
-    @property
-    def needs_passages(self) -> bool:  # type: ignore[override]  # there the judge is asked about no passages too
-        return not self.original
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = material_of(sample, (*self.reads, *self.also))

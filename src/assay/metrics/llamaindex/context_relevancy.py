@@ -12,13 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.errors import Cause
 from assay.inquiries import Rating
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import material_of
+from assay.metrics._aspect_critique import material_of
 from assay.metrics.shared_inquiries import ask
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
-from assay.records import Sample, Score, Unscored
+from assay.metrics.systems.input_rules import TAKES_BLANK_PASSAGES
+from assay.records import Sample, Score
 
 LEVELS = ((0, "no"), (1, "in part"), (2, "yes"))
 SUBJECT = "Are the PASSAGES about the subject that the QUESTION is about?"
@@ -39,11 +39,7 @@ class ContextRelevancy(SystemMetric):
     name: ClassVar[str] = "llamaindex:context_relevancy"
     needs: ClassVar = ("question", "contexts")
     asks: ClassVar = (Rating,)
-
-    def missing(self, sample: Sample) -> Unscored | None:
-        reason = super().missing(sample)
-        blank = reason is not None and reason.cause is Cause.NO_CONTEXT and sample.contexts
-        return None if blank and self.original else reason  # a judge is asked about passages without text there
+    input_rules: ClassVar = TAKES_BLANK_PASSAGES
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         material = material_of(sample, ("contexts", "question"))

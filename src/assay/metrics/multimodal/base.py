@@ -3,7 +3,7 @@
 A judge that sees is shown them, each with the section that it belongs to. For any other judge the text on them is read
 (`assay.text.ocr`) and takes their place, so that a claim's evidence is a box on a picture; a picture without text
 then needs a judge that sees. Where both are wanted, a judge that sees is given the text of a passage's picture
-beside it, and what it quotes of that has a box. What cannot be shown or read is unscored, with the passage and the
+beside it, and what it quotes of that has a box. What cannot be shown or read is skipped, with the passage and the
 reason.
 """
 
@@ -19,7 +19,7 @@ from assay.errors import Cause, InputError, JudgeFailure, MissingExtra
 from assay.inquiries import Inquiry
 from assay.judges.protocol import Around, Judge, sees
 from assay.metrics.systems.base import SystemMetric
-from assay.records import Context, Evidence, Sample, Score, Span, Unscored, Verdict
+from assay.records import Context, Evidence, Sample, Score, ScoreError, Span, Verdict
 from assay.records.images import Image, load
 from assay.text.images import blanked, images_in
 from assay.text.ocr import Page, available, page_of
@@ -63,7 +63,7 @@ class MultiModalMetric(SystemMetric):
         if not self.views:
             return await super().score(sample, judge)
         found = await self._viewed(sample, judge, self.shows(judge))
-        refused = found.unscored is not None and found.unscored.cause is Cause.NEEDS_VISION
+        refused = found.error is not None and found.error.cause is Cause.NEEDS_VISION
         if refused and self.reading == "auto" and self.shows(judge) and available():
             read = await self._viewed(sample, judge, False)  # the endpoint takes no images
             return replace(read, usage=found.usage + read.usage)
@@ -72,14 +72,14 @@ class MultiModalMetric(SystemMetric):
     async def _viewed(self, sample: Sample, judge: Judge, show: bool) -> Score:
         missing = self.missing(sample)
         if missing is not None and missing.cause is Cause.NO_CLAIMS:  # an empty answer is refused by all of them
-            return replace(self.unscored(missing.cause, missing.message), judge=judge.fingerprint)
+            return replace(self.skip(missing.cause, missing.message), judge=judge.fingerprint)
         if missing is not None:
             return await super().score(sample, judge)
         try:
             view = await view_of(sample, self, show)
         except JudgeFailure as failure:
-            said = Unscored(cause=failure.cause, message=failure.message)
-            return replace(self.unscored(said.cause, said.message), judge=judge.fingerprint)
+            said = ScoreError(cause=failure.cause, message=failure.message)
+            return replace(self.skip(said.cause, said.message), judge=judge.fingerprint)
         shown = Shown(judge, view.sample.passages, view.images) if view.images else judge
         return with_places(await super().score(view.sample, shown), view)
 

@@ -14,39 +14,57 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.errors import Cause
-from assay.inquiries import Usefulness, UsefulSentences
+from assay.inquiries import Claims, Support, Usefulness, UsefulSentences
 from assay.judges.protocol import Judge
-from assay.metrics.context_precision import ContextPrecision, share_useful
-from assay.metrics.context_recall import ContextRecall
+from assay.metrics._context_precision import average_precision, share_useful
+from assay.metrics._faithfulness import share_supported
 from assay.metrics.multimodal.base import PICTURE, MultiModalMetric, Shown
-from assay.metrics.shared_inquiries import ask
+from assay.metrics.shared_inquiries import ask, expected_share, reference_against_contexts
 from assay.metrics.systems.base import Entry, Steps
-from assay.records import Sample, Score, Unscored
+from assay.metrics.systems.input_rules import InputRules
+from assay.records import Sample, Score
+
+#: The original asks with an empty reference too.
+TAKES_NO_REFERENCE = InputRules(takes_empty=("reference",))
 
 
 @dataclass(frozen=True)
-class _WithReference(MultiModalMetric):
-    """What the original does with an empty reference: it asks."""
-
-    def missing(self, sample: Sample) -> Unscored | None:
-        asked = self.original and sample.reference == ""
-        return super().missing(replace(sample, reference="-") if asked else sample)
-
-
-@dataclass(frozen=True)
-class ContextualPrecision(_WithReference, ContextPrecision):
+class ContextualPrecision(MultiModalMetric):
     """Average precision of the ranking of texts and pictures, where the reference says what is useful."""
 
     name: ClassVar[str] = "multimodal:contextual_precision"
+    needs: ClassVar = ("question", "contexts", "reference")
+    asks: ClassVar = (Usefulness,)
+    input_rules: ClassVar = TAKES_NO_REFERENCE
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        question, earlier = sample.question or "", sample.earlier_question
+        verdicts = await judge.find(Usefulness(question, sample.passages, sample.reference, sample.spoken, earlier))
+        return self.scored(
+            average_precision([verdict.label == "useful" for verdict in verdicts]),
+            verdicts={"question+reference/contexts": verdicts},
+            parts={"precision": share_useful(verdicts)},
+        )
 
 
 @dataclass(frozen=True)
-class ContextualRecall(_WithReference, ContextRecall):
+class ContextualRecall(MultiModalMetric):
     """Claims of the reference that texts and pictures support / claims of the reference."""
 
     name: ClassVar[str] = "multimodal:contextual_recall"
+    needs: ClassVar = ("contexts", "reference")
+    asks: ClassVar = (Claims, Support)
+    needs_passages: ClassVar[bool] = False
+    input_rules: ClassVar = TAKES_NO_REFERENCE
     conventions: ClassVar = {Cause.NO_CLAIMS: 0.0}
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        reading = await reference_against_contexts(sample, judge)
+        if not reading.verdicts:
+            return self.skip(Cause.NO_CLAIMS, "the reference makes no checkable claim", texts=reading.not_judged)
+        evidence = reading.with_parts(**expected_share(reading.verdicts))
+        return self.scored(share_supported(reading.verdicts), **evidence)
 
 
 @dataclass(frozen=True)
@@ -67,7 +85,7 @@ class ContextualRelevancy(MultiModalMetric):
         useful = Usefulness(question, sample.passages, None, sample.spoken, earlier)
         asked = [*([inquiry] if inquiry.sentences else []), *([useful] if shown else [])]
         if not asked:
-            return self.unscored(Cause.NO_CONTEXT, "the contexts have no sentence and no picture")
+            return self.skip(Cause.NO_CONTEXT, "the contexts have no sentence and no picture")
         found = await ask(judge, *asked)
         sentences, passages = found[0] if inquiry.sentences else (), found[-1]
         pictures = tuple(replace(passages[n], passage=len(sentences) + k) for k, n in enumerate(shown))

@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
+from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
-from assay.metrics.faithfulness import Faithfulness as _Faithfulness
+from assay.metrics._faithfulness import share_supported
 from assay.metrics.multimodal.base import MultiModalMetric
-from assay.metrics.shared_inquiries import answer_against_conversation
+from assay.metrics.shared_inquiries import answer_against_conversation, expected_share
 from assay.metrics.systems.base import Entry, Steps
-from assay.records import Sample, Score, Unscored, Verdict
+from assay.metrics.systems.input_rules import TAKES_NO_PASSAGES
+from assay.records import Sample, Score, Verdict
 
 
 def share_not_contradicted(verdicts: Sequence[Verdict]) -> float:
@@ -28,33 +30,40 @@ def share_not_contradicted(verdicts: Sequence[Verdict]) -> float:
 
 
 @dataclass(frozen=True)
-class Faithfulness(MultiModalMetric, _Faithfulness):
+class Faithfulness(MultiModalMetric):
     """Supported claims of the answer / claims of the answer, with pictures among the contexts."""
 
     name: ClassVar[str] = "multimodal:faithfulness"
-    reads_history: ClassVar = False
+    needs: ClassVar = ("answer", "contexts")
+    asks: ClassVar = (Claims, Support)
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        reading = await answer_against_conversation(sample, judge)
+        if not reading.verdicts:
+            return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
+        evidence = reading.with_parts(**expected_share(reading.verdicts))
+        return self.scored(share_supported(reading.verdicts), **evidence)
 
 
 @dataclass(frozen=True)
-class DeepEvalFaithfulness(MultiModalMetric, _Faithfulness):
+class DeepEvalFaithfulness(MultiModalMetric):
     """Claims of the answer that are not contradicted / claims of the answer, with pictures among the contexts."""
 
     name: ClassVar[str] = "multimodal:deepeval_faithfulness"
-    reads_history: ClassVar = False
+    needs: ClassVar = ("answer", "contexts")
+    asks: ClassVar = (Claims, Support)
+    #: the original judges claims by no contexts too: none contradicts them
+    input_rules: ClassVar = TAKES_NO_PASSAGES
     conventions: ClassVar = {Cause.NO_CLAIMS: 1.0}
 
     @property
     def needs_contradiction(self) -> bool:
         return True
 
-    def missing(self, sample: Sample) -> Unscored | None:
-        lacking = super().missing(sample)  # the original judges claims by no contexts too: none contradicts them
-        return None if self.original and lacking and lacking.cause is Cause.NO_CONTEXT else lacking
-
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reading = await answer_against_conversation(sample, judge)
         if not reading.verdicts:
-            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
+            return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
         return self.scored(share_not_contradicted(reading.verdicts), **reading.evidence)
 
 

@@ -6,7 +6,7 @@
 
 Range 0 to 1, higher is better. DeepEval 4.3.1. Around a picture stand the nearest piece of text before and the nearest
 after it, other pictures passed over; of each `max_context_size` characters at most, those next to it. An answer without
-pictures is unscored; the original raises an error.
+pictures is skipped; the original raises an error.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class _ImageRating(MultiModalMetric):
         answer = sample.answer or ""
         pictures = images_in(answer)
         if not pictures:
-            return self.unscored(Cause.NOT_APPLICABLE, "the answer has no picture")
+            return self.skip(Cause.NOT_APPLICABLE, "the answer has no picture")
         asked = []
         for n, (image, (before, after)) in enumerate(zip(pictures, around(answer, self.max_context_size), strict=True)):
             material, images = await sections([("PICTURE", image.uri, f"picture {n + 1} of the answer")], self, judge)

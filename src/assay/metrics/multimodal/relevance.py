@@ -47,7 +47,7 @@ class Relevance(MultiModalMetric):
         claims = await judge.find(claims_of(said, "answer"))
         left = texts_not_judged(said, claims)
         if not claims and not pictures:
-            return self.unscored(Cause.NO_CLAIMS, "the answer states nothing", texts=left)
+            return self.skip(Cause.NO_CLAIMS, "the answer states nothing", texts=left)
         question = (("QUESTION", sample.question or ""),)
         verdicts: tuple[Verdict, ...] = ()
         if claims:

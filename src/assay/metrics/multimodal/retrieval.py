@@ -58,9 +58,9 @@ class ImageHitRate(MultiModalMetric):
         found = [one for one in sample.contexts or () if one.image]
         wanted = [one for one in sample.reference_contexts or () if one.image]
         if not wanted:
-            return self.unscored(Cause.NOT_APPLICABLE, "no picture is expected")
+            return self.skip(Cause.NOT_APPLICABLE, "no picture is expected")
         if not found:
-            return self.unscored(Cause.NO_CONTEXT, "no picture was retrieved")
+            return self.skip(Cause.NO_CONTEXT, "no picture was retrieved")
         by_id = all(one.id for one in (*found, *wanted))
         retrieved = [await self._name(one, f"retrieved picture {n}", by_id) for n, one in enumerate(found, 1)]
         expected = {await self._name(one, f"expected picture {n}", by_id) for n, one in enumerate(wanted, 1)}

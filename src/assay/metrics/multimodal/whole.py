@@ -12,13 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.errors import Cause
 from assay.inquiries import Criterion
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import material_of
+from assay.metrics._aspect_critique import Field, material_of
 from assay.metrics.multimodal.base import MultiModalMetric
 from assay.metrics.systems.base import Entry, Steps
-from assay.records import Sample, Score, Unscored
+from assay.metrics.systems.input_rules import TAKES_BLANK_PASSAGES, TAKES_NO_PASSAGES
+from assay.records import Sample, Score
 
 FAITHFUL = "Does everything that the ANSWER says follow from the passages, texts and pictures, without other knowledge?"
 RELEVANT = "Does the ANSWER reply to the QUESTION, and agree with the passages, texts and pictures?"
@@ -29,66 +29,76 @@ def yes(label: str) -> float:
     return float(label == "yes")
 
 
-@dataclass(frozen=True)
-class _WholeAnswer(MultiModalMetric):
-    """Yes or no to one question about the answer."""
+async def score_whole(metric: MultiModalMetric, question: str, sample: Sample, judge: Judge) -> Score:
+    """Ask one yes-or-no question about the whole answer.
 
-    asks: ClassVar = (Criterion,)
-    needs_passages: ClassVar = False
-    question: ClassVar[str]
+    Args:
+        metric: The metric; what it needs is what the judge is shown.
+        question: The question.
+        sample: The sample.
+        judge: The judge.
 
-    def missing(self, sample: Sample) -> Unscored | None:
-        lacking = super().missing(sample)
-        blank = not any(context.text.strip() or context.image for context in sample.contexts or ())
-        if lacking is None and (not sample.contexts if self.original else blank):
-            return Unscored(cause=Cause.NO_CONTEXT, message="nothing was retrieved")
-        return lacking
+    Returns:
+        1.0 for yes, 0.0 for no; higher is better.
 
-    async def measure(self, sample: Sample, judge: Judge) -> Score:
-        include = ("contexts", "question", "answer") if "question" in self.needs else ("contexts", "answer")
-        material = material_of(sample, include)  # type: ignore[arg-type]
-        found = await judge.find(Criterion(self.question, material, language=sample.spoken))
-        return self.scored(yes(found.label), verdicts={"answer/contexts": (found,)})
+    Raises:
+        JudgeFailure: If the judge does not answer.
+    """
+    material = material_of(sample, metric.needs)  # type: ignore[arg-type]
+    found = await judge.find(Criterion(question, material, language=sample.spoken))
+    return metric.scored(yes(found.label), verdicts={"answer/contexts": (found,)})
 
 
 @dataclass(frozen=True)
-class RagasFaithfulness(_WholeAnswer):
+class RagasFaithfulness(MultiModalMetric):
     """Whether the whole answer follows from texts and pictures."""
 
     name: ClassVar[str] = "multimodal:ragas_faithfulness"
-    needs: ClassVar = ("answer", "contexts")
-    question: ClassVar = FAITHFUL
+    needs: ClassVar[tuple[Field, ...]] = ("answer", "contexts")
+    asks: ClassVar = (Criterion,)
+    input_rules: ClassVar = TAKES_BLANK_PASSAGES
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        return await score_whole(self, FAITHFUL, sample, judge)
 
 
 @dataclass(frozen=True)
-class RagasRelevance(_WholeAnswer):
+class RagasRelevance(MultiModalMetric):
     """Whether the answer meets the question and agrees with texts and pictures."""
 
     name: ClassVar[str] = "multimodal:ragas_relevance"
-    needs: ClassVar = ("question", "answer", "contexts")
-    question: ClassVar = RELEVANT
+    needs: ClassVar[tuple[Field, ...]] = ("question", "answer", "contexts")
+    asks: ClassVar = (Criterion,)
+    input_rules: ClassVar = TAKES_BLANK_PASSAGES
+
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        return await score_whole(self, RELEVANT, sample, judge)
 
 
 @dataclass(frozen=True)
-class LlamaIndexFaithfulness(RagasFaithfulness):
+class LlamaIndexFaithfulness(MultiModalMetric):
     """Whether the whole answer follows from texts and pictures."""
 
     name: ClassVar[str] = "multimodal:llamaindex_faithfulness"
+    needs: ClassVar[tuple[Field, ...]] = ("answer", "contexts")
+    asks: ClassVar = (Criterion,)
+    input_rules: ClassVar = TAKES_NO_PASSAGES
 
-    def missing(self, sample: Sample) -> Unscored | None:
-        lacking = super().missing(sample)  # the original asks without contexts as well
-        return None if self.original and lacking and lacking.cause is Cause.NO_CONTEXT else lacking
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        return await score_whole(self, FAITHFUL, sample, judge)
 
 
 @dataclass(frozen=True)
-class LlamaIndexRelevancy(RagasRelevance):
+class LlamaIndexRelevancy(MultiModalMetric):
     """Whether the answer meets the question and agrees with texts and pictures."""
 
     name: ClassVar[str] = "multimodal:llamaindex_relevancy"
+    needs: ClassVar[tuple[Field, ...]] = ("question", "answer", "contexts")
+    asks: ClassVar = (Criterion,)
+    input_rules: ClassVar = TAKES_NO_PASSAGES
 
-    def missing(self, sample: Sample) -> Unscored | None:
-        lacking = super().missing(sample)  # the original asks without contexts as well
-        return None if self.original and lacking and lacking.cause is Cause.NO_CONTEXT else lacking
+    async def measure(self, sample: Sample, judge: Judge) -> Score:
+        return await score_whole(self, RELEVANT, sample, judge)
 
 
 _ALONE = Steps("the whole answer", "all contexts together", "yes", "yes = 1, no = 0")

@@ -61,7 +61,7 @@ class CodeJudge(LlmAsJudge):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         code = code_in(sample.answer or "")
         if code is None:
-            return self.unscored(Cause.NOT_APPLICABLE, "the answer has no block of code")
+            return self.skip(Cause.NOT_APPLICABLE, "the answer has no block of code")
         return await super().measure(replace(sample, answer=code), judge)
 
 

@@ -10,7 +10,7 @@ values are equal, or where the judge says yes to the `rubric` of that key, else 
 
 For a list, `list_aggregator` says how the numbers of its objects become one: "all" (default) 1 where each is 1, else 0;
 "average" their mean. Without `aggregator` it does so for each key over the objects that have it. Nothing to compare is
-unscored; openevals gives 0 for "average" and 1 for "all". Source: openevals 0.2.2, create_json_match_evaluator.
+skipped; openevals gives 0 for "average" and 1 for "all". Source: openevals 0.2.2, create_json_match_evaluator.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Criterion, Inquiry
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import majority
+from assay.metrics._aspect_critique import majority
 from assay.metrics.openevals.records import ListMode, Pair, pairs
 from assay.metrics.shared_inquiries import ask
-from assay.metrics.systems.base import Entry, Steps
-from assay.metrics.systems.two_texts import TwoTexts
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.metrics.systems.input_rules import TAKES_BLANK_TEXTS
 from assay.records import Sample, Score, Verdict
 
 Aggregator = Literal["average", "all"]
@@ -53,7 +53,7 @@ def by_key(objects: Sequence[Mapping[str, float]]) -> dict[str, list[float]]:
 
 
 @dataclass(frozen=True)
-class JsonMatch(TwoTexts):
+class JsonMatch(SystemMetric):
     """The share of keys with the right value.
 
     aggregator       how the keys of an object become one number; None: see above
@@ -63,6 +63,8 @@ class JsonMatch(TwoTexts):
     list_match_mode  superset, subset, same_elements or ordered
     """
 
+    needs: ClassVar = ("answer", "reference")
+    input_rules: ClassVar = TAKES_BLANK_TEXTS
     aggregator: Aggregator | None = None
     list_aggregator: Aggregator = "all"
     rubric: Mapping[str, str] = field(default_factory=dict)
@@ -143,7 +145,7 @@ class JsonMatch(TwoTexts):
         """The score of two objects without a key that counts, or of two lists without objects."""
         message = "answer and reference have no key to compare"
         if not self.original or self.aggregator is None:
-            return self.unscored(Cause.NOT_APPLICABLE, message)
+            return self.skip(Cause.NOT_APPLICABLE, message)
         value = float((self.list_aggregator if listed else self.aggregator) == "all")
         return replace(self.scored(value), convention=message)
 

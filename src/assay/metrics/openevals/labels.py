@@ -2,7 +2,7 @@
 
     1 where the name is the one in `expected_labels` of the row, else 0
 
-`texts["label"]` is the name, also of a row that expects none and so is unscored. Source: openevals 0.2.2, whose judge
+`texts["label"]` is the name, also of a row that expects none and so is skipped. Source: openevals 0.2.2, whose judge
 only names: `expected_labels` is the column that classifiers have elsewhere.
 
     language_detection   found out on this machine, with no judge, where there is no doubt; the language of most of the
@@ -69,11 +69,11 @@ class _Named(SystemMetric):
     """Whether what is named is what the row expects."""
 
     def compared(self, label: str, expected: object, **evidence: Any) -> Score:
-        """The score of a label, with what the row expects; unscored where that is nothing."""
+        """The score of a label, with what the row expects; skipped where that is nothing."""
         texts = {"label": (label,)}
         if expected is None:
             message = f"the label is {label!r}; metadata['expected_labels'] expects none of {self.key}"
-            return self.unscored(Cause.MISSING_INPUT, message, texts=texts, **evidence)
+            return self.skip(Cause.MISSING_INPUT, message, texts=texts, **evidence)
         return self.scored(float(label == expected), texts=texts, **evidence)
 
     @property
@@ -97,10 +97,10 @@ class LanguageDetection(_Named):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         said = [message.content for message in messages_of(sample) if message.role == "user"]
         if not said:
-            return self.unscored(Cause.MISSING_INPUT, f"{self.label} needs a question or 'messages' of a user")
+            return self.skip(Cause.MISSING_INPUT, f"{self.label} needs a question or 'messages' of a user")
         language = most_used(said)
         if language is None:
-            return self.unscored(Cause.NOT_APPLICABLE, "the language of the user is in doubt")
+            return self.skip(Cause.NOT_APPLICABLE, "the language of the user is in doubt")
         expected = self.expected(sample)
         return self.compared(called(language), None if expected is None else called(expected))
 
@@ -116,11 +116,11 @@ class SupportIntent(_Named):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         messages = messages_of(sample)
         if not any(message.role == "user" for message in messages):
-            return self.unscored(Cause.MISSING_INPUT, f"{self.label} needs a question or 'messages' of a user")
+            return self.skip(Cause.MISSING_INPUT, f"{self.label} needs a question or 'messages' of a user")
         expected = self.expected(sample)
         if expected is not None and expected not in INTENTS:
             message = f"expected_labels: {expected!r} is no intent ({', '.join(INTENTS)})"
-            return self.unscored(Cause.MISSING_INPUT, message)
+            return self.skip(Cause.MISSING_INPUT, message)
         material = (transcript_section(messages, tools=False),)
         verdict = await judge.find(Question(ASKED, material, labels=INTENTS, language=sample.spoken))
         return self.compared(verdict.label, expected, verdicts={"conversation/intent": (verdict,)})

@@ -20,7 +20,7 @@ from assay.errors import InputError
 from assay.inquiries import Criterion, Inquiry, Question, Rating
 from assay.inquiries.rating import RatingResult
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import Field, majority, material_of
+from assay.metrics._aspect_critique import Field, majority, material_of
 from assay.metrics.openevals.rubrics import CONVERSATION, CRITERIA, PLAN, REFERENCE_WAY, RUBRICS, WAY, Rubric
 from assay.metrics.openevals.trajectories import KEY, reference_trajectory, trajectory
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay.metrics.aspect_critique import ASPECTS
+from assay.metrics._aspect_critique import ASPECTS
 from assay.records import Direction
 
 #: What a judge is shown besides the texts of a sample, by what it is called in `Rubric.shows`.

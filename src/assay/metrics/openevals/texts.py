@@ -17,28 +17,32 @@ from assay.inquiries import Similarity
 from assay.judges.protocol import Judge
 from assay.metrics.shared_inquiries import cosines
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.metrics.systems.input_rules import TAKES_BLANK_TEXTS
 from assay.metrics.systems.lexical import levenshtein
-from assay.metrics.systems.two_texts import TwoTexts
 from assay.records import Sample, Score
 
 Algorithm = Literal["cosine", "dot_product"]
 
 
 @dataclass(frozen=True)
-class ExactMatch(TwoTexts):
+class ExactMatch(SystemMetric):
     """1 where answer and reference are equal."""
 
     name: ClassVar[str] = "openevals:exact_match"
+    needs: ClassVar = ("answer", "reference")
+    input_rules: ClassVar = TAKES_BLANK_TEXTS
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         return self.scored(float(sample.answer == sample.reference))
 
 
 @dataclass(frozen=True)
-class LevenshteinDistance(TwoTexts):
+class LevenshteinDistance(SystemMetric):
     """1 - the normalised Levenshtein distance of answer and reference."""
 
     name: ClassVar[str] = "openevals:levenshtein_distance"
+    needs: ClassVar = ("answer", "reference")
+    input_rules: ClassVar = TAKES_BLANK_TEXTS
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         return self.scored(1.0 - levenshtein(sample.answer or "", sample.reference or ""))

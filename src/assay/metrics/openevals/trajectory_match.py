@@ -78,7 +78,7 @@ class TrajectoryMatch(SystemMetric):
         if how == "strict":
             return self.scored(float(strict(ours, theirs, mode, overrides)), parts=parts)
         if not {"unordered": called or wanted, "subset": called, "superset": wanted}[how]:
-            return self.unscored(Cause.NOT_APPLICABLE, "there is no tool call to look for")
+            return self.skip(Cause.NOT_APPLICABLE, "there is no tool call to look for")
         return self.scored(float(calls_match(how, called, wanted, mode, overrides)), parts=parts)
 
 

@@ -21,8 +21,7 @@ from typing import Any, ClassVar
 from assay.errors import Cause, InputError
 from assay.inquiries import Claims, Inquiry, Similarity, Support
 from assay.judges.protocol import Judge
-from assay.metrics.answer_correctness import blend, counts, expected_counts, f_beta
-from assay.metrics.ragas.common import RagasMetric
+from assay.metrics._answer_correctness import blend, counts, expected_counts, f_beta
 from assay.metrics.shared_inquiries import (
     Field,
     both_not_judged,
@@ -32,14 +31,14 @@ from assay.metrics.shared_inquiries import (
     not_mentioned,
     support,
 )
-from assay.metrics.systems.base import Entry, Steps
-from assay.records import Claim, Sample, Score, Unscored, Verdict
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.records import Claim, Sample, Score, ScoreError, Verdict
 
 Readings = tuple[tuple[Verdict, ...], tuple[Verdict, ...]]
 
 
 @dataclass(frozen=True)
-class AnswerCorrectness(RagasMetric):
+class AnswerCorrectness(SystemMetric):
     """F-beta of the claims and the cosine, weighted; a weight of 0 drops its part."""
 
     name: ClassVar[str] = "ragas:answer_correctness"
@@ -62,7 +61,7 @@ class AnswerCorrectness(RagasMetric):
     def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # depends on the weights
         return (Claims, Support, Similarity) if self.weights[1] else (Claims, Support)
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         return None if self.original else super().missing(sample)  # an empty text has no statement there
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
@@ -70,7 +69,7 @@ class AnswerCorrectness(RagasMetric):
         left = both_not_judged(sample, *(tuple(v.claim for v in one if v.claim) for one in readings))
         assumed = self.original and not (all(readings) if self.one_is_enough else any(readings))
         if not assumed and not any(readings):
-            return self.unscored(Cause.NO_CLAIMS, "neither answer nor reference makes a checkable claim", texts=left)
+            return self.skip(Cause.NO_CLAIMS, "neither answer nor reference makes a checkable claim", texts=left)
         tp, fp, fn = counts(*readings)
         factual = 1.0 if assumed else f_beta(tp, fp, fn, self.beta)
         expected = None if assumed else expected_counts(*readings)

@@ -11,14 +11,15 @@ of 0. Until 0.3 the denominator counted a string as often as the judge listed it
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
+from assay.inquiries import Entities
 from assay.judges.protocol import Judge
-from assay.metrics.context_entity_recall import ContextEntityRecall as _ContextEntityRecall
-from assay.metrics.ragas.common import RagasMetric
-from assay.metrics.systems.base import Entry, Steps
+from assay.metrics._context_entity_recall import read_entities
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.metrics.systems.input_rules import InputRules
 from assay.records import Sample, Score
 
 GUARD = 1e-8
@@ -31,23 +32,24 @@ def exact_recall(reference: Iterable[str], contexts: Iterable[str], guard: float
 
 
 @dataclass(frozen=True)
-class ContextEntityRecall(RagasMetric, _ContextEntityRecall):
+class ContextEntityRecall(SystemMetric):
     """Entities of the reference that the contexts name in the same letters / entities of the reference."""
 
     name: ClassVar[str] = "ragas:context_entity_recall"
-    refuses_empty: ClassVar = False
-    blank_reference: ClassVar = Cause.NOT_APPLICABLE
+    needs: ClassVar = ("contexts", "reference")
+    asks: ClassVar = (Entities,)
+    needs_passages: ClassVar[bool] = False
+    input_rules: ClassVar = InputRules(blank_reference=Cause.NOT_APPLICABLE)
     conventions: ClassVar = {Cause.NOT_APPLICABLE: 0.0}
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        found = await super().measure(sample, judge)
-        if found.unscored is not None:
-            return found
-        reference, contexts = found.texts["reference"], found.texts["contexts"]
+        reference, contexts = await read_entities(sample, judge)
+        if not reference:
+            return self.skip(Cause.NOT_APPLICABLE, "the reference names no entity")
         there = set(contexts)
         shared = tuple(entity for entity in reference if entity in there)
         value = exact_recall(reference, contexts, GUARD if self.original else 0.0)
-        return replace(found, value=value, texts={**found.texts, "shared": shared})
+        return self.scored(value, texts={"reference": reference, "contexts": contexts, "shared": shared})
 
 
 ENTRIES = (

@@ -11,24 +11,29 @@ from dividing by 0 and its best value below 1; by assay's profile the quotient i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.errors import Cause
 from assay.inquiries import Usefulness
 from assay.judges.protocol import Judge
-from assay.metrics.context_precision import ContextPrecision as _ContextPrecision
-from assay.metrics.context_precision import average_precision, share_useful
-from assay.metrics.context_utilization import ContextUtilization as _ContextUtilization
-from assay.metrics.ragas.common import RagasMetric
-from assay.metrics.systems.base import Entry, Steps
-from assay.records import Sample, Score, Verdict
+from assay.metrics._context_precision import average_precision, share_useful
+from assay.metrics.ragas.common import REFUSES_NO_CONTEXTS
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.records import Sample, Score
 
 GUARD = 1e-10
 
 
 def guarded_average_precision(useful: Sequence[bool]) -> float:
-    """Average precision with `GUARD` in its denominator; 0.0 where nothing is useful."""
+    """Compute average precision with `GUARD` in its denominator: ragas' formula.
+
+    Args:
+        useful: Whether each passage is useful, in the order of the ranking.
+
+    Returns:
+        0 to just below 1, higher is better; 0.0 where nothing is useful.
+    """
     hits, total = 0, 0.0
     for rank, hit in enumerate(useful, 1):
         hits += hit
@@ -36,50 +41,69 @@ def guarded_average_precision(useful: Sequence[bool]) -> float:
     return total / (hits + GUARD)
 
 
-def _guarded(score: Score, verdicts: Sequence[Verdict]) -> Score:
-    return replace(score, value=guarded_average_precision([verdict.label == "useful" for verdict in verdicts]))
+async def score_ranking(metric: SystemMetric, inquiry: Usefulness, reading: str, judge: Judge) -> Score:
+    """Score the order of the passages: ragas' formula with the profile "original", else the exact one.
+
+    Args:
+        metric: The metric, which has the profile.
+        inquiry: What a passage has to be useful for.
+        reading: The name of its verdicts in the score.
+        judge: The judge.
+
+    Returns:
+        Average precision, 0 to 1, higher is better; `parts["precision"]` is the share of useful passages.
+
+    Raises:
+        JudgeFailure: If the judge does not answer.
+    """
+    verdicts = await judge.find(inquiry)
+    useful = [verdict.label == "useful" for verdict in verdicts]
+    value = guarded_average_precision(useful) if metric.original else average_precision(useful)
+    return metric.scored(value, verdicts={reading: verdicts}, parts={"precision": share_useful(verdicts)})
 
 
 @dataclass(frozen=True)
-class ContextPrecision(RagasMetric, _ContextPrecision):
+class ContextPrecision(SystemMetric):
     """Average precision of the ranking, where the reference says what is useful."""
 
     name: ClassVar[str] = "ragas:context_precision"
+    needs: ClassVar = ("question", "contexts", "reference")
+    asks: ClassVar = (Usefulness,)
+    input_rules: ClassVar = REFUSES_NO_CONTEXTS
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        found = await super().measure(replace(sample, history=()), judge)
-        return _guarded(found, found.verdicts["question+reference/contexts"]) if self.original else found
+        inquiry = Usefulness(sample.question or "", sample.passages, sample.reference, sample.spoken)
+        return await score_ranking(self, inquiry, "question+reference/contexts", judge)
 
 
 @dataclass(frozen=True)
-class ContextUtilization(RagasMetric, _ContextUtilization):
+class ContextUtilization(SystemMetric):
     """Average precision of the ranking, where the answer says what is useful."""
 
     name: ClassVar[str] = "ragas:context_utilization"
+    needs: ClassVar = ("question", "contexts", "answer")
+    asks: ClassVar = (Usefulness,)
+    input_rules: ClassVar = REFUSES_NO_CONTEXTS
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        found = await super().measure(replace(sample, history=()), judge)
-        return _guarded(found, found.verdicts["question+answer/contexts"]) if self.original else found
+        inquiry = Usefulness(sample.question or "", sample.passages, sample.answer, sample.spoken)
+        return await score_ranking(self, inquiry, "question+answer/contexts", judge)
 
 
 @dataclass(frozen=True)
-class ContextPrecision0022(ContextPrecision):
+class ContextPrecision0022(SystemMetric):
     """Average precision of the ranking, where the question alone says what is useful."""
 
     name: ClassVar[str] = "ragas:context_precision_0_0_22"
-    needs: ClassVar = ("question", "contexts")  # type: ignore[assignment]  # without the reference
-    refuses_empty: ClassVar = False
+    needs: ClassVar = ("question", "contexts")
+    asks: ClassVar = (Usefulness,)
+    conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        verdicts = await judge.find(Usefulness(sample.question or "", sample.passages, None, sample.spoken))
-        useful = [verdict.label == "useful" for verdict in verdicts]
-        return self.scored(
-            (guarded_average_precision if self.original else average_precision)(useful),
-            verdicts={"question/contexts": verdicts},
-            parts={"precision": share_useful(verdicts)},
-        )
+        inquiry = Usefulness(sample.question or "", sample.passages, None, sample.spoken)
+        return await score_ranking(self, inquiry, "question/contexts", judge)
 
 
 ENTRIES = (

@@ -16,22 +16,24 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Support
 from assay.judges.protocol import Judge
-from assay.metrics.faithfulness import share_supported
-from assay.metrics.ragas.common import RagasMetric
+from assay.metrics._faithfulness import share_supported
+from assay.metrics.ragas.common import REFUSES_NO_CONTEXTS
 from assay.metrics.shared_inquiries import expected_share, support
-from assay.metrics.systems.base import Entry, Steps
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.metrics.systems.input_rules import InputRules
 from assay.records import Claim, Sample, Score
 from assay.text import split_sentences
 
 
 @dataclass(frozen=True)
-class ContextRecall(RagasMetric):
+class ContextRecall(SystemMetric):
     """Sentences of the reference that all contexts together support / sentences of the reference."""
 
     name: ClassVar[str] = "ragas:context_recall"
     needs: ClassVar = ("contexts", "reference")
     asks: ClassVar = (Support,)
     needs_passages: ClassVar[bool] = False
+    input_rules: ClassVar = REFUSES_NO_CONTEXTS
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reference = sample.reference or ""
@@ -50,8 +52,7 @@ class ContextRecallAttributed(ContextRecall):
     """Lines with the mark / lines, one for each sentence of the reference."""
 
     name: ClassVar[str] = "ragas:context_recall_attributed"
-    refuses_empty: ClassVar = False
-    blank_reference: ClassVar = Cause.NO_CLAIMS
+    input_rules: ClassVar = InputRules(blank_reference=Cause.NO_CLAIMS)
     conventions: ClassVar = {Cause.NO_CLAIMS: 0.0}
 
 

@@ -31,10 +31,12 @@ from typing import Any, ClassVar, Literal
 from assay.errors import Cause
 from assay.inquiries import Extraction, Inquiry, Similarity
 from assay.judges.protocol import Judge
-from assay.metrics.ragas.common import RagasMetric, above_one
+from assay.metrics.base import Metric
+from assay.metrics.ragas.common import above_one
 from assay.metrics.shared_inquiries import ask, cosines, gather
-from assay.metrics.systems.base import Entry, Steps, at_least
-from assay.records import Sample, Score, Unscored
+from assay.metrics.systems.base import Entry, Steps, SystemMetric, at_least
+from assay.metrics.systems.input_rules import TAKES_NO_PASSAGES
+from assay.records import Sample, Score
 from assay.text import split_sentences
 
 Sentences = tuple[str, ...]
@@ -67,11 +69,11 @@ def relevancy(agreement: float, extracted: Sequence[int], sentences: int) -> flo
 
 
 @dataclass(frozen=True)
-class ContextRelevancy(RagasMetric):
+class ContextRelevancy(SystemMetric):
     """Needed sentences / sentences of the contexts, times the agreement of `strictness` extractions."""
 
     needs: ClassVar = ("question", "contexts")
-    refuses_empty: ClassVar = False
+    input_rules: ClassVar = TAKES_NO_PASSAGES
 
     strictness: int = 2
     agreement: Agreement = "bert_score"
@@ -87,16 +89,12 @@ class ContextRelevancy(RagasMetric):
     def asks(self) -> tuple[type[Inquiry[Any]], ...]:  # type: ignore[override]  # depends on the agreement
         return (Extraction, Similarity) if self.agreement == "bert_score" and self.strictness > 1 else (Extraction,)
 
-    def missing(self, sample: Sample) -> Unscored | None:
-        found = super().missing(sample)
-        return None if self.original and found is not None and found.cause is Cause.NO_CONTEXT else found
-
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         votes = (0,) if self.strictness == 1 else range(1, self.strictness + 1)
         extractions = await ask(judge, *(_extraction(sample, vote) for vote in votes))
         count, found = (_original if self.original else _located)(sample, extractions)
         if not count:
-            return self.unscored(Cause.NO_CONTEXT, "the contexts hold no sentence")
+            return self.skip(Cause.NO_CONTEXT, "the contexts hold no sentence")
         agreement = await self._agreement(found, judge)
         value = relevancy(agreement, [len(one) for one in found], count)
         score = self.scored(
@@ -104,7 +102,7 @@ class ContextRelevancy(RagasMetric):
             parts={"agreement": agreement, "sentences": count},
             texts={f"extraction_{number}": one for number, one in enumerate(found, 1)},
         )
-        missing = super().missing(sample)
+        missing = Metric.missing(self, sample)
         return replace(above_one(score, value), convention=missing.message if missing is not None else None)
 
     async def _agreement(self, found: Sequence[Sentences], judge: Judge) -> float:
@@ -143,20 +141,19 @@ def _located(sample: Sample, extractions: Sequence[Sentences]) -> tuple[int, lis
 
 
 @dataclass(frozen=True)
-class ContextRelevancy0022(RagasMetric):
+class ContextRelevancy0022(SystemMetric):
     """Needed sentences / sentences of the contexts, asked once."""
 
     name: ClassVar[str] = "ragas:context_relevancy_0_0_22"
     needs: ClassVar = ("question", "contexts")
     asks: ClassVar = (Extraction,)
-    refuses_empty: ClassVar = False
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         (extracted,) = await ask(judge, _extraction(sample))
         count, (found,) = (_whole if self.original else _located)(sample, (extracted,))
         if not count:
-            return self.unscored(Cause.NO_CONTEXT, "the contexts hold no sentence")
+            return self.skip(Cause.NO_CONTEXT, "the contexts hold no sentence")
         value = relevancy(1.0, [len(found)], count)
         return self.scored(min(value, 1.0), parts={"sentences": count}, texts={"extraction_1": found})
 

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from assay.errors import Cause, InputError
 from assay.judges.protocol import Judge
-from assay.metrics.context_precision import average_precision
+from assay.metrics._context_precision import average_precision
 from assay.metrics.ragas.text_pairs import Distance
 from assay.metrics.systems import lexical
 from assay.metrics.systems.base import Entry, Steps, SystemMetric
@@ -72,14 +72,14 @@ class ContextTexts(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reference = [context.text for context in sample.reference_contexts or ()]
         if not reference:
-            return self.unscored(Cause.MISSING_INPUT, "there is no reference context")
+            return self.skip(Cause.MISSING_INPUT, "there is no reference context")
         if not sample.passages:
-            return self.unscored(Cause.NO_CONTEXT, "nothing was retrieved")
+            return self.skip(Cause.NO_CONTEXT, "nothing was retrieved")
         if any(map(str.strip, sample.passages)):
             return self.scored(self.value(sample.passages, reference))
         if self.original:
             return replace(self.scored(self.value(sample.passages, reference)), convention="all contexts are blank")
-        return self.unscored(Cause.NO_CONTEXT, "all contexts are blank")
+        return self.skip(Cause.NO_CONTEXT, "all contexts are blank")
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class ContextIds(SystemMetric):
         for field, contexts in both:
             for number, context in enumerate(contexts, 1):
                 if context.id is None:
-                    return self.unscored(Cause.MISSING_INPUT, f"{field}: passage {number} has no id")
+                    return self.skip(Cause.MISSING_INPUT, f"{field}: passage {number} has no id")
         found, reference = ids(sample.contexts or ()), ids(sample.reference_contexts or ())
         return self.of(found, reference)
 
@@ -138,9 +138,9 @@ class IDBasedContextPrecision(ContextIds):
 
     def of(self, found: set[str], reference: set[str]) -> Score:
         if not found:
-            return self.unscored(Cause.NO_CONTEXT, "nothing was retrieved")
+            return self.skip(Cause.NO_CONTEXT, "nothing was retrieved")
         if not reference:
-            return self.unscored(Cause.NOT_APPLICABLE, "there is no reference context")
+            return self.skip(Cause.NOT_APPLICABLE, "there is no reference context")
         return self.scored(share(reference, found), parts={"hits": len(found & reference), "retrieved": len(found)})
 
 
@@ -153,9 +153,9 @@ class IDBasedContextRecall(ContextIds):
 
     def of(self, found: set[str], reference: set[str]) -> Score:
         if not reference:
-            return self.unscored(Cause.NOT_APPLICABLE, "there is no reference context")
+            return self.skip(Cause.NOT_APPLICABLE, "there is no reference context")
         if not found:
-            return self.unscored(Cause.NO_CONTEXT, "nothing was retrieved")
+            return self.skip(Cause.NO_CONTEXT, "nothing was retrieved")
         return self.scored(share(found, reference), parts={"hits": len(found & reference), "reference": len(reference)})
 
 

@@ -23,10 +23,9 @@ from typing import ClassVar, TypeVar, get_args
 from assay.errors import InputError
 from assay.inquiries import Criterion, Rating
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import ASPECTS, Field, material_of
-from assay.metrics.ragas.common import RagasMetric
+from assay.metrics._aspect_critique import ASPECTS, Field, material_of
 from assay.metrics.shared_inquiries import ask
-from assay.metrics.systems.base import Entry, Steps, at_least, given
+from assay.metrics.systems.base import Entry, Steps, SystemMetric, at_least, given
 from assay.records import Direction, Sample, Score
 
 T = TypeVar("T")
@@ -43,7 +42,7 @@ def most_frequent(votes: Sequence[T]) -> T:
 
 
 @dataclass(frozen=True)
-class _Criteria(RagasMetric):
+class _Criteria(SystemMetric):
     """What the two have in common: a name, a definition, votes on it."""
 
     needs: ClassVar = ("answer",)

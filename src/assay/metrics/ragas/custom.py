@@ -163,7 +163,7 @@ class RankingMetric(Custom):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         items = sample.passages
         if len(items) < 2:
-            return self.unscored(Cause.NOT_APPLICABLE, "one context has no order")
+            return self.skip(Cause.NOT_APPLICABLE, "one context has no order")
         choices = tuple((f"rank_{n}", f"place {n} of {len(items)}") for n in range(1, len(items) + 1))
         question = f"{self.question()} Which place has the item in this ranking, 1 being the best?"
         sorting = Classification("rank", question, items, choices, self.material(sample), language=sample.spoken)

@@ -162,9 +162,9 @@ class DataCompyScore(SystemMetric):
         for field in ("answer", "reference"):
             table = read_table(getattr(sample, field))
             if table is None:
-                return self.unscored(Cause.NOT_APPLICABLE, f"the {field} is no table in CSV")
+                return self.skip(Cause.NOT_APPLICABLE, f"the {field} is no table in CSV")
             if not table.rows and not self.original:
-                return self.unscored(Cause.NOT_APPLICABLE, f"the table of the {field} has no rows")
+                return self.skip(Cause.NOT_APPLICABLE, f"the table of the {field} has no rows")
             tables.append(table)
         response, reference = tables
         if self.mode == "rows":

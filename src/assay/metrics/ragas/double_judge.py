@@ -21,11 +21,12 @@ from typing import ClassVar
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Rating
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import Field, material_of
-from assay.metrics.ragas.common import RagasMetric
+from assay.metrics._aspect_critique import Field, material_of
+from assay.metrics.ragas.common import REFUSES_NO_CONTEXTS
 from assay.metrics.shared_inquiries import gather
-from assay.metrics.systems.base import Entry, Steps
-from assay.records import Sample, Score, Unscored
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.metrics.systems.input_rules import InputRules
+from assay.records import Sample, Score, ScoreError
 
 Levels = tuple[tuple[int, str], ...]
 
@@ -36,7 +37,7 @@ def mean_rating(levels: Sequence[int], highest: int) -> float:
 
 
 @dataclass(frozen=True)
-class DoubleJudge(RagasMetric):
+class DoubleJudge(SystemMetric):
     """Two ratings of the same texts; `questions` are what is asked, `shown` the texts."""
 
     asks: ClassVar = (Rating,)
@@ -49,10 +50,10 @@ class DoubleJudge(RagasMetric):
         if certain is not None:
             return self.scored(certain, parts={"by_words": 1.0})
         ratings = await gather(*(self._rating(question, sample, judge) for question in self.questions))
-        failures = [one for one in ratings if isinstance(one, Unscored)]
+        failures = [one for one in ratings if isinstance(one, ScoreError)]
         levels = [one for one in ratings if isinstance(one, int)]
         if failures and not (self.original and levels):
-            return self.unscored(failures[0].cause, failures[0].message, raw=failures[0].raw)
+            return self.skip(failures[0].cause, failures[0].message, raw=failures[0].raw)
         parts = {f"rating_{number}": float(level) for number, level in enumerate(levels, 1)}
         return self.scored(mean_rating(levels, self.levels[-1][0]), parts=parts)
 
@@ -60,12 +61,12 @@ class DoubleJudge(RagasMetric):
         """The value that follows from the words alone; None where a judge is needed."""
         return None
 
-    async def _rating(self, question: str, sample: Sample, judge: Judge) -> int | Unscored:
+    async def _rating(self, question: str, sample: Sample, judge: Judge) -> int | ScoreError:
         try:
             inquiry = Rating(question, self.levels, material_of(sample, self.shown), language=sample.spoken)
             return (await judge.find(inquiry)).level
         except JudgeFailure as failure:
-            return Unscored(cause=failure.cause, message=failure.message, raw=failure.raw)
+            return ScoreError(cause=failure.cause, message=failure.message, raw=failure.raw)
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class ContextRelevance(DoubleJudge):
     """How far the contexts hold what answers the question."""
 
     name: ClassVar[str] = "ragas:context_relevance"
+    input_rules: ClassVar = REFUSES_NO_CONTEXTS
     needs: ClassVar = ("question", "contexts")
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
     shown: ClassVar = ("contexts", "question")
@@ -109,6 +111,7 @@ class ResponseGroundedness(DoubleJudge):
     """How far the contexts support the answer."""
 
     name: ClassVar[str] = "ragas:response_groundedness"
+    input_rules: ClassVar = REFUSES_NO_CONTEXTS
     needs: ClassVar = ("answer", "contexts")
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}
     shown: ClassVar = ("contexts", "answer")
@@ -124,7 +127,7 @@ class NvResponseGroundedness(ResponseGroundedness):
     """The same; an answer that stands in the contexts word for word is grounded without asking."""
 
     name: ClassVar[str] = "ragas:nv_response_groundedness"
-    refuses_empty: ClassVar = False
+    input_rules: ClassVar = InputRules()
 
     def without_judge(self, sample: Sample) -> float | None:
         return 1.0 if (sample.answer or "").strip() in "\n".join(sample.passages).strip() else None

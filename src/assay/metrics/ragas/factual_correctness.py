@@ -27,10 +27,9 @@ from typing import Any, ClassVar, Literal
 from assay.errors import Cause, InputError
 from assay.inquiries import Claims, Extraction, Inquiry, Support
 from assay.judges.protocol import Judge
-from assay.metrics.answer_correctness import counts, expected_counts
-from assay.metrics.ragas.common import RagasMetric
+from assay.metrics._answer_correctness import counts, expected_counts
 from assay.metrics.shared_inquiries import Field, ask, claims_of, gather, support
-from assay.metrics.systems.base import Entry, Steps
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.records import Claim, Sample, Score, Span
 
 Mode = Literal["precision", "recall", "f1"]
@@ -70,7 +69,7 @@ def hundredths(value: float) -> float:
 
 
 @dataclass(frozen=True)
-class FactualCorrectness(RagasMetric):
+class FactualCorrectness(SystemMetric):
     """Precision, recall or F-beta of the claims."""
 
     needs: ClassVar = ("answer", "reference")
@@ -107,7 +106,7 @@ class FactualCorrectness(RagasMetric):
         value = self._value(tp, fp, fn)
         if value is None:
             message = f"{self.mode} has no value: no claim that it counts"
-            return self.unscored(Cause.NO_CLAIMS, message, verdicts=readings)
+            return self.skip(Cause.NO_CLAIMS, message, verdicts=readings)
         parts: dict[str, float] = {"tp": tp, "fp": fp, "fn": fn, "exact": value}
         counted = expected_counts(*verdicts)
         expected = None if counted is None else self._value(*counted)

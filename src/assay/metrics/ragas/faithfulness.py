@@ -11,23 +11,31 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.errors import Cause
+from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
-from assay.metrics.faithfulness import Faithfulness as _Faithfulness
-from assay.metrics.ragas.common import RagasMetric
-from assay.metrics.systems.base import Entry, Steps
+from assay.metrics._faithfulness import share_supported
+from assay.metrics.ragas.common import REFUSES_NO_CONTEXTS
+from assay.metrics.shared_inquiries import answer_against_conversation, expected_share
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.records import Sample, Score
 
 
 @dataclass(frozen=True)
-class Faithfulness(RagasMetric, _Faithfulness):
+class Faithfulness(SystemMetric):
     """Supported claims of the answer / claims of the answer."""
 
     name: ClassVar[str] = "ragas:faithfulness"
-    reads_history: ClassVar = False
+    needs: ClassVar = ("answer", "contexts")
+    asks: ClassVar = (Claims, Support)
+    input_rules: ClassVar = REFUSES_NO_CONTEXTS
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}  # contexts of nothing but blanks; an empty list is refused there
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        return await super().measure(replace(sample, history=()), judge)
+        reading = await answer_against_conversation(replace(sample, history=()), judge)
+        if not reading.verdicts:
+            return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
+        evidence = reading.with_parts(**expected_share(reading.verdicts))
+        return self.scored(share_supported(reading.verdicts), **evidence)
 
 
 ENTRIES = (

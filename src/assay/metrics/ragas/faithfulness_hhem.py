@@ -17,9 +17,8 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
-from assay.metrics.ragas.common import RagasMetric
 from assay.metrics.shared_inquiries import answer_against_conversation, expected_share, probabilities
-from assay.metrics.systems.base import Entry, Steps
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
 from assay.records import Sample, Score
 
 
@@ -29,23 +28,22 @@ def share_rounded(known: Sequence[float]) -> float:
 
 
 @dataclass(frozen=True)
-class FaithfulnessWithHHEM(RagasMetric):
+class FaithfulnessWithHHEM(SystemMetric):
     """Claims of the answer that are supported with more than one half / claims of the answer."""
 
     name: ClassVar[str] = "ragas:faithfulness_with_hhem"
     needs: ClassVar = ("answer", "contexts")
     asks: ClassVar = (Claims, Support)
-    refuses_empty: ClassVar = False
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}  # the model is asked about an empty text, which entails nothing
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reading = await answer_against_conversation(replace(sample, history=()), judge)
         if not reading.verdicts:
-            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
+            return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
         known = probabilities(reading.verdicts)
         if known is None:
             message = f"{self.label} needs a judge that gives probabilities, as the embedded one does"
-            return self.unscored(Cause.JUDGE_CANNOT, message)
+            return self.skip(Cause.JUDGE_CANNOT, message)
         return self.scored(share_rounded(known), **reading.with_parts(**expected_share(reading.verdicts)))
 
 

@@ -15,25 +15,32 @@ from functools import partial
 from typing import ClassVar
 
 from assay.errors import Cause
+from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
-from assay.metrics.noise_sensitivity import NoiseSensitivity as _NoiseSensitivity
-from assay.metrics.ragas.common import RagasMetric
-from assay.metrics.systems.base import Entry, Steps
-from assay.records import Sample, Score
+from assay.metrics._noise_sensitivity import Mode, read_noise, score_noise
+from assay.metrics.ragas.common import REFUSES_NO_CONTEXTS
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.records import Direction, Sample, Score
 
 
 @dataclass(frozen=True)
-class NoiseSensitivity(RagasMetric, _NoiseSensitivity):
+class NoiseSensitivity(SystemMetric):
     """Wrong claims that relevant (or only irrelevant) passages support / claims of the answer."""
 
+    needs: ClassVar = ("answer", "contexts", "reference")
+    asks: ClassVar = (Claims, Support)
+    direction: ClassVar[Direction] = "lower"
+    input_rules: ClassVar = REFUSES_NO_CONTEXTS
     conventions: ClassVar = {Cause.NO_CONTEXT: 0.0}  # blank contexts entail nothing
+
+    mode: Mode = "relevant"
 
     @property
     def name(self) -> str:  # type: ignore[override]  # the mode is part of it
         return "ragas:noise_sensitivity" + ("" if self.mode == "relevant" else f"_{self.mode}")
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        return await super().measure(replace(sample, history=()), judge)
+        return score_noise(self, await read_noise(replace(sample, history=()), judge), self.mode)
 
 
 def _entry(make: partial[NoiseSensitivity], counts: str, also: tuple[str, ...]) -> Entry:

@@ -4,7 +4,7 @@ Range 0 to 1, higher is better; ragas 0.4.3 (collections). A quotation is what s
 kind on one line, with three words or more; case and white space are made equal. The original joins the contexts to one
 text, so that a quotation may begin in one and end in the next, takes apostrophes for quote marks, and gives 1 where
 nothing is quoted. Without its profile a quotation must stand in one context, an apostrophe inside a word is none, and
-an answer that quotes nothing is unscored.
+an answer that quotes nothing is skipped.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ class QuotedSpansAlignment(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         quotes = quotations(sample.answer or "", self.min_span_words, apostrophes=self.original)
         if not quotes:
-            return self.unscored(Cause.NOT_APPLICABLE, "the answer quotes nothing")
+            return self.skip(Cause.NOT_APPLICABLE, "the answer quotes nothing")
         if not any(map(str.strip, sample.passages)):
-            return self.unscored(Cause.NO_CONTEXT, "nothing was retrieved")
+            return self.skip(Cause.NO_CONTEXT, "nothing was retrieved")
         passages = (" ".join(sample.passages),) if self.original else sample.passages
         found = located(quotes, passages, casefold=self.casefold, straight=not self.original)
         missing = tuple(quote for quote, there in zip(quotes, found, strict=True) if not there)

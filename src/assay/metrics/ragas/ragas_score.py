@@ -4,7 +4,7 @@
 
 Range 0 to 1, higher is better. Source: ragas 0.0.3 to 0.0.22, where the values are the means of a data set; critiques
 do not count, and with a single value there is none. Here each sample has its own, from the three metrics that were the
-defaults of 0.0.11. For the original's number take `harmonic_mean` of the means of a run (`assay.metrics.composite`).
+defaults of 0.0.11. For the original's number take `harmonic_mean` of the means of a run (`assay.metrics._composite`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from assay.errors import InputError
+from assay.metrics._composite import HarmonicMean
 from assay.metrics.base import Metric
-from assay.metrics.composite import HarmonicMean
 from assay.metrics.ragas.context_relevancy import ContextRelevancy
 from assay.metrics.ragas.faithfulness import Faithfulness
 from assay.metrics.ragas.response_relevancy import AnswerRelevancy

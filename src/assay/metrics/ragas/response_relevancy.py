@@ -20,9 +20,8 @@ from typing import ClassVar, Literal
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries import BackQuestions, Similarity
 from assay.judges.protocol import Judge
-from assay.metrics.ragas.common import RagasMetric
 from assay.metrics.shared_inquiries import ask, cosines
-from assay.metrics.systems.base import Entry, Steps, at_least
+from assay.metrics.systems.base import Entry, Steps, SystemMetric, at_least
 from assay.records import Sample, Score
 
 ZeroedBy = Literal["all", "any", "none"]
@@ -35,7 +34,7 @@ def relevancy(similar: Sequence[float], flags: Sequence[bool], zeroed_by: Zeroed
 
 
 @dataclass(frozen=True)
-class ResponseRelevancy(RagasMetric):
+class ResponseRelevancy(SystemMetric):
     """Mean cosine with `strictness` questions; 0.0 where each of them is flagged noncommittal."""
 
     name: ClassVar[str] = "ragas:response_relevancy"

@@ -19,10 +19,9 @@ from typing import Any, ClassVar, get_args
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Rating
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import Field, material_of
-from assay.metrics.ragas.common import RagasMetric
-from assay.metrics.systems.base import Entry, Steps, given
-from assay.records import Sample, Score, Unscored
+from assay.metrics._aspect_critique import Field, material_of
+from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
+from assay.records import Sample, Score, ScoreError
 
 Levels = tuple[tuple[int, str], ...]
 
@@ -57,7 +56,7 @@ def levels_of(rubrics: Mapping[Any, Any]) -> Levels:
 
 
 @dataclass(frozen=True)
-class _Rubrics(RagasMetric):
+class _Rubrics(SystemMetric):
     """A level of a rubric."""
 
     needs: ClassVar[tuple[str, ...]] = ("answer",)
@@ -101,9 +100,9 @@ class RubricsScoreWithReference(DomainSpecificRubrics):
     name: str = "ragas:rubrics_score_with_reference"  # type: ignore[misc]
     rubrics: Levels | Mapping[Any, Any] = WITH_REFERENCE
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         if not self.original and not (sample.reference or "").strip():  # the original asks all the same
-            return Unscored(cause=Cause.MISSING_INPUT, message=f"{self.label} needs 'reference', which is missing")
+            return ScoreError(cause=Cause.MISSING_INPUT, message=f"{self.label} needs 'reference', which is missing")
         return super().missing(sample)
 
 

@@ -17,10 +17,9 @@ from typing import ClassVar
 from assay.errors import InputError
 from assay.inquiries import Similarity
 from assay.judges.protocol import Judge
-from assay.metrics.ragas.common import RagasMetric
 from assay.metrics.shared_inquiries import cosines
-from assay.metrics.systems.base import Entry, Steps
-from assay.records import Sample, Score, Unscored
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.records import Sample, Score, ScoreError
 
 
 def reached(cosine: float, threshold: float) -> float:
@@ -29,7 +28,7 @@ def reached(cosine: float, threshold: float) -> float:
 
 
 @dataclass(frozen=True)
-class SemanticSimilarity(RagasMetric):
+class SemanticSimilarity(SystemMetric):
     """Cosine of answer and reference, or whether it reaches `threshold`."""
 
     name: ClassVar[str] = "ragas:semantic_similarity"
@@ -43,7 +42,7 @@ class SemanticSimilarity(RagasMetric):
         if self.threshold is not None and not math.isfinite(self.threshold):
             raise InputError(f"SemanticSimilarity: threshold must be a finite number, not {self.threshold!r}")
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         return None if self.original else super().missing(sample)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:

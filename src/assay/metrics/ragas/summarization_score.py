@@ -18,9 +18,8 @@ from typing import ClassVar
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.inquiries import Checklist, KeyQuestions
 from assay.judges.protocol import Judge
-from assay.metrics.ragas.common import RagasMetric
-from assay.metrics.summarization_score import qa_score
-from assay.metrics.systems.base import Entry, Steps, at_least
+from assay.metrics._summarization_score import qa_score
+from assay.metrics.systems.base import Entry, Steps, SystemMetric, at_least
 from assay.records import Sample, Score
 
 GUARD = 1e-10
@@ -37,7 +36,7 @@ def weighted(qa: float, short: float, coeff: float) -> float:
 
 
 @dataclass(frozen=True)
-class SummarizationScore(RagasMetric):
+class SummarizationScore(SystemMetric):
     """Key questions that the summary answers, and conciseness, weighted 1 - `coeff` to `coeff`."""
 
     name: ClassVar[str] = "ragas:summarization_score"
@@ -56,7 +55,7 @@ class SummarizationScore(RagasMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         summary, text = sample.answer or "", "\n".join(context.text for context in sample.reference_contexts or ())
         if not text.strip():
-            return self.unscored(Cause.MISSING_INPUT, f"{self.label} needs 'reference_contexts', which are empty")
+            return self.skip(Cause.MISSING_INPUT, f"{self.label} needs 'reference_contexts', which are empty")
         questions = await judge.find(KeyQuestions(text, self.questions, sample.spoken))
         if not questions:
             raise JudgeFailure(Cause.PARSE, "the judge wrote no question to this text")

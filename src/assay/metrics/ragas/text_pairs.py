@@ -19,8 +19,8 @@ from typing import ClassVar, Literal, get_args
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
 from assay.metrics.systems import lexical
-from assay.metrics.systems.base import Entry, Steps
-from assay.metrics.systems.two_texts import TwoTexts
+from assay.metrics.systems.base import Entry, Steps, SystemMetric
+from assay.metrics.systems.input_rules import TAKES_BLANK_TEXTS
 from assay.records import Sample, Score
 
 Distance = Literal["levenshtein", "hamming", "jaro", "jaro_winkler"]
@@ -30,8 +30,11 @@ ROUGE_TYPES: tuple[RougeType, ...] = get_args(RougeType)
 
 
 @dataclass(frozen=True)
-class TextPair(TwoTexts):
+class TextPair(SystemMetric):
     """A measure of answer and reference. An empty text leaves nothing to compare; the original compares it anyway."""
+
+    needs: ClassVar = ("answer", "reference")
+    input_rules: ClassVar = TAKES_BLANK_TEXTS
 
     @abstractmethod
     def value(self, answer: str, reference: str) -> float:

@@ -95,7 +95,7 @@ class ToolCalls(SystemMetric):
         """What stands where there is nothing to compare: no number, or the original's."""
         if self.original:
             return replace(self.scored(number), convention=message)
-        return self.unscored(Cause.NOT_APPLICABLE, message)
+        return self.skip(Cause.NOT_APPLICABLE, message)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ Topics that the user raises are listed, and each is said to be answered or refus
     precision = answered in scope / answered,  recall = answered in scope / in scope,  f1 = 2pr / (p + r)
 
 Range 0 to 1, higher is better; ragas 0.4.3. The original adds 1e-10 to each denominator, so that nothing divided by
-nothing is 0; that is its convention, and unscored without its profile.
+nothing is 0; that is its convention, and skipped without its profile.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class TopicAdherence(SystemMetric):
             raise JudgeFailure(Cause.MISSING_INPUT, f"{self.label}: metadata['reference_topics']: expected texts")
         topics = await judge.find(Extraction("topics", TASK, told, language=sample.spoken))
         if not topics:
-            return self.unscored(Cause.NO_CLAIMS, "the user raises no topic")
+            return self.skip(Cause.NO_CLAIMS, "the user raises no topic")
         listed = tuple((f"TOPICS T{number}", one) for number, one in enumerate(scope, 1))
         treated, placed = await ask(
             judge,
@@ -84,7 +84,7 @@ class TopicAdherence(SystemMetric):
         value = value_of(self.mode, *found, tiny=TINY if self.original and found[0] else 0.0)
         if value is None:
             message = "no topic counts: none is answered, or none is in scope"
-            return self.unscored(Cause.NOT_APPLICABLE, message, verdicts=evidence, texts={"topics": topics})
+            return self.skip(Cause.NOT_APPLICABLE, message, verdicts=evidence, texts={"topics": topics})
         parts = dict(zip(("answered_in_scope", "answered_out_of_scope", "refused_in_scope"), found, strict=True))
         return self.scored(value, verdicts=evidence, parts=parts, texts={"topics": topics})
 

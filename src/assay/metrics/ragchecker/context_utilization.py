@@ -15,7 +15,7 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.metrics.ragchecker.tables import TableMetric, Tables, cells, entailed, found
 from assay.metrics.systems.base import Entry, Steps
-from assay.records import Unscored
+from assay.records import ScoreError
 
 
 def utilized(recalled: Sequence[bool], used: Sequence[bool]) -> float | None:
@@ -34,10 +34,10 @@ class ContextUtilization(TableMetric):
     claimed: ClassVar = ("retrieved2answer",)
     conventions: ClassVar = {**TableMetric.conventions, Cause.NOT_APPLICABLE: 0.0}
 
-    def counted(self, tables: Tables) -> float | Unscored:
+    def counted(self, tables: Tables) -> float | ScoreError:
         value = utilized(found(cells(tables["retrieved2answer"])), entailed(tables["response2answer"]))
         if value is None:
-            return Unscored(cause=Cause.NOT_APPLICABLE, message="no passage supports a claim of the reference")
+            return ScoreError(cause=Cause.NOT_APPLICABLE, message="no passage supports a claim of the reference")
         return value
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.metrics.noise_sensitivity import Mode, noise_parts, relevant_passages, share_noise
+from assay.metrics._noise_sensitivity import Mode, noise_parts, relevant_passages, share_noise
 from assay.metrics.ragchecker.tables import TableMetric, Tables
 from assay.metrics.systems.base import Entry, Steps
 from assay.records import Direction

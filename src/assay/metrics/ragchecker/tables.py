@@ -35,7 +35,8 @@ from assay.metrics.shared_inquiries import (
     with_cells,
 )
 from assay.metrics.systems.base import SystemMetric
-from assay.records import Cell, Claim, Sample, Score, Span, SupportLabel, Unscored, Verdict
+from assay.metrics.systems.input_rules import TAKES_BLANK_PASSAGES
+from assay.records import Cell, Claim, Sample, Score, ScoreError, Span, SupportLabel, Verdict
 
 Table = Literal["answer2response", "response2answer", "retrieved2response", "retrieved2answer"]
 
@@ -131,6 +132,7 @@ class TableMetric(SystemMetric):
     tables: ClassVar[tuple[Table, ...]]
     claimed: ClassVar[tuple[Table, ...]]
     asks: ClassVar = (Claims, Support)
+    input_rules: ClassVar = TAKES_BLANK_PASSAGES  # passages without text are passages there
     conventions: ClassVar = {Cause.NO_CLAIMS: 0.0, Cause.NO_CONTEXT: 0.0}
 
     @property
@@ -140,12 +142,8 @@ class TableMetric(SystemMetric):
     async def score(self, sample: Sample, judge: Judge) -> Score:
         return await super().score(sample, STORED if stored(sample, self.tables) else judge)
 
-    def missing(self, sample: Sample) -> Unscored | None:
-        if stored(sample, self.tables):
-            return None
-        reason = super().missing(sample)
-        blank = reason is not None and reason.cause is Cause.NO_CONTEXT and sample.contexts
-        return None if blank and self.original else reason  # passages without text are passages there
+    def missing(self, sample: Sample) -> ScoreError | None:
+        return None if stored(sample, self.tables) else super().missing(sample)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         tables: Tables
@@ -158,15 +156,15 @@ class TableMetric(SystemMetric):
         for table in self.claimed:
             if not tables[table]:
                 field = READINGS[table].partition("/")[0]
-                return self.unscored(Cause.NO_CLAIMS, f"the {field} makes no checkable claim", texts=left)
+                return self.skip(Cause.NO_CLAIMS, f"the {field} makes no checkable claim", texts=left)
         if self.needs_passages and self._without_passages(tables):
-            return self.unscored(Cause.NO_CONTEXT, "nothing was retrieved", verdicts=evidence, texts=left)
+            return self.skip(Cause.NO_CONTEXT, "nothing was retrieved", verdicts=evidence, texts=left)
         value = self.counted(tables)
-        if isinstance(value, Unscored):
-            return self.unscored(value.cause, value.message, verdicts=evidence, texts=left)
+        if isinstance(value, ScoreError):
+            return self.skip(value.cause, value.message, verdicts=evidence, texts=left)
         return self.scored(value, verdicts=evidence, parts=self.parts(tables), texts=left)
 
-    def counted(self, tables: Tables) -> float | Unscored:
+    def counted(self, tables: Tables) -> float | ScoreError:
         """The value, from tables that have a claim each where `claimed` says so."""
         raise NotImplementedError
 

@@ -2,7 +2,7 @@
 
 One folder per system, and the folder is the registry: each file in it with a tuple `ENTRIES` adds the metrics that
 these describe. `"SYSTEM:NAME"` is the metric without what its system invents: a case that leaves nothing to measure
-is unscored. `"SYSTEM:NAME@original"` gives the numbers of the system to the letter; what it gives by convention is
+is skipped. `"SYSTEM:NAME@original"` gives the numbers of the system to the letter; what it gives by convention is
 marked so and counts in no mean.
 """
 
@@ -33,7 +33,7 @@ SYSTEMS: tuple[str, ...] = (
 )
 
 
-def entries(system: str) -> Mapping[str, Entry]:
+def system_entries(system: str) -> Mapping[str, Entry]:
     """List the metrics of a system, as its folder has them.
 
     Args:
@@ -63,7 +63,7 @@ def _read_folder(system: str) -> Mapping[str, Entry]:
 def names(system: str = "all") -> tuple[str, ...]:
     """The full names of the metrics of a system, or of all. Raises InputError for an unknown system."""
     wanted = SYSTEMS if system == "all" else (system,)
-    return tuple(f"{one}:{name}" for one in wanted for name in entries(one))
+    return tuple(f"{one}:{name}" for one in wanted for name in system_entries(one))
 
 
 def names_of(written: str) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ def names_of(written: str) -> tuple[str, ...]:
 
 def entry_of(system: str, name: str) -> Entry | None:
     """The metric that a system calls `name`, also by other names that it has for it; None where there is none."""
-    known = entries(system)
+    known = system_entries(system)
     return known.get(name) or spellings(known).get(name)
 
 
@@ -95,7 +95,7 @@ def named(name: str) -> SystemMetric:
     wanted, _, profile = (part.strip() for part in rest.partition("@"))
     entry = entry_of(system.strip(), wanted)
     if entry is None:
-        known = entries(system.strip())
+        known = system_entries(system.strip())
         near = difflib.get_close_matches(wanted.lower().replace("-", "_").replace(" ", "_"), known, n=3)
         hint = f"did you mean {' or '.join(repr(f'{system}:{match}') for match in near)}? " if near else ""
         raise InputError(f"metrics: there is no metric {name!r}; {hint}`assay metrics --system {system}` lists all")

@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Literal, TypeVar
 from assay.errors import Cause, InputError, JudgeFailure
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
-from assay.records import Record, Sample, Score
+from assay.metrics.systems.input_rules import InputRules
+from assay.records import Record, Sample, Score, ScoreError
 
 Profile = Literal["assay", "original"]
 ORIGINAL: Literal["original"] = "original"
@@ -27,11 +28,13 @@ class SystemMetric(Metric):
     """A metric of another system.
 
     name         "SYSTEM:NAME"
+    input_rules  what the original refuses, and what it measures all the same
     conventions  what the original gives for a cause for which assay gives no value; without an entry there is none
     profile      "assay": no number without a measurement. "original": the original's numbers, and where it gives one
                  without measuring, that one, marked by `Score.convention`
     """
 
+    input_rules: ClassVar[InputRules] = InputRules()
     conventions: ClassVar[Mapping[Cause, float]] = {}
 
     profile: Profile = field(default="assay", kw_only=True)
@@ -45,18 +48,24 @@ class SystemMetric(Metric):
     def label(self) -> str:
         return f"{self.name}@{ORIGINAL}" if self.original else self.name
 
+    def missing(self, sample: Sample) -> ScoreError | None:
+        if not self.original:
+            return super().missing(sample)
+        refused = self.input_rules.refusal(sample, self.needs, self.label)
+        return refused or super().missing(self.input_rules.filled(sample))
+
     async def score(self, sample: Sample, judge: Judge) -> Score:
         found = await super().score(sample, judge)
-        if not self.original or found.unscored is None or found.unscored.cause not in self.conventions:
+        if not self.original or found.error is None or found.error.cause not in self.conventions:
             return found
-        value = self.conventions[found.unscored.cause]
-        return replace(found, value=value, unscored=None, convention=found.unscored.message)
+        value = self.conventions[found.error.cause]
+        return replace(found, value=value, error=None, convention=found.error.message)
 
 
 def given(sample: Sample, metric: Metric, key: str, kind: type[T], default: T | None = None) -> T:
     """What a sample's metadata has under `key`, such as "reference_topics", for metrics that need more than texts.
 
-    Raises JudgeFailure(missing_input), which makes the score unscored, where it is not there and has no default, and
+    Raises JudgeFailure(missing_input), which makes the score skipped, where it is not there and has no default, and
     where it is of another kind.
     """
     value: Any = sample.metadata.get(key, default)
@@ -107,7 +116,7 @@ class Entry:
     compared  the package and version whose numbers ours are held to ("ragas 0.4.3"), or why there is none to compare
               with ("published formula: ...")
     family    the name that several systems give to their own formulas: "faithfulness", "context precision", ...
-    empty     what the original gives where nothing can be measured, in words; ours is unscored
+    empty     what the original gives where nothing can be measured, in words; ours is skipped
     also      other names of the same there: "LLMContextPrecisionWithReference"
     ordered   whether the order of the passages matters
     example   fields of a row that it needs in a form of its own, with values that it takes: {"answer": "id,year"}

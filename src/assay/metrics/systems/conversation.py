@@ -58,7 +58,7 @@ def messages_of(sample: Sample) -> tuple[Message, ...]:
 
 
 def conversation(sample: Sample, metric: Metric) -> tuple[Message, ...]:
-    """The same. Raises JudgeFailure(missing_input), which makes the score unscored, where there is none."""
+    """The same. Raises JudgeFailure(missing_input), which makes the score skipped, where there is none."""
     messages = messages_of(sample)
     if not any(message.role == "assistant" for message in messages):
         raise JudgeFailure(Cause.MISSING_INPUT, f"{metric.label} needs 'messages' in which an assistant speaks")

@@ -40,7 +40,7 @@ class AbsoluteError(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         error = absolute_error(self._number(sample, "score"), self._number(sample, "expected_score"))
         if not error <= self.high:
-            return self.unscored(Cause.NOT_APPLICABLE, f"the error {error:g} is above {self.high:g}; give `high`")
+            return self.skip(Cause.NOT_APPLICABLE, f"the error {error:g} is above {self.high:g}; give `high`")
         return self.scored(error)
 
     def _number(self, sample: Sample, key: str) -> float:

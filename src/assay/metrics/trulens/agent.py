@@ -11,24 +11,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from assay.metrics.base import Metric
 from assay.metrics.systems.base import given
 from assay.metrics.systems.conversation import transcript
 from assay.metrics.trulens.judged import Judged, Material, entry
 from assay.records import Sample
 
 
-@dataclass(frozen=True, kw_only=True)
-class OfTrace(Judged):
-    """A rating of the way that an agent took."""
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The way that an agent took."""
 
+    columns: ClassVar[tuple[str, ...]] = ()
     may_read: ClassVar[tuple[str, ...]] = ("trace",)
 
-    def material(self, sample: Sample) -> Material:
-        return (("TRACE", transcript(sample.messages) or given(sample, self, "trace", str)),)
+    def material(self, sample: Sample, metric: Metric) -> Material:
+        return (("TRACE", transcript(sample.messages) or given(sample, metric, "trace", str)),)
 
 
-def _of_trace(name: str, question: str, lowest: str, highest: str) -> OfTrace:
-    return OfTrace(name=f"trulens:{name}", question=question, lowest=lowest, highest=highest)
+def _of_trace(name: str, question: str, lowest: str, highest: str) -> Judged:
+    return Judged(name=f"trulens:{name}", question=question, lowest=lowest, highest=highest, shows=Trace())
 
 
 TRACES = (

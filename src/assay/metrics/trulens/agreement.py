@@ -18,7 +18,7 @@ from typing import ClassVar
 from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Extraction, Rating
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import material_of
+from assay.metrics._aspect_critique import material_of
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.trulens.scale import Scaled
 from assay.records import Sample, Score

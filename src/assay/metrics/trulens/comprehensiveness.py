@@ -17,7 +17,7 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Classification, Extraction
 from assay.judges.protocol import Judge
-from assay.metrics.summarization_score import text_of
+from assay.metrics._summarization_score import text_of
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.trulens.context_relevance import mean
 from assay.metrics.trulens.scale import Scaled
@@ -41,7 +41,7 @@ class Comprehensiveness(Scaled):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         points = await judge.find(Extraction("key points", TASK, (("SOURCE", text_of(sample)),), 0, sample.spoken))
         if not points:
-            return self.unscored(Cause.NO_CLAIMS, "the source has no key points")
+            return self.skip(Cause.NO_CLAIMS, "the source has no key points")
         summary = (("SUMMARY", sample.answer or ""),)
         choices = self.choices(LOWEST, HIGHEST)
         verdicts = await judge.find(Classification("inclusion", QUESTION, points, choices, summary, 0, sample.spoken))

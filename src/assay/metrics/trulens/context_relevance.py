@@ -42,7 +42,7 @@ class ContextRelevance(Scaled):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         if not sample.passages:
-            return self.unscored(Cause.NO_CONTEXT, "nothing was retrieved")
+            return self.skip(Cause.NO_CONTEXT, "nothing was retrieved")
         scale, question = self.levels(LOWEST, HIGHEST), ("QUESTION", sample.question or "")
         ratings = await ask(
             judge,

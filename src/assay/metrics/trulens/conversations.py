@@ -11,62 +11,65 @@ and without it the judge infers what the user wants.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from assay.errors import Cause, JudgeFailure
+from assay.metrics.base import Metric
 from assay.metrics.systems.base import given
 from assay.metrics.systems.conversation import conversation, transcript_section
 from assay.metrics.trulens.judged import Judged, Material, entry
 from assay.records import Sample
 
 
-@dataclass(frozen=True, kw_only=True)
-class OfConversation(Judged):
-    """A rating of the conversation."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """The conversation of a sample; with its `topics`, which it needs then, or with the user's `goal`, if known."""
 
-    def material(self, sample: Sample) -> Material:
-        return (transcript_section(conversation(sample, self)),)
+    topics: bool = False
+    goal: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ("reference_topics",) if self.topics else ()
+
+    @property
+    def may_read(self) -> tuple[str, ...]:
+        return ("reference_goal",) if self.goal else ()
+
+    def material(self, sample: Sample, metric: Metric) -> Material:
+        beside = _topics(sample, metric) if self.topics else _goal(sample, metric) if self.goal else ()
+        return (transcript_section(conversation(sample, metric)), *beside)
 
 
-@dataclass(frozen=True, kw_only=True)
-class TopicAdherence(OfConversation):
-    """A rating of the conversation by a list of topics."""
-
-    columns: ClassVar[tuple[str, ...]] = ("reference_topics",)
-
-    def material(self, sample: Sample) -> Material:
-        topics = given(sample, self, "reference_topics", list)
-        if not topics:
-            raise JudgeFailure(Cause.MISSING_INPUT, f"{self.label} needs metadata['reference_topics'], which is empty")
-        return (*super().material(sample), ("TOPICS", "\n".join(map(str, topics))))
+def _topics(sample: Sample, metric: Metric) -> Material:
+    topics = given(sample, metric, "reference_topics", list)
+    if not topics:
+        raise JudgeFailure(Cause.MISSING_INPUT, f"{metric.label} needs metadata['reference_topics'], which is empty")
+    return (("TOPICS", "\n".join(map(str, topics))),)
 
 
-@dataclass(frozen=True, kw_only=True)
-class AgentGoalAccuracy(OfConversation):
-    """A rating of the conversation by a goal, where one is given."""
-
-    may_read: ClassVar[tuple[str, ...]] = ("reference_goal",)
-
-    def material(self, sample: Sample) -> Material:
-        goal = given(sample, self, "reference_goal", str, "")
-        return (*super().material(sample), *((("GOAL", goal),) if goal.strip() else ()))
+def _goal(sample: Sample, metric: Metric) -> Material:
+    goal = given(sample, metric, "reference_goal", str, "")
+    return (("GOAL", goal),) if goal.strip() else ()
 
 
 CONVERSATIONS = (
-    OfConversation(
+    Judged(
         name="trulens:conversation_helpfulness",
+        shows=Conversation(),
         question="How helpful is the assistant over all turns of the CONVERSATION?",
         lowest="it is of no help, or misleads",
         highest="it is clear and thorough, and meets every need of the user",
     ),
-    TopicAdherence(
+    Judged(
         name="trulens:topic_adherence",
+        shows=Conversation(topics=True),
         question="How closely does the CONVERSATION keep to the TOPICS?",
         lowest="it is wholly off these topics",
         highest="it keeps to them throughout",
     ),
-    OfConversation(
+    Judged(
         name="trulens:coherence_across_turns",
+        shows=Conversation(),
         question="How coherent is the CONVERSATION over its turns: does it keep what was said before, without "
         "contradictions?",
         lowest="it contradicts itself gravely, or jumps",
@@ -74,8 +77,9 @@ CONVERSATIONS = (
     ),
 )
 
-GOAL = AgentGoalAccuracy(
+GOAL = Judged(
     name="trulens:agent_goal_accuracy",
+    shows=Conversation(goal=True),
     question="Did the assistant reach the user's goal in the CONVERSATION? It is the GOAL where one is given; else "
     "infer it from what the user says.",
     lowest="it did not, or not wholly",

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 from assay.errors import Cause
 from assay.inquiries import Classification, Criterion, Inquiry
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import material_of
+from assay.metrics._aspect_critique import material_of
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.trulens.context_relevance import mean
 from assay.metrics.trulens.scale import Scaled, normalized
@@ -69,7 +69,7 @@ class Groundedness(Scaled):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         sentences = sentences_of(sample.answer or "", sample.spoken)
         if not sentences:
-            return self.unscored(Cause.NO_CLAIMS, "the answer has no sentence that says something")
+            return self.skip(Cause.NO_CLAIMS, "the answer has no sentence that says something")
         found = await judge.find(self._sorting(sentences, sample))
         verdicts = tuple(replace(one, claim=claim) for one, claim in zip(found, sentences, strict=True))
         labels = [verdict.label for verdict in verdicts]
@@ -78,7 +78,7 @@ class Groundedness(Scaled):
         value = groundedness(labels, grades(self.min_score_val, self.max_score_val, abstention))
         evidence = {"answer_sentences/contexts": verdicts}
         if value is None:
-            return self.unscored(Cause.NO_CLAIMS, "no sentence of the answer says something", verdicts=evidence)
+            return self.skip(Cause.NO_CLAIMS, "no sentence of the answer says something", verdicts=evidence)
         if answerable is not None:
             evidence["question/contexts"] = (answerable,)
         counted = {label: float(labels.count(label)) for label in (ABSTENTION, TRIVIAL)}

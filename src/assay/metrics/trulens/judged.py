@@ -8,15 +8,32 @@ Range 0 to 1. What is asked, what the ends of the scale mean, and which end is g
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from assay.inquiries import Rating
 from assay.judges.protocol import Judge
-from assay.metrics.aspect_critique import Field, material_of
+from assay.metrics._aspect_critique import Field, material_of
+from assay.metrics.base import Metric
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.trulens.scale import Scaled
 from assay.records import Direction, Sample, Score
 
 Material = tuple[tuple[str, str], ...]
+
+
+class Shown(Protocol):
+    """What the judge sees of a sample that has more than texts: its conversation, an agent's trace."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the row that it needs."""
+
+    @property
+    def may_read(self) -> tuple[str, ...]:
+        """Columns of the row that it reads where they are there."""
+
+    def material(self, sample: Sample, metric: Metric) -> Material:
+        """Give the texts with their titles; raise JudgeFailure where one is missing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +43,7 @@ class Judged(Scaled):
     question         what is asked of them
     lowest, highest  what the ends of the scale mean
     reads            the sample's texts that the judge sees, all of which are needed
+    shows            what the judge sees in the place of these
     """
 
     asks = (Rating,)
@@ -35,20 +53,25 @@ class Judged(Scaled):
     lowest: str
     highest: str
     reads: tuple[Field, ...] = ()
+    shows: Shown | None = None
     direction: Direction = field(default="higher")  # type: ignore[misc]
 
     @property
     def needs(self) -> tuple[str, ...]:  # type: ignore[override]  # what it reads
         return self.reads
 
+    @property
+    def columns(self) -> tuple[str, ...]:  # type: ignore[override]  # what it shows needs them
+        return self.shows.columns if self.shows else ()
+
+    @property
+    def may_read(self) -> tuple[str, ...]:  # type: ignore[override]  # what it shows may need them
+        return self.shows.may_read if self.shows else ()
+
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        material = self.material(sample)
+        material = self.shows.material(sample, self) if self.shows else material_of(sample, self.reads)
         scale = self.levels(self.lowest, self.highest)
         return self.rated(await judge.find(Rating(self.question, scale, material, 0, sample.spoken)))
-
-    def material(self, sample: Sample) -> Material:
-        """The texts that the judge sees, with their titles. May raise JudgeFailure."""
-        return material_of(sample, self.reads)
 
 
 def entry(made: Judged, *, family: str, unit: str, against: str, source: str = "", cot: bool = True) -> Entry:

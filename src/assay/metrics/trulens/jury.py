@@ -37,7 +37,7 @@ from assay.judges.protocol import METER, Around, Judge
 from assay.metrics.base import Metric
 from assay.metrics.shared_inquiries import gather
 from assay.metrics.systems.base import at_least
-from assay.records import Direction, Sample, Score, Unscored
+from assay.records import Direction, Sample, Score, ScoreError
 
 F = TypeVar("F")
 
@@ -135,7 +135,7 @@ class Jury(Metric):
     def consults(self) -> bool:
         return self.metric.consults and not self.judges
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         return self.metric.missing(sample)
 
     def cannot(self, judge: Judge, language: str = "en") -> JudgeFailure | None:
@@ -153,10 +153,10 @@ class Jury(Metric):
         verdicts = {f"{key} ({n})": found for n, one in enumerate(scores, 1) for key, found in one.verdicts.items()}
         measured = {n: score.value for n, score in enumerate(scores) if score.measured and score.value is not None}
         if not measured:
-            reason = next((score.unscored for score in scores if score.unscored is not None), None)
+            reason = next((score.error for score in scores if score.error is not None), None)
             if reason is None:  # all by convention
                 return replace(scores[0], metric=self.label)
-            return self.unscored(reason.cause, f"no judge gave a score: {reason.message}", verdicts=verdicts)
+            return self.skip(reason.cause, f"no judge gave a score: {reason.message}", verdicts=verdicts)
         values = list(measured.values())
         return self.scored(
             self.together(measured),

@@ -31,7 +31,7 @@ class LanguageMatch(SystemMetric):
         found = {name: language_of(getattr(sample, name)) for name in self.needs}
         doubtful = [name for name, language in found.items() if language is None]
         if doubtful:
-            return self.unscored(Cause.NOT_APPLICABLE, f"the language of the {' and the '.join(doubtful)} is in doubt")
+            return self.skip(Cause.NOT_APPLICABLE, f"the language of the {' and the '.join(doubtful)} is in doubt")
         languages = tuple(str(language) for language in found.values())
         return self.scored(float(len(set(languages)) == 1), texts={"languages": languages})
 

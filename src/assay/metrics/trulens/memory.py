@@ -54,7 +54,7 @@ class _Memory(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         expected = [str(one) for one in given(sample, self, "expected_memories", list)]
         if not expected:
-            return self.unscored(Cause.NOT_APPLICABLE, "no memory is expected")
+            return self.skip(Cause.NOT_APPLICABLE, "no memory is expected")
         return self.scored(self.value(expected, sample.passages))
 
     @abstractmethod

@@ -101,7 +101,7 @@ class ConversationRepetition(SystemMetric):
         said = [message.content for message in messages_of(sample) if message.role == "assistant"]
         replies = [reply for reply in said if reply]
         if not replies:
-            return self.unscored(Cause.MISSING_INPUT, f"{self.label} needs 'messages' in which an assistant speaks")
+            return self.skip(Cause.MISSING_INPUT, f"{self.label} needs 'messages' in which an assistant speaks")
         words = [words_of(reply) for reply in replies]
         before = [[], *words[:-1]]
         found = [self.of_reply(*one) for one in zip(replies, words, before, strict=True)]

@@ -81,14 +81,14 @@ class Retrieval(SystemMetric):
         for context in sample.reference_contexts or ():
             expected.setdefault(self._key(context), 1.0 if context.score is None else context.score)
         if not expected:
-            return self.unscored(Cause.MISSING_INPUT, "no chunk is expected: 'reference_contexts' is empty")
+            return self.skip(Cause.MISSING_INPUT, "no chunk is expected: 'reference_contexts' is empty")
         scores = [context.score for context in contexts if context.score is not None]
         if self.by_score and len(scores) < len(contexts):
-            return self.unscored(Cause.MISSING_INPUT, f"{self.label}: by_score needs a score of each context")
+            return self.skip(Cause.MISSING_INPUT, f"{self.label}: by_score needs a score of each context")
         keys = [self._key(context) for context in contexts]
         value = self.value(keys, expected, scores if self.by_score else [])
         if value is None:
-            return self.unscored(Cause.NO_CONTEXT, "nothing was retrieved, or nothing can be gained")
+            return self.skip(Cause.NO_CONTEXT, "nothing was retrieved, or nothing can be gained")
         return self.scored(value, parts={"retrieved": float(len(keys)), "expected": float(len(expected))})
 
     @abstractmethod

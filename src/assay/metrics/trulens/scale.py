@@ -9,10 +9,12 @@ reply without such a number is -1 there, which no mean counts; here it is a fail
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from assay.errors import InputError
 from assay.inquiries import RatingResult
 from assay.metrics.systems.base import SystemMetric
+from assay.metrics.systems.input_rules import TAKES_NO_PASSAGES
 from assay.records import Score
 
 SCALES = ((0, 3), (0, 10), (0, 1))
@@ -39,6 +41,9 @@ def _between(level: int, low: int, high: int) -> str:
 class Scaled(SystemMetric):
     """A metric whose judge rates on a scale."""
 
+    #: the judge is asked about no passages too
+    input_rules: ClassVar = TAKES_NO_PASSAGES
+
     min_score_val: int = 0
     max_score_val: int = 3
 
@@ -47,10 +52,6 @@ class Scaled(SystemMetric):
             known = ", ".join(f"{low} to {high}" for low, high in SCALES)
             given = f"{self.min_score_val!r} to {self.max_score_val!r}"
             raise InputError(f"{self.name}: min_score_val, max_score_val: expected {known}; found {given}")
-
-    @property
-    def needs_passages(self) -> bool:  # type: ignore[override]  # there the judge is asked about no passages too
-        return not self.original
 
     def levels(self, lowest: str, highest: str) -> tuple[tuple[int, str], ...]:
         """The levels of this scale."""

@@ -1,9 +1,8 @@
-"""The rows of a report as they lie in its file: pieces of some 500 rows, JSON, gzip, base64.
+"""The rows of a report as they lie in its file: blocks of some 500 rows, JSON, gzip, base64.
 
-Each piece has two parts: `index`, columns of what the table shows, filters and sorts, and `body`, the rest of its rows:
-first for each the passages that no row before it has, and the texts that none of the piece before it has; then their
-sides (`packed_row`). What an answer took from a passage stands near it, and so takes next to no room. The browser reads
-every index when it opens the file, then the answers to search in; bodies again when a row is opened.
+Each block has two parts: `index`, columns of what the table shows, filters and sorts, and `body`, the sides of its rows
+(`packed_row`) with their passages, each once. The browser reads every index when it opens the file, then the answers to
+search in; bodies again when a row is opened.
 """
 
 from __future__ import annotations
@@ -12,13 +11,12 @@ import base64
 import gzip
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assay.evaluation.groups import NONE, value_in
 from assay.records.phrases import shortened
 from assay.report.html.packed_row import SharedValues, rounded, side_of
-from assay.report.text_interning import Texts
 
 if TYPE_CHECKING:
     from assay.records import Score, ScoredSample
@@ -33,40 +31,34 @@ _TITLE = 200  # characters of an answer that stand for a question where there is
 
 @dataclass(frozen=True, slots=True)
 class PackedPart:
-    """Some rows, each part as base64 of gzipped JSON. `first` row and `passage` are the numbers that it begins at."""
+    """Some rows, each part as base64 of gzipped JSON. `first` is the place of the first row."""
 
     first: int
-    passage: int
     index: str
     body: str
 
 
 def pieces_of(report: Report) -> Iterator[PackedPart]:
     """All rows of a report in their order."""
-    kept = SharedValues()
-    rows, first = _Rows(report, kept), 0
+    rows, first = _Rows(report, SharedValues()), 0
     for row in report.result.numbered():
         rows.take(row)
         if rows.full:
             yield rows.piece(first)
-            rows, first = _Rows(report, replace(kept, texts=Texts())), first + rows.count
+            rows, first = _Rows(report, SharedValues(pictures=rows.kept.pictures)), first + rows.count
     if rows.count:
         yield rows.piece(first)
 
 
 @dataclass(slots=True)
 class _Rows:
-    """The rows of one piece."""
+    """The rows of one block."""
 
     report: Report
     kept: SharedValues
     columns: dict[str, list[Any]] = field(default_factory=dict)
-    said: list[list[list[str]]] = field(default_factory=list)
-    sides: list[list[Any]] = field(default_factory=list)
-    passage: int = 0
-
-    def __post_init__(self) -> None:
-        self.passage, self.kept.passages.size = self.kept.passages.count, 0
+    sides: list[str] = field(default_factory=list)
+    size: int = 0
 
     @property
     def count(self) -> int:
@@ -74,7 +66,7 @@ class _Rows:
 
     @property
     def full(self) -> bool:
-        return self.count >= ROWS or self.kept.texts.size + self.kept.passages.size >= FULL
+        return self.count >= ROWS or self.size + self.kept.passages.size >= FULL
 
     def take(self, row: Row) -> None:
         report, sample, scores = self.report, row.scored.sample, row.scored.scores
@@ -96,8 +88,8 @@ class _Rows:
         for name, value in found.items():
             self.columns.setdefault(name, []).append(value)
         sides = [row.scored] if before is None else [row.scored, before]
-        self.sides.append([side_of(one, sample, report.metrics, self.kept) for one in sides])
-        self.said.append([self.kept.passages.take(), self.kept.texts.take()])
+        self.sides.append(_json([side_of(one, sample, report.metrics, self.kept) for one in sides]))
+        self.size += len(self.sides[-1])
 
     def _before(self, number: int) -> ScoredSample | None:
         """The same row of the baseline."""
@@ -107,7 +99,8 @@ class _Rows:
         return baseline.store.get_row(baseline.run, f"row:{other}").scored
 
     def piece(self, first: int) -> PackedPart:
-        return PackedPart(first, self.passage, packed(self.columns), packed([self.said, self.sides]))
+        body = f'{{"passages":{_json(self.kept.passages.texts)},"rows":[{",".join(self.sides)}]}}'
+        return PackedPart(first, packed(_json(self.columns)), packed(body))
 
 
 def value_of(scores: Mapping[str, Score], metric: str) -> tuple[float | None, str | None]:
@@ -118,7 +111,10 @@ def value_of(scores: Mapping[str, Score], metric: str) -> tuple[float | None, st
     return (rounded(score.value), None) if score.measured else (None, score.why_unmeasured)
 
 
-def packed(value: Any) -> str:
-    """JSON, gzipped, in base64; the same for the same value."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def packed(text: str) -> str:
+    """A text, gzipped, in base64; the same for the same text."""
     return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 9, mtime=0)).decode("ascii")

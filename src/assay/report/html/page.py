@@ -117,7 +117,6 @@ def _meta(report: Report, pieces: list[Any]) -> dict[str, Any]:
         "causes": report.causes is not None and report.causes.failed > 0,
         "count": result.rows,
         "rows": [piece.first for piece in pieces],
-        "passages": [piece.passage for piece in pieces],
     }  # fmt: skip
 
 
@@ -169,6 +168,6 @@ def _cost(result: Result) -> dict[str, Any]:
         "judge": result.judge,
         "calls": f"{usage.calls:,}",
         **{name: "unknown" if count is None else f"{count:,}" for name, count in counts.items()},
-        "reused": f"{result.reused:,}",
+        "cache_hits": f"{result.cache_hits:,}",
         "seconds": f"{result.seconds:,.1f}",
     }

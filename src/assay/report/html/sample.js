@@ -14,7 +14,7 @@ async function openSample(place, metric) {
 
 // The first metric that has verdicts on claims, else the first with any value.
 function mostTelling(side) {
-  const found = METRICS.findIndex((_, n) => (side.s[n]?.[2] ?? []).some((reading) => side.v[reading][1].some((verdict) => verdict[3])));
+  const found = METRICS.findIndex((_, n) => (side.scores[n]?.readings ?? []).some((reading) => side.readings[reading].verdicts.some((verdict) => verdict.subject)));
   return Math.max(0, found);
 }
 
@@ -38,13 +38,13 @@ function step(by) {
 }
 
 function bodyOf(row, metric) {
-  const { place, sides, text } = row;
+  const { place, sides } = row;
   const cause = columns.cause[place];
   const sideOf = (side, n) => sidePart(row, side, metric, n);
-  const history = sides[0].h.map(([question, answer]) => el("div", { class: "block" }, el("p", { class: "text soft" }, text(question)), el("p", { class: "text" }, text(answer))));
+  const history = sides[0].history.map(({ question, answer }) => el("div", { class: "block" }, el("p", { class: "text soft" }, question), el("p", { class: "text" }, answer)));
   return el("div", { class: "body" },
     el("p", { class: "text", dir: "auto" }, el("b", {}, columns.question[place] ?? "no question")),
-    text(sides[0].m) === null ? null : el("p", { class: "soft data" }, text(sides[0].m)),
+    sides[0].metadata === null ? null : el("p", { class: "soft data" }, sides[0].metadata),
     history.length ? el("details", {}, el("summary", {}, `${history.length} earlier turns`), history) : null,
     cause ? el("p", {}, el("b", {}, `${words(cause[0])}: `), data(cause[1])) : null,
     el("div", { class: "chips", role: "group", "aria-label": "Metric" }, METRICS.map((_, n) => chip(row, n, metric))),
@@ -52,22 +52,21 @@ function bodyOf(row, metric) {
 }
 
 function chip({ place, sides }, n, metric) {
-  const score = sides[0].s[n], was = sides[1]?.s[n];
-  const value = score?.[0] ?? columns[`v${n}`][place], before = was?.[0] ?? null;
+  const score = sides[0].scores[n], was = sides[1]?.scores[n];
+  const value = score?.value ?? columns[`v${n}`][place], before = was?.value ?? null;
   const said = value === null ? "not scored" : number(value);
   const change = before === null || value === before ? "" : ` (was ${number(before)})`;
   return el("button", { type: "button", "aria-pressed": String(n === metric), onclick: () => { openSample(place, n); } }, data(METRICS[n].name), ` ${said}${change}`);
 }
 
 function sidePart(row, side, metric, which) {
-  const { place, text } = row;
-  const score = side.s[metric];
-  const readings = (score?.[2] ?? []).map((n) => side.v[n]);
+  const score = side.scores[metric];
+  const readings = (score?.readings ?? []).map((n) => side.readings[n]);
   const pieces = new Map(); // place of a text -> what is marked in it
   const mark = (where, piece) => { if (!pieces.has(where)) pieces.set(where, []); pieces.get(where).push(piece); };
   const lists = readings.map((reading, r) => readingPart(row, side, reading, { metric, which, r, mark }));
   const block = (title, body, attributes = {}) => [el("h3", {}, title), el("div", { class: "block", ...attributes }, body)];
-  const answer = text(side.a), reference = text(side.r);
+  const { answer, reference } = side;
   const part = el("div", { class: row.sides.length > 1 ? "side" : "side alone", "data-side": which },
     el("div", {},
       row.sides.length > 1 ? el("h3", { class: "of" }, which ? "baseline: " : "this run: ", data(which ? meta.baseline : meta.run)) : null,
@@ -81,52 +80,50 @@ function sidePart(row, side, metric, which) {
   return part;
 }
 
-function scorePart({ place, text }, side, score, lists, { metric, which }) {
-  const [, formula, , parts = {}, gap = 0, more = []] = score;
+function scorePart({ place }, side, score, lists, { metric, which }) {
+  const { formula = "", parts = {}, gap = null, texts = {} } = score;
   const rest = Object.entries(parts).map(([name, value]) => `${words(name)} ${value === null ? "–" : Number(value.toFixed(4))}`);
   const mine = which === 0 ? chooser({ id: columns.id[place], row: columns.number[place], metric: METRICS[metric].name }, "", SAMPLE_CHOICES) : null;
   return [
-    gap ? el("p", { class: "formula" }, el("span", { class: "tag not_mentioned" }, words(text(gap[0]))), text(gap[1])) : el("p", { class: "formula" }, text(formula)),
-    gap && text(gap[2]) !== null ? el("details", {}, el("summary", {}, "the judge's reply"), el("p", { class: "text block" }, text(gap[2]))) : null,
+    gap ? el("p", { class: "formula" }, el("span", { class: "tag not_mentioned" }, words(gap.cause)), gap.message) : el("p", { class: "formula" }, formula),
+    gap?.reply ? el("details", {}, el("summary", {}, "the judge's reply"), el("p", { class: "text block" }, gap.reply)) : null,
     rest.length && !gap ? el("p", { class: "soft" }, rest.join(" · ")) : null,
     mine ? el("p", {}, mine, el("span", { class: "mine" }, " of the whole sample")) : null,
     lists,
-    more.map(([name, said]) => el("p", { class: "soft data" }, `${words(text(name))}: ${said.map((one) => text(one)).join("; ") || "–"}`)),
+    Object.entries(texts).map(([name, said]) => el("p", { class: "soft data" }, `${words(name)}: ${said.join("; ") || "–"}`)),
   ];
 }
 
 const AGAINST = { contexts: "the passages", conversation: "the passages of all turns", tools: "what tools gave back", answer: "the answer", reference: "the reference" };
 
-function readingPart(row, side, [name, verdicts], { metric, which, r, mark }) {
-  const { place, text } = row;
-  const reading = text(name);
+function readingPart(row, side, { name: reading, verdicts }, { metric, which, r, mark }) {
+  const { place } = row;
   const [of, against] = reading.split("/");
-  const items = verdicts.map(([label, probability = null, reason = -1, subject = 0, quotes = [], unlocated = 0, cells = "", parts = []], n) => {
-    const key = `${which}-${r}-${n}`, said = text(label);
+  const items = verdicts.map(({ label: said, probability = null, reason = null, subject = null, quotes = [], unlocated = 0, cells = "", unsupported = [] }, n) => {
+    const key = `${which}-${r}-${n}`;
     const one = { id: columns.id[place], row: columns.number[place], metric: METRICS[metric].name, reading };
     let about = null;
-    if (subject && subject[0] === "c") {
-      const at = of === "reference" ? -2 : -1;
-      const source = at === -2 ? text(side.r) : text(side.a);
+    if (subject?.claim) {
+      const { place: at, start, end, text } = subject;
       one.index = n + 1;
-      about = one.claim = subject.length > 3 ? text(subject[3]) : source.slice(subject[1], subject[2]);
-      mark(at, { start: subject[1], end: subject[2], key, label: said, claim: true });
-      if (subject.length === 3) for (const [start, end] of pairs(parts)) mark(at, { start: subject[1] + start, end: subject[1] + end, key, label: said, claim: true, wrong: true });
-    } else if (subject && subject[0] === "u") {
-      const whole = textAt(row, side, subject[1]);
-      const covers = subject.length === 2;
-      about = covers ? titleOf(side, subject[1]) : whole.slice(subject[2], subject[3]);
-      if (covers) one.passage = subject[1] + 1;
+      about = one.claim = text ?? textAt(row, side, at).slice(start, end);
+      if (at !== undefined) mark(at, { start, end, key, label: said, claim: true });
+      if (text === undefined) for (const [from, to] of unsupported) mark(at, { start: start + from, end: start + to, key, label: said, claim: true, wrong: true });
+    } else if (subject) {
+      const { place: at, start, end } = subject;
+      const covers = start === undefined;
+      about = covers ? titleOf(side, at) : textAt(row, side, at).slice(start, end);
+      if (covers) one.passage = at + 1;
       else { one.index = n + 1; one.sentence = about; }
-      if (said === "useful" && !covers) mark(subject[1], { start: subject[2], end: subject[3], key, label: said });
-    } else if (subject) { one.index = n + 1; about = one.claim = text(subject[1]); }
+      if (said === "useful" && !covers) mark(at, { start, end, key, label: said });
+    }
     if (about === null) one.index = n + 1;
     const links = quotes.map((quote) => quotePart(row, side, quote, key, mark));
     return el("li", { "data-key": key, tabindex: -1 },
-      el("span", { class: `tag ${said}` }, words(said)), about === null ? null : one.claim === about ? claimPart(about, pairs(parts)) : data(brief(about, CLAIMED)),
+      el("span", { class: `tag ${said}` }, words(said)), about === null ? null : one.claim === about ? claimPart(about, unsupported) : data(brief(about, CLAIMED)),
       probability === null ? null : el("span", { class: "soft" }, ` ${chanceIn(said, probability)}`),
       cells.length > 1 ? el("span", { class: "soft" }, ` · ${cellsIn(cells)}`) : null,
-      text(reason) === null ? null : el("p", { class: "reason data" }, text(reason)),
+      reason === null ? null : el("p", { class: "reason data" }, reason),
       links.length ? el("p", { class: "quotes" }, links.flatMap((link, k) => (k ? [" · ", link] : [link]))) : null,
       unlocated ? el("p", { class: "soft" }, `${unlocated} quoted that stand in no passage`) : null,
       which === 0 ? chooser(one, said) : null);
@@ -146,7 +143,6 @@ function claimPart(claim, parts) {
   const ends = [0, ...parts.flat(), claim.length];
   return el("bdi", {}, ends.slice(1).map((end, n) => (n % 2 ? el("b", { class: "wrong" }, claim.slice(ends[n], end)) : claim.slice(ends[n], end))));
 }
-const pairs = (flat) => flat.flatMap((start, n) => (n % 2 ? [] : [[start, flat[n + 1]]]));
 
 // The probability is that of the favourable label, which is named where it is another.
 function chanceIn(label, probability) {
@@ -162,46 +158,40 @@ function cellsIn(cells) {
 }
 
 function quotePart(row, side, quote, key, mark) {
-  if (quote.length === 1) return el("q", {}, row.text(quote[0]));
-  if (quote.length > 3) {
-    const [said, at, ...box] = quote;
-    mark(at, { box, key });
-    return el("button", { type: "button", "data-goto": at, "data-for": key }, `“${brief(row.text(said), QUOTED)}” `, el("small", {}, titleOf(side, at)));
-  }
-  const [place, start, end] = quote;
-  mark(place, { start, end, key });
-  return el("button", { type: "button", "data-goto": place, "data-for": key }, `“${brief(textAt(row, side, place).slice(start, end), QUOTED)}” `, el("small", {}, titleOf(side, place)));
+  const { place, start, end, box, text } = quote;
+  if (place === undefined) return el("q", {}, text);
+  mark(place, box ? { box, key } : { start, end, key });
+  const said = text ?? textAt(row, side, place).slice(start, end);
+  return el("button", { type: "button", "data-goto": place, "data-for": key }, `“${brief(said, QUOTED)}” `, el("small", {}, titleOf(side, place)));
 }
 
 function textAt(row, side, place) {
-  if (place < 0) return row.text(place === -1 ? side.a : side.r) ?? "";
-  return row.passages.get(passageAt(side, place)) ?? "";
+  if (place < 0) return (place === -1 ? side.answer : side.reference) ?? "";
+  const own = side.contexts?.length ?? 0, earlier = side.earlier.length;
+  const passage = place < own ? side.contexts[place].passage : place < own + earlier ? side.earlier[place - own] : side.tools[place - own - earlier];
+  return row.passages[passage] ?? "";
 }
-function passageAt(side, place) {
-  const own = side.c?.length ?? 0;
-  return place < own ? side.c[place][0] : place < own + side.e.length ? side.e[place - own] : side.t[place - own - side.e.length];
-}
+const passagesOf = (side) => [...(side.contexts ?? []), ...[...side.earlier, ...side.tools].map((passage) => ({ passage }))];
 
 function titleOf(side, place) {
   if (place < 0) return place === -1 ? "answer" : "reference";
-  const own = (side.c ?? []).length;
+  const own = (side.contexts ?? []).length, earlier = side.earlier.length;
   if (place < own) return `passage ${place + 1}`;
-  return place < own + side.e.length ? `earlier turns, passage ${place - own + 1}` : `tool output ${place - own - side.e.length + 1}`;
+  return place < own + earlier ? `earlier turns, passage ${place - own + 1}` : `tool output ${place - own - earlier + 1}`;
 }
 
 function passagesPart(row, side, pieces) {
-  const { text } = row;
-  const all = [...(side.c ?? []), ...side.e.map((n) => [n]), ...side.t.map((n) => [n])];
-  if (side.c === null && !all.length) return [el("h3", {}, "Passages"), el("p", { class: "soft" }, "It is not known what was retrieved.")];
-  const cards = all.map(([passage, id = -1, score = null, inPrompt = null, image = -1, note = -1, drawn = -1], place) => el("div", { class: "block passage", "data-place": place },
+  const all = passagesOf(side);
+  if (side.contexts === null && !all.length) return [el("h3", {}, "Passages"), el("p", { class: "soft" }, "It is not known what was retrieved.")];
+  const cards = all.map(({ passage, id, score, in_prompt: inPrompt, image, metadata, shown: drawn }, place) => el("div", { class: "block passage", "data-place": place },
     el("header", {}, el("b", {}, titleOf(side, place)),
-      id === -1 ? null : data(text(id)),
+      id === undefined ? null : data(id),
       typeof score === "number" ? `retriever's score ${Number(score.toPrecision(4))}` : null,
       inPrompt === false ? "not in the prompt" : null,
-      image === -1 ? null : ["picture ", data(text(image))],
-      note === -1 ? null : data(text(note))),
-    drawn === -1 ? null : picturePart(row.passages.get(drawn), (pieces.get(place) ?? []).filter((piece) => piece.box), titleOf(side, place)),
-    painted(row.passages.get(passage), (pieces.get(place) ?? []).filter((piece) => !piece.box))));
+      image === undefined ? null : ["picture ", data(image)],
+      metadata === undefined ? null : data(metadata)),
+    drawn === undefined ? null : picturePart(row.passages[drawn], (pieces.get(place) ?? []).filter((piece) => piece.box), titleOf(side, place)),
+    painted(row.passages[passage], (pieces.get(place) ?? []).filter((piece) => !piece.box))));
   return [el("h3", {}, "Passages"), cards.length ? cards : el("p", { class: "soft" }, "Nothing was retrieved.")];
 }
 

@@ -1,4 +1,6 @@
-"""The tables of docs/trust.md: `python -m tests.analysis.judges.alignment.evidence FOLDER [ROWS [STORE]]` writes them.
+"""The tables of docs/evidence/trust.md.
+
+`python -m tests.analysis.judges.alignment.evidence FOLDER [ROWS [STORE]]` writes them.
 
 FOLDER holds the development sets as gzipped JSON lines. The embedded judge, with no setting changed, reads a random
 sample of each; nothing of it is tuned on them, and rows that are held out are not in them.
@@ -21,7 +23,7 @@ from assay.analysis.judges.alignment.labels import labels_of
 from assay.analysis.judges.alignment.scoring import score_labels
 from assay.analysis.judges.probes.run import probe
 
-PAGE = Path(__file__).parents[4] / "docs" / "trust.md"
+PAGE = Path(__file__).parents[4] / "docs" / "evidence" / "trust.md"
 SEED = 14
 Row = dict[str, Any]
 
@@ -107,7 +109,7 @@ def probes_table(folder: Path, store: Path) -> str:
         rows = [json.loads(line) for line in lines]
     some = [{"question": row["question"], "contexts": row["contexts"]} for row in random.Random(SEED).sample(rows, 60)]
     found = probe("embedded", some, limit=60, store=store)
-    lines = ["| probe | the verdict must | passed | share |", "|---|---|---|---|"]
+    lines = ["| check | the verdict must | passed | share |", "|---|---|---|---|"]
     for one in found.probes.values():
         share = "–" if one.share is None else f"{one.share.mean:.2f} ({one.share.low:.2f}–{one.share.high:.2f})"
         passed = "cannot be asked" if one.cannot is not None else f"{one.passed} of {one.cases}"
@@ -128,7 +130,7 @@ def written(page: str, blocks: dict[str, str]) -> str:
 
 
 def main(folder: Path, most: int, store: Path) -> None:
-    blocks = {"probes": probes_table(folder, store)}
+    blocks = {"checks": probes_table(folder, store)}
     found = list(measured(folder, most, store))
     blocks |= {"agreement": agreement_table(found), "slices": slices_table(found)}
     PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), blocks), encoding="utf-8")

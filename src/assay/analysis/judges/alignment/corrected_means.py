@@ -8,7 +8,7 @@ from assay.analysis.judges.alignment.groups import Group, LabelPair
 from assay.analysis.judges.alignment.items import Item, RunItems, by_row
 from assay.stats.ppi import Corrected, corrected_mean
 
-#: Labelled rows, of one weight, below which no mean is corrected: the interval would not hold (see docs/trust.md).
+#: Labelled rows, of one weight, below which no mean is corrected: the interval would not hold (docs/evidence/trust.md).
 FEWEST = 15
 #: Metrics that are made of the labelled items themselves.
 AS_LABELLED = ("labelled_claims", "labelled_passages")

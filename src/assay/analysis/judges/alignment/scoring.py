@@ -14,9 +14,8 @@ from assay.evaluation.result import Result
 from assay.inquiries import Support, Usefulness
 from assay.judges import JudgeSpec
 from assay.judges.protocol import Judge
-from assay.metrics import Metric
-from assay.metrics.faithfulness import share_supported
-from assay.metrics.names import resolve
+from assay.metrics import Metric, share_supported
+from assay.metrics.names import resolve_metrics
 from assay.records import Claim, Sample, Score, Span
 from assay.store.store import Store
 
@@ -34,7 +33,7 @@ class LabelledClaims(Metric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         texts = self.claims.get(sample.key(), ())
         if not texts:
-            return self.unscored(Cause.NO_CLAIMS, "no claim of this sample is labelled")
+            return self.skip(Cause.NO_CLAIMS, "no claim of this sample is labelled")
         claims = tuple(Claim(text=text, span=Span(0, len(text))) for text in texts)
         verdicts = await judge.find(Support(claims, sample.passages, sample.question, sample.spoken))
         return self.scored(share_supported(verdicts), verdicts={"claims/contexts": verdicts})
@@ -50,7 +49,7 @@ class LabelledPassages(Metric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         if not sample.passages:
-            return self.unscored(Cause.NO_CONTEXT, "there are no passages")
+            return self.skip(Cause.NO_CONTEXT, "there are no passages")
         verdicts = await judge.find(Usefulness(sample.question or "", sample.passages, None, sample.spoken))
         useful = sum(verdict.label == "useful" for verdict in verdicts)
         return self.scored(useful / len(verdicts), verdicts={"question/contexts": verdicts})
@@ -99,7 +98,7 @@ def _chosen(labels: Sequence[Label], claims: Mapping[str, Sequence[str]], metric
     if silent and metrics is None:
         raise InputError("metrics: which metric are the labels of samples about? name one with --metrics")
     wanted = list(dict.fromkeys([*named, *([metrics] if silent and metrics else [])]))
-    chosen: list[Any] = list(resolve(wanted)) if wanted else []
+    chosen: list[Any] = list(resolve_metrics(wanted)) if wanted else []
     if claims:
         chosen.append(LabelledClaims({key: tuple(texts) for key, texts in claims.items()}))
     if any(label.level == "passage" for label in labels):

@@ -47,9 +47,9 @@ class ById(SystemMetric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         retrieved, expected = ids_of(sample, "contexts")[: self.k], ids_of(sample, "reference_contexts")
         if not retrieved:
-            return self.unscored(Cause.NO_CONTEXT, "nothing was retrieved")
+            return self.skip(Cause.NO_CONTEXT, "nothing was retrieved")
         if not expected:
-            return self.unscored(Cause.MISSING_INPUT, f"{self.label} needs reference_contexts, of which there are none")
+            return self.skip(Cause.MISSING_INPUT, f"{self.label} needs reference_contexts, of which there are none")
         parts = {"retrieved": float(len(retrieved)), "expected": float(len(expected))}
         value = self.counted(sample, retrieved, expected)
         score = self.scored(min(value, self.high), parts=parts)

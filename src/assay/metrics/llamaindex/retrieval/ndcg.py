@@ -70,10 +70,10 @@ class GradedNDCG(ById):
         grades = _grades(given(sample, self, "relevance", dict), self.label)
         retrieved = tuple(islice(dict.fromkeys(ids_of(sample, "contexts")), self.k))
         if not retrieved:
-            return self.unscored(Cause.NO_CONTEXT, "nothing was retrieved")
+            return self.skip(Cause.NO_CONTEXT, "nothing was retrieved")
         best = sorted((gain(grade, self.mode) for grade in grades.values()), reverse=True)[: self.k]
         if not any(best):
-            return self.unscored(Cause.NOT_APPLICABLE, "no passage has a grade above 0")
+            return self.skip(Cause.NOT_APPLICABLE, "no passage has a grade above 0")
         found, ideal = discounted([gain(grades.get(one, 0.0), self.mode) for one in retrieved]), discounted(best)
         return self.scored(found / ideal, parts={"dcg": found, "ideal": ideal})
 

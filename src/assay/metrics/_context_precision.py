@@ -7,7 +7,7 @@ Average precision over the retrieved passages in their order, with v_k = 1 where
 Range 0 to 1, higher is better; 0 when no passage is useful. Source: ragas, with a reference
 since 0.1. The sum is exact, so that a perfect ranking is 1.0 and not 0.9999999999 (ragas issue 2909).
 `parts["precision"]` is the plain share of useful passages, which the name suggests to many. An empty retrieval is
-unscored: it has no ranking, and context recall is the metric that punishes it.
+skipped: it has no ranking, and context recall is the metric that punishes it.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ of answers to short questions (EVOUNA) the words alone decided nearly all, and a
 are no words to look for: the answer's first word decides, or else whether it supports the question as a statement.
 
 Texts that are equal but for white space at the ends score 1.0 without asking. When one of the two makes claims and
-the other none, the factual part is 0. When neither does, it has no value and the score is unscored (ragas
+the other none, the factual part is 0. When neither does, it has no value and the score is skipped (ragas
 0.4 gives the part 1).
 """
 
@@ -166,7 +166,7 @@ class AnswerCorrectness(Metric):
             return self.scored(similarity, parts={"similarity": similarity})
         left = both_not_judged(sample, *(tuple(v.claim for v in one if v.claim) for one in readings))
         if not any(readings):
-            return self.unscored(Cause.NO_CLAIMS, "neither answer nor reference makes a checkable claim", texts=left)
+            return self.skip(Cause.NO_CLAIMS, "neither answer nor reference makes a checkable claim", texts=left)
         tp, fp, fn = counts(*readings)
         factual = f_beta(tp, fp, fn, self.beta)
         parts: dict[str, float] = {"tp": tp, "fp": fp, "fn": fn, "factual": factual}

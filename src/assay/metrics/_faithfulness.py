@@ -1,7 +1,7 @@
 """Faithfulness: what share of the answer's claims do the retrieved contexts support?
 
 Range 0 to 1, higher is better. Es et al., "RAGAS: Automated Evaluation of Retrieval Augmented Generation" (2023).
-An answer without claims (a refusal) is unscored: 0 would punish it, 1 would reward it. A claim counts as supported
+An answer without claims (a refusal) is skipped: 0 would punish it, 1 would reward it. A claim counts as supported
 when the contexts together support it, as in the paper, not only where a single one does. Where the sample has a history
 with contexts, what was found for earlier turns is evidence too; what the model said in them is not. Where no
 contexts are known, what tools gave back to an agent is the evidence.
@@ -38,6 +38,6 @@ class Faithfulness(Metric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reading = await answer_against_conversation(sample, judge)
         if not reading.verdicts:
-            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
+            return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
         evidence = reading.with_parts(**expected_share(reading.verdicts))
         return self.scored(share_supported(reading.verdicts), **evidence)

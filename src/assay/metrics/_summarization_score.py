@@ -9,7 +9,7 @@ the text, all of which the text answers with yes, and answers them, all in one r
 
 Range 0 to 1, higher is better. Source: the documentation of ragas' SummarizationScore. The code of ragas 0.1.22 has
 the weights the other way round, which differs for any coeff but 0.5; we follow the documentation. Its 1e-10 in the
-denominator guards against an empty text, which is unscored here, so a copy of the text has conciseness 0 exactly.
+denominator guards against an empty text, which is skipped here, so a copy of the text has conciseness 0 exactly.
 """
 
 from __future__ import annotations

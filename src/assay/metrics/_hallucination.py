@@ -4,7 +4,7 @@ Range 0 to 1, lower is better. By default a claim counts when the contexts do no
 it or do not mention it: 1 - faithfulness, from the same verdicts. With `kind="contradicted"` only claims that the
 contexts contradict count. DeepEval counts that way too, but over the contexts, where leaving something out has been
 punished; we count the claims of the answer. RAGChecker's hallucination also asks whether a claim is wrong by the
-reference; this one does not. An answer without claims is unscored. Contexts of earlier turns count as evidence;
+reference; this one does not. An answer without claims is skipped. Contexts of earlier turns count as evidence;
 where no contexts are known, what tools gave back to an agent does.
 """
 
@@ -58,7 +58,7 @@ class Hallucination(Metric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reading = await answer_against_conversation(sample, judge)
         if not reading.verdicts:
-            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
+            return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
         expected = expected_share(reading.verdicts) if self.kind == "unsupported" else {}
         evidence = reading.with_parts(**{name: 1 - share for name, share in expected.items()})
         return self.scored(share_hallucinated(reading.verdicts, self.kind), **evidence)

@@ -8,13 +8,13 @@ one claim of the reference.
 
 Range 0 to 1, lower is better. Source: RAGChecker (Ru et al., 2024), ragas 0.1.22. A wrong claim that no single
 passage supports is made up, not noise, and counts in neither mode; hallucination counts it. Passages are read one by
-one (the cells of the matrix): what only several together support is not attributed to any. Unscored when answer or
+one (the cells of the matrix): what only several together support is not attributed to any. Skipped when answer or
 reference makes no claim: without a reference claim every passage would be irrelevant and every claim wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -89,6 +89,78 @@ def noise_parts(
     return {"relevant_passages": len(relevant), **({} if expected is None else {"mean_probability": expected})}
 
 
+@dataclass(frozen=True, slots=True)
+class NoiseReading:
+    """The claims of answer and reference, read against the reference and each passage.
+
+    Attributes:
+        correct: Verdicts of the reference on the claims of the answer.
+        found: Verdicts of the contexts on the same claims.
+        recalled: Verdicts of the contexts on the claims of the reference.
+        not_judged: Texts of answer and reference that make no claim.
+        without_claims: The first field that makes no claim; nothing is asked then.
+    """
+
+    correct: tuple[Verdict, ...]
+    found: tuple[Verdict, ...]
+    recalled: tuple[Verdict, ...]
+    not_judged: Mapping[str, tuple[str, ...]]
+    without_claims: str = ""
+
+
+async def read_noise(sample: Sample, judge: Judge) -> NoiseReading:
+    """Ask which claims are wrong, and which passages they come from.
+
+    Args:
+        sample: A sample with answer, contexts and reference.
+        judge: The judge.
+
+    Returns:
+        What was read; without verdicts where answer or reference makes no claim.
+
+    Raises:
+        JudgeFailure: If the judge does not answer.
+    """
+    answer, reference = await ask(judge, claims_of(sample, "answer"), claims_of(sample, "reference"))
+    left = both_not_judged(sample, answer, reference)
+    for field, claims in (("answer", answer), ("reference", reference)):
+        if not claims:
+            return NoiseReading((), (), (), left, without_claims=field)
+    correct, found, recalled = await gather(
+        support(answer, (sample.reference or "",), sample, judge),
+        support(answer, sample.passages, sample, judge),
+        support(reference, sample.passages, sample, judge),
+    )
+    found, recalled = await gather(
+        with_cells(found, sample.passages, sample, judge), with_cells(recalled, sample.passages, sample, judge)
+    )
+    return NoiseReading(correct, found, recalled, left)
+
+
+def score_noise(metric: Metric, reading: NoiseReading, mode: Mode) -> Score:
+    """Score what was read: wrong claims that came from passages of this kind / claims of the answer.
+
+    Args:
+        metric: The metric whose score it is.
+        reading: What `read_noise` returned.
+        mode: Of which passages: "relevant", or "irrelevant" alone.
+
+    Returns:
+        The share, 0 to 1, lower is better; skipped where answer or reference makes no claim.
+    """
+    if reading.without_claims:
+        message = f"the {reading.without_claims} makes no checkable claim"
+        return metric.skip(Cause.NO_CLAIMS, message, texts=reading.not_judged)
+    correct, found, recalled = reading.correct, reading.found, reading.recalled
+    relevant = relevant_passages(recalled)
+    return metric.scored(
+        share_noise(correct, found, relevant, mode),
+        verdicts={"answer/reference": correct, "answer/contexts": found, "reference/contexts": recalled},
+        parts=noise_parts(correct, found, relevant, mode),
+        texts=reading.not_judged,
+    )
+
+
 @dataclass(frozen=True)
 class NoiseSensitivity(Metric):
     """Wrong claims of the answer that relevant (or only irrelevant) passages support / claims of the answer."""
@@ -105,23 +177,4 @@ class NoiseSensitivity(Metric):
         return f"{self.name}_{self.mode}"
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        answer, reference = await ask(judge, claims_of(sample, "answer"), claims_of(sample, "reference"))
-        left = both_not_judged(sample, answer, reference)
-        for field, claims in (("answer", answer), ("reference", reference)):
-            if not claims:
-                return self.unscored(Cause.NO_CLAIMS, f"the {field} makes no checkable claim", texts=left)
-        correct, found, recalled = await gather(
-            support(answer, (sample.reference or "",), sample, judge),
-            support(answer, sample.passages, sample, judge),
-            support(reference, sample.passages, sample, judge),
-        )
-        found, recalled = await gather(
-            with_cells(found, sample.passages, sample, judge), with_cells(recalled, sample.passages, sample, judge)
-        )
-        relevant = relevant_passages(recalled)
-        return self.scored(
-            share_noise(correct, found, relevant, self.mode),
-            verdicts={"answer/reference": correct, "answer/contexts": found, "reference/contexts": recalled},
-            parts=noise_parts(correct, found, relevant, self.mode),
-            texts=left,
-        )
+        return score_noise(self, await read_noise(sample, judge), self.mode)

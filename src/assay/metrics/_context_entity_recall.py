@@ -4,7 +4,7 @@
 
 Range 0 to 1, higher is better. Source: ragas 0.1, which compares the judge's strings exactly; here two mentions are
 the same entity whatever their case, spacing and leading "the", and a name counts only where it stands in the text. An
-empty retrieval scores 0.0. A reference that names no entity leaves nothing to recall and is unscored.
+empty retrieval scores 0.0. A reference that names no entity leaves nothing to recall and is skipped.
 """
 
 from __future__ import annotations
@@ -36,6 +36,27 @@ def entity_recall(reference: Iterable[str], contexts: Iterable[str]) -> float:
     return len(wanted & {same_entity(name) for name in contexts}) / len(wanted)
 
 
+async def read_entities(sample: Sample, judge: Judge) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Ask for the entities of the reference and of the contexts.
+
+    Args:
+        sample: A sample with reference and contexts.
+        judge: The judge.
+
+    Returns:
+        Those of the reference and those of the contexts, each entity once; none of blank contexts.
+
+    Raises:
+        JudgeFailure: If the judge does not answer.
+    """
+    inquiries = [Entities((sample.reference or "",), sample.spoken)]
+    if any(passage.strip() for passage in sample.passages):
+        inquiries.append(Entities(sample.passages, sample.spoken))
+    found: list[tuple[Evidence, ...]] = [*await ask(judge, *inquiries), ()]
+    reference, contexts = (distinct(entity.text for entity in entities) for entities in found[:2])
+    return reference, contexts
+
+
 @dataclass(frozen=True)
 class ContextEntityRecall(Metric):
     """Entities of the reference that the contexts name / entities of the reference."""
@@ -46,13 +67,9 @@ class ContextEntityRecall(Metric):
     needs_passages: ClassVar[bool] = False
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
-        inquiries = [Entities((sample.reference or "",), sample.spoken)]
-        if any(passage.strip() for passage in sample.passages):
-            inquiries.append(Entities(sample.passages, sample.spoken))
-        found: list[tuple[Evidence, ...]] = [*await ask(judge, *inquiries), ()]
-        reference, contexts = (distinct(entity.text for entity in entities) for entities in found[:2])
+        reference, contexts = await read_entities(sample, judge)
         if not reference:
-            return self.unscored(Cause.NOT_APPLICABLE, "the reference names no entity")
+            return self.skip(Cause.NOT_APPLICABLE, "the reference names no entity")
         there = {same_entity(name) for name in contexts}
         shared = tuple(name for name in reference if same_entity(name) in there)
         texts = {"reference": reference, "contexts": contexts, "shared": shared}

@@ -21,7 +21,7 @@ from assay.judges.protocol import METER, Judge
 from assay.metrics.base import Metric
 from assay.metrics.labels import check_unique_labels
 from assay.metrics.shared_inquiries import gather
-from assay.records import Sample, Score, Unscored
+from assay.records import Sample, Score, ScoreError
 
 
 def harmonic_mean(values: Sequence[float]) -> float:
@@ -87,7 +87,7 @@ class HarmonicMean(Metric):
                 return JudgeFailure(reason.cause, message, raw=reason.raw, detail=reason.detail)
         return None
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         return next(filter(None, (metric.missing(sample) for metric in self.metrics)), None)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
@@ -97,10 +97,10 @@ class HarmonicMean(Metric):
             for score in scores:
                 meter.add(score.usage)
         verdicts = {key: reading for score in scores for key, reading in score.verdicts.items()}
-        reasons = [(score.metric, score.unscored) for score in scores if score.unscored is not None]
+        reasons = [(score.metric, score.error) for score in scores if score.error is not None]
         if reasons:
             message = "no value for " + "; ".join(f"{label}: {reason.message}" for label, reason in reasons)
-            return self.unscored(reasons[0][1].cause, message, raw=reasons[0][1].raw, verdicts=verdicts)
+            return self.skip(reasons[0][1].cause, message, raw=reasons[0][1].raw, verdicts=verdicts)
         parts = {score.metric: score.value for score in scores if score.value is not None}
         texts = {key: text for score in scores for key, text in score.texts.items()}
         return self.scored(harmonic_mean(list(parts.values())), verdicts=verdicts, parts=parts, texts=texts)

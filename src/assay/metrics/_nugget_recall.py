@@ -11,7 +11,7 @@ Range 0 to 1, higher is better. Source: the weighted score of AutoNuggetizer in 
 `against="answer"` reads the nuggets against the answer, `against="contexts"` against the retrieved contexts, so that
 both ends of a pipeline are measured by the same list. Nuggets that people wrote are taken from `metadata["nuggets"]`: a
 list of {"text": ..., "importance": "vital" or "okay"} (vital where it is not said); else they are the claims of the
-reference, and the judge says which are vital. Unscored without a nugget, and where no nugget has a weight.
+reference, and the judge says which are vital. Skipped without a nugget, and where no nugget has a weight.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from assay.inquiries import Claims, Classification, Support
 from assay.judges.protocol import Judge
 from assay.metrics.base import Metric
 from assay.metrics.shared_inquiries import claims_of, gather, probabilities, support, texts_not_judged
-from assay.records import Claim, Sample, Score, Span, Unscored, Verdict
+from assay.records import Claim, Sample, Score, ScoreError, Span, Verdict
 
 Against = Literal["answer", "contexts"]
 
@@ -73,11 +73,11 @@ class NuggetRecall(Metric):
         # rows that bring nuggets with their importance need no Classification
         return next(filter(None, (judge.cannot(asked, language) for asked in (Claims, Support))), None)
 
-    def missing(self, sample: Sample) -> Unscored | None:
+    def missing(self, sample: Sample) -> ScoreError | None:
         if sample.metadata.get("nuggets") is None and not (sample.reference or "").strip():
             what = f"{self.label} reads nuggets against {self.against!r}"
             message = f"{what}: it needs 'reference', or nuggets in the metadata; both are missing"
-            return Unscored(cause=Cause.MISSING_INPUT, message=message)
+            return ScoreError(cause=Cause.MISSING_INPUT, message=message)
         return super().missing(sample)
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
@@ -87,7 +87,7 @@ class NuggetRecall(Metric):
             claims = await judge.find(claims_of(sample, "reference"))
         left = texts_not_judged(sample, claims, "reference") if given is None else {}
         if not claims:
-            return self.unscored(Cause.NO_CLAIMS, "there is no nugget", texts=left)
+            return self.skip(Cause.NO_CLAIMS, "there is no nugget", texts=left)
         passages = (sample.answer or "",) if self.against == "answer" else sample.passages
         if given is None:
             verdicts, importance = await gather(
@@ -107,7 +107,7 @@ class NuggetRecall(Metric):
         if importance:
             evidence["importance/reference"] = importance
         if not self.okay and not any(vital):
-            return self.unscored(Cause.NOT_APPLICABLE, "no nugget is vital", verdicts=evidence, texts=left)
+            return self.skip(Cause.NOT_APPLICABLE, "no nugget is vital", verdicts=evidence, texts=left)
         known = probabilities(verdicts)
         if known is not None:
             parts["mean_probability"] = weighted_recall(known, vital, self.okay)

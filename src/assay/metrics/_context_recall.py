@@ -3,7 +3,7 @@
 Range 0 to 1, higher is better. Source: ragas, which counts sentences of the reference; we count its claims (as its
 own worked example does: "France is in Western Europe and its capital is Paris" is one sentence and two statements).
 An empty retrieval scores 0.0: nothing can be attributed to it, and missing what was needed is what recall measures.
-A reference without claims leaves nothing to recall and is unscored.
+A reference without claims leaves nothing to recall and is skipped.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import ClassVar
 from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
+from assay.metrics._faithfulness import share_supported
 from assay.metrics.base import Metric
-from assay.metrics.faithfulness import share_supported
 from assay.metrics.shared_inquiries import expected_share, reference_against_contexts
 from assay.records import Sample, Score
 
@@ -32,6 +32,6 @@ class ContextRecall(Metric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reading = await reference_against_contexts(sample, judge)
         if not reading.verdicts:
-            return self.unscored(Cause.NO_CLAIMS, "the reference makes no checkable claim", texts=reading.not_judged)
+            return self.skip(Cause.NO_CLAIMS, "the reference makes no checkable claim", texts=reading.not_judged)
         evidence = reading.with_parts(**expected_share(reading.verdicts))
         return self.scored(share_supported(reading.verdicts), **evidence)

@@ -12,7 +12,7 @@ from assay.capture.conversations import Conversations
 from assay.capture.dedup import handed_to
 from assay.capture.history import trim_history
 from assay.capture.missing_answer import log_missing_answer
-from assay.capture.rules import Rules
+from assay.capture.rules import CaptureRules
 from assay.capture.tree import Trace
 from assay.live.handlers.captured import Captured, Remembered
 from assay.live.protocol import Intake
@@ -22,7 +22,7 @@ from assay.records import Sample
 Forgets = Callable[[Sample], bool]
 
 
-class FinishedTraces:
+class TraceSubmitter:
     """Submits the samples of finished traces.
 
     Args:
@@ -41,7 +41,7 @@ class FinishedTraces:
         self,
         collector: RunCollector,
         intake: Intake,
-        rules: Rules,
+        rules: CaptureRules,
         remembered: Remembered,
         make: Callable[[Trace], tuple[Sample | None, Forgets]],
         count: Callable[[BaseException, str], None],

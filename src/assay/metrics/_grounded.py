@@ -7,7 +7,7 @@ below 0.5", people's labels of whole answers were met less often: docs/evidence/
 counts for odds of 4.5 to 1 at most (`MOST`), so a claim of a probability below 0.18 is outweighed by none: with it no
 answer is grounded, however sure the others are. Where the judge gives no probability, 1 if every claim is supported and
 0 if not. `texts["decided_by"]` are those claims, the least supported
-first. An answer without claims is unscored; contexts of earlier turns are evidence too, and, where no
+first. An answer without claims is skipped; contexts of earlier turns are evidence too, and, where no
 contexts are known, what tools gave back to an agent. Our own definition.
 """
 
@@ -65,7 +65,7 @@ class Grounded(Metric):
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         reading = await answer_against_conversation(sample, judge)
         if not reading.verdicts:
-            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
+            return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=reading.not_judged)
         value = probability_grounded(reading.verdicts)
         claims = tuple(one.claim.text for one in least_supported(reading.verdicts) if one.claim is not None)
         evidence = reading.with_parts(grounded=float(value >= 0.5))

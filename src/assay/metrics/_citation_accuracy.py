@@ -10,7 +10,7 @@ Generate Text with Citations", 2023), where a passage that supports only a part 
 together need it for the whole; here it must support the claim alone, as in AIS (Rashkin et al., "Measuring Attribution
 in Natural Language Generation Models", 2023). A claim put together from two passages, both cited, so has two wrong
 citations. A passage that is not there is a wrong citation too. What is cited is all that is measured: claims without a
-citation do not count. Unscored when the answer makes no claim, or cites nothing.
+citation do not count. Skipped when the answer makes no claim, or cites nothing.
 
 The verdicts "answer/citations" say of each citation, in order, whether it is right; `parts` how many there are, and how
 many name no passage. The reason of a wrong one names the passages that do support the claim.
@@ -26,8 +26,8 @@ from typing import ClassVar, TypeAlias
 from assay.errors import Cause
 from assay.inquiries import Claims, Support
 from assay.judges.protocol import Judge
+from assay.metrics._faithfulness import share_supported
 from assay.metrics.base import Metric
-from assay.metrics.faithfulness import share_supported
 from assay.metrics.shared_inquiries import claims_of, expected_share, gather, support, texts_not_judged
 from assay.records import Claim, Sample, Score, Verdict
 from assay.text.citations import cited_in
@@ -49,10 +49,10 @@ class CitationAccuracy(Metric):
         claims = await judge.find(claims_of(sample, "answer"))
         left = texts_not_judged(sample, claims)
         if not claims:
-            return self.unscored(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=left)
+            return self.skip(Cause.NO_CLAIMS, "the answer makes no checkable claim", texts=left)
         cited = tuple(dict.fromkeys(citations_of(sample.answer or "", claims)))
         if not cited:
-            return self.unscored(Cause.NOT_APPLICABLE, "no claim of the answer cites a passage", texts=left)
+            return self.skip(Cause.NOT_APPLICABLE, "no claim of the answer cites a passage", texts=left)
         there = range(1, len(sample.passages) + 1)
         found = await _read(((claim, number) for claim, number in cited if number in there), sample, judge)
         wrong = dict.fromkeys(claim for claim, number in cited if not _supports(found.get((claim, number))))

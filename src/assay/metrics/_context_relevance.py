@@ -7,7 +7,7 @@ Range 0 to 1, higher is better. By sentence is the metric as ragas 0.0.11 first 
 agreement of repeated extractions. There the model copied sentences out and each sentence of its reply counted; here
 the contexts are split and numbered first, and the judge gives the numbers of the useful sentences, so that the score
 cannot count a sentence that the contexts do not contain. A long passage with one decisive sentence scores low by
-sentence and 1 by passage. An empty retrieval is unscored.
+sentence and 1 by passage. An empty retrieval is skipped.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Literal
 
 from assay.inquiries import Inquiry, Usefulness, UsefulSentences
 from assay.judges.protocol import Judge
+from assay.metrics._context_precision import share_useful
 from assay.metrics.base import Metric
-from assay.metrics.context_precision import share_useful
 from assay.records import Sample, Score
 
 

@@ -2,7 +2,7 @@
 
 Context precision without a reference: the same average precision over usefulness verdicts, with the system's own
 answer in the place of the reference. Range 0 to 1, higher is better; 0 when no passage is useful. Source: ragas 0.1.
-`parts["precision"]` is the plain share of useful passages. An empty retrieval is unscored.
+`parts["precision"]` is the plain share of useful passages. An empty retrieval is skipped.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from assay.inquiries import Usefulness
 from assay.judges.protocol import Judge
+from assay.metrics._context_precision import average_precision, share_useful
 from assay.metrics.base import Metric
-from assay.metrics.context_precision import average_precision, share_useful
 from assay.records import Sample, Score
 
 

@@ -111,15 +111,15 @@ class RetrievalCalls(Metric):
         made = [call for call in calls(sample.messages) if not self.tools or call.name in self.tools]
         found = [call for call in made if call.output is not None]
         if not found:
-            return self.unscored(
+            return self.skip(
                 Cause.MISSING_INPUT, f"{self.label} needs 'messages' with calls of tools and their outputs"
             )
         field: Field = "reference" if (sample.reference or "").strip() else "answer"
         if field == "answer" and not (sample.answer or "").strip():
-            return self.unscored(Cause.MISSING_INPUT, f"{self.label} needs 'reference' or 'answer'")
+            return self.skip(Cause.MISSING_INPUT, f"{self.label} needs 'reference' or 'answer'")
         claims = await judge.find(claims_of(sample, field))
         if not claims:
-            return self.unscored(Cause.NO_CLAIMS, f"the {field} makes no checkable claim")
+            return self.skip(Cause.NO_CLAIMS, f"the {field} makes no checkable claim")
         texts = tuple(call.output or "" for call in found)
         verdicts = await with_cells(await support(claims, texts, sample, judge), texts, sample, judge)
         return self.scored(

@@ -1,0 +1,145 @@
+"""The public surface: `assay`, `assay.extension` and the integrations' packages, as a snapshot; and who imports what.
+
+Write the snapshot anew after a change that you mean: `python -m tests.test_surface`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SNAPSHOT = Path(__file__).with_name("surface.txt")
+#: Packages whose names users import; those of integrations that need a server or a cluster to import are left out.
+PACKAGES = (
+    "assay",
+    "assay.extension",
+    "assay.testing",
+    "assay_langchain",
+    "assay_langfuse",
+    "assay_langsmith",
+    "assay_llama_index",
+    "assay_mlflow",
+    "assay_opentelemetry",
+    "assay_phoenix",
+)
+LAZY = ("assay", "assay.extension", "assay.judges", "assay.live", "assay.stats", "assay.analysis.gates")
+#: More names than this belong into the package of their subject. The second number may only fall.
+LIMITS = {"assay": 45, "assay.extension": 175}
+INTEGRATIONS = sorted((ROOT / "integrations").glob("*/src/**/*.py"))
+
+
+def signature(name: str, value: object) -> str:
+    """One line of the snapshot."""
+    if inspect.isclass(value):
+        kind = "exception" if issubclass(value, BaseException) else "class"
+        return f"{kind} {name}{_parameters(value)}"
+    return f"def {name}{_parameters(value)}" if inspect.isroutine(value) else f"{type(value).__name__} {name}"
+
+
+def _parameters(value: object) -> str:
+    """The names of parameters; `=` marks those with a default. Types and defaults may differ between Pythons."""
+    try:
+        parameters = inspect.signature(value).parameters.values()  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return ""
+    marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    texts, keyword_only = [], False
+    for one in parameters:
+        if one.kind is one.KEYWORD_ONLY and not keyword_only:
+            keyword_only = True
+            texts.append("*")
+        texts.append(marks.get(one.kind, "") + one.name + ("" if one.default is one.empty else "="))
+    return f"({', '.join(texts)})"
+
+
+def surface() -> str:
+    """The whole snapshot."""
+    lines = []
+    for package in PACKAGES:
+        module = import_module(package)
+        lines.append(f"[{package}]")
+        lines += sorted(signature(name, getattr(module, name)) for name in module.__all__)
+        lines.append("")
+    return "\n".join(lines)
+
+
+def imports_for_type_checkers(path: Path) -> dict[str, str]:
+    """Name -> module, as a package's `if TYPE_CHECKING:` has them."""
+    found: dict[str, str] = {}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            for line in node.body:
+                if isinstance(line, ast.ImportFrom) and line.module is not None:
+                    found.update({alias.name: line.module for alias in line.names})
+    return found
+
+
+def imports_of_assay(path: Path) -> Iterator[str]:
+    """The modules of assay that a file imports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        modules = []
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            modules = [node.module or ""]
+        elif isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        yield from (module for module in modules if module.partition(".")[0] == "assay")
+
+
+def test_the_surface_is_as_written_down() -> None:
+    assert surface() == SNAPSHOT.read_text(encoding="utf-8"), "python -m tests.test_surface writes it anew"
+
+
+@pytest.mark.parametrize(("package", "limit"), LIMITS.items())
+def test_the_surface_stays_small(package: str, limit: int) -> None:
+    names = import_module(package).__all__
+    assert len(names) == len(set(names)) <= limit
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_type_checkers_see_what_is_loaded(package: str) -> None:
+    module = import_module(package)
+    path = Path(str(module.__file__))
+    written = imports_for_type_checkers(path)
+    homes = {name: home for home, names in module._HOMES.items() for name in names.split()}
+    written.pop("metrics", None)  # a module
+    assert written == homes
+
+
+def test_integrations_import_from_assay_and_its_extension_alone() -> None:
+    others = {
+        (str(path.relative_to(ROOT)), module)
+        for path in INTEGRATIONS
+        for module in imports_of_assay(path)
+        if module not in ("assay", "assay.extension", "assay.testing")
+    }
+    assert others == set()
+
+
+def test_integrations_use_every_name_of_the_extension() -> None:
+    """`Question` is for judge prompts of one's own; docs/extending.md shows it."""
+    used = {
+        alias.name
+        for path in INTEGRATIONS
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module == "assay.extension"
+        for alias in node.names
+    }
+    assert set(import_module("assay.extension").__all__) - used == {"Question"}
+
+
+@pytest.mark.parametrize("package", ["assay", "assay.extension"])
+def test_every_class_and_function_has_a_docstring(package: str) -> None:
+    module = import_module(package)
+    values = {name: getattr(module, name) for name in module.__all__}
+    things = {name: value for name, value in values.items() if inspect.isclass(value) or inspect.isroutine(value)}
+    assert [name for name, value in things.items() if not inspect.getdoc(value)] == []
+
+
+if __name__ == "__main__":
+    SNAPSHOT.write_text(surface(), encoding="utf-8")
