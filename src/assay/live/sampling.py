@@ -120,10 +120,18 @@ class SamplingRule:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Takes a share of all samples: the rate of the first rule that matches, else `rate`.
+    """Choose a share of all samples: by the rate of the first rule that matches, else by `rate`.
 
-    The decision is a pure function of seed, trace and rates: a hash of seed and trace id below the rate. The same
-    trace meets the same decision in every process, live or imported, and what a rate takes, a higher one takes too.
+    The decision is a pure function of seed, trace and rates: a hash of seed and trace id below the rate. The same trace
+    meets the same decision in every process, live or imported, and what a rate takes, a higher one takes too.
+
+    Args:
+        rate: Share of samples, from 0 to 1.
+        rules: Rules with rates of their own, in order.
+        seed: Another seed chooses other samples.
+
+    Raises:
+        InputError: A rate is not from 0 to 1.
     """
 
     rate: float = 1.0
@@ -144,14 +152,28 @@ class Sampling:
             raise InputError(f"Sampling: seed: expected a text, got {self.seed!r}")
 
     def decide(self, sample: Sample) -> SamplingDecision:
-        """The decision on this sample."""
+        """Decide on a sample.
+
+        Args:
+            sample: The sample.
+
+        Returns:
+            Whether it is taken, with the rate and the rule.
+        """
         rule = next((rule for rule in self.rules if rule.matches(sample)), None)
         rate = self.rate if rule is None else rule.rate
         taken = position(sampling_key(sample), self.seed) < int(rate * _SPACE)
         return SamplingDecision(taken=taken, rate=rate, rule=None if rule is None else rule.name)
 
     def mark(self, sample: Sample) -> tuple[bool, Sample]:
-        """The decision, and the sample with rate and rule in `metadata["sampling"]`: 1 / rate is its weight."""
+        """Decide on a sample, and write the decision into its metadata.
+
+        Args:
+            sample: The sample.
+
+        Returns:
+            Whether it is taken; and the sample with rate and rule in `metadata["sampling"]`: 1 / rate is its weight.
+        """
         decision = self.decide(sample)
         how: dict[str, Any] = {"rate": decision.rate}
         if decision.rule is not None:
