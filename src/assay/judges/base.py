@@ -91,9 +91,16 @@ class BaseJudge(ABC):
         return self
 
     def with_guidance(self, guidance: GuidanceSpec) -> Self:
-        """This judge, told what its user says of single kinds of inquiry: see `assay.judges.guidance`.
+        """Make the same judge with instructions and examples.
 
-        Raises InputError for what is no guidance, and from judges that read no instructions.
+        Args:
+            guidance: Instructions and examples for kinds of questions, or the file that has them.
+
+        Returns:
+            The judge.
+
+        Raises:
+            InputError: The guidance cannot be read, or this judge reads none.
         """
         from assay.judges.guidance import Guidance
 
@@ -123,18 +130,40 @@ class BaseJudge(ABC):
 
     @abstractmethod
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        """One answer per inquiry, in order. An inquiry that fails gets a failure; the others keep their judgements."""
+        """Answer questions. One that fails gets a failure; the others keep their judgements.
+
+        Args:
+            inquiries: The questions.
+
+        Returns:
+            One answer each, in order: a judgement or a failure.
+        """
 
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
-        """Which of these inquiries, that came up together, to answer together: each group goes to `answer` by itself.
+        """Group questions that came up together: each group goes to `answer` by itself.
 
         What is in one group waits for the slowest of it, and may be of several samples: a judge must not read one
-        inquiry in view of another. The default is one group of all.
+            question in
+        view of another. The default is one group of all.
+
+        Args:
+            inquiries: The questions.
+
+        Returns:
+            The groups.
         """
         return [inquiries]
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        """See `Judge.cannot`. The default answers everything."""
+        """Check whether this judge can answer a kind of question. Asks nothing. The default answers everything.
+
+        Args:
+            inquiry: Class of a judge prompt.
+            language: ISO 639-1 code of the texts.
+
+        Returns:
+            Why it cannot; None where it can.
+        """
         return None
 
     async def prepare(self) -> None:  # noqa: B027  most judges load nothing
@@ -143,7 +172,14 @@ class BaseJudge(ABC):
         """
 
     def session_for(self, run: Host) -> AbstractAsyncContextManager[None]:
-        """Within, this judge is asked by that run alone. Only a judge that answers late needs to know."""
+        """Reserve this judge for one run, within a `with` block. Only a judge that answers late needs to know.
+
+        Args:
+            run: The run.
+
+        Returns:
+            The block.
+        """
         return nullcontext()
 
     async def release(self) -> None:  # noqa: B027  most judges hold nothing

@@ -17,27 +17,29 @@ Rule = Callable[..., Any] | Mapping[Any, Any]
 
 
 class ScriptedJudge(BaseJudge):
-    """Answers each inquiry by a rule: a function, or a mapping with the same arguments as key.
+    """Answer each question by a rule: a function, or a mapping with the same arguments as key. For tests.
 
-    claims(text) -> list of claim texts (default: the sentences)
-    support(claim, passage) -> "supported" / "contradicted" / "not_mentioned", or a quote of the passage that supports
-    usefulness(question, passage) -> bool
-    directness(question, answer) -> bool
-    back_questions(text) -> list of questions; None for a noncommittal text
-    entities(passage) -> list of names that stand in the passage
-    criterion(question, vote) -> bool
-    rating(question) -> level
-    key_questions(text) -> list of questions
-    similarity(text, other) -> cosine in [-1, 1]
-    ask(question) -> label, or bool where there are two
-    listing(what, texts) -> list of items; texts is a tuple
-    sorting(what, item, texts) -> label
-    rules               further rules by the name of their inquiry: {"mine": ...}
-    sees                whether it is asked what has pictures; rules are told the texts alone
+    A mapping may leave cases out: `support` and `usefulness` then say no, everything else is a failure that names the
+    missing case. A rule that returns or raises a JudgeFailure makes that question fail. `asked` counts the questions
+    answered, by name.
 
-    A mapping may leave cases out: `support` and `usefulness` then say no, everything else is a failure that names
-    the missing case. A rule that returns or raises a JudgeFailure makes that inquiry fail. `asked` counts the
-    inquiries answered, by name.
+    Args:
+        claims: (text) -> list of claim texts; default: the sentences.
+        support: (claim, passage) -> "supported" / "contradicted" / "not_mentioned", or a quote of the passage that
+            supports.
+        usefulness: (question, passage) -> bool.
+        directness: (question, answer) -> bool.
+        back_questions: (text) -> list of questions; None for a noncommittal text.
+        entities: (passage) -> list of names that stand in the passage.
+        criterion: (question, vote) -> bool.
+        rating: (question) -> level.
+        key_questions: (text) -> list of questions.
+        similarity: (text, other) -> cosine from -1 to 1.
+        ask: (question) -> label, or bool where there are two.
+        listing: (what, texts) -> list of items; texts is a tuple.
+        sorting: (what, item, texts) -> label.
+        rules: Further rules by the name of their judge prompt: {"mine": ...}.
+        sees: Whether it is asked what has pictures; rules get the texts alone.
     """
 
     durable = False

@@ -163,9 +163,14 @@ class LiveScorer(BaseIntake):
         return super().flush(timeout)
 
     def result(self, key: str, timeout: float | None = 0) -> ScoredSample | None:
-        """The scores of the sample with this key, if it is among the newest results.
+        """Look up the scores of a sample among the newest results.
 
-        Waits up to `timeout` seconds for it; None waits for as long as anything is pending.
+        Args:
+            key: The sample's key.
+            timeout: Seconds to wait for it; None: as long as anything is pending.
+
+        Returns:
+            The scored sample; None where it is not there.
         """
         self._box.wait_for(lambda: key in self._results or (timeout is None and not self._box.open), timeout)
         return self._results.get(key)

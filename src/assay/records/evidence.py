@@ -42,7 +42,11 @@ class Claim(Record):
 class Evidence(Record):
     """A verbatim quote, found by string search: `passages[passage][span.start:span.end] == text`.
 
-    `box` says where it stands on a picture whose text was read: left, top, right, bottom, as shares of its size.
+    Attributes:
+        passage: Index of the passage, from 0.
+        span: Where the quote stands in it, in characters.
+        text: The quote.
+        box: Where it stands on a picture whose text was read: left, top, right, bottom, as shares of its size.
     """
 
     passage: int

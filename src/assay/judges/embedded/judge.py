@@ -68,15 +68,20 @@ _WORKER = BackgroundWorker(1, "assay-embedded")
 
 
 class EmbeddedJudge(BaseJudge):
-    """Answers claims, support, usefulness, directness and similarity, for English, with the models of `assay-embedded`.
+    """Answer claims, support, usefulness, directness and similarity offline, on the CPU, for English.
 
-    threads         CPU threads of the models; None uses all cores
-    any_language    also judge languages it was not measured on
+    The models are those of `assay-embedded`.
 
-    Claims and support also in the languages of `assay-embedded-multilingual`, where that is installed.
+    Claims and support work also in the languages of `assay-embedded-multilingual`, where that is installed. Verdicts
+    are supported, contradicted or not_mentioned; the judge separates the first from the others better than it separates
+    those two (see the card).
 
-    Its support verdicts are supported, contradicted or not_mentioned; it tells the first from the others better than it
-    tells those two apart (see the card). Raises MissingExtra when `assay-embedded` is not installed.
+    Args:
+        threads: CPU threads of the models; None: all cores.
+        any_language: Judge also languages on which the models were not measured.
+
+    Raises:
+        MissingExtra: `assay-embedded` is not installed.
     """
 
     budgeted = True  # it costs nothing
@@ -100,7 +105,17 @@ class EmbeddedJudge(BaseJudge):
         return call_repr(self, any_language=self._any_language or None)
 
     def with_guidance(self, guidance: GuidanceSpec) -> Self:
-        """Raises InputError: these models read no instructions."""
+        """Refuse instructions: these models read none.
+
+        Args:
+            guidance: Instructions and examples.
+
+        Returns:
+            Nothing; it always raises.
+
+        Raises:
+            InputError: Always.
+        """
         raise InputError("guidance: the embedded judge reads no instructions; name a judge that does, 'openai:MODEL'")
 
     @property
