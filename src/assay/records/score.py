@@ -22,9 +22,15 @@ BY_CONVENTION = "by_convention"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage(Record):
-    """What judging cost. Token counts are `None` when the endpoint did not report them: unknown is not 0.
+    """Calls and tokens of a judge.
 
-    Where several inquiries shared one call, the first of them carries its cost, so that sums are exact.
+    Where several judge prompts shared one call, the first of them carries its cost, so that sums are exact.
+
+    Attributes:
+        calls: Number of calls.
+        prompt_tokens: Tokens of the prompts; None: the endpoint did not report them (unknown is not 0).
+        completion_tokens: Tokens of the replies; None as above.
+        cached_tokens: Tokens of the prompts that the endpoint had cached; None as above.
     """
 
     calls: int = 0
