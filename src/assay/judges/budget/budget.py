@@ -24,9 +24,15 @@ _NEVER = "this request alone may take"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """Dollars per million tokens. `cached`: of prompt tokens that came from the endpoint's cache; None: as `prompt`.
+    """Prices of a model, in dollars per million tokens. Embeddings are charged as prompts.
 
-    Embeddings are charged as prompts.
+    Attributes:
+        prompt: Dollars per million prompt tokens, at least 0.
+        completion: Dollars per million completion tokens, at least 0.
+        cached: Dollars per million prompt tokens that came from the endpoint's cache. None: the price of `prompt`.
+
+    Raises:
+        InputError: A price is no finite number of at least 0.
     """
 
     prompt: float
@@ -42,26 +48,42 @@ class Prices:
                 raise InputError(f"Prices: {name}: expected dollars per million tokens, got {price!r}")
 
     def of(self, prompt: int, completion: int, cached: int = 0) -> int:
-        """The price in nanodollars, rounded up."""
+        """Compute the price of a number of tokens, rounded up.
+
+        Args:
+            prompt: Prompt tokens, cached ones included.
+            completion: Completion tokens.
+            cached: Prompt tokens that came from the endpoint's cache. At most `prompt` of them count.
+
+        Returns:
+            The price in nanodollars.
+        """
         cached = min(cached, prompt)
         rate = self.prompt if self.cached is None else self.cached
         return math.ceil(1000 * ((prompt - cached) * self.prompt + cached * rate + completion * self.completion))
 
 
 class Budget:
-    """Limits to what a judge may be asked for in any 60 seconds, and in any 24 hours.
+    """Limits on a judge's calls, tokens and dollars, in any 60 seconds and in any 24 hours.
 
-    Before a request leaves, one call and the tokens it may take at most (a cautious estimate) are reserved; when there
-    is no room for that, the request is not sent and what it asks fails with cause `budget`. Afterwards the tokens it
-    took replace the estimate, where the endpoint tells them: what is unknown stays at the estimate. Counted is what
-    is sent by OpenAIJudge, embeddings included, and what other TextJudges generate. A judge that runs on this
-    machine costs nothing.
+    Before each request, one call and a cautious estimate of its tokens are reserved. Without room the request is not
+    sent, and its question fails with cause `budget`. Afterwards the tokens that the endpoint reports replace the
+    estimate; where it reports none, the estimate stays. The budget counts what OpenAIJudge sends, embeddings included,
+    and what other TextJudges generate. A judge that runs on this machine costs nothing.
 
-    prices  needed for limits in dollars
-    ledger  where spending is added up; None: in memory, shared by everything that is given this object. A
-            `FileLedger` is shared by processes. A worker uses the one of its spool
+    Args:
+        calls_per_minute: Limit on requests in any 60 seconds, above 0. None, here and below: no such limit.
+        calls_per_day: Limit on requests in any 24 hours.
+        tokens_per_minute: Limit on prompt and completion tokens in any 60 seconds.
+        tokens_per_day: Limit on prompt and completion tokens in any 24 hours.
+        dollars_per_minute: Limit on dollars in any 60 seconds. Needs `prices`.
+        dollars_per_day: Limit on dollars in any 24 hours. Needs `prices`.
+        prices: Prices of the model. Needed for limits in dollars.
+        ledger: Where spending is added up. None: in memory, shared by all users of this object. A `FileLedger` is
+            shared by processes. A worker replaces a ledger in memory with the one of its spool.
 
-    Raises InputError for arguments that cannot be meant.
+    Raises:
+        InputError: No limit is given, a limit is not above 0, or a limit in dollars has no prices.
     """
 
     def __init__(
@@ -103,16 +125,33 @@ class Budget:
         )
 
     def on(self, ledger: Ledger) -> Budget:
-        """The same limits over another ledger."""
+        """Copy the limits and prices to another ledger.
+
+        Args:
+            ledger: The ledger that adds up the spending of the copy.
+
+        Returns:
+            A new budget; its count of refused requests starts at 0.
+        """
         other = Budget.__new__(Budget)
         other._limits, other.prices, other.ledger = self._limits, self.prices, ledger
         other._free_at, other._refused = 0.0, 0
         return other
 
     def reserve(self, prompt_tokens: int, completion_tokens: int, share: float = 1.0) -> BudgetReservation:
-        """Set aside one request. Raises JudgeFailure (budget), with the limit and when it frees in the message.
+        """Reserve one request and the tokens it may take.
 
-        `share`: of `prices`, for a request that costs less.
+        Args:
+            prompt_tokens: Estimated prompt tokens.
+            completion_tokens: Estimated completion tokens.
+            share: Share of `prices` that a cheaper request costs; 1.0 is the full price.
+
+        Returns:
+            The reservation. Call its `settle` with the usage when the request is over.
+
+        Raises:
+            JudgeFailure: Cause `budget`: there is no room, and the message names the limit and when it frees; or the ledger
+                cannot be read or written.
         """
         estimate = self._spend(prompt_tokens, completion_tokens, share=share)
         try:
@@ -127,11 +166,20 @@ class Budget:
         return BudgetReservation(self, answer, prompt_tokens, completion_tokens, share)
 
     def frees_in(self) -> float:
-        """Seconds until the limit that refused last has room again; 0.0 when there is, or nothing was refused."""
+        """Estimate the wait until the last limit that refused has room again.
+
+        Returns:
+            Seconds; 0.0 when there is room, or nothing was refused.
+        """
         return max(0.0, self._free_at - time.monotonic())
 
     def state(self) -> dict[str, dict[str, float]]:
-        """Each limit with what of it is `spent` in its window, in its own unit; `refused`: requests not sent."""
+        """Report the spending in each limit's window.
+
+        Returns:
+            For each limit, by name, `spent` and `limit` in its own unit. `refused` has `requests`, the number of requests
+            not sent by this object, and `frees_in`, in seconds.
+        """
         limits = tuple(self._limits.values())
         state = {
             name: {"spent": _in_units(limit, spent), "limit": _in_units(limit, limit.amount)}

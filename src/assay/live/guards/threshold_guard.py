@@ -46,7 +46,7 @@ class _GuardCheck:
 
 
 class Guard:
-    """Decides whether an answer may go out.
+    """A guardrail that decides, within a deadline, whether an answer may go out.
 
         careful = assay.guard(
             "faithfulness", threshold=0.8, on_timeout="pass", on_error="block", on_skipped="block",
@@ -54,22 +54,25 @@ class Guard:
         )
         decision = careful.check(Sample(question=..., contexts=..., answer=...))
 
-    metrics      names or metrics; those that the judge can never answer raise InputError here
-    judge        a judge, its name, or None for the embedded one
-    threshold    the least value that passes, or the greatest where lower is better; one for all, or one for each metric
-    deadline     seconds after which the caller has its decision, whatever the judge does
-    on_timeout   "pass" or "block": what happens to an answer that was not scored in time
-    on_error     the same where the judge or the guard failed
-    on_skipped  the same for an answer that has nothing to measure: no claims, no contexts. None of the three has a
-                 default: whoever can write an answer or a document can provoke each of them
-    fallback     what takes the place of a blocked answer: a text, a function of the decision, or None: GuardBlocked is
-                 raised
-    on_decision  called with every decision, in the caller's own thread; the deadline does not cover it
+    `on_timeout`, `on_error` and `on_skipped` have no default: anyone who can write an answer or a document can provoke
+    each of them. After construction a guard raises no failure of its own into the request.
 
-    Wrong arguments raise InputError, once, here. After that a guard raises no failure of its own into the request.
+    Safe for any number of threads and event loops. The judge works on the guard's own thread, which starts with the
+    first check. After a fork the child starts with counters at 0 and its own thread.
 
-    Safe for any number of threads and event loops. The judge works on a thread of the guard's own, which starts with
-    the first check. After a fork the child starts with counters at 0 and a thread of its own.
+    Args:
+        metrics: Names or metrics.
+        judge: A judge or its name. None: the embedded judge.
+        threshold: Least value that passes, or the greatest where lower is better. One for all metrics, or one for each.
+        deadline: Seconds after which the caller has its decision, whatever the judge does.
+        on_timeout: "pass" or "block": the decision on an answer that was not scored in time.
+        on_error: "pass" or "block": the decision where the judge or the guard failed.
+        on_skipped: "pass" or "block": the decision on an answer with nothing to measure: no claims, no contexts.
+        fallback: Replacement for a blocked answer: a text, or a function of the decision. None: GuardBlocked is raised.
+        on_decision: Called with every decision, in the caller's thread. The deadline does not cover it.
+
+    Raises:
+        InputError: An argument is wrong, or the judge can never score one of the metrics.
     """
 
     def __new__(cls, *arguments: Any, **options: Any) -> Self:
@@ -122,7 +125,17 @@ class Guard:
     # -- deciding -------------------------------------------------------------------------------------------------
 
     def check(self, sample: Sample) -> GuardDecision:
-        """The decision on this sample, within the deadline. Raises InputError for anything but a Sample."""
+        """Check one sample and decide within the deadline.
+
+        Args:
+            sample: The question, the contexts and the answer.
+
+        Returns:
+            The decision. A late or failed check is a decision too, by `on_timeout` or `on_error`.
+
+        Raises:
+            InputError: `sample` is not a Sample.
+        """
         check = self._begin(sample)
         try:
             if check.done is not None:
@@ -133,7 +146,19 @@ class Guard:
         return self._decide(check)
 
     async def acheck(self, sample: Sample) -> GuardDecision:
-        """`check` for async code: the event loop stays free. Cancelling it cancels the scoring."""
+        """Check one sample from async code; the event loop stays free.
+
+        Cancelling the call cancels the scoring.
+
+        Args:
+            sample: The question, the contexts and the answer.
+
+        Returns:
+            The decision, as from `check`.
+
+        Raises:
+            InputError: `sample` is not a Sample.
+        """
         check = self._begin(sample)
         try:
             if check.done is not None:
@@ -144,9 +169,16 @@ class Guard:
         return self._decide(check)
 
     def replacement(self, decision: GuardDecision) -> Any:
-        """What takes the place of a blocked answer: the fallback.
+        """Get the fallback that replaces a blocked answer.
 
-        Raises GuardBlocked where there is none, and where the fallback function raises.
+        Args:
+            decision: The decision that blocked the answer. A fallback function is called with it.
+
+        Returns:
+            The fallback text, or the result of the fallback function.
+
+        Raises:
+            GuardBlocked: There is no fallback, or the fallback function raised.
         """
         if self._fallback is None:
             raise GuardBlocked(decision)
@@ -161,10 +193,18 @@ class Guard:
     # -- around it ------------------------------------------------------------------------------------------------
 
     def warm_up(self, timeout: float = 60.0) -> bool:
-        """Have the judge answer about one short made-up sample, so that no request waits for models to load.
+        """Warm up the judge with one short made-up sample, so that no request waits for models to load.
 
-        Call it when a process starts, after any fork. False when a metric got no number within `timeout` seconds. Not
-        counted among the checks. An LLM judge is really asked.
+        Call it when a process starts, after any fork. It does not count as a check. An LLM judge is really asked.
+
+        Args:
+            timeout: Seconds to wait.
+
+        Returns:
+            True when every metric has a value; False when one got none within `timeout`.
+
+        Raises:
+            InputError: `timeout` is not a positive number of seconds.
         """
         until = seconds("timeout", timeout)
         job = GuardJob(_WARM, self.metrics)
@@ -178,12 +218,20 @@ class Guard:
         return len(job.scores) == len(self.metrics) and all(score.value is not None for score in job.scores.values())
 
     def health(self) -> GuardHealth:
-        """The counters as they stand."""
+        """Report the guard's counters.
+
+        Returns:
+            The counters at this moment.
+        """
         with self._lock:
             return self._tally.health()
 
     def close(self) -> GuardHealth:
-        """End the thread. Checks after that are errors, and go by `on_error`."""
+        """Close the guard and end its thread. Later checks are errors, and go by `on_error`.
+
+        Returns:
+            The last counters.
+        """
         with self._lock:
             self._closed = True
         self._worker.retire(wait=2 * END_GRACE)
