@@ -33,19 +33,20 @@ class SamplingRule:
     Attributes:
         name: Name of the rule. Samples that it decided on carry it in `metadata["sampling"]`.
         rate: Share of them that is taken, in [0, 1].
-        tags: At least one of these is in `metadata["tags"]`. Empty, here and below: no condition.
-        status: The status is one of these: complete, abandoned, cancelled, failed.
-        metadata: The sample's metadata has these entries, with these values.
-        feedback: The user's feedback is one of these values; True for any feedback.
-        feedback_below: The feedback is a number (False is 0, True is 1) below this one. None: no condition.
-        feedback_above: The feedback is a number (False is 0, True is 1) above this one. None: no condition.
+        tags: At least one of these is in `metadata["tags"]`. Empty: no condition.
+        status: The status is one of these: complete, abandoned, cancelled, failed. Empty: no condition.
+        metadata: The sample's metadata has these entries, with these values. Empty: no condition.
+        feedback: The user's feedback is one of these values; True for any feedback. False: no condition.
+        feedback_below: The feedback is a number (False is 0, True is 1) below this one. None, here and below: no
+            condition.
+        feedback_above: The feedback is a number (False is 0, True is 1) above this one.
         min_question: Least length of the question, in characters, inclusive. A missing text has 0.
         max_question: Greatest length of the question, in characters, inclusive.
         min_answer: Least length of the answer, in characters, inclusive. A missing text has 0.
         max_answer: Greatest length of the answer, in characters, inclusive.
         min_contexts: Least number of contexts, inclusive. Samples with unknown contexts do not match.
         max_contexts: Greatest number of contexts, inclusive. Samples with unknown contexts do not match.
-        no_context: True: the contexts are unknown (None). False: they are known. None: no condition.
+        no_context: True: the contexts are unknown (None). False: they are known.
 
     Raises:
         InputError: The name is empty, the rate is outside [0, 1], a status is unknown, a text stands in place of a
@@ -148,7 +149,8 @@ class Sampling:
         seed: Text that is hashed with the trace id; another seed takes other samples.
 
     Raises:
-        InputError: The rate is outside [0, 1], a rule is no SamplingRule, two rules share a name, or the seed is no text.
+        InputError: The rate is outside [0, 1], a rule is no SamplingRule, two rules share a name, or the seed is no
+            text.
     """
 
     rate: float = 1.0

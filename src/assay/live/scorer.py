@@ -59,25 +59,30 @@ class _BroughtIn:
 
 
 class LiveScorer(BaseIntake):
-    """Scores samples in the background.
+    """Background scorer for samples of a running application. It never blocks the application.
 
-    metrics        names or metrics; a wrong name raises here. None: LIVE_METRICS
-    judge          a judge, its name, a framework's model, or None: that of the environment, or else the embedded one
-    sinks          where scored samples go; called from one thread, closed by `close`
-    on_score       called there as well, after the sinks
-    sampling       which samples to score: a rate, a `Sampling`, or None: the rate of the environment, or else all
-    budget         what the judge may be asked for per minute and per day; None: anything
-    when_spent     "skip": what finds no room in the budget is skipped (budget); "wait": it waits for room
-    max_queue      samples that may wait; further ones are dropped and counted
-    max_bytes      bytes that waiting samples may hold, roughly; the same happens beyond that
-    concurrency    samples scored at the same time
-    deadline       seconds per sample; metrics not done by then fail (timeout)
-    score_partial  score abandoned, cancelled and failed answers too
-    keep           newest results that `result` can still give
+    Safe for any number of threads. After a fork the child starts with an empty queue and its counters at 0. At the end
+    of the process the queued samples get 1.75 seconds; call `flush` or `close` to give them more. The environment's
+    settings are in `assay.live.environment`.
 
-    What the environment can say stands in `assay.live.environment`. Safe for any number of threads. After a fork the
-    child starts with an empty queue and its counters at 0.
-    At the end of the process what is queued gets 1.75 seconds; call `flush` or `close` to give it more.
+    Args:
+        metrics: Names or metrics. None: LIVE_METRICS.
+        judge: A judge, its name or a framework's model. None: the environment's judge, or else the embedded one.
+        sinks: Where scored samples go. Called from one thread, and closed by `close`.
+        on_score: Called with each scored sample on that thread, after the sinks.
+        sampling: Which samples to score: a rate in [0, 1] or a `Sampling`. None: the environment's rate, or else all.
+        budget: Limits on the judge per minute and per day. None: no limit.
+        when_spent: "skip": what finds no room in the budget is skipped (budget). "wait": it waits for room.
+        max_queue: Samples that may wait, at least 1. Further ones are dropped and counted.
+        max_bytes: Approximate bytes that waiting samples may hold. Samples beyond that are dropped and counted.
+        concurrency: Samples scored at the same time, at least 1.
+        deadline: Seconds per sample, above 0. Metrics not done by then fail (timeout).
+        score_partial: Score abandoned, cancelled and failed answers too.
+        keep: Number of the newest results that `result` can return.
+
+    Raises:
+        InputError: A metric's name is wrong, a number is out of range, the judge answers in batches, or the judge does
+            not keep to the budget.
     """
 
     def __init__(
@@ -146,20 +151,36 @@ class LiveScorer(BaseIntake):
         return call_repr(self, labels(self.metrics), self.judge, sinks=self._sinks or None)
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until all that was submitted so far is scored and delivered. False when the time ran out first."""
+        """Wait until all samples submitted so far are scored and delivered.
+
+        Args:
+            timeout: Seconds to wait at most. None: no limit.
+
+        Returns:
+            False when the time ran out first.
+        """
         self._delivery.hurry()
         return super().flush(timeout)
 
     def result(self, key: str, timeout: float | None = 0) -> ScoredSample | None:
-        """The scores of the sample with this key, if it is among the newest results.
+        """Get the scores of one sample, if it is among the newest results.
 
-        Waits up to `timeout` seconds for it; None waits for as long as anything is pending.
+        Args:
+            key: The sample's key, as `Sample.key` gives it.
+            timeout: Seconds to wait at most; 0 does not wait. None: waits for as long as anything is pending.
+
+        Returns:
+            The scored sample, or None.
         """
         self._box.wait_for(lambda: key in self._results or (timeout is None and not self._box.open), timeout)
         return self._results.get(key)
 
     def health(self) -> Health:
-        """The counters as they stand."""
+        """Report the scorer's counters.
+
+        Returns:
+            The counters at this moment.
+        """
         budget = self._budget_state()
         with self._box.lock:
             feedback = {**self._sampler.counts, "waiting": self._sampler.waiting}

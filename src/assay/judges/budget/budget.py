@@ -150,8 +150,8 @@ class Budget:
             The reservation. Call its `settle` with the usage when the request is over.
 
         Raises:
-            JudgeFailure: Cause `budget`: there is no room, and the message names the limit and when it frees; or the ledger
-                cannot be read or written.
+            JudgeFailure: Cause `budget`: there is no room, and the message names the limit and when it frees.
+                Also where the ledger fails: without a count nothing is sent.
         """
         estimate = self._spend(prompt_tokens, completion_tokens, share=share)
         try:
@@ -177,8 +177,8 @@ class Budget:
         """Report the spending in each limit's window.
 
         Returns:
-            For each limit, by name, `spent` and `limit` in its own unit. `refused` has `requests`, the number of requests
-            not sent by this object, and `frees_in`, in seconds.
+            For each limit, by name, `spent` and `limit` in its own unit. `refused` has `requests`, the number of
+            requests not sent by this object, and `frees_in`, in seconds.
         """
         limits = tuple(self._limits.values())
         state = {
