@@ -33,24 +33,30 @@ _KINDS = ("support", "usefulness", "useful_sentences", "criterion", "checklist",
 
 
 class CascadeJudge(BaseJudge):
-    """`first` answers; verdicts that it is in doubt about are `then`'s, each by itself.
+    """Cascade of two judges: `first` answers, and `then` answers the verdicts that `first` is in doubt about.
 
-    first, then  judges, or their names ("embedded", "openai:MODEL"). With a plan they may be left out
-    band         (low, high): verdicts whose probability (of supported, useful, yes) lies from low up to, not
-                 including, high go to `then`; (0, 1) is all of them, equal ends are none. Or a band for each kind:
-                 {"support": (0.1, 0.9), "usefulness": ...}; a kind without one goes to `then` whole
-    plan         the bands that a calibration found, or the file it is in, instead of `band`
-    on_failure   what becomes of an inquiry when `then` fails on a verdict in doubt: "fail" makes it fail, "first"
-                 takes what `first` said, does not store it, and counts it in `report`
+    What `first` gives no probability for, or cannot answer:
 
-    Who answers what `first` gives no probability for, or cannot answer: ratings go to `then`; texts (claims,
-    questions) are `first`'s where it writes or splits them, and so is directness, which has no band; what `first`
-    cannot answer, or fails on, is `then`'s. A verdict is all of one judge: its cells and quotes are by whom its label
-    is.
+    * Ratings go to `then`.
+    * Texts (claims, questions) are `first`'s where it writes or splits them. So is directness, which has no band.
+    * What `first` cannot answer, or fails on, goes to `then`.
 
-    It tells contradictions where both judges do, or where `then` does and the band of support begins at 0, so that
-    nothing that `first` does not support is left to it. Raises InputError for arguments that cannot work, also for a
-    plan that was made for other judges.
+    One judge makes all of a verdict: its cells and quotes come from the judge of its label. The cascade detects
+    contradictions where both judges do. It also does where `then` does and the band of support begins at 0, so that
+    nothing that `first` does not support is left to it.
+
+    Args:
+        first: The cheap judge, or its name. None: the plan's judge, or else "embedded".
+        then: The better judge, or its name ("openai:MODEL"). None: the plan's judge.
+        band: (low, high), with 0 <= low <= high <= 1. Verdicts whose probability (of supported, useful, yes) is at
+            least low and below high go to `then`. (0, 1) is all of them, equal ends are none. Or a band for each kind:
+            {"support": (0.1, 0.9), "usefulness": ...}; a kind without one goes to `then` whole.
+        plan: The bands that a calibration found, or the path of their file. Give either `band` or `plan`.
+        on_failure: What happens when `then` fails on a verdict in doubt. "fail": the question fails. "first": the
+            verdict of `first` is used, is not stored, and is counted in `report`.
+
+    Raises:
+        InputError: The arguments cannot work, or the plan was made for other judges.
     """
 
     def __init__(
@@ -89,10 +95,18 @@ class CascadeJudge(BaseJudge):
 
     @classmethod
     def of_plan(cls, path: str | Path, **options: Any) -> Self:
-        """The cascade of the plan in this file; `options` (api_key, ...) are added to those of its second judge.
+        """Create the cascade of a plan file.
 
-        Where a key is among them, so must be an address that the plan names (`base_url`): a file does not decide where
-        a key goes. Raises InputError.
+        Args:
+            path: The file of the plan.
+            **options: Arguments for the plan's second judge (api_key, ...), added to those of the plan. With a key,
+                also give the address that the plan names (`base_url`): a file does not decide where a key goes.
+
+        Returns:
+            The cascade.
+
+        Raises:
+            InputError: The plan has no second judge, or an option is wrong or missing.
         """
         from assay.judges.named import resolve_judge
 
@@ -119,12 +133,29 @@ class CascadeJudge(BaseJudge):
         return self.then.detects_contradiction and (self.first.detects_contradiction or low <= 0.0 < high)
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        """Explain why the cascade does not answer a kind of question.
+
+        Args:
+            inquiry: The kind of question.
+            language: Code of the text's language.
+
+        Returns:
+            The failure, with the remedy. None when the cascade answers it. A kind that may go to the second judge must
+            be one that the second judge answers.
+        """
         if may_escalate(inquiry) or self.first.cannot(inquiry, language) is not None:
             return self.then.cannot(inquiry, language)  # any verdict may come to it
         return None
 
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
-        """As the second judge groups them: nobody waits for a call about another sample."""
+        """Group questions as the second judge does: no question waits for a call about another sample.
+
+        Args:
+            inquiries: The questions.
+
+        Returns:
+            The groups.
+        """
         return self.then.groups(inquiries)
 
     async def prepare(self) -> None:
@@ -132,6 +163,14 @@ class CascadeJudge(BaseJudge):
             await judge.prepare()
 
     def session_for(self, run: Host) -> AbstractAsyncContextManager[None]:
+        """Open a session of both judges for one run.
+
+        Args:
+            run: The run.
+
+        Returns:
+            A context manager.
+        """
         return self._session(run)
 
     @asynccontextmanager
@@ -144,13 +183,23 @@ class CascadeJudge(BaseJudge):
         await self.then.release()
 
     def report(self) -> CascadeReport:
-        """What was decided where since this judge was made, in this process. Judgements at hand already do not
-        count."""
+        """Report which judge decided what, since this judge was made, in this process.
+
+        Returns:
+            The counts and the usage. Cached judgements do not count.
+        """
         with self._lock:
             return self._told
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        """See `BaseJudge.answer`."""
+        """Answer a batch of questions. See `BaseJudge.answer`.
+
+        Args:
+            inquiries: Questions of any kinds.
+
+        Returns:
+            One answer for each question, in order, with the usage of both judges.
+        """
         work = [_CascadeItem(inquiry, self._route(inquiry)) for inquiry in inquiries]
         begun = [one for one in work if one.route != "then"]
         for one, answer in zip(begun, await ask_judge(self.first, [one.inquiry for one in begun]), strict=True):
