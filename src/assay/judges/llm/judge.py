@@ -76,19 +76,21 @@ class Request:
 
 
 class TextJudge(BaseJudge):
-    """A judge over one model that writes text; subclasses write `generate` and `fingerprint`.
+    """Base class of judges over one model that writes text. Subclasses write `generate` and `fingerprint`.
 
-    window_tokens       what the model can read and write together. Texts are measured without a tokenizer, cautiously
-    max_output_tokens   what it can write at most; None for no limit of its own
-    deadline            seconds for one request with all its attempts, without the time it waits for its turn
-    mask                applied to all judged text before `generate` sees it. Quotes of what it changed can no longer
-                        be found in the passages, and so are no evidence and lift no label; claims and reasons speak of
-                        masked text
-    prefix_cache        let the first of several requests that begin alike go ahead, so that the model's cache serves
-    asking              whether what belongs together is asked in one request: "auto", "fused" or "separate"; see
-                        `assay.judges.fusing`
-    reserves            True where `generate` takes each request that it sends from the budget (`SPENDING`) itself;
-                        otherwise each `generate` is taken from it as one call
+    Attributes:
+        window_tokens: Tokens that the model can read and write together. Texts are measured without a tokenizer,
+            cautiously.
+        max_output_tokens: Tokens that the model can write at most. None: no limit of its own.
+        deadline: Seconds for one request with all its attempts, without the time it waits for its turn.
+        mask: Function applied to all judged text before `generate` gets it. Quotes of text that it changed cannot be
+            found in the passages: they are no evidence and change no label. Claims and reasons contain masked text.
+            None: no mask.
+        prefix_cache: Whether the first of several requests that begin alike goes ahead, so that the model's cache
+            serves the others.
+        asking: How questions that belong together are asked: "auto", "fused" or "separate"; see `assay.judges.fusing`.
+        reserves: True where `generate` takes each request that it sends from the budget (`SPENDING`) itself. False:
+            each `generate` is taken from it as one call.
     """
 
     window_tokens: int = 32_000
@@ -114,24 +116,54 @@ class TextJudge(BaseJudge):
         return known[1]
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        """See `BaseJudge.cannot`: it answers what can be asked in writing."""
+        """Explain why the judge does not answer a kind of question. It answers every kind that has a prompt.
+
+        Args:
+            inquiry: The kind of question.
+            language: Not used.
+
+        Returns:
+            The failure, with the remedy. None when the judge answers it.
+        """
         if inquiry.prompt is not Inquiry.prompt:
             return None
         return _not_in_writing(inquiry.name)
 
     @abstractmethod
     async def generate(self, request: Request) -> Reply:
-        """The model's reply. Raises JudgeFailure; it is cancelled when the deadline passes.
+        """Generate the model's reply to one request. It is cancelled when the deadline passes.
 
-        What a failed call cost goes into the failure's detail as `usage`.
+        Args:
+            request: The prompt, the correction of an unusable reply, and the deadline.
+
+        Returns:
+            The reply, with its usage.
+
+        Raises:
+            JudgeFailure: The call failed. Its cost goes into the failure's `detail` as `usage`.
         """
 
     def system(self, request: Request) -> str:
-        """The system message, the same for all requests."""
+        """Build the system message, the same for all requests.
+
+        Args:
+            request: The request.
+
+        Returns:
+            The text.
+        """
         return fences.SYSTEM
 
     def user(self, request: Request, *, show_schema: bool = True) -> str:
-        """The user message, with the correction where there is one, for models that take a single text."""
+        """Build the user message, with the correction where there is one, for models that take a single text.
+
+        Args:
+            request: The request.
+            show_schema: State the reply's schema in the message.
+
+        Returns:
+            The text, masked where the judge has a mask.
+        """
         text = fences.render(request.prompt, show_schema=show_schema, mask=self.mask)
         if request.correction is not None:
             text += "\n\nYOUR PREVIOUS REPLY\n" + fences.clean(request.correction.reply[:4000])
@@ -139,7 +171,15 @@ class TextJudge(BaseJudge):
         return text
 
     def messages(self, request: Request, *, show_schema: bool = True) -> list[dict[str, str]]:
-        """The request as chat messages."""
+        """Build the chat messages of a request.
+
+        Args:
+            request: The request. A correction adds the unusable reply (its first 4,000 characters) and the reason.
+            show_schema: State the reply's schema in the user message.
+
+        Returns:
+            Messages with `role` and `content`, the system message first.
+        """
         user = fences.render(request.prompt, show_schema=show_schema, mask=self.mask)
         messages = [{"role": "system", "content": self.system(request)}, {"role": "user", "content": user}]
         if request.correction is not None:
@@ -149,7 +189,15 @@ class TextJudge(BaseJudge):
         return messages
 
     def shown(self, request: Request, *, show_schema: bool = True) -> Sequence[Mapping[str, Any]]:
-        """`messages`, the user's in parts of text and image where there are pictures."""
+        """Build the chat messages of a request with its pictures.
+
+        Args:
+            request: The request.
+            show_schema: State the reply's schema in the user message.
+
+        Returns:
+            As `messages`. Where there are pictures, the user's content is a list of text and image parts.
+        """
         return self._shown(request, self.messages(request, show_schema=show_schema), show_schema)
 
     def _shown(
@@ -161,11 +209,25 @@ class TextJudge(BaseJudge):
         return [messages[0], {"role": "user", "content": parts}, *messages[2:]]
 
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
-        """Each alone: nobody waits for the call of another."""
+        """Group questions: each alone, so that no question waits for another's call.
+
+        Args:
+            inquiries: The questions.
+
+        Returns:
+            One group for each question.
+        """
         return [[inquiry] for inquiry in inquiries]
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        """See `BaseJudge.answer`. Calls run concurrently; cancelling this cancels them."""
+        """Answer a batch of questions. Calls run concurrently; cancelling this cancels them.
+
+        Args:
+            inquiries: Questions of any kinds.
+
+        Returns:
+            One answer for each question, in order.
+        """
         room = ChatWindow(self.window_tokens, self.max_output_tokens)
         return await gather_all([ask_in_parts(inquiry, room, self._ask) for inquiry in inquiries])
 
