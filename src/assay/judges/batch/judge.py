@@ -36,7 +36,7 @@ HALF = 0.5
 
 
 class OpenAIBatchJudge(OpenAIJudge):
-    """LLM judge through a batch API (`/files` and `/batches`): OpenAI itself, Azure, or another endpoint with that protocol.
+    """LLM judge through a batch API (`/files` and `/batches`): OpenAI itself, Azure, or a compatible endpoint.
 
     Judgements are the same as those of `OpenAIJudge`, and cached under the same address.
 

@@ -33,7 +33,9 @@ _WORKER = BackgroundWorker(1, "assay-local")
 
 
 class LocalJudge(BaseJudge):
-    """Offline judge around a cross-encoder, NLI model or token classifier in ONNX. It answers whether passages support claims.
+    """Offline judge around a cross-encoder, NLI model or token classifier in ONNX.
+
+    It judges whether passages support claims, no more.
 
     A model that labels tokens (LettuceDetect) supports a claim as well as its least supported token; the reason names
     the words that it marks. Claims are sentences, as with the embedded judge. Needs onnxruntime and tokenizers. Its
