@@ -93,6 +93,15 @@ class ScriptedJudge(BaseJudge):
         return self._name
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        """Explain why the script does not answer a kind of question.
+
+        Args:
+            inquiry: The kind of question.
+            language: Not used.
+
+        Returns:
+            The failure, which names the missing rule. None when there is a rule, or the kind needs none.
+        """
         if self._rules.get(_rule_name(inquiry)) is not None or inquiry.without_rule is not Inquiry.without_rule:
             return None
         name = _rule_name(inquiry)
@@ -102,9 +111,25 @@ class ScriptedJudge(BaseJudge):
         )
 
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+        """Group questions: each alone.
+
+        Args:
+            inquiries: The questions.
+
+        Returns:
+            One group for each question.
+        """
         return [[inquiry] for inquiry in inquiries]
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        """Answer a batch of questions by the rules.
+
+        Args:
+            inquiries: Questions of any kinds.
+
+        Returns:
+            One answer for each question, in order.
+        """
         return [self._one(inquiry) for inquiry in inquiries]
 
     def _one(self, inquiry: Inquiry[Any]) -> Answer:

@@ -24,9 +24,15 @@ _NEVER = "this request alone may take"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """Dollars per million tokens. `cached`: of prompt tokens that came from the endpoint's cache; None: as `prompt`.
+    """Prices of a model, in dollars per million tokens. Embeddings are charged as prompts.
 
-    Embeddings are charged as prompts.
+    Attributes:
+        prompt: Dollars per million prompt tokens, at least 0.
+        completion: Dollars per million completion tokens, at least 0.
+        cached: Dollars per million prompt tokens that came from the endpoint's cache. None: the price of `prompt`.
+
+    Raises:
+        InputError: A price is no finite number of at least 0.
     """
 
     prompt: float
@@ -42,7 +48,16 @@ class Prices:
                 raise InputError(f"Prices: {name}: expected dollars per million tokens, got {price!r}")
 
     def of(self, prompt: int, completion: int, cached: int = 0) -> int:
-        """The price in nanodollars, rounded up."""
+        """Compute the price of a number of tokens, rounded up.
+
+        Args:
+            prompt: Prompt tokens, cached ones included.
+            completion: Completion tokens.
+            cached: Prompt tokens that came from the endpoint's cache. At most `prompt` of them count.
+
+        Returns:
+            The price in nanodollars.
+        """
         cached = min(cached, prompt)
         rate = self.prompt if self.cached is None else self.cached
         return math.ceil(1000 * ((prompt - cached) * self.prompt + cached * rate + completion * self.completion))

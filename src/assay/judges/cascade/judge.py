@@ -130,6 +130,16 @@ class CascadeJudge(BaseJudge):
         return self.then.detects_contradiction and (self.first.detects_contradiction or low <= 0.0 < high)
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        """Explain why the cascade does not answer a kind of question.
+
+        Args:
+            inquiry: The kind of question.
+            language: Code of the text's language.
+
+        Returns:
+            The failure, with the remedy. None when the cascade answers it. A kind that may go to the second judge must
+            be one that the second judge answers.
+        """
         if may_escalate(inquiry) or self.first.cannot(inquiry, language) is not None:
             return self.then.cannot(inquiry, language)  # any verdict may come to it
         return None
@@ -150,6 +160,14 @@ class CascadeJudge(BaseJudge):
             await judge.prepare()
 
     def session_for(self, run: Host) -> AbstractAsyncContextManager[None]:
+        """Open a session of both judges for one run.
+
+        Args:
+            run: The run.
+
+        Returns:
+            A context manager.
+        """
         return self._session(run)
 
     @asynccontextmanager

@@ -144,6 +144,16 @@ class EmbeddedJudge(BaseJudge):
         return True
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        """Explain why the judge does not answer a kind of question.
+
+        Args:
+            inquiry: The kind of question.
+            language: Code of the text's language.
+
+        Returns:
+            The failure, with the remedy: the kind needs a language model, or the judge was not measured on the
+            language. None when the judge answers it.
+        """
         if inquiry not in INQUIRIES:
             return JudgeFailure(Cause.JUDGE_CANNOT, f"the embedded judge cannot answer {inquiry.name}; {_WAY_OUT}")
         code = code_of(language)
@@ -165,6 +175,14 @@ class EmbeddedJudge(BaseJudge):
         return f"{install_extra('embedded-multilingual')} brings it, "
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        """Answer a batch of questions, on a thread that all embedded judges share.
+
+        Args:
+            inquiries: Questions of any kinds.
+
+        Returns:
+            One answer for each question, in order.
+        """
         return await asyncio.get_running_loop().run_in_executor(_WORKER, self._answer_all, tuple(inquiries))
 
     async def prepare(self) -> None:

@@ -76,19 +76,21 @@ class Request:
 
 
 class TextJudge(BaseJudge):
-    """A judge over one model that writes text; subclasses write `generate` and `fingerprint`.
+    """Base class of judges over one model that writes text. Subclasses write `generate` and `fingerprint`.
 
-    window_tokens       what the model can read and write together. Texts are measured without a tokenizer, cautiously
-    max_output_tokens   what it can write at most; None for no limit of its own
-    deadline            seconds for one request with all its attempts, without the time it waits for its turn
-    mask                applied to all judged text before `generate` sees it. Quotes of what it changed can no longer
-                        be found in the passages, and so are no evidence and lift no label; claims and reasons speak of
-                        masked text
-    prefix_cache        let the first of several requests that begin alike go ahead, so that the model's cache serves
-    asking              whether what belongs together is asked in one request: "auto", "fused" or "separate"; see
-                        `assay.judges.fusing`
-    reserves            True where `generate` takes each request that it sends from the budget (`SPENDING`) itself;
-                        otherwise each `generate` is taken from it as one call
+    Attributes:
+        window_tokens: Tokens that the model can read and write together. Texts are measured without a tokenizer,
+            cautiously.
+        max_output_tokens: Tokens that the model can write at most. None: no limit of its own.
+        deadline: Seconds for one request with all its attempts, without the time it waits for its turn.
+        mask: Function applied to all judged text before `generate` gets it. Quotes of text that it changed cannot be
+            found in the passages: they are no evidence and change no label. Claims and reasons contain masked text.
+            None: no mask.
+        prefix_cache: Whether the first of several requests that begin alike goes ahead, so that the model's cache
+            serves the others.
+        asking: How questions that belong together are asked: "auto", "fused" or "separate"; see `assay.judges.fusing`.
+        reserves: True where `generate` takes each request that it sends from the budget (`SPENDING`) itself. False:
+            each `generate` is taken from it as one call.
     """
 
     window_tokens: int = 32_000

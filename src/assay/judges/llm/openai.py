@@ -164,6 +164,16 @@ class OpenAIJudge(TextJudge):
         return twin
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        """Explain why the judge does not answer a kind of question.
+
+        Args:
+            inquiry: The kind of question.
+            language: Code of the text's language, for the judge of similarity.
+
+        Returns:
+            The failure, with the remedy; for similarity where there is neither an embedding model nor another judge.
+            None when the judge answers it.
+        """
         if not issubclass(inquiry, TextComparison):
             return super().cannot(inquiry, language)
         if self.similarity is not None:
@@ -195,6 +205,14 @@ class OpenAIJudge(TextJudge):
         return [*alone, similar] if similar else alone
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        """Answer a batch of questions. Calls run concurrently; cancelling this cancels them.
+
+        Args:
+            inquiries: Questions of any kinds.
+
+        Returns:
+            One answer for each question, in order.
+        """
         similar = [n for n, inquiry in enumerate(inquiries) if isinstance(inquiry, TextComparison)]
         if not similar:
             return await super().answer(inquiries)
