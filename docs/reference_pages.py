@@ -84,9 +84,11 @@ class Page:
 
     def _entry(self, name: str) -> list[str]:
         value = getattr(importlib.import_module(self.module), name)
+        if inspect.isclass(value) and not value.__module__.startswith("assay"):  # another name of a foreign class
+            return [f".. py:data:: {name}", ""]
         if inspect.isclass(value):
             return [f".. autoclass:: {name}", "   :members:", ""]
-        return [f".. {'autofunction' if callable(value) else 'py:data'}:: {name}", ""]
+        return [f".. {'autofunction' if inspect.isroutine(value) else 'py:data'}:: {name}", ""]
 
 
 def public_modules() -> tuple[str, ...]:
@@ -98,7 +100,7 @@ def public_modules() -> tuple[str, ...]:
 
 def public_pages() -> dict[str, Page]:
     """All pages by module. Each name stands on one page: of the first public module that has it."""
-    pages: dict[str, Page] = {}
+    pages = {module: Page(module) for module in public_modules()}  # a plugin of pytest has no names
     seen: set[int] = set()
     with mock(MOCKED):
         loaded = {module: importlib.import_module(module) for module in public_modules()}

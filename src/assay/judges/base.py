@@ -181,8 +181,7 @@ class BaseJudge(ABC):
         """Group questions that came up together: each group goes to `answer` by itself.
 
         What is in one group waits for the slowest of it, and may be of several samples: a judge must not read one
-            question in
-        view of another. The default is one group of all.
+        question in view of another. The default is one group of all.
 
         Args:
             inquiries: The questions.

@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 def resolve_judge(judge: JudgeSpec = None, *, guidance: GuidanceSpec | None = None, **options: Any) -> BaseJudge:
     """Resolve a judge from its name, a framework's model or a judge, with the user's instructions.
 
-    An LLM judge is never chosen because a key happens to be in the environment.
+    An LLM judge is never chosen because a key happens to be in the environment. A judge is named by:
+
+    * None or `"embedded"`: the embedded judge, offline, on the CPU, free
+    * `"openai:MODEL"`: an OpenAI-compatible endpoint; `options` (base_url, api_key, ...) go to `OpenAIJudge`
+    * `"openai-batch:MODEL"`, `"anthropic-batch:MODEL"`: a provider's batches, at half the price and within a day;
+      `options` go to `OpenAIBatchJudge`, `AnthropicBatchJudge`
+    * `"decisions:MODEL"`: OpenAI's classifier endpoint; `options` go to `DecisionsJudge`
+    * `"systemone:MODEL"`: an endpoint that speaks /v1/systemone; `options` go to `SystemOneJudge`
+    * `"cascade:PATH"`: the cascade whose plan is in this file; `options` go to its second judge
+    * `"local:PATH"`: a model on disk, in ONNX; `options` go to `LocalJudge`
+    * a judge: itself
+    * a framework's model: a chat model of LangChain or an LLM of LlamaIndex, with its own keys, address and proxies;
+      other packages add theirs: see `assay.judges.framework_models`
 
     Args:
-        judge: One of these:
-
-            * None or `"embedded"`: the embedded judge, offline, on the CPU, free
-            * `"openai:MODEL"`: an OpenAI-compatible endpoint; `options` (base_url, api_key, ...) go to `OpenAIJudge`
-            * `"openai-batch:MODEL"`, `"anthropic-batch:MODEL"`: a provider's batches, at half the price and within a
-              day; `options` go to `OpenAIBatchJudge`, `AnthropicBatchJudge`
-            * `"decisions:MODEL"`: OpenAI's classifier endpoint; `options` go to `DecisionsJudge`
-            * `"systemone:MODEL"`: an endpoint that speaks /v1/systemone; `options` go to `SystemOneJudge`
-            * `"cascade:PATH"`: the cascade whose plan is in this file; `options` go to its second judge
-            * `"local:PATH"`: a model on disk, in ONNX; `options` go to `LocalJudge`
-            * a judge: itself
-            * a framework's model: a chat model of LangChain or an LLM of LlamaIndex, with its own keys, address and
-              proxies; other packages add theirs: see `assay.judges.framework_models`
+        judge: One of these.
         guidance: Instructions and examples for single kinds of question. None: no instructions.
-        **options: Arguments for the judge that a name stands for. A judge object takes none.
+        options: Arguments for the judge that a name stands for. A judge object takes none.
 
     Returns:
         The judge.
@@ -103,7 +103,7 @@ def local(path: str | os.PathLike[str], **options: Any) -> LocalJudge:
 
     Args:
         path: A folder with the model, or the .onnx file. See `LocalJudge`.
-        **options: Arguments of `LocalJudge`.
+        options: Arguments of `LocalJudge`.
 
     Returns:
         The judge.

@@ -136,7 +136,7 @@ class Store:
 
         Args:
             sql: The query.
-            *values: Values for its `?`.
+            values: Values for its `?`.
 
         Returns:
             All rows.

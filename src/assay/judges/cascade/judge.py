@@ -95,9 +95,9 @@ class CascadeJudge(BaseJudge):
         """Make the cascade of a plan.
 
         Args:
-            path: File of the plan. **options: Further options of its second judge (api_key, ...). A key needs an
-            address from you (`base_url`) where
-                the plan names one: a file does not decide where a key goes.
+            path: File of the plan.
+            options: Further options of its second judge (api_key, ...). A key needs an address from you (`base_url`)
+                where the plan names one: a file does not decide where a key goes.
 
         Returns:
             The judge.

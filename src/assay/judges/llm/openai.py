@@ -59,7 +59,7 @@ class OpenAIJudge(TextJudge):
             others.
         mask: Applied to all judged text before it leaves the process; see `TextJudge`.
         vision: Whether it may be shown pictures; False for a model that is known to read none.
-        **options: Timeouts, attempts, limits, window, headers: see `EndpointOptions`.
+        options: Timeouts, attempts, limits, window, headers: see `EndpointOptions`.
 
     Raises:
         InputError: Arguments do not fit.
