@@ -48,7 +48,7 @@ class FileLedger:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self._db = Database(Path(path), _SCHEMA, "spending")
+        self._db = Database(Path(path), _SCHEMA, "spending", version=None)  # it may be the file of a queue
         self._db.create()
         self._offset: float | None = None
 
