@@ -1,7 +1,6 @@
 """How far can I trust the judge on my data, and how do I correct it with 100 labels?
 
-A judge that is too generous scores 240 answers, and a person labels 100 of their claims. A rule stands in for the
-person; with your rows it is `assay data label -n 100`. Then the calibrated judge scores the same answers at no cost.
+A generous judge scores 240 answers; a rule labels 100 claims, in place of a person and `assay data label -n 100`.
 """
 
 import random
@@ -19,8 +18,11 @@ from assay.records import Claim, Span, Verdict
 class Generous(BaseJudge):
     """In place of a model: it gives every claim too high a probability."""
 
-    fingerprint = "generous/1"
     calls = 0
+
+    @property
+    def fingerprint(self):
+        return "generous/1"
 
     async def answer(self, inquiries):
         self.calls += len(inquiries)
@@ -35,8 +37,7 @@ class Generous(BaseJudge):
         return Verdict(label="supported" if p >= 0.5 else "not_mentioned", probability=p, claim=claim)
 
 
-def person(text):
-    """What a careful reader says: supported where there is much evidence, with an error now and then."""
+def person(text):  # supported where there is much evidence, with an error now and then
     return "s" if float(text[-6:-1]) + random.Random(text).gauss(0, 0.12) > 0.6 else "n"
 
 
@@ -45,9 +46,8 @@ answers = [f"Answer {n} has evidence of {draw.random():.3f}." for n in range(240
 rows = [{"id": f"a{n}", "question": "?", "contexts": ["..."], "answer": text} for n, text in enumerate(answers)]
 
 with tempfile.TemporaryDirectory() as folder:
-    judge, store, labels = Generous(), Path(folder, "store"), Path(folder, "labels.jsonl")
+    judge, store, labels, lines = Generous(), Path(folder, "store"), Path(folder, "labels.jsonl"), list[str]()
     result = evaluate(rows, "faithfulness", judge, store=store, progress=False)
-    lines: list[str] = []
     session(result, labels, n=100, say=lines.append, read=lambda: person(re.findall("CLAIM: (.*)", lines[-1])[0])).run()
     alignment = align(result, labels)  # assay judge align labels.jsonl
     print(alignment)

@@ -13,6 +13,7 @@ from sphinx.util import logging
 
 project = "assay"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+napoleon_use_ivar = True  # attributes that have comments are described by autodoc already
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["site", "_build"]
 html_theme = "furo"

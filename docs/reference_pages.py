@@ -84,6 +84,8 @@ class Page:
 
     def _entry(self, name: str) -> list[str]:
         value = getattr(importlib.import_module(self.module), name)
+        if inspect.isclass(value) and not value.__module__.startswith("assay"):  # another name of a foreign class
+            return [f".. py:data:: {name}", ""]
         if inspect.isclass(value):
             return [f".. autoclass:: {name}", "   :members:", ""]
         return [f".. {'autofunction' if inspect.isroutine(value) else 'py:data'}:: {name}", ""]
@@ -98,10 +100,10 @@ def public_modules() -> tuple[str, ...]:
 
 def public_pages() -> dict[str, Page]:
     """All pages by module. Each name stands on one page: of the first public module that has it."""
+    pages = {module: Page(module) for module in public_modules()}  # a plugin of pytest has no names
     seen: set[int] = set()
     with mock(MOCKED):
         loaded = {module: importlib.import_module(module) for module in public_modules()}
-    pages = {module: Page(module) for module in loaded}
     entries = [(module, name) for module in loaded for name in _exports(module)]
     collections = [module for module in COLLECTIONS if importlib.util.find_spec(module)]
     entries += [(_home(module, name), name) for module in collections for name in _exports(module)]

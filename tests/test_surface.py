@@ -141,5 +141,32 @@ def test_every_class_and_function_has_a_docstring(package: str) -> None:
     assert [name for name, value in things.items() if not inspect.getdoc(value)] == []
 
 
+def documented_parts(function: object) -> list[str]:
+    """The sections that a docstring in Google style lacks."""
+    text, signature_of = inspect.getdoc(function) or "", inspect.signature(function)  # type: ignore[arg-type]
+    parameters = [name for name in signature_of.parameters if name not in ("self", "cls")]
+    returns = signature_of.return_annotation not in (None, "None", inspect.Signature.empty)
+    return [
+        part
+        for part, wanted in (("Args:", bool(parameters)), ("Returns:", returns))
+        if wanted and part not in text and not (part == "Returns:" and "Yields:" in text)
+    ]
+
+
+@pytest.mark.parametrize("name", [name for name in import_module("assay").__all__ if name not in ("metrics", "Cause")])
+def test_every_argument_and_result_is_documented(name: str) -> None:
+    """`Cause` is an enumeration, and exceptions are raised by assay itself."""
+    value = getattr(import_module("assay"), name)
+    if not inspect.isclass(value):
+        assert documented_parts(value) == []
+        return
+    text = (inspect.getdoc(value) or "") + (inspect.getdoc(value.__init__) or "")
+    if not issubclass(value, BaseException) and inspect.signature(value).parameters:
+        assert "Args:" in text or "Attributes:" in text
+    functions = {key: getattr(one, "__func__", one) for key, one in vars(value).items() if not key.startswith("_")}
+    lacking = {key: documented_parts(one) for key, one in functions.items() if inspect.isfunction(one)}
+    assert {key: parts for key, parts in lacking.items() if parts} == {}
+
+
 if __name__ == "__main__":
     SNAPSHOT.write_text(surface(), encoding="utf-8")

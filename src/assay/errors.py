@@ -22,34 +22,63 @@ from typing import Any
 
 
 class Cause(StrEnum):
-    """Why a score has no value. Stable, machine readable."""
+    """Why a score has no value. Stable, machine readable.
 
-    MISSING_INPUT = "missing_input"  # the sample lacks a field that the metric needs
-    NO_CONTEXT = "no_context"  # nothing was retrieved, and the metric measures the answer against it
-    NO_CLAIMS = "no_claims"  # the text makes no checkable statement (a refusal, small talk)
-    NOT_APPLICABLE = "not_applicable"  # the formula has no value here; the message says why
-    PARTIAL = "partial"  # an abandoned, cancelled or failed answer, and partial ones were not asked for
-    JUDGE_CANNOT = "judge_cannot"  # this kind of judge does not answer this kind of inquiry
-    NEEDS_VISION = "needs_vision"  # there is a picture that this judge, or this metric, does not look at
-    LANGUAGE = "language"  # the judge does not read the sample's language
-    PARSE = "parse"  # the reply did not fit the schema, again and again
-    AMBIGUOUS = "ambiguous"  # the reply held verdicts that contradict each other, or one that contradicts itself
-    TRUNCATED = "truncated"  # cut at the token limit, even after splitting
-    TOO_LONG = "too_long"  # does not fit the judge's window and must not be cut
-    REFUSED = "refused"  # the judge declined to answer
-    CONTENT_FILTER = "content_filter"  # the provider blocked the text
-    RATE_LIMITED = "rate_limited"  # still limited after every retry
-    TIMEOUT = "timeout"  # a deadline passed
-    CONNECTION = "connection"  # endpoint unreachable or answering 5xx after every retry
-    BUDGET = "budget"  # a budget of calls, tokens or money was used up
-    AUTH = "auth"  # key refused
-    NO_MODEL = "no_model"  # the endpoint does not know the model, or the path
-    BAD_REQUEST = "bad_request"  # the endpoint refuses this request for good
-    INTERRUPTED = "interrupted"  # the run was stopped before this one was measured
-    BAD_ROW = "bad_row"  # the row of data could not be read as a sample
-    LOST = "lost"  # the row was scored, and cannot be read from the store any more
-    MISSING_EXTRA = "missing_extra"  # a library that the metric needs is not installed; the message says how to
-    BUG = "bug"  # an error in assay, a metric or a user's judge; the message holds it
+    Attributes:
+        MISSING_INPUT: The sample lacks a field that the metric needs.
+        NO_CONTEXT: Nothing was retrieved, and the metric measures the answer against it.
+        NO_CLAIMS: The text makes no checkable statement (a refusal, small talk).
+        NOT_APPLICABLE: The formula has no value here; the message says why.
+        PARTIAL: An abandoned, cancelled or failed answer, and partial ones were not asked for.
+        JUDGE_CANNOT: This kind of judge does not answer this kind of inquiry.
+        NEEDS_VISION: There is a picture that this judge, or this metric, does not look at.
+        LANGUAGE: The judge does not read the sample's language.
+        PARSE: The reply did not fit the schema, again and again.
+        AMBIGUOUS: The reply held verdicts that contradict each other, or one that contradicts itself.
+        TRUNCATED: Cut at the token limit, even after splitting.
+        TOO_LONG: Does not fit the judge's window and must not be cut.
+        REFUSED: The judge declined to answer.
+        CONTENT_FILTER: The provider blocked the text.
+        RATE_LIMITED: Still limited after every retry.
+        TIMEOUT: A deadline passed.
+        CONNECTION: Endpoint unreachable or answering 5xx after every retry.
+        BUDGET: A budget of calls, tokens or money was used up.
+        AUTH: Key refused.
+        NO_MODEL: The endpoint does not know the model, or the path.
+        BAD_REQUEST: The endpoint refuses this request for good.
+        INTERRUPTED: The run was stopped before this one was measured.
+        BAD_ROW: The row of data could not be read as a sample.
+        LOST: The row was scored, and cannot be read from the store any more.
+        MISSING_EXTRA: A library that the metric needs is not installed; the message says how to.
+        BUG: An error in assay, a metric or a user's judge; the message holds it.
+    """
+
+    MISSING_INPUT = "missing_input"
+    NO_CONTEXT = "no_context"
+    NO_CLAIMS = "no_claims"
+    NOT_APPLICABLE = "not_applicable"
+    PARTIAL = "partial"
+    JUDGE_CANNOT = "judge_cannot"
+    NEEDS_VISION = "needs_vision"
+    LANGUAGE = "language"
+    PARSE = "parse"
+    AMBIGUOUS = "ambiguous"
+    TRUNCATED = "truncated"
+    TOO_LONG = "too_long"
+    REFUSED = "refused"
+    CONTENT_FILTER = "content_filter"
+    RATE_LIMITED = "rate_limited"
+    TIMEOUT = "timeout"
+    CONNECTION = "connection"
+    BUDGET = "budget"
+    AUTH = "auth"
+    NO_MODEL = "no_model"
+    BAD_REQUEST = "bad_request"
+    INTERRUPTED = "interrupted"
+    BAD_ROW = "bad_row"
+    LOST = "lost"
+    MISSING_EXTRA = "missing_extra"
+    BUG = "bug"
 
 
 #: Causes that lie in the sample itself: asking again cannot change them.

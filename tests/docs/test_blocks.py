@@ -153,4 +153,4 @@ def test_pyright_has_nothing_against_the_examples(tmp_path: Path) -> None:
         for found in said["generalDiagnostics"]
         if found["severity"] == "error"
     ]
-    assert wrong == []
+    assert wrong == [], "\n".join(wrong)

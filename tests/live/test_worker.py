@@ -518,7 +518,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     out = tmp_path / "scores.jsonl"
     status = cli(tmp_path / "spool", "--status")
     assert status.returncode == 0
-    assert "appended    3: 0 scored, 0 skipped, 3 waiting" in status.stdout
+    assert "appended    3: 0 scored, 0 without a value, 3 waiting" in status.stdout
     with OpenAIServer() as server:
         judge = ("--judge", "openai:fake", "--base-url", server.base_url, "--metrics", "faithfulness")
         spent = cli(tmp_path / "spool", *judge, "--sink", f"jsonl:{out}", "--until-empty", "--budget-calls-per-day", 2)

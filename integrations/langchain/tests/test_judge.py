@@ -256,8 +256,12 @@ def test_fallbacks_are_no_judge(server: OpenAIServer) -> None:
 
 
 def test_judging_leaves_no_thread(server: OpenAIServer) -> None:
+    before = threading.enumerate()  # a call that another test abandoned may still be under way
     evaluated(chat(server), ROWS)
-    assert not [thread for thread in threading.enumerate() if thread.name == "assay-judge"]
+    new = [one for one in threading.enumerate() if one.name == "assay-judge" and one not in before]
+    for thread in new:
+        thread.join(10)  # the score was there before its thread ended
+    assert not [thread for thread in new if thread.is_alive()]
 
 
 BRIDGE = drawn("The bridge opened in 1889.", 40)

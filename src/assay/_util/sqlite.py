@@ -61,7 +61,8 @@ class Database:
     """A SQLite file in WAL mode. What a transaction wrote survives `kill -9`; a power cut may lose the last ones.
 
     schema   statements that make the tables, separated by `;;`, for a file without the table `marker`
-    version  of the schema; a file with a higher one was written by a newer assay
+    version  of the schema; a file with a higher one was written by a newer assay. None: these tables are guests in a
+             file whose version is that of others
     timeout  seconds that a transaction waits for those of other processes
     migrate  brings a file of an earlier version, which it is given, to this one; within a transaction
     version_of  reads the version, where it does not stand in SQLite's own field
@@ -76,7 +77,7 @@ class Database:
         schema: str,
         marker: str,
         *,
-        version: int = 1,
+        version: int | None = 1,
         timeout: float = 5.0,
         migrate: Callable[[sqlite3.Connection, int], None] | None = None,
         version_of: Callable[[sqlite3.Connection], int] = _user_version,
@@ -173,11 +174,11 @@ class Database:
 
     def _is_ready(self, db: sqlite3.Connection) -> bool:
         version = self._version_of(db)
-        if version > self._version:
+        if self._version is not None and version > self._version:
             raise StoreError(f"{str(self.path)!r} was written by a newer assay (schema {version}); upgrade assay")
         sql = "SELECT 1 FROM sqlite_master WHERE name = ?"
         made = db.execute(sql, (self._marker,)).fetchone() is not None
-        return made and (version == self._version or self._migrate is None)
+        return made and (self._version in (None, version) or self._migrate is None)
 
     def _bring_up(self, db: sqlite3.Connection) -> None:
         """Make the tables, or bring those of an earlier version to this one."""
@@ -187,7 +188,8 @@ class Database:
         else:
             for statement in self._schema.split(";;"):
                 db.execute(statement)
-        db.execute(f"PRAGMA user_version = {self._version}")
+        if self._version is not None:
+            db.execute(f"PRAGMA user_version = {self._version}")
 
     def _undo(self, db: sqlite3.Connection, error: BaseException) -> None:
         try:

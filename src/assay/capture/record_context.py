@@ -41,15 +41,22 @@ def record_context(documents: Iterable[Any] | Any) -> bool: ...
 
 
 def record_context(documents: Iterable[Any] | Any) -> Any:
-    """Tell whoever captures the current request what was found for it, where capture cannot see it.
+    """Report what was retrieved for the current request, where capture cannot see it.
 
-    Takes a passage or several: texts, dicts with a text, documents or nodes of any framework. Call it inside a chain,
-    a tool, a graph's node or a query engine, in sync or async code. Python does not carry the context of a request into
-    threads of your own: there, wrap the function with `carry_context`. Returns False, and logs it once, when no request
-    that is captured is going on here. Raises InputError for what is no passage, and nothing else.
+    Call it inside a chain, a tool, a graph's node or a query engine, in sync or async code. Python does not carry the
+    context of a request into threads of your own: wrap the function with `carry_context` there.
 
-    A generator, or another iterator, is read to its end, whether anybody listens or not, and can be read only once:
-    what was read is returned as a list, for you to go on with: `documents = assay.record_context(search(query))`.
+    A generator, or another iterator, can be read only once. It is read to its end, whether the request is captured or
+    not, and comes back as a list: `documents = assay.record_context(search(query))`.
+
+    Args:
+        documents: One passage or several: texts, dicts with a text, documents or nodes of any framework.
+
+    Returns:
+        A list for an iterator; else whether a captured request took them. False is logged once.
+
+    Raises:
+        InputError: A value is no passage.
     """
     several = _several(documents)
     if isinstance(several, Iterator):
@@ -75,11 +82,17 @@ def _log_usage_error(documents: Iterable[Any]) -> bool:
 
 
 def carry_context(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, bound to the request that is going on now: for threads and executors of your own.
+    """Bind a function to the current request, for threads and executors of your own.
 
-    executor.submit(carry_context(search), query)
+        executor.submit(carry_context(search), query)
 
-    Each call runs in a copy of the context in which `carry_context` was called, so it may be used for many threads.
+    Each call runs in a copy of the context in which `carry_context` was called, so one result serves many threads.
+
+    Args:
+        function: The function.
+
+    Returns:
+        A function with the same parameters and result.
     """
     context = copy_context()
 

@@ -46,15 +46,29 @@ class OpenSource:
         self._used = False
 
     def count(self) -> int | None:
-        """The number of rows, counted if that is quick; else None."""
+        """Count the rows, if that is quick.
+
+        Returns:
+            The number of rows; else None.
+        """
         return self.source.count() if self.total is None and self.source.count is not None else self.total
 
     def items(self, start: int = 0) -> Iterator[object]:
-        """The rows as the source has them, from one of its `starts` on."""
+        """Iterate over the rows as the source has them.
+
+        Args:
+            start: One of the `starts` of the source. A source without `open_at` always begins with the first row.
+
+        Returns:
+            The rows.
+        """
         return self.source.open() if self.source.open_at is None else self.source.open_at(start)
 
     def read_items(self) -> Iterator[object]:
-        """The rows from the first on.
+        """Iterate over the rows from the first on.
+
+        Returns:
+            The rows as the source has them.
 
         Raises:
             InputError: The source can be read once, and was.
@@ -66,7 +80,15 @@ class OpenSource:
         return self.source.open() if rows is None else rows
 
     def sample(self, item: object, number: int) -> Sample | RowError:
-        """The sample in one of the items; `number` counts the rows from 1."""
+        """Convert one item to a sample.
+
+        Args:
+            item: A row as the source has it.
+            number: Number of the row, from 1.
+
+        Returns:
+            The sample; a RowError where the item cannot be read.
+        """
         if isinstance(item, UnreadableRow):
             return RowError(number=number, id=None, message=f"row {number}: {item.message}")
         if isinstance(item, RowError):

@@ -26,7 +26,13 @@ STATUSES = get_args(SampleStatus)
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class RowError:
-    """What stands in the place of a row that cannot be read. `number` counts the rows from 1."""
+    """Row that cannot be read: it stands in the place of a sample.
+
+    Attributes:
+        number: Number of the row, from 1.
+        id: Id of the row, where it has one that can be read.
+        message: Why the row cannot be read.
+    """
 
     number: int
     id: str | None

@@ -32,16 +32,20 @@ class UnreadableRow:
 class Source:
     """Rows that can be opened.
 
-    open   starts from the first row each time, unless `once`
-    names  the columns where a schema or header gives them
-    total  the number of rows where it is known without reading them
-    head   how many rows may be looked at on opening
-    fields  fields of a sample that are there, as far as that is known without looking; unknown: columns that are none
-    doubts  what is not sure about its columns, one sentence each
-    count  reads the number of rows, where `total` is not known: for estimates
-    folder  where relative paths of pictures begin; None: where the process runs
-    starts  the places, counted from 0 and rising, at which `open_at` can begin, if it is there; else rows are read from
-            the first one
+    Attributes:
+        what: Kind of the source, for messages.
+        open: Starts from the first row each time, unless `once`.
+        names: The columns, where a schema or header gives them.
+        total: Number of rows, where it is known without reading them.
+        head: How many rows may be looked at on opening.
+        once: Whether the rows can be read only once.
+        fields: Fields of a sample that are there, as far as that is known without looking.
+        unknown: Columns that are no field of a sample.
+        doubts: What is not sure about the columns, one sentence each.
+        count: Reads the number of rows, where `total` is not known: for estimates.
+        folder: Where relative paths of pictures begin; None: where the process runs.
+        starts: The places, counted from 0 and rising, at which `open_at` can begin.
+        open_at: Opens the rows from one of `starts` on; None: rows are read from the first one.
     """
 
     what: str

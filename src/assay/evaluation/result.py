@@ -28,9 +28,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MetricError:
-    """One metric that has no value on one row, and why. `raw` is the judge's own reply where there was one.
+    """One metric without a value on one row, and the reason.
 
-    `number` is None for a row that is missing from the store.
+    Attributes:
+        number: Number of the row, from 1; None for a row that is missing from the store.
+        id: Id of the row, if it has one.
+        metric: Label of the metric.
+        cause: Value of a `Cause`.
+        message: The reason in words.
+        raw: The judge's own reply, where there was one.
     """
 
     number: int | None
@@ -51,22 +57,28 @@ class MetricError:
 
 @dataclass(slots=True)
 class Result:
-    """One run. Rows stay in the store; what is here does not grow with them.
+    """One run: its summaries, and access to its rows. Rows stay in the store, so that a result does not grow with them.
 
-    metrics   the summary of each metric, by name
-    parameters  each metric with its parameters, in words
-    complete  False when the run did not finish, or rows of it are lost; see `incomplete`
-    rows      rows that are scored and can be read
-    expected  rows of the data, where that was known at the start
-    unreadable  rows in the store that cannot be read; `missing` were saved, and are not in the store any more
-    stopped   why the run did not finish; None where it did
-    usage     what the judge was asked in this run; `cache_hits` counts judgements that cost nothing
-    deliveries  what became of the scores in each sink, by its name
-    notes     what a reader of the figures should know, one sentence each
-    note      what was said of the run when it was started
-    data      what it read: a file as it was named, or a kind of object
-    started   seconds since 1970
-    cluster   the column whose values say which rows hang together, where intervals go by one: see `clustered`
+    Attributes:
+        run: Name of the run.
+        store: Store that has the rows.
+        judge: Name and version of the judge.
+        metrics: Label of a metric -> its summary.
+        parameters: Label of a metric -> the metric with its parameters, in words.
+        rows: Number of rows that are scored and can be read.
+        usage: Calls and tokens of the judge in this run.
+        cache_hits: Judgements that came from the cache.
+        seconds: Duration of the run.
+        stopped: Why the run did not finish; None for a run that did.
+        deliveries: Name of a sink -> what became of the scores there.
+        notes: Sentences that a reader of the figures should know.
+        note: The note that the run was started with.
+        data: Name of the data: a file as it was named, or a kind of object.
+        started: Start, in seconds since 1970.
+        cluster: Column of the clusters, where intervals take them into account: see `clustered`.
+        expected: Rows of the data, where the number was known at the start.
+        unreadable: Rows in the store that cannot be read.
+        missing: Rows that were saved and are not in the store any more.
     """
 
     run: str
@@ -93,7 +105,15 @@ class Result:
     def load(cls, run: str = "last", store: Store | str | Path = ".assay") -> Result:
         """Load a run from a store, also one that is damaged or did not finish: see `incomplete`.
 
-        Raises InputError when it is not there.
+        Args:
+            run: Name of the run, or "last".
+            store: The store, its folder or its database URL.
+
+        Returns:
+            The run, with the summaries of its rows.
+
+        Raises:
+            InputError: There is no such run.
         """
         store = store if isinstance(store, Store) else Store(store)
         run = store.run_id(run)
@@ -117,16 +137,17 @@ class Result:
 
     @property
     def complete(self) -> bool:
+        """Whether the run finished and all of its rows can be read."""
         return not self.incomplete
 
     @property
     def lost(self) -> int:
-        """Rows that belong to the run and cannot be read."""
+        """Number of rows that belong to the run and cannot be read."""
         return self.unreadable + self.missing
 
     @property
     def incomplete(self) -> tuple[str, ...]:
-        """Why figures over this run are not figures over all its rows, in words; empty for a complete run."""
+        """Reasons why figures over this run are not figures over all of its rows; empty for a complete run."""
         return incomplete_reasons(
             self.rows,
             stopped=self.stopped,
@@ -141,17 +162,30 @@ class Result:
             summary.add_lost(self.lost)
 
     def add(self, scored: ScoredSample) -> None:
-        """Take one more row into the summaries."""
+        """Add a row to the summaries. The store is not written.
+
+        Args:
+            scored: The sample with its scores.
+        """
         self.rows += 1
         together = None if self.cluster is None else cluster_of(scored.sample, self.cluster, self.rows)
         for name, score in scored.scores.items():
             self.metrics.setdefault(name, Summary(metric=name)).add(score, together)
 
     def clustered(self, column: str) -> Self:
-        """This run with intervals that take the rows with one value in a column of the data together.
+        """Compute the intervals again with rows that share a value as one cluster.
 
-        Rows of one document, one conversation, one source are no independent witnesses: twenty rows of two documents
-        are two. A row without the column stands alone. Raises InputError where no row has it.
+        Rows of one document, conversation or source are correlated: twenty rows of two documents count as two. A row
+        without the column is a cluster of its own.
+
+        Args:
+            column: Name of the column: metadata, "language" or "status".
+
+        Returns:
+            The same run with other intervals.
+
+        Raises:
+            InputError: No row has the column.
         """
         found = replace(self, metrics={name: Summary(metric=name) for name in self.metrics}, rows=0, cluster=column)
         there = not self.rows
@@ -164,7 +198,11 @@ class Result:
         return found
 
     def info(self) -> dict[str, Any]:
-        """What the store keeps about this run."""
+        """Describe the run as the store keeps it.
+
+        Returns:
+            JSON values, summaries included.
+        """
         return {
             "judge": self.judge,
             "metrics": list(self.metrics),
@@ -183,7 +221,11 @@ class Result:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The run and its summaries as plain JSON values, without the rows: see `to_jsonl` and `to_csv` for these."""
+        """Describe the run as plain JSON values, without its rows: see `to_jsonl` and `to_csv` for these.
+
+        Returns:
+            The run, why it is incomplete, and its summaries under `metrics`.
+        """
         info = self.info()
         summaries = info.pop("summaries")
         info |= {"complete": self.complete, "incomplete": list(self.incomplete), "lost": self.lost}
@@ -195,12 +237,16 @@ class Result:
         return (row.scored for row in self.store.rows(self.run))
 
     def numbered(self) -> Iterator[Row]:
-        """The rows with their numbers, from 1, in the order of the data."""
+        """Iterate over the rows with their numbers.
+
+        Returns:
+            Rows in the order of the data; the first has the number 1.
+        """
         return self.store.rows(self.run)
 
     @property
     def errors(self) -> list[MetricError]:
-        """Every score without a value, row by row; rows that are lost come last, with the cause `lost`."""
+        """Every score without a value, row by row. Rows that are lost come last, with the cause `lost`."""
         found = [
             MetricError(row.number, row.scored.sample.id, name, score.error.cause.value, score.error.message,
                     score.error.raw)
@@ -222,13 +268,31 @@ class Result:
         ]
 
     def row(self, row: int | str) -> ScoredSample:
-        """One row by its id or its number, from 1. Raises InputError when there is none."""
+        """Look up one row.
+
+        Args:
+            row: Its id, or its number from 1.
+
+        Returns:
+            The sample with its scores.
+
+        Raises:
+            InputError: There is no such row.
+        """
         return self.store.get_row(self.run, row).scored
 
     def explain(self, row: int | str, metric: str | None = None) -> Explanation:
-        """Why this row got its scores: claims, verdicts, quotes. Print it, or show it in a notebook.
+        """Explain the scores of a row: claims, verdicts and quotes. Print it, or show it in a notebook.
 
-        `row` is an id or a number, from 1. Raises InputError for an unknown row or metric.
+        Args:
+            row: Id of the row, or its number from 1.
+            metric: Label of a metric; None for all.
+
+        Returns:
+            The explanation.
+
+        Raises:
+            InputError: There is no such row or metric.
         """
         from assay.evaluation.display.explanation import Explanation
 
@@ -242,9 +306,18 @@ class Result:
     @overload
     def worst(self, metric: str, n: int) -> list[Row]: ...
     def worst(self, metric: str, n: int | None = None) -> Row | list[Row] | None:
-        """The row with the worst value of a metric, None when no row has one; or the `n` worst rows, the worst first.
+        """Find the rows with the worst values of a metric. Rows without a value are left out.
 
-        Of rows with equal values the first ones count as worse. Raises InputError for a metric that the run has not.
+        Args:
+            metric: Label of the metric.
+            n: Number of rows, at least 1; None for the worst one alone.
+
+        Returns:
+            The worst row, or None where no row has a value; with `n` a list, worst first. Of equal values the first row
+            in the data counts as worse.
+
+        Raises:
+            InputError: The run has no such metric, or `n` is less than 1.
         """
         if metric not in self.metrics:
             raise InputError(f"metric: {metric!r} is not in this run; it has {', '.join(self.metrics)}")
@@ -262,21 +335,37 @@ class Result:
         return worst[0] if worst else None
 
     def by(self, column: str) -> dict[str, dict[str, Summary]]:
-        """The summaries of groups of rows: those with the same value in a column of the data, most rows first.
+        """Summarize groups of rows: those with the same value in a column.
 
-        `column` is a column that is no field of a sample (it is in the metadata), or "language" or "status". Rows
-        without it are the group "–". Raises InputError where no row has the column.
+        Args:
+            column: Name of the column: metadata, "language" or "status".
+
+        Returns:
+            Value -> label of a metric -> summary; the largest group first. Rows without the column are the group "–".
+
+        Raises:
+            InputError: No row has the column.
         """
         return grouped_by((row.scored for row in self.numbered()), column, self.cluster)
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """One flat dict per row: number, id, texts, and per metric its value and, where there is none, the cause."""
+        """Iterate over the rows as flat dicts.
+
+        Returns:
+            Number, id, texts, and for each metric its value and, in `<metric>_error`, the cause where there is none.
+        """
         yield from map(record_of, self.numbered())
 
     def to_pandas(self) -> pandas.DataFrame:
-        """All rows as a DataFrame; skipped cells are missing, with the cause in `<metric>_error`.
+        """Convert the rows to a DataFrame.
 
-        A value by another system's convention stands there, with "by_convention" beside it.
+        A value by another system's convention has "by_convention" beside it.
+
+        Returns:
+            One line a row; a cell without a value is missing, and `<metric>_error` has the cause.
+
+        Raises:
+            MissingExtra: pandas is not installed.
         """
         try:
             import pandas
@@ -286,7 +375,14 @@ class Result:
         return frame.astype({name: "Float64" for name in self.metrics if name in frame}, errors="ignore")
 
     def to_jsonl(self, path: str | Path) -> Path:
-        """Write every row with scores and evidence as one JSON line each. Returns the path."""
+        """Write every row with its scores and evidence as one JSON line.
+
+        Args:
+            path: The file; one that exists is replaced.
+
+        Returns:
+            The path.
+        """
         path = Path(path)
         with path.open("w", encoding="utf-8") as out:
             for row in self.numbered():
@@ -295,17 +391,31 @@ class Result:
         return path
 
     def to_bedrock(self, path: str | Path, *, source: str = "assay") -> Path:
-        """Write every row with its scores as Amazon Bedrock's evaluation jobs write theirs. Returns the path.
+        """Write every row with its scores in the format of Amazon Bedrock's evaluation jobs.
 
-        `source` is the `knowledgeBaseIdentifier` of rows that have none. Raises InputError naming the row, for one that
-        the format cannot hold, as one without a question.
+        Args:
+            path: The file; one that exists is replaced.
+            source: `knowledgeBaseIdentifier` of rows that have none.
+
+        Returns:
+            The path.
+
+        Raises:
+            InputError: The format cannot hold a row, such as one without a question; the message names it.
         """
         from assay.data.bedrock.results import write_results
 
         return write_results(((row.number, row.scored) for row in self.numbered()), path, source=source)
 
     def to_csv(self, path: str | Path) -> Path:
-        """Write one line per row: number, id, texts, values and causes; see `records`. Returns the path."""
+        """Write one line a row: see `records`.
+
+        Args:
+            path: The file; one that exists is replaced.
+
+        Returns:
+            The path.
+        """
         path = Path(path)
         with path.open("w", encoding="utf-8", newline="") as out:
             write_table(out, self.records(), self.columns)
@@ -313,7 +423,7 @@ class Result:
 
     @property
     def columns(self) -> list[str]:
-        """The names in `records`."""
+        """Names of the columns in `records`."""
         cells = [name for metric in self.metrics for name in (metric, f"{metric}_error")]
         return ["row", "id", "question", "contexts", "answer", "reference", *cells]
 

@@ -37,7 +37,19 @@ def check_immediate(judge: BaseJudge, who: str) -> None:
 
 
 class BaseJudge(ABC):
-    """A judge: subclass it, give it a `fingerprint` and an `answer`."""
+    """Base class of judges. Subclass it with a `fingerprint` and an `answer`.
+
+    Attributes:
+        asking: How questions that belong together are asked, see `assay.judges.fusing`. None: always one by one.
+        durable: Whether judgements are kept on disk. False for judges of scripts and tests.
+        samples_at_once: Samples that an evaluation asks about at the same time. None: all that are in flight.
+        rows_in_flight: Rows that an evaluation holds while they wait for a judge that answers after hours; such rows
+            have no deadline. None: as many as the evaluation's `concurrency`.
+        guidance: The user's instructions for single kinds of question. None: no instructions.
+        sees: Whether it accepts pictures. Without, it is asked no question that has one.
+        budgeted: True for judges that reserve each request from `SPENDING` before it leaves, and for those that cost
+            nothing.
+    """
 
     #: how it is asked what belongs together, see `assay.judges.fusing`; None: one by one, it cannot be asked otherwise
     asking: Asking | None = None
@@ -83,17 +95,35 @@ class BaseJudge(ABC):
         return self.fingerprint
 
     def with_probabilities(self) -> BaseJudge:
-        """This judge, set to give the probabilities of its labels where it can: they may cost more than the labels."""
+        """Copy the judge, set to return label probabilities where it can. They may cost more than the labels.
+
+        Returns:
+            The judge. The default returns the judge itself.
+        """
         return self
 
     def with_store(self, store: JudgementStore) -> BaseJudge:
-        """This judge for a run that keeps judgements in `store`; one that asks another judge keeps that one's there."""
+        """Prepare the judge for a run that keeps judgements in a store.
+
+        Args:
+            store: The store. A judge that asks another judge keeps that one's judgements there.
+
+        Returns:
+            The judge. The default returns the judge itself.
+        """
         return self
 
     def with_guidance(self, guidance: GuidanceSpec) -> Self:
-        """This judge, told what its user says of single kinds of inquiry: see `assay.judges.guidance`.
+        """Make the same judge with instructions and examples.
 
-        Raises InputError for what is no guidance, and from judges that read no instructions.
+        Args:
+            guidance: Instructions and examples for kinds of questions, or the file that has them.
+
+        Returns:
+            The judge.
+
+        Raises:
+            InputError: The guidance cannot be read, or this judge reads none.
         """
         from assay.judges.guidance import Guidance
 
@@ -103,9 +133,17 @@ class BaseJudge(ABC):
         return twin
 
     def with_asking(self, asking: Asking) -> Self:
-        """This judge, asked what belongs together as `asking` says: see `assay.judges.fusing`.
+        """Copy the judge with a mode for questions that belong together. See `assay.judges.fusing`.
 
-        Raises InputError for what is no way of asking, and from judges that do not write: they are asked one by one.
+        Args:
+            asking: "auto": together where a check in the store found equal judgements. "fused": together. "separate":
+                one by one. A judge that writes no text is always asked one by one.
+
+        Returns:
+            The copy.
+
+        Raises:
+            InputError: `asking` is none of these, or "fused" meets a judge that writes no text.
         """
         from assay.judges.fusing import checked_asking
 
@@ -118,23 +156,51 @@ class BaseJudge(ABC):
         return twin
 
     def guided(self, inquiry: Inquiry[F]) -> Inquiry[F]:
-        """The inquiry as this judge is to be asked it: with what its user says of such inquiries."""
+        """Add the user's instructions for this kind of question.
+
+        Args:
+            inquiry: The question.
+
+        Returns:
+            The question with the instructions; the same one without guidance.
+        """
         return inquiry if self.guidance is None else self.guidance.added_to(inquiry)
 
     @abstractmethod
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        """One answer per inquiry, in order. An inquiry that fails gets a failure; the others keep their judgements."""
+        """Answer questions. One that fails gets a failure; the others keep their judgements.
+
+        Args:
+            inquiries: The questions.
+
+        Returns:
+            One answer each, in order: a judgement or a failure.
+        """
 
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
-        """Which of these inquiries, that came up together, to answer together: each group goes to `answer` by itself.
+        """Group questions that came up together: each group goes to `answer` by itself.
 
         What is in one group waits for the slowest of it, and may be of several samples: a judge must not read one
-        inquiry in view of another. The default is one group of all.
+        question in view of another. The default is one group of all.
+
+        Args:
+            inquiries: The questions.
+
+        Returns:
+            The groups.
         """
         return [inquiries]
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        """See `Judge.cannot`. The default answers everything."""
+        """Check whether this judge can answer a kind of question. Asks nothing. The default answers everything.
+
+        Args:
+            inquiry: Class of a judge prompt.
+            language: ISO 639-1 code of the texts.
+
+        Returns:
+            Why it cannot; None where it can.
+        """
         return None
 
     async def prepare(self) -> None:  # noqa: B027  most judges load nothing
@@ -143,7 +209,14 @@ class BaseJudge(ABC):
         """
 
     def session_for(self, run: Host) -> AbstractAsyncContextManager[None]:
-        """Within, this judge is asked by that run alone. Only a judge that answers late needs to know."""
+        """Reserve this judge for one run, within a `with` block. Only a judge that answers late needs to know.
+
+        Args:
+            run: The run.
+
+        Returns:
+            The block.
+        """
         return nullcontext()
 
     async def release(self) -> None:  # noqa: B027  most judges hold nothing
@@ -157,7 +230,17 @@ class BaseJudge(ABC):
         return fused_groups(self, None)
 
     async def find(self, inquiry: Inquiry[F]) -> F:
-        """The judgement, remembered for as long as the running event loop lives."""
+        """Answer one question, with a cache that lives as long as the running event loop.
+
+        Args:
+            inquiry: The question.
+
+        Returns:
+            The judgement.
+
+        Raises:
+            JudgeFailure: The judge cannot answer it, or failed.
+        """
         from assay.judges.cache import JudgementCache
 
         loop = asyncio.get_running_loop()

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 def resolve_judge(judge: JudgeSpec = None, *, guidance: GuidanceSpec | None = None, **options: Any) -> BaseJudge:
     """Resolve a judge from its name, a framework's model or a judge, with the user's instructions.
 
+    An LLM judge is never chosen because a key happens to be in the environment. A judge is named by:
+
     * None or `"embedded"`: the embedded judge, offline, on the CPU, free
     * `"openai:MODEL"`: an OpenAI-compatible endpoint; `options` (base_url, api_key, ...) go to `OpenAIJudge`
     * `"openai-batch:MODEL"`, `"anthropic-batch:MODEL"`: a provider's batches, at half the price and within a day;
       `options` go to `OpenAIBatchJudge`, `AnthropicBatchJudge`
-    * `"decisions:MODEL"`: OpenAI's decision endpoint; `options` go to `DecisionsJudge`
+    * `"decisions:MODEL"`: OpenAI's classifier endpoint; `options` go to `DecisionsJudge`
     * `"systemone:MODEL"`: an endpoint that speaks /v1/systemone; `options` go to `SystemOneJudge`
     * `"cascade:PATH"`: the cascade whose plan is in this file; `options` go to its second judge
     * `"local:PATH"`: a model on disk, in ONNX; `options` go to `LocalJudge`
@@ -31,8 +33,17 @@ def resolve_judge(judge: JudgeSpec = None, *, guidance: GuidanceSpec | None = No
     * a framework's model: a chat model of LangChain or an LLM of LlamaIndex, with its own keys, address and proxies;
       other packages add theirs: see `assay.judges.framework_models`
 
-    An LLM judge is never chosen because a key happens to be in the environment. Raises InputError for anything else,
-    MissingExtra when the embedded judge is meant and not installed.
+    Args:
+        judge: One of these.
+        guidance: Instructions and examples for single kinds of question. None: no instructions.
+        options: Arguments for the judge that a name stands for. A judge object takes none.
+
+    Returns:
+        The judge.
+
+    Raises:
+        InputError: `judge` is none of these, an option is wrong, or the judge reads no instructions.
+        MissingExtra: The embedded judge is meant and not installed.
     """
     resolved = _resolved(judge, options)
     return resolved if guidance is None else resolved.with_guidance(guidance)
@@ -88,7 +99,18 @@ def _suggestion(judge: object) -> str:
 
 
 def local(path: str | os.PathLike[str], **options: Any) -> LocalJudge:
-    """The judge around a model on disk that others made: `LocalJudge(path, **options)`, see there."""
+    """Create a judge from a model on disk that others made: `LocalJudge(path, **options)`.
+
+    Args:
+        path: A folder with the model, or the .onnx file. See `LocalJudge`.
+        options: Arguments of `LocalJudge`.
+
+    Returns:
+        The judge.
+
+    Raises:
+        InputError: The path, a file or the labels do not fit.
+    """
     from assay.judges.local.judge import LocalJudge
 
     return LocalJudge(path, **options)

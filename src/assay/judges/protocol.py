@@ -22,7 +22,13 @@ F = TypeVar("F")
 
 @runtime_checkable
 class Judge(Protocol):
-    """What metrics need of a judge."""
+    """Protocol of a judge, as metrics use it.
+
+    Attributes:
+        fingerprint: Identity of the judge: model, parameters, versions. Judges with equal fingerprints are
+            interchangeable.
+        detects_contradiction: Whether its support verdicts tell a contradiction from missing support.
+    """
 
     @property
     def fingerprint(self) -> str:
@@ -33,17 +39,39 @@ class Judge(Protocol):
         """Whether its support verdicts tell a contradiction from a gap."""
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        """Why this judge does not answer inquiries of this type, with the way out; None when it does."""
+        """Explain why the judge does not answer a kind of question.
+
+        Args:
+            inquiry: The kind of question.
+            language: Code of the text's language.
+
+        Returns:
+            The failure, with the remedy. None when the judge answers it.
+        """
 
     async def find(self, inquiry: Inquiry[F]) -> F:
-        """The judgement. Raises JudgeFailure."""
+        """Answer one question.
+
+        Args:
+            inquiry: The question.
+
+        Returns:
+            The judgement.
+
+        Raises:
+            JudgeFailure: The judge cannot answer it, or failed.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A judgement, or the failure in its place, and what it cost.
+    """Answer of a judge: a judgement, or the failure in its place, and the usage.
 
-    `keep`: False for a makeshift that must not be remembered, in memory or in a store.
+    Attributes:
+        judgement: The judgement. None with a failure.
+        failure: The failure. None with a judgement.
+        usage: What the answer cost.
+        keep: False for a provisional judgement that must not be cached, in memory or in a store.
     """
 
     judgement: Any = None

@@ -17,27 +17,29 @@ Rule = Callable[..., Any] | Mapping[Any, Any]
 
 
 class ScriptedJudge(BaseJudge):
-    """Answers each inquiry by a rule: a function, or a mapping with the same arguments as key.
+    """Answer each question by a rule: a function, or a mapping with the same arguments as key. For tests.
 
-    claims(text) -> list of claim texts (default: the sentences)
-    support(claim, passage) -> "supported" / "contradicted" / "not_mentioned", or a quote of the passage that supports
-    usefulness(question, passage) -> bool
-    directness(question, answer) -> bool
-    back_questions(text) -> list of questions; None for a noncommittal text
-    entities(passage) -> list of names that stand in the passage
-    criterion(question, vote) -> bool
-    rating(question) -> level
-    key_questions(text) -> list of questions
-    similarity(text, other) -> cosine in [-1, 1]
-    ask(question) -> label, or bool where there are two
-    listing(what, texts) -> list of items; texts is a tuple
-    sorting(what, item, texts) -> label
-    rules               further rules by the name of their inquiry: {"mine": ...}
-    sees                whether it is asked what has pictures; rules are told the texts alone
+    A mapping may leave cases out: `support` and `usefulness` then say no, everything else is a failure that names the
+    missing case. A rule that returns or raises a JudgeFailure makes that question fail. `asked` counts the questions
+    answered, by name.
 
-    A mapping may leave cases out: `support` and `usefulness` then say no, everything else is a failure that names
-    the missing case. A rule that returns or raises a JudgeFailure makes that inquiry fail. `asked` counts the
-    inquiries answered, by name.
+    Args:
+        claims: (text) -> list of claim texts; default: the sentences.
+        support: (claim, passage) -> "supported" / "contradicted" / "not_mentioned", or a quote of the passage that
+            supports.
+        usefulness: (question, passage) -> bool.
+        directness: (question, answer) -> bool.
+        back_questions: (text) -> list of questions; None for a noncommittal text.
+        entities: (passage) -> list of names that stand in the passage.
+        criterion: (question, vote) -> bool.
+        rating: (question) -> level.
+        key_questions: (text) -> list of questions.
+        similarity: (text, other) -> cosine from -1 to 1.
+        ask: (question) -> label, or bool where there are two.
+        listing: (what, texts) -> list of items; texts is a tuple.
+        sorting: (what, item, texts) -> label.
+        rules: Further rules by the name of their judge prompt: {"mine": ...}.
+        sees: Whether it is asked what has pictures; rules get the texts alone.
     """
 
     durable = False
@@ -91,6 +93,15 @@ class ScriptedJudge(BaseJudge):
         return self._name
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        """Explain why the script does not answer a kind of question.
+
+        Args:
+            inquiry: The kind of question.
+            language: Not used.
+
+        Returns:
+            The failure, which names the missing rule. None when there is a rule, or the kind needs none.
+        """
         if self._rules.get(_rule_name(inquiry)) is not None or inquiry.without_rule is not Inquiry.without_rule:
             return None
         name = _rule_name(inquiry)
@@ -100,9 +111,25 @@ class ScriptedJudge(BaseJudge):
         )
 
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
+        """Group questions: each alone.
+
+        Args:
+            inquiries: The questions.
+
+        Returns:
+            One group for each question.
+        """
         return [[inquiry] for inquiry in inquiries]
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        """Answer a batch of questions by the rules.
+
+        Args:
+            inquiries: Questions of any kinds.
+
+        Returns:
+            One answer for each question, in order.
+        """
         return [self._one(inquiry) for inquiry in inquiries]
 
     def _one(self, inquiry: Inquiry[Any]) -> Answer:

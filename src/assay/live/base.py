@@ -63,7 +63,14 @@ class BaseIntake(ABC):
         """The counters as they stand."""
 
     def submit(self, sample: Submission) -> bool:
-        """Queue a sample, or a function that makes one. False: dropped. Never blocks, never raises."""
+        """Queue a sample. Never blocks, never raises.
+
+        Args:
+            sample: A sample, or a function that makes one.
+
+        Returns:
+            False when the sample was dropped.
+        """
         try:
             size = size_of(sample)
             taken = self._box.put(size, sample, told=self._count_submission)
@@ -75,10 +82,18 @@ class BaseIntake(ABC):
         return taken
 
     def feedback(self, key: str, value: float | bool | str, comment: str | None = None) -> bool:
-        """What a user said of the answer with this key. False: too late, or refused. Never blocks, never raises.
+        """Record what a user said of an answer. Never blocks, never raises.
 
-        It goes into `metadata["feedback"]` of the sample, as long as that waits, and brings in a sample that sampling
-        left out where a rule says so. What became of it: `health().feedback`.
+        The feedback goes into `metadata["feedback"]` of the sample while the sample waits. It brings in a sample that
+        sampling left out, where a rule says so. `health().feedback` counts the outcomes.
+
+        Args:
+            key: The key of the answer's sample.
+            value: A number, a bool or a text.
+            comment: The user's comment. None: no comment.
+
+        Returns:
+            False when the feedback is too late or refused.
         """
         try:
             given = feedback_of(value, comment)
@@ -95,7 +110,14 @@ class BaseIntake(ABC):
         return taken
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until all that was submitted so far is safe. False when the time ran out first."""
+        """Wait until all samples submitted so far are safe.
+
+        Args:
+            timeout: Seconds to wait at most. None: no limit.
+
+        Returns:
+            False when the time ran out first.
+        """
         return self._box.flush(timeout)
 
     def flush_unless_failing(self, timeout: float) -> None:
@@ -103,12 +125,24 @@ class BaseIntake(ABC):
         self._box.wait_for(lambda: self._failing or not self._box.open, timeout)
 
     def count_error(self, error: BaseException, where: str) -> None:
-        """Count an exception caught outside the intake's own code, in a capture hook for example."""
+        """Count an exception caught outside the intake's own code, for example in a capture hook.
+
+        Args:
+            error: The exception.
+            where: Where it was caught.
+        """
         with self._box.lock:
             self._tally.errors.add(error, where)
 
     def close(self, timeout: float | None = 30) -> Health:
-        """Take no more samples, and finish those in hand. What is pending in the result is lost."""
+        """Accept no more samples and finish those in progress.
+
+        Args:
+            timeout: Seconds to finish at most. None: no limit.
+
+        Returns:
+            The last counters. Samples pending in them are lost.
+        """
         self.finish(timeout, STOP_GRACE)
         return self.health()
 

@@ -12,25 +12,30 @@ from assay.records import Record, ScoredSample
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health(Record):
-    """The state of an intake in this process at one moment: a live scorer, or a spool.
+    """Counters of an intake (a live scorer or a spool) in this process at one moment.
 
-    submitted    samples taken in
-    dropped      samples refused: the queue was full, or the intake closed; for a spool also those the file had no
-                 room for
-    pending      taken in, not yet scored and delivered (for a spool: not yet written); after `close`: lost
-    skipped      taken in, but what was captured is no sample
-    sampled_out  taken in, and left out by sampling
-    spooled      samples that a spool has written, and `duplicates`, which it had already
-    finished     samples whose scoring has ended
-    scored       scores with a value
-    no_value     scores without one; `causes` says why, by cause
-    delivered    samples that every sink took
-    undelivered  deliveries that a sink refused, or that were given up because sinks are too slow
-    confirmed    scores that a sink read back from its store; `unconfirmed`: sent, and not or not yet seen there
-    feedback     what users said, by what became of it: attached, brought_in, kept, late, unmatched, refused, waiting
-    budget       each limit with what of it is spent
-    errors       exceptions caught, by type, in capture, sinks and callbacks
-    last_error   the newest of them
+    Attributes:
+        submitted: Samples accepted.
+        dropped: Samples refused: the queue was full, or the intake closed. For a spool also samples for which
+            the file had no room.
+        pending: Samples accepted and not yet scored and delivered (for a spool: not yet written). After `close`
+            they are lost.
+        skipped: Submissions accepted whose captured data is no sample.
+        sampled_out: Samples accepted and left out by sampling.
+        spooled: Samples that a spool has written.
+        duplicates: Samples that a spool had already.
+        finished: Samples whose scoring has ended.
+        scored: Scores with a value.
+        no_value: Scores without a value.
+        causes: Scores without a value, by cause.
+        delivered: Samples that every sink accepted.
+        undelivered: Deliveries that a sink refused, or that were given up because sinks are too slow.
+        confirmed: Scores that a sink read back from its store.
+        unconfirmed: Scores that a sink sent, and could not read back, or not yet.
+        feedback: User feedback by outcome: attached, brought_in, kept, late, unmatched, refused, waiting.
+        budget: Spending in each limit's window. Empty without a budget.
+        errors: Exceptions caught in capture, sinks and callbacks, by type.
+        last_error: The newest of them. None without one.
     """
 
     submitted: int = 0

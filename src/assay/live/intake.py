@@ -20,12 +20,22 @@ def open_intake(
     options: LiveOptions,
     enabled: bool | None = None,
 ) -> Intake:
-    """The intake that an integration's arguments ask for.
+    """Open the intake that an integration's arguments ask for.
 
-    The one given; or a `LiveScorer` made from the others; or, where ASSAY_SPOOL names a folder and no argument says how
-    to score, a `Spool` there. Where live scoring is off (`enabled`, or else ASSAY_ENABLED), one that takes nothing: see
-    `is_off`. Raises InputError where scorer and others are given: metrics, judge and options are then those of the
-    scorer; and for what is wrong with the environment, naming the variable.
+    Args:
+        metrics: Names or metrics for a new `LiveScorer`. None: not given.
+        judge: Judge for a new `LiveScorer`. None: not given.
+        scorer: An intake to use as it is. Excludes `metrics`, `judge` and `options`.
+        options: Keyword arguments for a new `LiveScorer`.
+        enabled: Whether live scoring is on. None: ASSAY_ENABLED decides.
+
+    Returns:
+        `scorer` where it is given. A `Spool` where ASSAY_SPOOL names a folder and no argument but `sampling` is given.
+        Otherwise a new `LiveScorer`. Where live scoring is off, an intake that accepts nothing: see `is_off`.
+
+    Raises:
+        InputError: `scorer` and other arguments are both given, or an environment variable, which the message names, is
+            wrong.
     """
     from assay.live import environment
 

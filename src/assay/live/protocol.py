@@ -22,28 +22,78 @@ Submission = Sample | Callable[[], Sample | None]
 
 @runtime_checkable
 class Intake(Protocol):
-    """Takes samples from a running application without ever holding it up."""
+    """Protocol of an intake: it accepts samples from a running application and never blocks it.
+
+    `LiveScorer` and `Spool` implement it.
+    """
 
     def submit(self, sample: Submission) -> bool:
-        """Queue a sample, or a function that makes one. False: dropped. Never blocks, never raises."""
+        """Queue a sample. Never blocks, never raises.
+
+        Args:
+            sample: A sample, or a function that makes one.
+
+        Returns:
+            False when the sample was dropped.
+        """
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until all that was submitted so far is safe. False when the time ran out first."""
+        """Wait until all samples submitted so far are safe.
+
+        Args:
+            timeout: Seconds to wait at most. None: no limit.
+
+        Returns:
+            False when the time ran out first.
+        """
 
     def result(self, key: str, timeout: float | None = 0) -> ScoredSample | None:
-        """The scores of the sample with this key, where they are known in this process."""
+        """Get the scores of one sample, where this process knows them.
+
+        Args:
+            key: The sample's key.
+            timeout: Seconds to wait at most. None: waits for as long as anything is pending.
+
+        Returns:
+            The scored sample, or None.
+        """
 
     def feedback(self, key: str, value: float | bool | str, comment: str | None = None) -> bool:
-        """What a user said of the answer with this key: it may bring a sample in that sampling had left out."""
+        """Record what a user said of an answer. It may bring in a sample that sampling left out.
+
+        Args:
+            key: The key of the answer's sample.
+            value: A number, a bool or a text.
+            comment: The user's comment. None: no comment.
+
+        Returns:
+            False when the feedback is too late or refused.
+        """
 
     def health(self) -> Health:
-        """The counters as they stand."""
+        """Report the intake's counters.
+
+        Returns:
+            The counters at this moment.
+        """
 
     def count_error(self, error: BaseException, where: str) -> None:
-        """Count an exception caught outside the intake's own code, in a capture hook for example."""
+        """Count an exception caught outside the intake's own code, for example in a capture hook.
+
+        Args:
+            error: The exception.
+            where: Where it was caught.
+        """
 
     def close(self, timeout: float | None = 30) -> Health:
-        """Take no more samples and finish. What is pending in the result is lost."""
+        """Accept no more samples and finish.
+
+        Args:
+            timeout: Seconds to finish at most. None: no limit.
+
+        Returns:
+            The last counters. Samples pending in them are lost.
+        """
 
 
 class LiveOptions(TypedDict, total=False):

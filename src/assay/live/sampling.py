@@ -28,18 +28,29 @@ class SamplingDecision(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplingRule:
-    """A rate for the samples that match all that is given here; a rule without conditions matches every sample.
+    """Sampling rate for the samples that meet all of its conditions. A rule without conditions matches every sample.
 
-    name           what the samples that it decided on carry in `metadata["sampling"]`
-    rate           share of them that is taken, in [0, 1]
-    tags           at least one of these is among `metadata["tags"]`
-    status         one of these: complete, abandoned, cancelled, failed
-    metadata       these entries, with these values
-    feedback       the user's feedback is one of these values; True for any feedback
-    feedback_below, feedback_above   the feedback is a number (False is 0, True is 1) below, above this one
-    min_question, max_question, min_answer, max_answer   characters, inclusive; a text that is missing has 0
-    min_contexts, max_contexts       number of contexts, inclusive; only where it is known
-    no_context     True: it is not known what was retrieved; False: it is known
+    Attributes:
+        name: Name of the rule. Samples that it decided on carry it in `metadata["sampling"]`.
+        rate: Share of them that is taken, in [0, 1].
+        tags: At least one of these is in `metadata["tags"]`. Empty: no condition.
+        status: The status is one of these: complete, abandoned, cancelled, failed. Empty: no condition.
+        metadata: The sample's metadata has these entries, with these values. Empty: no condition.
+        feedback: The user's feedback is one of these values; True for any feedback. False: no condition.
+        feedback_below: The feedback is a number (False is 0, True is 1) below this one. None, here and below: no
+            condition.
+        feedback_above: The feedback is a number (False is 0, True is 1) above this one.
+        min_question: Least length of the question, in characters, inclusive. A missing text has 0.
+        max_question: Greatest length of the question, in characters, inclusive.
+        min_answer: Least length of the answer, in characters, inclusive. A missing text has 0.
+        max_answer: Greatest length of the answer, in characters, inclusive.
+        min_contexts: Least number of contexts, inclusive. Samples with unknown contexts do not match.
+        max_contexts: Greatest number of contexts, inclusive. Samples with unknown contexts do not match.
+        no_context: True: the contexts are unknown (None). False: they are known.
+
+    Raises:
+        InputError: The name is empty, the rate is outside [0, 1], a status is unknown, a text stands in place of a
+            sequence, or a minimum exceeds its maximum.
     """
 
     name: str
@@ -77,7 +88,14 @@ class SamplingRule:
                 raise InputError(f"Rule {self.name!r}: min_{title} {low} is more than max_{title} {high}")
 
     def matches(self, sample: Sample) -> bool:
-        """Whether this rule speaks of the sample."""
+        """Check whether a sample meets all conditions of this rule.
+
+        Args:
+            sample: The sample.
+
+        Returns:
+            True when it does.
+        """
         tags = sample.metadata.get("tags")
         held = set(map(str, tags)) if isinstance(tags, (list, tuple, set, frozenset)) else set()
         if self.tags and held.isdisjoint(self.tags):
@@ -120,10 +138,18 @@ class SamplingRule:
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Takes a share of all samples: the rate of the first rule that matches, else `rate`.
+    """Choose a share of all samples: by the rate of the first rule that matches, else by `rate`.
 
-    The decision is a pure function of seed, trace and rates: a hash of seed and trace id below the rate. The same
-    trace meets the same decision in every process, live or imported, and what a rate takes, a higher one takes too.
+    The decision is a pure function of seed, trace and rates: a hash of seed and trace id below the rate. The same trace
+    meets the same decision in every process, live or imported, and what a rate takes, a higher one takes too.
+
+    Args:
+        rate: Share of samples, from 0 to 1.
+        rules: Rules with rates of their own, in order.
+        seed: Another seed chooses other samples.
+
+    Raises:
+        InputError: A rate is not from 0 to 1.
     """
 
     rate: float = 1.0
@@ -144,14 +170,28 @@ class Sampling:
             raise InputError(f"Sampling: seed: expected a text, got {self.seed!r}")
 
     def decide(self, sample: Sample) -> SamplingDecision:
-        """The decision on this sample."""
+        """Decide on a sample.
+
+        Args:
+            sample: The sample.
+
+        Returns:
+            Whether it is taken, with the rate and the rule.
+        """
         rule = next((rule for rule in self.rules if rule.matches(sample)), None)
         rate = self.rate if rule is None else rule.rate
         taken = position(sampling_key(sample), self.seed) < int(rate * _SPACE)
         return SamplingDecision(taken=taken, rate=rate, rule=None if rule is None else rule.name)
 
     def mark(self, sample: Sample) -> tuple[bool, Sample]:
-        """The decision, and the sample with rate and rule in `metadata["sampling"]`: 1 / rate is its weight."""
+        """Decide on a sample, and write the decision into its metadata.
+
+        Args:
+            sample: The sample.
+
+        Returns:
+            Whether it is taken; and the sample with rate and rule in `metadata["sampling"]`: 1 / rate is its weight.
+        """
         decision = self.decide(sample)
         how: dict[str, Any] = {"rate": decision.rate}
         if decision.rule is not None:

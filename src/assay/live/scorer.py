@@ -59,25 +59,30 @@ class _BroughtIn:
 
 
 class LiveScorer(BaseIntake):
-    """Scores samples in the background.
+    """Score samples of a running application in the background.
 
-    metrics        names or metrics; a wrong name raises here. None: LIVE_METRICS
-    judge          a judge, its name, a framework's model, or None: that of the environment, or else the embedded one
-    sinks          where scored samples go; called from one thread, closed by `close`
-    on_score       called there as well, after the sinks
-    sampling       which samples to score: a rate, a `Sampling`, or None: the rate of the environment, or else all
-    budget         what the judge may be asked for per minute and per day; None: anything
-    when_spent     "skip": what finds no room in the budget is skipped (budget); "wait": it waits for room
-    max_queue      samples that may wait; further ones are dropped and counted
-    max_bytes      bytes that waiting samples may hold, roughly; the same happens beyond that
-    concurrency    samples scored at the same time
-    deadline       seconds per sample; metrics not done by then fail (timeout)
-    score_partial  score abandoned, cancelled and failed answers too
-    keep           newest results that `result` can still give
+    What the environment can set is in `assay.live.environment`. A scorer is safe for any number of threads. After a
+    fork the child starts with an empty queue and its counters at 0. At the end of the process the queue gets 1.75
+    seconds; call `flush` or `close` to give it more.
 
-    What the environment can say stands in `assay.live.environment`. Safe for any number of threads. After a fork the
-    child starts with an empty queue and its counters at 0.
-    At the end of the process what is queued gets 1.75 seconds; call `flush` or `close` to give it more.
+    Args:
+        metrics: Names or metrics; a wrong name raises here. None: LIVE_METRICS.
+        judge: A judge, its name, a framework's model, or None: that of the environment, else the embedded one.
+        sinks: Where scored samples go; called from one thread, closed by `close`.
+        on_score: Called there as well, after the sinks.
+        sampling: Which samples to score: a rate from 0 to 1, a `Sampling`, or None: the rate of the environment, else
+            all.
+        budget: Limits for the judge per minute and per day; None: no limit.
+        when_spent: "skip": a sample without room in the budget is not scored (budget); "wait": it waits for room.
+        max_queue: Samples that may wait; further ones are dropped and counted.
+        max_bytes: Bytes that waiting samples may take, roughly; further ones are dropped and counted.
+        concurrency: Samples scored at the same time.
+        deadline: Seconds for a sample; metrics that are not done by then fail (timeout).
+        score_partial: Score abandoned, cancelled and failed answers too.
+        keep: Newest results that `result` can still return.
+
+    Raises:
+        InputError: An argument is out of range, a metric is unknown, or the judge cannot score live.
     """
 
     def __init__(
@@ -146,20 +151,36 @@ class LiveScorer(BaseIntake):
         return call_repr(self, labels(self.metrics), self.judge, sinks=self._sinks or None)
 
     def flush(self, timeout: float | None = None) -> bool:
-        """Wait until all that was submitted so far is scored and delivered. False when the time ran out first."""
+        """Wait until everything that was submitted so far is scored and delivered.
+
+        Args:
+            timeout: Seconds to wait at most; None: no limit.
+
+        Returns:
+            False when the time ran out first.
+        """
         self._delivery.hurry()
         return super().flush(timeout)
 
     def result(self, key: str, timeout: float | None = 0) -> ScoredSample | None:
-        """The scores of the sample with this key, if it is among the newest results.
+        """Look up the scores of a sample among the newest results.
 
-        Waits up to `timeout` seconds for it; None waits for as long as anything is pending.
+        Args:
+            key: The sample's key.
+            timeout: Seconds to wait for it; None: as long as anything is pending.
+
+        Returns:
+            The scored sample; None where it is not there.
         """
         self._box.wait_for(lambda: key in self._results or (timeout is None and not self._box.open), timeout)
         return self._results.get(key)
 
     def health(self) -> Health:
-        """The counters as they stand."""
+        """Read the counters.
+
+        Returns:
+            A copy of them at this moment.
+        """
         budget = self._budget_state()
         with self._box.lock:
             feedback = {**self._sampler.counts, "waiting": self._sampler.waiting}

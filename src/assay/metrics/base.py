@@ -34,16 +34,19 @@ _SAY_SO = 'where that is wrong, say the language: a column `language`, or evalua
 
 @dataclass(frozen=True)
 class Metric(ABC):
-    """One metric. Instances are frozen: parameters are fields, results are returned and never kept.
+    """Base of metrics. Instances are frozen: parameters are fields, results are returned and never kept.
 
-    name       what the score is called; default: the name of the class, in lower case with underscores
-    needs      the sample's fields without which nothing can be measured; default: none
-    columns    columns of the row besides (in the sample's metadata) without which nothing can be measured; one that a
-               parameter of the same name gives need not be there
-    may_read   columns that it reads where they are there
-    asks       the inquiries it puts to the judge, so that a judge which cannot answer them is never asked
-    low, high  range of the value; direction says which end is good
-    version    rises when the formula or what it asks changes
+    Attributes:
+        name: Label of the score; default: the name of the class, in lower case with underscores.
+        needs: Fields of the sample without which nothing can be measured; default: none.
+        columns: Further columns of the row (in the sample's metadata) without which nothing can be measured; one that a
+            parameter of the same name gives need not be there.
+        may_read: Columns that it reads where they are there.
+        asks: Classes of the judge prompts that it uses, so that a judge which cannot answer them is never asked.
+        low: Least value.
+        high: Greatest value.
+        direction: Which end is good: "higher" or "lower".
+        version: Rises when the formula or its judge prompts change.
     """
 
     name: ClassVar[str]
@@ -94,13 +97,29 @@ class Metric(ABC):
 
     @abstractmethod
     async def measure(self, sample: Sample, judge: Judge) -> Score | float | Verdict | RatingResult | ScoreError:
-        """The score of a sample that has all this metric needs, or its value (see `assay.metric`).
+        """Measure a sample that has everything this metric needs. Overridden by each metric.
 
-        May raise JudgeFailure.
+        Args:
+            sample: The sample.
+            judge: The judge.
+
+        Returns:
+            The score, or its value (see `assay.metric`).
+
+        Raises:
+            JudgeFailure: The judge gave no usable answer.
         """
 
     async def score(self, sample: Sample, judge: Judge) -> Score:
-        """The score, or a skipped one with the reason. Never raises for what is wrong with sample or judge."""
+        """Score a sample. Never raises for what is wrong with the sample or the judge.
+
+        Args:
+            sample: The sample.
+            judge: The judge.
+
+        Returns:
+            The score; without a value it has an `error` with the cause.
+        """
         missing = self.missing(sample)
         if missing is not None:
             return self.skip(missing.cause, missing.message)
@@ -141,14 +160,29 @@ class Metric(ABC):
         return self.consults
 
     def cannot(self, judge: Judge, language: str = "en") -> JudgeFailure | None:
-        """Why this judge cannot answer what this metric asks, or None. Asks nothing."""
+        """Check whether a judge can answer what this metric asks. Asks nothing.
+
+        Args:
+            judge: The judge.
+            language: ISO 639-1 code of the texts.
+
+        Returns:
+            Why it cannot; None where it can.
+        """
         if self.needs_contradiction and not judge.detects_contradiction:
             message = f"{self.label} needs a judge that tells contradictions from gaps; name an LLM judge"
             return JudgeFailure(Cause.JUDGE_CANNOT, message)
         return next(filter(None, (judge.cannot(inquiry, language) for inquiry in self.asks)), None)
 
     def missing(self, sample: Sample) -> ScoreError | None:
-        """Why this sample cannot be measured at all, or None. Asks no judge."""
+        """Check whether a sample has what this metric needs. Asks no judge.
+
+        Args:
+            sample: The sample.
+
+        Returns:
+            Why it cannot be measured; None where it can.
+        """
         elsewhere = self.reads_history and (
             any(passage.strip() for passage in sample.earlier_passages) or bool(tool_evidence(sample))
         )
@@ -187,7 +221,17 @@ class Metric(ABC):
         parts: Mapping[str, float] | None = None,
         texts: Mapping[str, tuple[str, ...]] | None = None,
     ) -> Score:
-        """A score of this metric with its evidence."""
+        """Make a score of this metric.
+
+        Args:
+            value: The value, from `low` to `high`.
+            verdicts: Name of a group of claims -> their verdicts, as evidence.
+            parts: Name of an intermediate figure -> its value.
+            texts: Name of a group -> texts, such as sentences that were not judged.
+
+        Returns:
+            The score with its evidence.
+        """
         return Score(
             metric=self.label,
             value=value,
@@ -209,7 +253,18 @@ class Metric(ABC):
         verdicts: Mapping[str, tuple[Verdict, ...]] | None = None,
         texts: Mapping[str, tuple[str, ...]] | None = None,
     ) -> Score:
-        """A score of this metric without a value, and why."""
+        """Make a score of this metric without a value.
+
+        Args:
+            cause: Why there is none.
+            message: The same in words.
+            raw: The judge's own reply, where there was one.
+            verdicts: Verdicts that there are all the same.
+            texts: Name of a group -> texts, such as sentences that were not judged.
+
+        Returns:
+            The score with its error.
+        """
         return Score(
             metric=self.label,
             error=ScoreError(cause=cause, message=message, raw=raw),

@@ -161,16 +161,24 @@ def metric(
     affirmative label, else 0.0), or a `RatingResult` level, whose reasons are then shown by `explain`; an `ScoreError`
     with the reason why there is no number; or a whole `Score`. Anything else, NaN, and an exception make the score
     failed (bug) with a message that names the metric. A plain function runs on the event loop: one that waits or
-    computes for long holds up the other rows, and should be async (`await asyncio.to_thread(...)`).
+    computes for long delays the other rows, and should be async (`await asyncio.to_thread(...)`).
 
-    name       what the score is called; default: the function's name
-    needs      the fields without which nothing is measured; default: those of its parameters without a default.
-               An empty retrieval and a blank answer are skipped where `contexts` and `answer` are needed
-    asks       the inquiries it puts to the judge, so that a judge which cannot answer them is never asked
-    direction  "higher" where more is better, else "lower"
-    version    raise it when the formula changes
+    Args:
+        function: The function; None where options are given first: `@assay.metric(name="words")`.
+        name: Label of the score; default: the function's name.
+        needs: Fields without which nothing is measured; default: its parameters without a default. An empty retrieval
+            and a blank answer are skipped where `contexts` and `answer` are needed.
+        asks: Classes of the judge prompts that it uses, so that a judge which cannot answer them is never asked.
+        low: Least value.
+        high: Greatest value.
+        direction: "higher" where more is better, else "lower".
+        version: Raise it when the formula changes.
 
-    Raises InputError for a parameter that is no field, and for options that do not fit.
+    Returns:
+        The metric, or a decorator where no function is given.
+
+    Raises:
+        InputError: A parameter is no field, or options do not fit.
     """
     if function is None:
         return functools.partial(

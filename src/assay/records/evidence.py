@@ -42,7 +42,11 @@ class Claim(Record):
 class Evidence(Record):
     """A verbatim quote, found by string search: `passages[passage][span.start:span.end] == text`.
 
-    `box` says where it stands on a picture whose text was read: left, top, right, bottom, as shares of its size.
+    Attributes:
+        passage: Index of the passage, from 0.
+        span: Where the quote stands in it, in characters.
+        text: The quote.
+        box: Where it stands on a picture whose text was read: left, top, right, bottom, as shares of its size.
     """
 
     passage: int
@@ -63,14 +67,18 @@ class Cell(Record):
 class Verdict(Record):
     """The judgement on one claim, one passage, one answer or one criterion.
 
-    label        from the closed set of its inquiry: supported / contradicted / not_mentioned; useful / not_useful;
-                 direct / indirect; yes / no
-    probability  of the affirmative label (supported, useful, direct, yes), in [0, 1], where the judge gives one
-    claim        the claim judged, for support verdicts
-    passage      index of the passage judged, for usefulness verdicts
-    cells        one per passage, in order: the row of the claim x passage matrix
-    evidence     located quotes; `unlocated` counts quotes that are not in the passages, and so are no evidence
-    unsupported  of a claim that is not supported the parts of `claim.text` by which it is not, where the judge tells
+    Attributes:
+        label: From the closed set of its judge prompt: supported / contradicted / not_mentioned; useful / not_useful;
+            direct / indirect; yes / no.
+        probability: Probability of the affirmative label (supported, useful, direct, yes), in [0, 1]; None where the
+            judge gives none.
+        reason: The judge's reason, where it gives one.
+        claim: The claim judged, for support verdicts.
+        passage: Index of the passage judged, from 0, for usefulness verdicts.
+        cells: One per passage, in order: the row of the claim x passage matrix.
+        evidence: Located quotes.
+        unlocated: Number of quotes that are not in the passages, and so are no evidence.
+        unsupported: Parts of `claim.text` that make an unsupported claim unsupported, where the judge names them.
     """
 
     label: str

@@ -25,11 +25,17 @@ _ROLES = get_args(Role)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context(Record):
-    """One retrieved passage. `score` is the retriever's own, in whatever unit it uses.
+    """One retrieved passage, or a picture.
 
-    `in_prompt` says whether the text really stood in the prompt of the LLM call that gave the answer; None: not known.
-    `image` is a picture: its path, data URI or URL; bytes become a data URI. Its `text`, a caption, may then be empty.
     Metrics that read texts alone have no value where a passage has a picture: see `assay.metrics.multimodal`.
+
+    Attributes:
+        text: The text. Of a picture its caption, which may be empty.
+        id: Id of the passage in its index.
+        score: The retriever's own score, in whatever unit it uses.
+        in_prompt: Whether the text was in the prompt of the LLM call that gave the answer; None: not known.
+        metadata: JSON values.
+        image: A picture: its path, data URI or URL; bytes become a data URI.
     """
 
     text: str
@@ -71,7 +77,14 @@ class Turn(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall(Record):
-    """One call of a tool by a model: what it was given, and what came back where that is known."""
+    """One tool call of a model.
+
+    Attributes:
+        name: Name of the tool.
+        arguments: Its arguments.
+        output: The result, where it is known.
+        id: Id of the call, which ties a result to it.
+    """
 
     name: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
@@ -88,7 +101,13 @@ class ToolCall(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message(Record):
-    """One message of a conversation, or of the way that an agent took; `tool_calls` are those that it asks for."""
+    """One message of a conversation or of an agent's trajectory.
+
+    Attributes:
+        role: Who speaks: "user", "assistant", "system", "tool".
+        content: The text.
+        tool_calls: Tool calls that the message asks for.
+    """
 
     role: Role
     content: str = ""
@@ -103,15 +122,28 @@ class Message(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample(Record):
-    """One exchange with a RAG system.
+    """One exchange with a RAG system: what metrics score.
 
-    `None` means "not known"; an empty tuple of contexts means "retrieval returned nothing".
-    `ids` ties the sample to its origin (run, trace, span ids by name). `language` is an ISO 639-1 code, where it is
-    said; it then counts. `None`: found out from the texts, where they leave no doubt, else English. `messages` are the
-    whole conversation or an agent's way, this exchange included, for metrics that judge more than one answer.
+    A field of None is not known; an empty tuple of contexts means that retrieval returned nothing. A sample can always
+    be stored: half an emoji in a text becomes U+FFFD, and of the metadata only what JSON can hold is kept (see
+    `assay._util.normalise.json_value`).
 
-    A sample can always be stored: half an emoji in a text becomes U+FFFD, and of the metadata only what JSON can hold
-    is kept (see `assay._util.normalise.json_value`). What is no text where a text belongs is an InputError.
+    Attributes:
+        question: The question of the user.
+        contexts: The retrieved passages, best first.
+        answer: The generated answer.
+        reference: The right answer.
+        reference_contexts: The passages that should be retrieved.
+        history: Earlier turns of the conversation, oldest first.
+        messages: The whole conversation or an agent's trajectory, this exchange included.
+        id: Id of the row.
+        ids: Name -> id of its origin: run, trace, span.
+        language: ISO 639-1 code. None: detected in the texts, English where they leave doubt.
+        status: "complete", or why the answer is not: "abandoned", "cancelled" or "failed".
+        metadata: Other columns of the row, as JSON values.
+
+    Raises:
+        InputError: A value is not of its field's type.
     """
 
     question: str | None = None
@@ -191,14 +223,21 @@ class Sample(Record):
         return self.language or "en"
 
     def key(self) -> str:
-        """A stable id: `id` where given, else a hash of all else that the sample has."""
+        """Identify the sample.
+
+        Returns:
+            `id` where there is one, else a hash of everything else in the sample.
+        """
         return self.id if self.id is not None else "row-" + self.content_hash()[:16]
 
     def content_hash(self) -> str:
-        """SHA-256 over everything a metric can see, but not the id; of pictures the data URI, or how they are named.
+        """Hash everything that a metric can read, without the id; of pictures the data URI, or their names.
 
-        What came into samples later (messages, pictures) and what few metrics read (metadata, ids, what passages have
-        besides texts) is left out where a sample has none of it: samples without it keep the hash that they had.
+        Fields that were added later (messages, pictures) and those that few metrics read (metadata, ids) are left out
+        where a sample has none of them, so that the hash of other samples does not change.
+
+        Returns:
+            SHA-256 as hexadecimal digits.
         """
         said = [message.to_dict() for message in self.messages]
         groups = (self.contexts or (), self.reference_contexts or (), *(turn.contexts for turn in self.history))

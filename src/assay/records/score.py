@@ -22,9 +22,15 @@ BY_CONVENTION = "by_convention"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage(Record):
-    """What judging cost. Token counts are `None` when the endpoint did not report them: unknown is not 0.
+    """Calls and tokens of a judge.
 
-    Where several inquiries shared one call, the first of them carries its cost, so that sums are exact.
+    Where several judge prompts shared one call, the first of them carries its cost, so that sums are exact.
+
+    Attributes:
+        calls: Number of calls.
+        prompt_tokens: Tokens of the prompts; None: the endpoint did not report them (unknown is not 0).
+        completion_tokens: Tokens of the replies; None as above.
+        cached_tokens: Tokens of the prompts that the endpoint had cached; None as above.
     """
 
     calls: int = 0
@@ -57,7 +63,13 @@ class Usage(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreError(Record):
-    """Why there is no number, in one machine-readable word and one sentence; `raw` is the judge's reply, if any."""
+    """Why a score has no value.
+
+    Attributes:
+        cause: The cause, machine readable.
+        message: The same in one sentence.
+        raw: The judge's own reply, where there was one.
+    """
 
     cause: Cause
     message: str
@@ -66,12 +78,23 @@ class ScoreError(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score(Record):
-    """A value with its range, direction and evidence; or no value and the reason why.
+    """A value with its range, direction and evidence; or no value and the reason. One of `value` and `error` is None.
 
-    Exactly one of `value` and `skipped` is set. `convention` says why a value is none that was measured: another
-    system gives it by convention, where it has nothing to measure; such values count in no mean. `verdicts` are the
-    readings the value was computed from, by what was read against what (`"answer/contexts"`). `parts` are intermediate
-    numbers of the formula.
+    Attributes:
+        metric: Label of the metric.
+        value: The value, from `low` to `high`.
+        error: Why there is no value.
+        low: Least value that the metric can have.
+        high: Greatest value.
+        direction: Which end is good: "higher" or "lower".
+        verdicts: Name of what was judged against what ("answer/contexts") -> the verdicts behind the value.
+        parts: Name of an intermediate figure of the formula -> its value.
+        texts: Name of a group -> texts, such as sentences that were not judged.
+        convention: Why the value was not measured: another system gives it by convention where it has nothing to
+            measure. Such values count in no mean.
+        version: Version of the metric.
+        judge: Name and version of the judge; None where none was asked.
+        usage: Calls and tokens of the judge for this score.
     """
 
     metric: str
@@ -130,13 +153,22 @@ class Score(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredSample(Record):
-    """A sample with its scores, by metric name."""
+    """A sample with its scores.
+
+    Attributes:
+        sample: The sample.
+        scores: Label of a metric -> its score.
+    """
 
     sample: Sample
     scores: Mapping[str, Score]
 
     def to_dict(self) -> dict[str, Any]:
-        """This record as plain JSON values, with the version of their schema."""
+        """Describe the sample and its scores as plain JSON values.
+
+        Returns:
+            Keys `sample` and `scores`, and the version of their schema.
+        """
         return {VERSION_KEY: VERSION, **Record.to_dict(self)}
 
     @classmethod

@@ -32,15 +32,16 @@ EVIDENCE = 16_000  # characters of JSON
 class Annotation(Record):
     """One score for one target.
 
-    id           UUID, the same for the same target, metric, version and judge
-    identifier   what tells apart scores of one metric on one target: 16 hex digits over version and judge
-    name         the metric's label
-    value        the number, or None where there is no measurement
-    label        "skipped" or "failed" where there is no measurement (see `Score.outcome`), else None
-    cause        why there is none, machine readable: "no_context", "timeout" …
-    explanation  the score and its evidence in plain sentences, at most EXPLANATION characters
-    metadata     judge, version, range, direction, ids and evidence, as flat JSON-able values (evidence is JSON text)
-    at           seconds since 1970: when the exchange ended; fixed for the target
+    Attributes:
+        id: UUID, the same for the same target, metric, version and judge.
+        identifier: What tells apart scores of one metric on one target: 16 hex digits over version and judge.
+        name: The metric's label.
+        value: The number; None where there is no measurement.
+        label: "skipped" or "failed" where there is no measurement (see `Score.outcome`), else None.
+        cause: Why there is no measurement, machine readable: "no_context", "timeout" …
+        explanation: The score and its evidence in plain sentences, at most EXPLANATION characters.
+        metadata: Judge, version, range, direction, ids and evidence, as flat JSON-able values (evidence is JSON text).
+        at: When the exchange ended, in seconds since 1970; fixed for the target.
     """
 
     id: str

@@ -10,10 +10,13 @@ T = TypeVar("T")
 
 
 class PerProcess(Generic[T]):
-    """What `make` gives, once in each process: connections and threads do not survive a fork.
+    """Client that is made once in each process: connections and threads do not survive a fork.
 
-    It holds no lock, which a fork might leave locked for ever; two threads that ask at the same time for the first
+    It holds no lock, which a fork might leave locked for ever. Two threads that ask at the same time for the first
     time may each get a client of their own, and one of them is kept.
+
+    Args:
+        make: Makes the client.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
@@ -21,13 +24,24 @@ class PerProcess(Generic[T]):
         self._made: tuple[int, T] | None = None
 
     def get(self) -> T:
-        """The client of this process. Raises what `make` raises, and then tries again next time."""
+        """Return the client of this process, made where there is none.
+
+        Returns:
+            The client.
+
+        Raises:
+            Exception: What `make` raises; the next call tries again.
+        """
         made = self._made
         if made is None or made[0] != os.getpid():
             self._made = made = (os.getpid(), self._make())
         return made[1]
 
     def take(self) -> T | None:
-        """The client of this process, to be closed, or None where there is none; the next `get` makes another."""
+        """Take the client of this process, to close it. The next `get` makes another.
+
+        Returns:
+            The client; None where there is none.
+        """
         made, self._made = self._made, None
         return made[1] if made is not None and made[0] == os.getpid() else None

@@ -19,16 +19,18 @@ from assay.sinks.masking import hidden_texts, hider
 
 
 class JsonlSink:
-    """Appends `ScoredSample.to_dict()` to a file, one line each.
-
-    fsync      on disk before `write` returns, not only handed to the operating system
-    max_bytes  before the file would grow beyond this it is renamed to `PATH.1`, replacing the one before
-    mask       applied to every text of the sample and its evidence, metadata included
-    texts      False writes SHA-256 hashes in place of them
+    """Append scored samples to a file, one JSON line each.
 
     A new file is readable for its owner alone (0600). A line is written by one call on a file opened for appending, so
     several threads and processes may share a file on a local disk (not with `max_bytes`, which is for one process).
     `close` may be followed by further writes.
+
+    Args:
+        path: The file.
+        fsync: Wait until a line is on disk before `write` returns.
+        max_bytes: Before the file would grow beyond this it is renamed to `PATH.1`, which replaces the one before.
+        mask: Applied to every text of the sample and its evidence, metadata included.
+        texts: False writes SHA-256 hashes in place of texts.
     """
 
     def __init__(
@@ -55,7 +57,17 @@ class JsonlSink:
         return call_repr(self, str(self.path))
 
     def write(self, scored: ScoredSample) -> Receipt:
-        """Append one line. Raises OSError."""
+        """Append one line.
+
+        Args:
+            scored: The sample with its scores.
+
+        Returns:
+            What was written.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
         data = scored.to_dict()
         if self._hide is not None:
             data = hidden_texts(data, self._hide)

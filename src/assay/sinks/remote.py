@@ -61,14 +61,20 @@ class RemoteOptions(TypedDict, total=False):
 
 
 class RemoteSink(ABC):
-    """A sink of one trace store. Subclasses write `target_of`, `send` and, where the store can be read, `seen`.
+    """Sink of one trace store.
 
-    verify    read the scores back after writing, and count them as confirmed
-    attempts  how often a write that fails is tried before it counts as undelivered
-    patience  seconds for all attempts of one write together, and for waiting until a target is in the store
-    dry_run   called with the target and its annotations in place of sending them
-    mask      applied to every text before it leaves the process
-    texts     False: no text of the sample leaves; claims and quotes are hashes
+    Subclasses write `target_of`, `send` and, where the store can be read, `seen`.
+
+    Args:
+        verify: Read the scores back after writing, and count them as confirmed.
+        attempts: How often a write that fails is tried before it counts as undelivered; at least 1.
+        patience: Seconds for all attempts of one write together, and for waiting until a target is in the store.
+        dry_run: Called with the target and its annotations in place of sending them.
+        mask: Applied to every text before it leaves the process.
+        texts: False: no text of the sample leaves; claims and quotes are hashes.
+
+    Raises:
+        InputError: `attempts` is below 1, or `patience` is not positive.
     """
 
     #: what one explanation, and the evidence of one score, may measure in this store
@@ -107,18 +113,45 @@ class RemoteSink(ABC):
 
     @abstractmethod
     def target_of(self, sample: Sample) -> str | None:
-        """What this sample is called in the store; None: it has no place there."""
+        """Name a sample as the store does.
+
+        Args:
+            sample: The sample.
+
+        Returns:
+            Its name in the store; None: it has no place there.
+        """
 
     @abstractmethod
     def send(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> None:
-        """Write all annotations once. Raises Refused, NotThere, Busy, or anything else for trouble that may pass.
+        """Write all annotations once.
 
         Of other errors only the type, the status and the system's own words are passed on: their messages may hold
         keys or texts.
+
+        Args:
+            target: Name of the sample in the store.
+            annotations: The annotations.
+            sample: The sample.
+
+        Raises:
+            Refused: The store refuses them.
+            NotThere: The target is not in the store.
+            Busy: The store asks for a pause.
+            Exception: Anything else is trouble that may pass.
         """
 
     def seen(self, target: str, annotations: Sequence[Annotation], sample: Sample) -> Collection[str] | None:
-        """The ids of those annotations that the store has now; None: this store cannot be read back."""
+        """Find the annotations that the store has now.
+
+        Args:
+            target: Name of the sample in the store.
+            annotations: The annotations that were sent.
+            sample: The sample.
+
+        Returns:
+            Ids of those that are there; None: this store cannot be read back.
+        """
         return None
 
     def greet(self) -> None:  # noqa: B027  not every store can be asked
@@ -147,7 +180,18 @@ class RemoteSink(ABC):
         """Deliver what the client holds back and close it."""
 
     def write(self, scored: ScoredSample) -> Receipt:
-        """Deliver one scored sample. Raises Undelivered, with the names of the scores that did not arrive."""
+        """Deliver one scored sample.
+
+        Args:
+            scored: The sample with its scores.
+
+        Returns:
+            How many scores were sent, confirmed and skipped. All are skipped where the sample has no target, or in a
+            dry run.
+
+        Raises:
+            Undelivered: Scores did not arrive; it has their names.
+        """
         with silenced(*self.loggers):
             return self._write(scored)
 

@@ -76,16 +76,20 @@ class StoredRun(NamedTuple):
 
 
 class Store:
-    """A store in the folder `path` (made if needed), in the file `path` if it ends in `.db`, or in a database
-    `postgresql://USER@HOST/DATABASE` (see `assay.store.postgres`).
+    """Runs, rows and cached judgements: in a folder, a file or a PostgreSQL database.
 
-    Folder and file are made for their owner alone (0700, 0600). Usable from several threads, and on both sides of a
-    fork. A store of an earlier version is brought to this one when it is opened. Every method raises StoreError, naming
+    A folder and a file are made for their owner alone (0700, 0600). A store is usable from several threads, and on both
+    sides of a fork. A store of an earlier version is migrated when it is opened. Every method raises StoreError, naming
     the store and what is wrong with it, where it cannot be read or written; what was written before stays.
 
-    address  what opens it again, with the password of a database if one was in it
-    name     what messages call it
-    folder   where what belongs to its runs, and is no judgement or row, lies on this machine: batches, jobs
+    Args:
+        path: A folder (made if needed), a file that ends in `.db`, or `postgresql://USER@HOST/DATABASE` (see
+            `assay.store.postgres`).
+
+    Attributes:
+        address: What opens it again, with the password of a database if one was in it.
+        name: What messages call it.
+        folder: Where files of its runs lie that are no judgement or row: batches, jobs.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -102,7 +106,11 @@ class Store:
 
     @classmethod
     def temporary(cls) -> Store:
-        """A store that is deleted when it is closed or no longer used."""
+        """Make a store that is deleted when it is closed or no longer used.
+
+        Returns:
+            The store.
+        """
         folder = tempfile.mkdtemp(prefix="assay-")
         store = cls(folder)
         # not a TemporaryDirectory, which warns where it is deleted because it is no longer used
@@ -124,7 +132,15 @@ class Store:
         self.close()
 
     def query(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """All rows of a query over the tables of `assay.store.schema`; values stand for `?`."""
+        """Run a query over the tables of `assay.store.schema`.
+
+        Args:
+            sql: The query.
+            values: Values for its `?`.
+
+        Returns:
+            All rows.
+        """
         with self._tables.saying("read"):
             return self._tables.rows(sql, *values)
 
@@ -133,12 +149,23 @@ class Store:
         return found[0] if found else None
 
     def write(self, work: Callable[[Statements], T]) -> T:
-        """Do this in one transaction, whole or not at all. It may be done twice: see `Tables.transact`."""
+        """Do something in one transaction, whole or not at all. It may be done twice: see `Tables.transact`.
+
+        Args:
+            work: Function of the transaction's statements.
+
+        Returns:
+            What the function returns.
+        """
         with self._tables.saying("written"):
             return self._tables.transact(work)
 
     def size(self) -> int:
-        """Bytes that it takes: of a file without what is free in it, of a database judgements and rows alone."""
+        """Measure the store.
+
+        Returns:
+            Bytes: of a file without free pages, of a database judgements and rows alone.
+        """
         with self._tables.saying("read"):
             return self._tables.size()
 
@@ -161,7 +188,14 @@ class Store:
     # ---- judgements
 
     def get_judgement(self, key: str) -> bytes | None:
-        """The judgement stored under this content address, as JSON; None when there is none that can be read."""
+        """Look up a judgement.
+
+        Args:
+            key: Its content address.
+
+        Returns:
+            The judgement as JSON; None where there is none that can be read.
+        """
         row = self._one("SELECT judgement FROM judgements WHERE key = ?", key_hash(key))
         try:
             return None if row is None else unpack(row[0])
@@ -170,11 +204,23 @@ class Store:
             return None
 
     def put_judgement(self, key: str, inquiry: str, judge: str, judgement: bytes) -> None:
-        """Keep a judgement. It survives `kill -9` when this returns."""
+        """Keep a judgement. It survives `kill -9` when this returns.
+
+        Args:
+            key: Its content address.
+            inquiry: Name of the judge prompt.
+            judge: Fingerprint of the judge.
+            judgement: The judgement as JSON.
+        """
         self.put_judgements([(key, inquiry, judge, judgement)])
 
     def put_judgements(self, judgements: Iterable[Judgement], run: str | None = None) -> None:
-        """Keep several judgements, all or none, and that `run` used them. They survive `kill -9` when this returns."""
+        """Keep several judgements, all or none. They survive `kill -9` when this returns.
+
+        Args:
+            judgements: The judgements.
+            run: A run that used them.
+        """
         now = time.time()
         last = {key_hash(key): (inquiry, judge, pack(judgement)) for key, inquiry, judge, judgement in judgements}
         packed = sorted((key, *rest) for key, rest in last.items())  # all who write the same ones in one order
@@ -196,12 +242,22 @@ class Store:
         self.write(put)
 
     def judgements(self, run: str) -> RunJudgements:
-        """The judgements, for a judge's cache, with a note of which of them this run used: `forget(run=)` goes by
-        it."""
+        """Make the cache of judgements of a run, which notes those that the run uses: `forget(run=)` needs that.
+
+        Args:
+            run: Name of the run.
+
+        Returns:
+            The cache.
+        """
         return RunJudgements(self, run)
 
     def judges(self) -> dict[str, int]:
-        """How many judgements each judge has here, by its fingerprint; the one with the most first."""
+        """Count the judgements of each judge.
+
+        Returns:
+            Fingerprint of a judge -> number of its judgements, the most first.
+        """
         sql = "SELECT judge, COUNT(*) FROM judgements JOIN makers ON makers.number = maker GROUP BY judge"
         return dict(self.query(sql + " ORDER BY COUNT(*) DESC, judge"))
 
@@ -215,17 +271,23 @@ class Store:
         before: float | None = None,
         dry_run: bool = False,
     ) -> int:
-        """Delete judgements, so that they are asked for again; how many. Conditions narrow each other.
+        """Delete judgements, so that they are asked for again. Conditions narrow each other.
 
-        inquiry  the name of an inquiry, as "claims"
-        judge    a judge's fingerprint, or its readable beginning: "openai/MODEL", "openai/MODEL@ADDRESS"
-        run      those that this run used, whoever asked for them first. Its rows stay: see `delete_run`
-        key      a content address
-        before   those kept before this time, in seconds since 1970
-        dry_run  only count them
+        Judgements that a run used before stores kept that (version 1) are not found by `run`.
 
-        Raises InputError without any condition, and for a run that is not there. Judgements that a run used before
-        assay noted that (stores of version 1) are not found by `run`.
+        Args:
+            inquiry: Name of a judge prompt, such as "claims".
+            judge: Fingerprint of a judge, or its readable beginning: "openai/MODEL", "openai/MODEL@ADDRESS".
+            run: Judgements that this run used, whoever asked for them first. Its rows stay: see `delete_run`.
+            key: A content address.
+            before: Judgements kept before this time, in seconds since 1970.
+            dry_run: Only count them.
+
+        Returns:
+            The number of judgements.
+
+        Raises:
+            InputError: There is no condition, or no such run.
         """
         where, values = self._conditions(inquiry, judge, run, key, before)
         if not where:
@@ -264,7 +326,15 @@ class Store:
     # ---- runs and their rows
 
     def create_run(self, run: str, info: Mapping[str, Any]) -> None:
-        """Start a run. Raises InputError when there is one of this name: two runs never mix their rows."""
+        """Start a run.
+
+        Args:
+            run: Name of the run.
+            info: What is known about it, as JSON values.
+
+        Raises:
+            InputError: There is a run of this name: two runs never mix their rows.
+        """
         sql = f"{_NEW_RUN} ON CONFLICT (id) DO NOTHING"
         values = (run, time.time(), to_json({**info, VERSION_KEY: VERSION}))
         if not self.write(lambda db: db.execute(sql, (*values, run)).rowcount):
@@ -274,7 +344,12 @@ class Store:
             raise InputError(f"{there}; take another name, or delete it first with Store.delete_run")
 
     def put_run(self, run: str, info: Mapping[str, Any]) -> None:
-        """Update what is known about a run; it is started if it is not there."""
+        """Update what is known about a run; it is started if it is not there.
+
+        Args:
+            run: Name of the run.
+            info: What is known about it, as JSON values.
+        """
         sql = f"{_NEW_RUN} ON CONFLICT (id) DO UPDATE SET info = excluded.info"
         values, used = (run, time.time(), to_json({**info, VERSION_KEY: VERSION}), run), self._used_by(run)
 
@@ -285,12 +360,29 @@ class Store:
         self.write(put)
 
     def has_run(self, run: str) -> bool:
-        """Whether a run of this name was started, or has rows."""
+        """Check whether a run of this name was started, or has rows.
+
+        Args:
+            run: Name of the run.
+
+        Returns:
+            Whether it is there.
+        """
         sql = "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?) OR EXISTS (SELECT 1 FROM rows WHERE run = ?)"
         return self._one(sql, well_formed(run), well_formed(run)) == (1,)
 
     def delete_run(self, run: str) -> int:
-        """Delete a run and its rows; how many rows. Its judgements stay: see `forget`. InputError: it is not there."""
+        """Delete a run and its rows. Its judgements stay: see `forget`.
+
+        Args:
+            run: Name of the run.
+
+        Returns:
+            The number of rows that it had.
+
+        Raises:
+            InputError: There is no such run.
+        """
         if not self.has_run(run):
             run = self.run_id(run)  # "last", or an error that names what is there
 
@@ -302,13 +394,27 @@ class Store:
         return self.write(delete)
 
     def get_run(self, run: str) -> dict[str, Any]:
-        """What is known about a run. `"last"` is the one started last. Raises InputError for an unknown run."""
+        """Read what is known about a run.
+
+        Args:
+            run: Name of the run, or "last" for the one started last.
+
+        Returns:
+            JSON values.
+
+        Raises:
+            InputError: There is no such run.
+        """
         row = self._one("SELECT info FROM runs WHERE id = ?", self.run_id(run))
         assert row is not None  # run_id checked it
         return migrate_run(json.loads(row[0]), f"run {run!r}")
 
     def runs(self) -> list[StoredRun]:
-        """Every run, the one started last first."""
+        """List the runs.
+
+        Returns:
+            Every run, the one started last first.
+        """
         sql = f"SELECT id, started, info, {_ROWS_OF_RUN}, saved FROM runs ORDER BY number DESC"
         return [
             StoredRun(run, started, migrate_run(json.loads(info), f"run {run!r}"), RowCounts(rows, saved))
@@ -316,17 +422,39 @@ class Store:
         ]
 
     def row_counts(self, run: str) -> RowCounts:
-        """How many rows a run has, and how many were saved for it."""
+        """Count the rows of a run.
+
+        Args:
+            run: Name of the run.
+
+        Returns:
+            How many rows it has, and how many were saved for it.
+        """
         found = self._one(f"SELECT {_ROWS_OF_RUN}, saved FROM runs WHERE id = ?", run)
         return RowCounts(0, None) if found is None else RowCounts(*found)
 
     def run_started(self, run: str) -> float | None:
-        """When a run began, in seconds since 1970; None where there is none of this id."""
+        """Read when a run began.
+
+        Args:
+            run: Name of the run.
+
+        Returns:
+            Seconds since 1970; None where there is no such run.
+        """
         row = self._one("SELECT started FROM runs WHERE id = ?", run)
         return None if row is None else float(row[0])
 
     def ids_of_several(self, run: str, most: int = 5) -> list[tuple[str, list[int]]]:
-        """Ids that stand on more than one row of a run, up to `most` of them, each with the numbers of its rows."""
+        """Find ids that stand on more than one row of a run.
+
+        Args:
+            run: Name of the run.
+            most: Number of ids at most.
+
+        Returns:
+            Pairs of an id and the numbers of its rows.
+        """
         sql = "SELECT id FROM rows WHERE run = ? AND id IS NOT NULL GROUP BY id HAVING COUNT(*) > 1"
         numbers = "SELECT number FROM rows WHERE run = ? AND id = ? ORDER BY number"
         return [
@@ -335,7 +463,17 @@ class Store:
         ]
 
     def run_id(self, run: str) -> str:
-        """The id of the run that is meant: itself, or for `"last"` the one started last, whatever the clock said."""
+        """Resolve the name of a run.
+
+        Args:
+            run: A name, or "last" for the run started last, whatever the clock said.
+
+        Returns:
+            The name of the run.
+
+        Raises:
+            InputError: There is no such run.
+        """
         if run == "last":
             row = self._one("SELECT id FROM runs ORDER BY number DESC LIMIT 1")
         else:
@@ -347,7 +485,13 @@ class Store:
         return str(row[0])
 
     def put_row(self, run: str, number: int, scored: ScoredSample) -> None:
-        """Keep one scored row; the row with the same number is replaced."""
+        """Keep one scored row; a row with the same number is replaced.
+
+        Args:
+            run: Name of the run.
+            number: Number of the row, from 1.
+            scored: The sample with its scores.
+        """
         name, body = clean(scored.sample.id), packed(scored.sample.to_dict(), scores_of(scored))
         used = self._used_by(run)
 
@@ -358,7 +502,12 @@ class Store:
         self.write(put)
 
     def put_rows(self, run: str, rows: Iterable[tuple[int, ScoredSample]]) -> None:
-        """Keep several scored rows by their numbers, all or none."""
+        """Keep several scored rows, all or none.
+
+        Args:
+            run: Name of the run.
+            rows: Pairs of a number and a sample with its scores.
+        """
         bodies = [
             (number, clean(scored.sample.id), packed(scored.sample.to_dict(), scores_of(scored)))
             for number, scored in rows
@@ -367,9 +516,16 @@ class Store:
         self.write(lambda db: put_rows(db, run, bodies))
 
     def merge_row(self, run: str, scored: ScoredSample) -> int:
-        """Keep one scored sample under its key: a new row at the end, or new scores on the row that it has already.
+        """Keep one scored sample under its key: a new row at the end, or new scores on the row that it has.
 
-        Scores of metrics that are not among the new ones stay. Returns the row's number. Safe with several processes.
+        Scores of metrics that are not among the new ones stay. Safe with several processes.
+
+        Args:
+            run: Name of the run.
+            scored: The sample with its scores.
+
+        Returns:
+            The number of the row.
         """
         key, sample, scores = clean(scored.sample.key()), scored.sample.to_dict(), scores_of(scored)
 
@@ -385,9 +541,15 @@ class Store:
         return self.write(merge)
 
     def rows(self, run: str) -> Iterator[Row]:
-        """The scored rows of a run, in the order of the data; read in pages, so that memory stays flat.
+        """Iterate over the scored rows of a run, read in pages, so that memory stays flat.
 
-        Rows that cannot be read are left out with a warning in the log: `unreadable` names them.
+        Rows that cannot be read are left out, with a warning in the log: `unreadable` names them.
+
+        Args:
+            run: Name of the run.
+
+        Returns:
+            Rows in the order of the data.
         """
         for number, body in self._bodies(run):
             try:
@@ -396,18 +558,41 @@ class Store:
                 log.warning("assay: store %s: run %s, row %d cannot be read: %s", self.name, run, number, error)
 
     def numbers(self, run: str) -> list[int]:
-        """The numbers of the rows of a run, those that cannot be read among them."""
+        """List the numbers of the rows of a run, also of those that cannot be read.
+
+        Args:
+            run: Name of the run.
+
+        Returns:
+            Numbers in rising order.
+        """
         return [number for (number,) in self.query("SELECT number FROM rows WHERE run = ? ORDER BY number", run)]
 
     def unreadable(self, run: str) -> list[int]:
-        """The numbers of the rows of a run that cannot be read. `get_row` says what is wrong with one of them."""
+        """List the rows of a run that cannot be read. `get_row` tells what is wrong with one of them.
+
+        Args:
+            run: Name of the run.
+
+        Returns:
+            Their numbers.
+        """
         return [number for number, body in self._bodies(run) if not is_readable(number, body)]
 
     def get_row(self, run: str, row: int | str) -> Row:
-        """One row by its id or its number (from 1). An id that looks like a number wins over the number.
+        """Look up one row.
 
-        "row:3" is the row of this number whatever the ids are, unless one is "row:3". Of several rows with the same id
-        it is the first. Raises InputError when there is none, StoreError when it cannot be read.
+        Args:
+            run: Name of the run.
+            row: Id of the row, or its number from 1. An id that looks like a number wins over the number. "row:3" is
+                the row of this number, unless that is an id. Of several rows with the same id it is the first.
+
+        Returns:
+            The row.
+
+        Raises:
+            InputError: There is no such row.
+            StoreError: It cannot be read.
         """
         sql = "SELECT number, body FROM rows WHERE run = ? AND "
         found = self._one(sql + "id = ? ORDER BY number LIMIT 1", run, clean(str(row)))

@@ -37,7 +37,16 @@ WORDS = ("Paris", "million", "inhabitants", "Lovelace", "4929", "very number", "
 
 
 def exchange(ids: Mapping[str, str], id: str = "sample-1", value: float = 0.5) -> ScoredSample:
-    """A sample with a measured score and its evidence, one of another metric, and one without a measurement."""
+    """Make a scored sample: a measured score with evidence, one of another metric, and one without a measurement.
+
+    Args:
+        ids: Ids of the sample's origin.
+        id: Id of the sample.
+        value: Value of its faithfulness, in [0, 1].
+
+    Returns:
+        The sample with its scores: faithfulness, hallucination and context_recall (timeout).
+    """
     first, second = ANSWER.index("The"), len(ANSWER)
     verdicts = (
         Verdict(
@@ -78,7 +87,16 @@ def exchange(ids: Mapping[str, str], id: str = "sample-1", value: float = 0.5) -
 
 @dataclass
 class StoredScore:
-    """One score as the store has it. `cause` is why there is no measurement."""
+    """One score as the store has it.
+
+    Attributes:
+        name: Label of the metric.
+        value: The value; None where there is no measurement.
+        cause: Why there is no measurement; None where there is one.
+        id: Id of the score in the store.
+        explanation: Explanation of the score.
+        evidence: Evidence of the score, as JSON values.
+    """
 
     name: str
     value: float | None
@@ -89,14 +107,18 @@ class StoredScore:
 
 
 class Bench(ABC):
-    """A sink and its store. What a store cannot do is said by these, and the checks that need it are left out.
+    """A sink and its store, for `checks_for`.
 
-    upserts    the same id twice is one score
-    readable   the sink reads back what it wrote
-    remote     the store is a service that may fail, in the ways of `faults`
-    confirms   a write that went well counts as confirmed
-    masks      the sink takes `mask`
-    secrets    what must never be seen in logs and errors
+    The class attributes say what the store can do. Checks that need anything else are left out.
+
+    Attributes:
+        upserts: Whether the same id twice is one score.
+        confirms: Whether a write that went well counts as confirmed.
+        masks: Whether the sink takes `mask`.
+        faults: Ways in which the store may fail, as names that `fault` takes. Empty: the store is no remote service.
+        readable: Whether the sink reads back what it wrote.
+        ids: What a sample needs in `ids` to have a place in the store.
+        secrets: Texts that must never be seen in logs and errors.
     """
 
     upserts: ClassVar[bool] = True
@@ -110,22 +132,45 @@ class Bench(ABC):
 
     @abstractmethod
     def sink(self, **options: Any) -> Sink:
-        """The sink under test, with options besides the usual ones."""
+        """Make the sink under test.
+
+        Args:
+            **options: Options of the sink besides the usual ones, such as `mask`.
+
+        Returns:
+            The sink.
+        """
 
     @abstractmethod
     def stored_scores(self) -> list[StoredScore]:
-        """The scores that the store has now."""
+        """List the scores that the store has now.
+
+        Returns:
+            All scores.
+        """
 
     @abstractmethod
     def wire(self) -> bytes:
-        """All bytes that left the process."""
+        """Collect the bytes that left the process.
+
+        Returns:
+            All of them.
+        """
 
     def fault(self, *names: str) -> None:
-        """What goes wrong with the next writes, one name for each."""
+        """Make the next writes fail.
+
+        Args:
+            *names: Names of `faults`, one for each of the next writes.
+        """
         raise NotImplementedError
 
     def tries(self) -> int:
-        """How many writes came to the store, whatever became of them."""
+        """Count the writes that came to the store, whatever became of them.
+
+        Returns:
+            The number of writes.
+        """
         raise NotImplementedError
 
     def stop(self) -> None:
@@ -136,17 +181,48 @@ class Bench(ABC):
         """Let the store's clock go on by a day."""
 
     def problems(self) -> list[str]:
-        """What the real service would not have taken."""
+        """List what the real service would not have taken.
+
+        Returns:
+            One text for each problem; empty: none.
+        """
         return []
 
     def key(self, id: str) -> str:
-        """The id of a sample of these checks, where the store wants another."""
+        """Convert the id of a sample of these checks to one that the store takes.
+
+        Args:
+            id: The id.
+
+        Returns:
+            The same id, unless a subclass changes it.
+        """
         return id
 
     def scored(self, id: str = "sample-1", value: float = 0.5) -> ScoredSample:
+        """Make a scored sample with the ids of this store. See `exchange`.
+
+        Args:
+            id: Id of the sample, before `key`.
+            value: Value of its faithfulness, in [0, 1].
+
+        Returns:
+            The sample with its scores.
+        """
         return exchange(self.ids, self.key(id), value)
 
     def one(self, name: str) -> StoredScore:
+        """Look up the one score of a name in the store.
+
+        Args:
+            name: Label of the metric.
+
+        Returns:
+            The score.
+
+        Raises:
+            AssertionError: There is none, or more than one.
+        """
         found = [held for held in self.stored_scores() if held.name == name]
         expect(len(found) == 1, f"expected one score {name!r} in the store, found {found}")
         return found[0]
@@ -156,7 +232,14 @@ Check = Callable[[Bench], None]
 
 
 def checks_for(bench: type[Bench]) -> list[Check]:
-    """The checks that apply to a store."""
+    """Select the checks that apply to a store.
+
+    Args:
+        bench: The sink and its store.
+
+    Returns:
+        Functions that take a bench.
+    """
     found = list(ALWAYS)
     found += REMOTE if bench.faults else []
     found += [check for fault, check in BY_FAULT.items() if fault in bench.faults]

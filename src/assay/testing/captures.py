@@ -18,9 +18,13 @@ from assay.testing.assertions import expect, same
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapturedExchange:
-    """What an application is to do: it is asked `question`, its retriever finds `passages`, its LLM says `answer`.
+    """Script of one exchange that an application plays.
 
-    With an `error` the LLM raises it instead; the application lets it pass.
+    Attributes:
+        question: What the application is asked.
+        passages: What its retriever returns.
+        answer: What its LLM answers.
+        error: An error that the LLM raises in place of the answer; the application lets it pass.
     """
 
     question: str
@@ -30,7 +34,12 @@ class CapturedExchange:
 
 
 class CollectingIntake(DisabledIntake):
-    """An intake that keeps the samples, in `samples`: what a hook hands its samples to, in tests. Thread-safe."""
+    """Intake that keeps the samples that a hook submits, for tests. Thread-safe.
+
+    Attributes:
+        samples: The samples, in order.
+        errors: The errors that were counted, as texts.
+    """
 
     def __init__(self) -> None:
         super().__init__("a check of capture")
@@ -39,6 +48,14 @@ class CollectingIntake(DisabledIntake):
         self._lock = threading.Lock()
 
     def submit(self, sample: Submission) -> bool:
+        """Keep a sample.
+
+        Args:
+            sample: A sample, or a function that makes one; if it returns None, nothing is kept.
+
+        Returns:
+            True.
+        """
         made = sample() if callable(sample) else sample
         if made is not None:
             with self._lock:
@@ -46,6 +63,12 @@ class CollectingIntake(DisabledIntake):
         return True
 
     def count_error(self, error: BaseException, where: str) -> None:
+        """Keep an error in `errors`.
+
+        Args:
+            error: The error.
+            where: Where it was raised.
+        """
         with self._lock:
             self.errors.append(f"{where}: {type(error).__name__}: {error}")
 
@@ -60,12 +83,17 @@ Play = Callable[[CapturedExchange, Intake], Any]
 
 
 def check_capture(play: Play, *, retrieves_nothing: bool = True, threads: int = 8) -> None:
-    """Hold an integration to what captures promise. Raises AssertionError, in words, for the first broken promise.
+    """Check that an integration keeps what captures promise.
 
-    play               runs a small application of the framework that does what the `Exchange` says, with the hook under
-                       test handing its samples to the `Intake`; returns when the exchange is over, and raises what the
-                       application raises. It is called from several threads at once
-    retrieves_nothing  the framework tells an empty retrieval from none
+    Args:
+        play: Runs a small application of the framework that does what the `CapturedExchange` says, with the hook under
+            test handing its samples to the `Intake`. It returns when the exchange is over, and raises what the
+            application raises. It is called from several threads at once.
+        retrieves_nothing: Whether the framework distinguishes an empty retrieval from none.
+        threads: Number of threads of the check with several threads.
+
+    Raises:
+        AssertionError: A promise is broken; the message describes the first one.
     """
     _plain(play)
     if retrieves_nothing:

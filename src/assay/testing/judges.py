@@ -85,10 +85,15 @@ HOSTILE = (
 
 
 def check_judge(judge: BaseJudge, *, inquiries: Iterable[Inquiry[Any]] | None = None) -> None:
-    """Hold a judge to what judges promise. Raises AssertionError, in words, for the first broken promise.
+    """Check that a judge keeps what judges promise.
 
-    inquiries  what it is asked; default: one of each of assay's own kinds, of which it must answer one at least. What
-               the judge says it `cannot` is not asked of it
+    Args:
+        judge: The judge.
+        inquiries: What it is asked; None: one of each of assay's own kinds. It must answer at least one. It is not
+            asked what it says it `cannot` answer.
+
+    Raises:
+        AssertionError: A promise is broken; the message describes the first one.
     """
     asked = tuple(an_inquiry_of_each_kind() if inquiries is None else inquiries)
     _fingerprint(judge)
@@ -217,9 +222,13 @@ def _labels(inquiry: Inquiry[Any], judgement: Any) -> None:
 
 
 class FavourableJudge(BaseJudge):
-    """Answers whatever it is asked, favourably, where it can: for checks of metrics. `asked` holds every inquiry.
+    """Judge that gives every answer it can, in favour of the sample, for checks of metrics.
 
-    failing   the failure in place of the answer, by the number of the inquiry (from 0); of all: under -1
+    Args:
+        failing: Number of an inquiry (from 0) -> the failure in place of its answer. -1: the failure of all others.
+
+    Attributes:
+        asked: Every inquiry, in order.
     """
 
     durable = False
@@ -245,6 +254,14 @@ class FavourableJudge(BaseJudge):
         return "obliging"
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        """Answer inquiries.
+
+        Args:
+            inquiries: The inquiries.
+
+        Returns:
+            One answer per inquiry, in order. An inquiry that it cannot answer gets a failure (judge_cannot).
+        """
         return [await self._one(inquiry) for inquiry in inquiries]
 
     async def _one(self, inquiry: Inquiry[Any]) -> Answer:

@@ -43,11 +43,15 @@ MakeJudge = Callable[[], BaseJudge]
 def check_metric(
     metric: Metric | str, *, samples: Iterable[Sample] = (COMPLETE,), judge: MakeJudge = FavourableJudge
 ) -> None:
-    """Hold a metric to what metrics promise. Raises AssertionError, in words, for the first broken promise.
+    """Check that a metric keeps what metrics promise.
 
-    metric   a metric, or its name
-    samples  what it is to score; one of them at least must get a number
-    judge    makes the judge that is asked; default: one that answers every usual question favourably
+    Args:
+        metric: A metric, or its name.
+        samples: What it scores; at least one of them must get a number.
+        judge: Makes the judge that is asked; default: one that answers every usual question favourably.
+
+    Raises:
+        AssertionError: A promise is broken; the message describes the first one.
     """
     (measured,) = resolve_metrics(metric)
     given = tuple(samples)

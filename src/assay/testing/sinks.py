@@ -70,17 +70,23 @@ def check_sink(
     forks: bool = True,
     ids: Callable[[], Mapping[str, str]] | None = None,
 ) -> None:
-    """Hold a sink to what sinks promise. Raises AssertionError, with the name of the check, for the first broken one.
+    """Check that a sink keeps what sinks promise.
 
-    make_sink  gives a sink in front of one store; called again, another one in front of the same store. It is given
-               `mask=` where `masks`, and nothing else
-    read_back  the scores that the store holds for a sample now, looked up as the store knows it: by `sample.id`, or by
-               what `sample.ids` holds
-    upserts    writing the same score again leaves one score; False: the store only appends, and ids tell them apart
-    confirms   a write that went well counts as confirmed
-    masks      the sink takes `mask=`
-    forks      the sink is to work in a child process after a fork
-    ids        makes what a sample needs in `ids` to have a place in the store, new ones at each call
+    Args:
+        make_sink: Makes a sink in front of one store; called again, another one in front of the same store. It is given
+            `mask=` where `masks` is true, and nothing else.
+        read_back: Returns the scores that the store has for a sample now, looked up as the store knows it: by
+            `sample.id`, or by what `sample.ids` holds.
+        upserts: Whether writing the same score again leaves one score. False: the store only appends, and ids tell the
+            scores apart.
+        confirms: Whether a write that went well counts as confirmed.
+        masks: Whether the sink takes `mask=`.
+        forks: Whether the sink must work in a child process after a fork.
+        ids: Makes what a sample needs in `ids` to have a place in the store, new ones at each call; None: it needs
+            none.
+
+    Raises:
+        AssertionError: A promise is broken; the message names the first check that failed.
     """
     checks: list[Check] = [check_values_arrive, check_skipped_is_no_number, check_evidence_arrives]
     checks += [

@@ -34,7 +34,7 @@ def test_in_the_environment_of_ray(files: list[str]) -> None:
     """All in one process, which starts one cluster for most of them."""
     foreign = ("PYTHON", "VIRTUAL_ENV", "PYTEST_", "RAY_", "AWS_")
     env = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-    command = [str(ray_cluster.python()), "-m", "pytest", "-q", "-m", "", "-p", "no:cacheprovider", "--durations=10"]
+    command = [str(ray_cluster.python()), "-m", "pytest", "-q", "-m", "", "-W", "default", "-p", "no:cacheprovider"]
     done = subprocess.run([*command, *files], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert " passed" in done.stdout

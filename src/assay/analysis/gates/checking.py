@@ -22,17 +22,25 @@ from assay.stats import holm
 
 
 def check(gate: Gate, result: Result, baseline: Result | None = None, *, witnesses: int = WITNESSES) -> GateDecision:
-    """Whether the run keeps the rules of the gate, and which rows decided it.
+    """Decide whether a run keeps the rules of a gate, and which rows decide.
 
-    FAIL where it is shown that a rule is broken, PASS where it is kept; INCONCLUSIVE where neither is so, where rows
-    without a value could decide it, and where too few rows have one. INCONCLUSIVE always where the run is incomplete
-    (`Result.incomplete`), and for rules against a baseline where that is: the missing rows could change it. What is
-    left to chance is corrected for all rules that test (Holm); passing needs no correction, for all rules have to pass
-    (Berger, Technometrics 24, 1982).
+    FAIL where a rule is shown to be broken, PASS where it is shown to be kept. INCONCLUSIVE where neither is shown,
+    where rows without a value could decide, and where too few rows have one; always where the run is incomplete
+    (`Result.incomplete`), and for rules against a baseline where that is. Significance is corrected for all rules that
+    test (Holm); passing needs no correction, because all rules have to pass (Berger, Technometrics 24, 1982).
 
-    Raises InputError for metrics that the run or the baseline has not, limits that do not fit the metric, rules against
-    a baseline without one, noise or thresholds of another judge or in a file that cannot be read, and all that
-    `assay.analysis.comparison.compare.compare` refuses.
+    Args:
+        gate: The rules.
+        result: The run.
+        baseline: An earlier run, for rules against one.
+        witnesses: Rows that are named for each rule, at most.
+
+    Returns:
+        One ruling a rule, and the decision.
+
+    Raises:
+        InputError: A metric is not in the run or the baseline, a limit does not fit a metric, a rule needs a baseline,
+            noise or thresholds are of another judge or cannot be read, or the runs cannot be compared (see `compare`).
     """
     gate = with_noise(gate)
     for rule in gate.rules:

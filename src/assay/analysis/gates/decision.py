@@ -85,10 +85,15 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True)
 class GateDecision:
-    """All rulings of a gate on a run: it fails where one fails, else it is inconclusive where one is.
+    """The rulings of a gate on a run: FAIL where one fails, else INCONCLUSIVE where one is, else PASS.
 
-    incomplete  why the run, or the baseline that it is held against, is incomplete, in words; empty where both are
-                complete
+    Attributes:
+        run: Name of the run.
+        baseline: Name of the baseline; None without one.
+        confidence: Confidence of tests and intervals, from 0 to 1.
+        rulings: One for each rule.
+        notes: Sentences that a reader should know.
+        incomplete: Why the run or its baseline is incomplete, in words; empty where both are complete.
     """
 
     run: str
@@ -122,7 +127,11 @@ class GateDecision:
         return printable("\n".join([self.headline, *map(str, self.rulings), *self.notes]))
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain JSON values."""
+        """Describe the decision as plain JSON values.
+
+        Returns:
+            All of it, rulings and rows included.
+        """
         found: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return {"verdict": self.verdict, "exit_code": self.exit_code, "headline": self.headline, **found}
 

@@ -36,15 +36,20 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class GateRule:
-    """One thing that is asked of one metric. The limit is on the scale of the scores; good_share is a share of rows.
+    """One limit for one metric.
 
-    by         "mean": of these rows. "interval": of many such rows; cannot tell where the interval holds the limit.
-               For at_least and at_most; the others always go by what the rows show
-    coverage   share of the rows that must have a value; with less, the rule cannot tell
-    leave_out  causes of missing values, such as "no_claims", whose rows are no rows of this rule. Other rows without a
-               value count as bad and as good as can be, and the rule cannot tell where that decides
+    Attributes:
+        metric: Label of the metric.
+        kind: What is limited: "at_least", "at_most", "max_drop", "margin" or "good_share".
+        limit: The limit, on the scale of the scores; for "good_share" a share of rows from 0 to 1.
+        by: "mean": of these rows. "interval": of many rows like these; inconclusive where the interval contains the
+            limit. For at_least and at_most; the other kinds always go by what the rows show.
+        coverage: Share of the rows that must have a value; with less, the rule is inconclusive.
+        leave_out: Causes of missing values, such as "no_claims", whose rows do not count for this rule. Other rows
+            without a value count as the worst and as the best value, and the rule is inconclusive where that decides.
 
-    Raises InputError for a limit, coverage or cause that cannot be meant.
+    Raises:
+        InputError: A limit, a coverage or a cause is out of range.
     """
 
     metric: str

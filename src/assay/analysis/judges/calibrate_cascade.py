@@ -56,20 +56,37 @@ async def acalibrate(
     concurrency: int = IN_FLIGHT,
     progress: bool | None = None,
 ) -> CascadePlan:
-    """Ask both judges what `metrics` ask of the first `limit` rows, and choose a band for each kind of verdict.
-
-    agreement      share of verdicts on which the cascade is to agree with `then` (supported or not, useful or not)
-    confidence     with which that is shown, for each kind by itself
-    metrics        None: those of the usual ones that ask for verdicts and that the data allows
-    first_options, then_options    options of judges that are given by name (base_url, api_key, ...)
-    prices         dollars per million tokens of `then`, to tell what is saved
-    store          folder that keeps the judgements of both judges: calibrating again costs nothing
-    seed           decides which rows order the bands and which test them
+    """Calibrate a cascade: ask two judges about the same rows, and choose the band of each kind of verdict.
 
     The rows must be like those that the cascade will score; fewer than some 50 show nothing. All verdicts on a row are
-    one cluster, and so are rows that ask the same. Where no band can be shown to reach the target, its reason says so
-    and everything goes to `then`. Raises InputError for arguments that cannot work and where there was nothing to
-    compare, JudgeFailure when a judge cannot be used at all.
+    one cluster, and so are rows that ask the same. Where no band is shown to reach the target, its reason says so and
+    the second judge decides everything.
+
+    Args:
+        data: What `open_data` takes.
+        then: The second judge, or its name.
+        first: The first judge, or its name.
+        agreement: Share of verdicts, from 0 to 1, on which the cascade is to agree with `then` (supported or not,
+            useful or not).
+        confidence: Confidence, from 0 to 1, with which that is shown, for each kind by itself.
+        metrics: Metrics whose verdicts count; None: the usual ones that the data allows.
+        first_options: Options of a first judge that is given by name (base_url, api_key, ...).
+        then_options: The same of the second.
+        prices: Dollars per million tokens of `then`, to estimate what is saved.
+        store: Folder that keeps the judgements of both judges: calibrating again costs nothing.
+        column_map: Field -> column, where the name of a column is not recognised.
+        limit: Number of rows.
+        seed: Decides which rows order the bands and which test them.
+        budget: Limits for both judges.
+        concurrency: Rows at the same time.
+        progress: Show a progress bar; None: where there is a terminal.
+
+    Returns:
+        The plan: a band for each kind of verdict, with what was measured.
+
+    Raises:
+        InputError: An argument is out of range, or there was nothing to compare.
+        JudgeFailure: A judge cannot be used at all.
     """
     for name, value in {"agreement": agreement, "confidence": confidence}.items():
         if not 0.0 < value < 1.0:

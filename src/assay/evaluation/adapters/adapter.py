@@ -44,20 +44,26 @@ class PanelOptions(TypedDict, total=False):
 
 
 class MetricAdapter:
-    """Some metrics and the judge they share.
+    """Metrics and the judge that they share, for the evaluation of another tool.
 
-    metrics   names or metrics
-    judge     a judge, its name, or None for the embedded one. Panels that are given the same judge object, and all
-              that are given the embedded one, share its judgements: each text is read once
-    store     folder that keeps judgements, so that a rerun asks only for what is missing; None: they are kept in memory
-    budget    what the judge may be asked for at most
-    deadline  seconds for one sample; what is not measured by then fails (timeout)
-    mask      applied to every text before it goes into an explanation or its evidence
-    texts     False: explanations and evidence hold no text of the sample
+    Once made it raises nothing: what goes wrong is a skipped result with its cause. Safe for any number of threads and
+    event loops; a forked child goes on with a thread of its own. Pickled, it is made anew on the other side, which
+    needs a judge given by name.
 
-    Raises InputError for unknown metrics, and for those that this judge can never score. Once made it raises nothing:
-    what goes wrong is a skipped result with its cause. Safe for any number of threads and event loops; a forked child
-    goes on with a thread of its own. Pickled, it is made anew on the other side, which needs a judge given by name.
+    Args:
+        metrics: Names or metrics.
+        judge: A judge, its name, or None for the embedded one. Panels that are given the same judge object, and all
+            that are given the embedded one, share its judgements: each text is read once.
+        store: Folder that keeps judgements, so that a rerun asks only for what is missing; None: they are kept in
+            memory.
+        budget: What the judge may be asked for at most.
+        deadline: Seconds for one sample; what is not measured by then fails (timeout).
+        mask: Applied to every text before it goes into an explanation or its evidence.
+        texts: False: explanations and evidence hold no text of the sample.
+
+    Raises:
+        InputError: A metric is unknown, this judge can never score it or give an answer at once, or `deadline` is
+            not positive.
     """
 
     def __init__(
@@ -95,7 +101,11 @@ class MetricAdapter:
         return [metric.label for metric in self.metrics]
 
     def each(self) -> list[Self]:
-        """One panel per metric: they share judge and judgements."""
+        """Make one adapter per metric. They share judge and judgements.
+
+        Returns:
+            The adapters, in the order of the metrics.
+        """
         return [self._of(metric) for metric in self.metrics]
 
     def _of(self, metric: Metric) -> Self:
@@ -107,10 +117,16 @@ class MetricAdapter:
     # -- scoring --------------------------------------------------------------------------------------------------
 
     def score(self, make: RowSource, target: str | None = None) -> list[Annotation]:
-        """One annotation per metric, for a row, a sample or a function that makes one; waits for it.
+        """Score one row and wait for the result.
 
-        `target`: what is annotated, as the tool calls it. A row that cannot be made fails (bad_row), and so are
-        the metrics that need a value which cannot be read.
+        A row that cannot be made fails (bad_row), and so do the metrics that need a value which cannot be read.
+
+        Args:
+            make: A row, a sample, or a function that makes one.
+            target: What is annotated, as the tool calls it.
+
+        Returns:
+            One annotation per metric.
         """
         row = read_host_row(make)
         if row.error is not None:
@@ -124,7 +140,15 @@ class MetricAdapter:
         return self._told(self._outcome(work, thread, row.sample), target)
 
     async def ascore(self, make: RowSource, target: str | None = None) -> list[Annotation]:
-        """The same for callers with a loop, which goes on meanwhile."""
+        """Score one row, as `score` does, while the event loop goes on.
+
+        Args:
+            make: A row, a sample, or a function that makes one.
+            target: What is annotated, as the tool calls it.
+
+        Returns:
+            One annotation per metric.
+        """
         row = read_host_row(make)
         if row.error is not None:
             return self._told(skipped_sample(row.sample, self.metrics, Cause.BAD_ROW, row.error), target)

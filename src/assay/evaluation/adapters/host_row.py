@@ -17,9 +17,10 @@ from assay.records import Sample, ScoredSample
 class HostRow:
     """One row of another tool.
 
-    sample  the sample, without the fields that cannot be read
-    errors  field of the sample -> why its value cannot be read
-    error   why the whole row cannot be read; None where it can
+    Attributes:
+        sample: The sample, without the fields that cannot be read.
+        errors: Field of the sample -> why its value cannot be read.
+        error: Why the whole row cannot be read; None where it can.
     """
 
     sample: Sample
@@ -27,14 +28,28 @@ class HostRow:
     error: str | None = None
 
     def reason(self, metric: Metric) -> str | None:
-        """Why this row has nothing that `metric` could score: an unreadable row, or a field that the metric needs."""
+        """Explain why a metric cannot score this row: it cannot be read, or a field that the metric needs cannot.
+
+        Args:
+            metric: The metric.
+
+        Returns:
+            The reason; None where there is none.
+        """
         if self.error is not None:
             return self.error
         return next((self.errors[name] for name in metric.needs if name in self.errors), None)
 
 
 def read_host_row(make: Callable[[], HostRow | Sample] | HostRow | Sample) -> HostRow:
-    """The row that `make` returns. Raises nothing: where `make` raises, the whole row cannot be read."""
+    """Make the row of another tool. Raises nothing for a value that cannot be read.
+
+    Args:
+        make: A row, a sample, or a function that makes one.
+
+    Returns:
+        The row. Where `make` raises, the whole row cannot be read, and `error` says why.
+    """
     try:
         row = make() if callable(make) else make
     except (Exception, SystemExit) as error:  # the values are another tool's: one row, and the others go on
@@ -45,7 +60,17 @@ def read_host_row(make: Callable[[], HostRow | Sample] | HostRow | Sample) -> Ho
 async def score_host_row(
     row: HostRow, metrics: Sequence[Metric], judge: Judge, *, deadline: float | None = None
 ) -> ScoredSample:
-    """The sample with one score per metric. A metric that needs an unreadable value fails (bad_row)."""
+    """Score a row with several metrics. A metric that needs an unreadable value fails (bad_row).
+
+    Args:
+        row: The row.
+        metrics: The metrics.
+        judge: The judge.
+        deadline: Seconds for the sample; None: no limit.
+
+    Returns:
+        The sample with one score per metric, in order.
+    """
     reasons = {metric.label: row.reason(metric) for metric in metrics}
     readable = [metric for metric in metrics if reasons[metric.label] is None]
     scores = dict((await score_sample(row.sample, readable, judge, deadline=deadline)).scores)

@@ -60,6 +60,9 @@ def row_of_values(
         texts: Each of the first three arguments should be a text. A dict without any accepted name is then an error;
             otherwise it has just no value for the field.
         names: What the tool calls a field, for messages: a dict field -> argument.
+
+    Returns:
+        The row, with an error for each value that cannot be read.
     """
     known = known or Sample()
     fields = _Fields(known, names or {}, texts)
@@ -78,9 +81,18 @@ def row_of_values(
 
 
 def row_of_columns(columns: Mapping[str, Any]) -> HostRow:
-    """The row in the columns of a table, or in the named arguments of an evaluator, whose values may be dicts.
+    """Make a row of the columns of a table, or of the named arguments of an evaluator, whose values may be dicts.
 
-    Columns are found by accepted names, as in `assay.data`. Raises InputError where two of them can be the same field.
+    Columns are found by accepted names, as in `assay.data`.
+
+    Args:
+        columns: Name of a column -> value. Missing values (None, NaN) are left out.
+
+    Returns:
+        The row.
+
+    Raises:
+        InputError: Two columns can be the same field.
     """
     cells = {name: value for name, value in columns.items() if isinstance(name, str) and not missing(value)}
     column_of = find_columns(cells)

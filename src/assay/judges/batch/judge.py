@@ -36,19 +36,25 @@ HALF = 0.5
 
 
 class OpenAIBatchJudge(OpenAIJudge):
-    """`OpenAIJudge` through `/files` and `/batches`: OpenAI itself, Azure, or whatever speaks that protocol.
+    """LLM judge through a batch API (`/files` and `/batches`): OpenAI itself, Azure, or a compatible endpoint.
 
-    rows_in_flight   rows that an evaluation holds while they wait: their requests fill the same batches (2,000)
-    state            folder that keeps batches and replies until they are used; None: the folder of the run's store
-    poll             seconds between two looks at batches under way (60)
-    list_lag         seconds by which the provider's list may lag behind: after a crash, or a call without a reply, so
-                     long it is looked whether a batch was made, before it is made again (600)
-    discount         what is taken off the usual price, in [0, 1]: 0.5 at OpenAI, Azure and Anthropic; elsewhere None,
-                     not known, unless it is given
-    most_requests, most_bytes   of one batch, where the endpoint allows less than the provider's own limits
+    Judgements are the same as those of `OpenAIJudge`, and cached under the same address.
 
-    All other arguments are those of `OpenAIJudge`; judgements are the same as its, and known under the same address.
-    Raises InputError for arguments that cannot work.
+    Args:
+        model: The model, as the endpoint calls it.
+        rows_in_flight: Rows that an evaluation holds while they wait, at least 1: their requests fill the same batches.
+        state: Folder that keeps batches and replies until they are used. None: the folder of the run's store.
+        poll: Seconds between two checks of unfinished batches, above 0.
+        list_lag: Seconds by which the provider's list of batches may lag behind, at least 0. After a crash, or a call
+            without a reply, the list is checked for this long before a batch is made again.
+        discount: Share that is taken off the usual price, in [0, 1]. None: 0.5 at OpenAI, Azure and Anthropic, unknown
+            elsewhere.
+        most_requests: Requests of one batch, where the endpoint allows fewer than the provider's own limit.
+        most_bytes: Bytes of one batch, where the endpoint allows fewer than the provider's own limit.
+        **options: Arguments of `OpenAIJudge`.
+
+    Raises:
+        InputError: The arguments cannot work.
     """
 
     def __init__(
@@ -103,13 +109,24 @@ class OpenAIBatchJudge(OpenAIJudge):
         return self.batches
 
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
-        """Each alone: a request must be the same whatever came up beside it, to be found again after a crash."""
+        """Group questions: each alone. A request must not depend on others, so that it is found again after a crash.
+
+        Args:
+            inquiries: The questions.
+
+        Returns:
+            One group for each question.
+        """
         return [[inquiry] for inquiry in inquiries]
 
     async def probe(self) -> dict[str, Any]:
-        """What can be known without a batch: whether the endpoint is there, and whether it lists its batches.
+        """Probe the endpoint without a batch: whether it is reachable, and whether it lists its batches.
 
-        Where it does not, nobody can know after a crash whether a batch was made. Never raises for what does not work.
+        Where it does not list them, nobody can know after a crash whether a batch was made.
+
+        Returns:
+            `endpoint`, `model_name`, `reachable` (True, or a text that says what is wrong) and, where known,
+            `lists_batches`. What does not work is in the report, never raised.
         """
         report: dict[str, Any] = {"endpoint": self.endpoint.name, "model_name": self.model, "reachable": True}
         try:
@@ -120,6 +137,14 @@ class OpenAIBatchJudge(OpenAIJudge):
             return {**report, "lists_batches": False} if known else {**report, "reachable": failure.message}
 
     def session_for(self, run: Host) -> AbstractAsyncContextManager[None]:
+        """Open a session that submits batches for one run.
+
+        Args:
+            run: The run.
+
+        Returns:
+            A context manager.
+        """
         return self.batches.session_for(run)
 
     def _body(self, request: Request, dialect: Dialect, double: bool) -> Body:
@@ -128,11 +153,20 @@ class OpenAIBatchJudge(OpenAIJudge):
 
 
 class AnthropicBatchJudge(OpenAIBatchJudge):
-    """A judge through Anthropic's Message Batches: the arguments of `OpenAIBatchJudge`, where Anthropic has the word.
+    """LLM judge through Anthropic's Message Batches.
 
-    The key is `api_key`, or ANTHROPIC_API_KEY for Anthropic itself. There are no embeddings and no log-probabilities:
-    for similarity pass `similarity=EmbeddedJudge()`. The schema of a reply is enforced where the model takes one, and
-    else stands in the prompt.
+    There are no embeddings and no log-probabilities: for similarity pass `similarity=EmbeddedJudge()`. The schema of a
+    reply is enforced where the model supports it; otherwise it is in the prompt.
+
+    Args:
+        model: The model, as Anthropic calls it.
+        base_url: Address of the endpoint. None: Anthropic itself.
+        api_key: The key. None: ANTHROPIC_API_KEY for Anthropic itself, and no key for another `base_url`.
+        **options: Arguments of `OpenAIBatchJudge`, without `azure_endpoint`, `api_version`, `client`, `embedding_model`
+            and `logprobs`.
+
+    Raises:
+        InputError: The key is missing, an option does not go with Anthropic, or other arguments cannot work.
     """
 
     kind = "anthropic"

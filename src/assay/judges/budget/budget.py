@@ -24,9 +24,15 @@ _NEVER = "this request alone may take"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """Dollars per million tokens. `cached`: of prompt tokens that came from the endpoint's cache; None: as `prompt`.
+    """Prices of a model, in dollars per million tokens. Embeddings are charged as prompts.
 
-    Embeddings are charged as prompts.
+    Attributes:
+        prompt: Dollars per million prompt tokens, at least 0.
+        completion: Dollars per million completion tokens, at least 0.
+        cached: Dollars per million prompt tokens that came from the endpoint's cache. None: the price of `prompt`.
+
+    Raises:
+        InputError: A price is no finite number of at least 0.
     """
 
     prompt: float
@@ -42,26 +48,42 @@ class Prices:
                 raise InputError(f"Prices: {name}: expected dollars per million tokens, got {price!r}")
 
     def of(self, prompt: int, completion: int, cached: int = 0) -> int:
-        """The price in nanodollars, rounded up."""
+        """Compute the price of a number of tokens, rounded up.
+
+        Args:
+            prompt: Prompt tokens, cached ones included.
+            completion: Completion tokens.
+            cached: Prompt tokens that came from the endpoint's cache. At most `prompt` of them count.
+
+        Returns:
+            The price in nanodollars.
+        """
         cached = min(cached, prompt)
         rate = self.prompt if self.cached is None else self.cached
         return math.ceil(1000 * ((prompt - cached) * self.prompt + cached * rate + completion * self.completion))
 
 
 class Budget:
-    """Limits to what a judge may be asked for in any 60 seconds, and in any 24 hours.
+    """Hard limits for the requests of a judge, in any 60 seconds and in any 24 hours.
 
-    Before a request leaves, one call and the tokens it may take at most (a cautious estimate) are reserved; when there
-    is no room for that, the request is not sent and what it asks fails with cause `budget`. Afterwards the tokens it
-    took replace the estimate, where the endpoint tells them: what is unknown stays at the estimate. Counted is what
-    is sent by OpenAIJudge, embeddings included, and what other TextJudges generate. A judge that runs on this
-    machine costs nothing.
+    Before a request leaves, one call and the tokens that it may take at most (a cautious estimate) are reserved.
+    Without room the request is not sent, and what it asks fails (budget). Afterwards the real number of tokens replaces
+    the estimate, where the endpoint reports it. Requests of OpenAIJudge count, embeddings included, and what other
+    TextJudges generate. A judge that runs on this machine costs nothing.
 
-    prices  needed for limits in dollars
-    ledger  where spending is added up; None: in memory, shared by everything that is given this object. A
-            `FileLedger` is shared by processes. A worker uses the one of its spool
+    Args:
+        calls_per_minute: Requests; None: no limit, here and below.
+        calls_per_day: Requests.
+        tokens_per_minute: Tokens of prompts and completions.
+        tokens_per_day: Tokens of prompts and completions.
+        dollars_per_minute: Dollars; needs `prices`.
+        dollars_per_day: Dollars; needs `prices`.
+        prices: Dollars per million tokens.
+        ledger: Where spending is added up; None: in memory, shared by everything that is given this object. A
+            `FileLedger` is shared by processes. A worker uses that of its queue.
 
-    Raises InputError for arguments that cannot be meant.
+    Raises:
+        InputError: A limit is out of range, or prices are missing.
     """
 
     def __init__(
@@ -103,16 +125,32 @@ class Budget:
         )
 
     def on(self, ledger: Ledger) -> Budget:
-        """The same limits over another ledger."""
+        """Make the same limits over another ledger.
+
+        Args:
+            ledger: Where spending is added up.
+
+        Returns:
+            A new budget.
+        """
         other = Budget.__new__(Budget)
         other._limits, other.prices, other.ledger = self._limits, self.prices, ledger
         other._free_at, other._refused = 0.0, 0
         return other
 
     def reserve(self, prompt_tokens: int, completion_tokens: int, share: float = 1.0) -> BudgetReservation:
-        """Set aside one request. Raises JudgeFailure (budget), with the limit and when it frees in the message.
+        """Reserve one request.
 
-        `share`: of `prices`, for a request that costs less.
+        Args:
+            prompt_tokens: Tokens of the prompt.
+            completion_tokens: Tokens that the completion may take at most.
+            share: Share of `prices` that the request costs, such as 0.5 in a batch.
+
+        Returns:
+            The reservation, to be settled with the real usage.
+
+        Raises:
+            JudgeFailure: There is no room (budget); the message has the limit and when it has room again.
         """
         estimate = self._spend(prompt_tokens, completion_tokens, share=share)
         try:
@@ -127,11 +165,19 @@ class Budget:
         return BudgetReservation(self, answer, prompt_tokens, completion_tokens, share)
 
     def frees_in(self) -> float:
-        """Seconds until the limit that refused last has room again; 0.0 when there is, or nothing was refused."""
+        """Tell when the limit that refused last has room again.
+
+        Returns:
+            Seconds; 0.0 when there is room, or nothing was refused.
+        """
         return max(0.0, self._free_at - time.monotonic())
 
     def state(self) -> dict[str, dict[str, float]]:
-        """Each limit with what of it is `spent` in its window, in its own unit; `refused`: requests not sent."""
+        """Read what is spent.
+
+        Returns:
+            Limit -> `spent` in its window, in its own unit, and `refused`: requests that were not sent.
+        """
         limits = tuple(self._limits.values())
         state = {
             name: {"spent": _in_units(limit, spent), "limit": _in_units(limit, limit.amount)}

@@ -37,15 +37,18 @@ _CLOCK = "CREATE TABLE IF NOT EXISTS clock (one INTEGER PRIMARY KEY CHECK (one =
 
 
 class FileLedger:
-    """A ledger in a SQLite file (made if needed): every process that names the file shares it, and it outlives them.
+    """Ledger in a SQLite file, shared by every process that names the file. It outlives them.
 
-    Goes by a clock that nobody sets: the seconds since the machine was started, counted on from the time of day at
-    their first use. A clock that is set ahead or back loses no spending and frees none; after a restart of the machine
-    the time of day is believed again, except where it is behind what was counted before.
+    The clock is steady: seconds since the machine was started, counted on from the time of day at their first use.
+    Setting the machine's clock ahead or back loses no spending and frees none. After a restart of the machine the
+    time of day is used again, except where it is behind what was counted before.
+
+    Args:
+        path: The file; made if needed.
     """
 
     def __init__(self, path: str | Path) -> None:
-        self._db = Database(Path(path), _SCHEMA, "spending")
+        self._db = Database(Path(path), _SCHEMA, "spending", version=None)  # it may be the file of a queue
         self._db.create()
         self._offset: float | None = None
 
@@ -62,21 +65,49 @@ class FileLedger:
         return self._db.path
 
     def now(self) -> float:
-        """Seconds on the clock of this ledger: near those since 1970. Raises sqlite3.Error at its first use."""
+        """Read the clock of this ledger.
+
+        Returns:
+            Seconds, close to the seconds since 1970.
+
+        Raises:
+            sqlite3.Error: The file cannot be read or written, at the first use.
+        """
         if self._offset is None:
             with self._db.write() as db:
                 self._offset = _offset(db)
         return self._offset + steady()
 
     def take(self, spend: Spend, limits: Sequence[Limit]) -> float | BudgetRefusal:
-        """See `Ledger.take`."""
+        """Add spending, in one step, unless it exceeds a limit.
+
+        Args:
+            spend: Calls, tokens and nanodollars to add.
+            limits: The limits to check.
+
+        Returns:
+            The time under which the spending is recorded, for `correct`; or the refusal.
+        """
         found = self.advance(spend, limits)
         return found.at if isinstance(found, Advance) else found
 
     def advance(
         self, spend: Spend, limits: Sequence[Limit], most: int = 1, lasts: float = 0.0
     ) -> Advance | BudgetRefusal:
-        """See `Authority.advance`."""
+        """Take an advance for a process: up to `most` times `spend`, in one step.
+
+        It takes `spend` once, and more of it as long as that is no more than a hundredth of what is left of every
+        limit. The advance counts as spent at once, and stays so after it ends, until `settle`.
+
+        Args:
+            spend: Calls, tokens and nanodollars of one request.
+            limits: The limits to check.
+            most: Greatest multiple of `spend`.
+            lasts: Seconds for which the advance may be spent, at most 60.
+
+        Returns:
+            The advance, or the refusal.
+        """
         self.now()  # where it is read for the first time, that is a transaction of its own
         with self._db.write() as db:
             now = self.now()
@@ -95,7 +126,15 @@ class FileLedger:
             return advance
 
     def settle(self, advance: Advance, used: Spend) -> float:
-        """See `Authority.settle`."""
+        """Replace an advance with what was used of it; the rest is free again.
+
+        Args:
+            advance: The advance.
+            used: What was used.
+
+        Returns:
+            The time under which the spending is recorded now.
+        """
         at = min(advance.at, self.now())
         with self._db.write() as db:
             _change(db, advance.at, Spend() - advance.spend)
@@ -103,12 +142,24 @@ class FileLedger:
         return at
 
     def correct(self, at: float, change: Spend) -> None:
-        """See `Ledger.correct`."""
+        """Correct recorded spending. Spending that no longer counts in any window is not changed.
+
+        Args:
+            at: The time under which the spending is recorded.
+            change: What is added; it may be negative.
+        """
         with self._db.write() as db:
             _change(db, at, change)
 
     def spent(self, limits: Sequence[Limit]) -> list[int]:
-        """See `Ledger.spent`."""
+        """Sum the spending that counts against each limit now.
+
+        Args:
+            limits: The limits.
+
+        Returns:
+            One amount for each limit, in its unit, advances included.
+        """
         now = self.now()
         return [
             self._db.rows(

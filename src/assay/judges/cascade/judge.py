@@ -33,24 +33,27 @@ _KINDS = ("support", "usefulness", "useful_sentences", "criterion", "checklist",
 
 
 class CascadeJudge(BaseJudge):
-    """`first` answers; verdicts that it is in doubt about are `then`'s, each by itself.
+    """A cascade: `first` answers, and each verdict that it is in doubt about is decided by `then`.
 
-    first, then  judges, or their names ("embedded", "openai:MODEL"). With a plan they may be left out
-    band         (low, high): verdicts whose probability (of supported, useful, yes) lies from low up to, not
-                 including, high go to `then`; (0, 1) is all of them, equal ends are none. Or a band for each kind:
-                 {"support": (0.1, 0.9), "usefulness": ...}; a kind without one goes to `then` whole
-    plan         the bands that a calibration found, or the file it is in, instead of `band`
-    on_failure   what becomes of an inquiry when `then` fails on a verdict in doubt: "fail" makes it fail, "first"
-                 takes what `first` said, does not store it, and counts it in `report`
+    Where `first` gives no probability or cannot answer: ratings go to `then`; texts (claims, questions) are `first`'s
+    where it writes or splits them, and so is directness, which has no band; what `first` cannot answer, or fails on, is
+    `then`'s. A verdict is all of one judge: its cells and quotes come from the judge of its label.
 
-    Who answers what `first` gives no probability for, or cannot answer: ratings go to `then`; texts (claims,
-    questions) are `first`'s where it writes or splits them, and so is directness, which has no band; what `first`
-    cannot answer, or fails on, is `then`'s. A verdict is all of one judge: its cells and quotes are by whom its label
-    is.
+    It detects contradictions where both judges do, or where `then` does and the band of support begins at 0, so that
+    nothing that `first` does not support is left to it.
 
-    It tells contradictions where both judges do, or where `then` does and the band of support begins at 0, so that
-    nothing that `first` does not support is left to it. Raises InputError for arguments that cannot work, also for a
-    plan that was made for other judges.
+    Args:
+        first: A judge or its name ("embedded", "openai:MODEL"). With a plan both may be left out.
+        then: The same.
+        band: (low, high): verdicts whose probability (of supported, useful, yes) lies from low up to, not including,
+            high go to `then`; (0, 1) is all of them, equal ends are none. Or a band for each kind: {"support": (0.1,
+            0.9), "usefulness": ...}; a kind without one goes to `then` whole.
+        plan: The bands that a calibration chose, or its file, in place of `band`.
+        on_failure: What happens when `then` fails on a verdict in doubt: "fail" makes the question fail; "first" takes
+            the answer of `first`, does not store it, and counts it in `report`.
+
+    Raises:
+        InputError: Arguments do not fit, or the plan was made for other judges.
     """
 
     def __init__(
@@ -89,10 +92,18 @@ class CascadeJudge(BaseJudge):
 
     @classmethod
     def of_plan(cls, path: str | Path, **options: Any) -> Self:
-        """The cascade of the plan in this file; `options` (api_key, ...) are added to those of its second judge.
+        """Make the cascade of a plan.
 
-        Where a key is among them, so must be an address that the plan names (`base_url`): a file does not decide where
-        a key goes. Raises InputError.
+        Args:
+            path: File of the plan.
+            options: Further options of its second judge (api_key, ...). A key needs an address from you (`base_url`)
+                where the plan names one: a file does not decide where a key goes.
+
+        Returns:
+            The judge.
+
+        Raises:
+            InputError: The file is no plan, or an option does not fit.
         """
         from assay.judges.named import resolve_judge
 
@@ -119,12 +130,29 @@ class CascadeJudge(BaseJudge):
         return self.then.detects_contradiction and (self.first.detects_contradiction or low <= 0.0 < high)
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        """Explain why the cascade does not answer a kind of question.
+
+        Args:
+            inquiry: The kind of question.
+            language: Code of the text's language.
+
+        Returns:
+            The failure, with the remedy. None when the cascade answers it. A kind that may go to the second judge must
+            be one that the second judge answers.
+        """
         if may_escalate(inquiry) or self.first.cannot(inquiry, language) is not None:
             return self.then.cannot(inquiry, language)  # any verdict may come to it
         return None
 
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
-        """As the second judge groups them: nobody waits for a call about another sample."""
+        """Group questions as the second judge does, so that none waits for a call about another sample.
+
+        Args:
+            inquiries: Questions that came up together.
+
+        Returns:
+            The groups.
+        """
         return self.then.groups(inquiries)
 
     async def prepare(self) -> None:
@@ -132,6 +160,14 @@ class CascadeJudge(BaseJudge):
             await judge.prepare()
 
     def session_for(self, run: Host) -> AbstractAsyncContextManager[None]:
+        """Open a session of both judges for one run.
+
+        Args:
+            run: The run.
+
+        Returns:
+            A context manager.
+        """
         return self._session(run)
 
     @asynccontextmanager
@@ -144,13 +180,23 @@ class CascadeJudge(BaseJudge):
         await self.then.release()
 
     def report(self) -> CascadeReport:
-        """What was decided where since this judge was made, in this process. Judgements at hand already do not
-        count."""
+        """Count which judge decided what since this judge was made, in this process. Cached judgements do not count.
+
+        Returns:
+            The counters.
+        """
         with self._lock:
             return self._told
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        """See `BaseJudge.answer`."""
+        """Answer questions: the first judge, then the second where a verdict is in doubt.
+
+        Args:
+            inquiries: The questions.
+
+        Returns:
+            One answer each, in order: a judgement or a failure.
+        """
         work = [_CascadeItem(inquiry, self._route(inquiry)) for inquiry in inquiries]
         begun = [one for one in work if one.route != "then"]
         for one, answer in zip(begun, await ask_judge(self.first, [one.inquiry for one in begun]), strict=True):

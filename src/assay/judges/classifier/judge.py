@@ -47,21 +47,26 @@ class DecisionOptions(EndpointOptions, total=False):
 
 
 class DecisionJudge(BaseJudge):
-    """What both kinds of decision endpoint have in common; use `SystemOneJudge` or `DecisionsJudge`.
+    """Base class of judges over classifier endpoints. Use `SystemOneJudge` or `DecisionsJudge`.
 
-    base_url            up to the version ("http://127.0.0.1:8080/v1"), or the whole address of the endpoint
-    api_key             the key, where the endpoint wants one
-    generator           a judge that writes text, or embeds: it answers what decisions cannot. Without one,
-                        back-questions and the like are refused with the way out
-    claims              who finds the claims of a text: "sentences" (by rule: a sentence is a claim; few languages) or
-                        "generator"; None: the generator where there is one
-    any_language        take sentences as claims in other languages too, where refusals are not recognised
-    max_questions       questions in one request, at most
-    mask                applied to all judged text before it leaves the process
-    options             timeouts, attempts, limits, window, headers: see `EndpointOptions`
+    Its verdicts have probabilities and no quotes. Its votes are all equal, because a probability does not vary. Nothing
+    is sent before the first question.
 
-    Its verdicts have probabilities and no quotes. Votes are one and the same: a probability does not vary. Raises
-    InputError for arguments that cannot work; nothing is sent before the first inquiry.
+    Args:
+        model: The model, as the endpoint calls it.
+        base_url: Address up to the version ("http://127.0.0.1:8080/v1"), or the whole address of the endpoint.
+        api_key: The key, where the endpoint wants one.
+        generator: A judge that writes text, or embeds: it answers what the classifier cannot. None: back-questions and
+            the like are refused, with the remedy.
+        claims: How the claims of a text are found: "sentences" (by rule: a sentence is a claim; few languages) or
+            "generator". None: the generator where there is one, else sentences.
+        any_language: Take sentences as claims in other languages too, where refusals are not recognised.
+        max_questions: Questions in one request, at least 1.
+        mask: Function applied to all judged text before it leaves the process.
+        **options: Timeouts, attempts, limits, window, headers: see `EndpointOptions`.
+
+    Raises:
+        InputError: The arguments cannot work.
     """
 
     scheme: ClassVar[str]
@@ -191,10 +196,16 @@ class DecisionJudge(BaseJudge):
 
 
 class SystemOneJudge(DecisionJudge):
-    """A judge over `POST /v1/systemone`: TypeSafe, llama.cpp's server and others on this machine, gateways.
+    """Classifier judge over `POST /v1/systemone`: TypeSafe, llama.cpp's server and others on this machine, gateways.
 
-    There is no default `base_url`. For an endpoint elsewhere give its whole address, for example
-    "https://openrouter.ai/api/alpha/decisions". For the arguments see `DecisionJudge`.
+    Args:
+        model: The model, as the endpoint calls it.
+        base_url: Address of the endpoint; there is no default. For an endpoint elsewhere give its whole address, for
+            example "https://openrouter.ai/api/alpha/decisions".
+        **options: Arguments of `DecisionJudge`.
+
+    Raises:
+        InputError: `base_url` is missing, or other arguments cannot work.
     """
 
     scheme = "systemone"
@@ -211,10 +222,16 @@ class SystemOneJudge(DecisionJudge):
 
 
 class DecisionsJudge(DecisionJudge):
-    """A judge over OpenAI's `POST /v1/decisions`.
+    """Classifier judge over OpenAI's `POST /v1/decisions`.
 
-    Without a `base_url` OpenAI itself is meant, and without an `api_key` OPENAI_API_KEY is used there, and nowhere
-    else. A request holds 400 questions at most. For the arguments see `DecisionJudge`.
+    Args:
+        model: The model, as the endpoint calls it.
+        base_url: Address of the endpoint. None: OpenAI itself.
+        **options: Arguments of `DecisionJudge`. Without an `api_key`, OPENAI_API_KEY is used for OpenAI itself, and
+            nowhere else. `max_questions` is 400 by default and at most.
+
+    Raises:
+        InputError: The key for OpenAI itself is missing, or other arguments cannot work.
     """
 
     scheme = "decisions"

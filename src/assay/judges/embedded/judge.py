@@ -68,15 +68,20 @@ _WORKER = BackgroundWorker(1, "assay-embedded")
 
 
 class EmbeddedJudge(BaseJudge):
-    """Answers claims, support, usefulness, directness and similarity, for English, with the models of `assay-embedded`.
+    """Answer claims, support, usefulness, directness and similarity offline, on the CPU, for English.
 
-    threads         CPU threads of the models; None uses all cores
-    any_language    also judge languages it was not measured on
+    The models are those of `assay-embedded`.
 
-    Claims and support also in the languages of `assay-embedded-multilingual`, where that is installed.
+    Claims and support work also in the languages of `assay-embedded-multilingual`, where that is installed. Verdicts
+    are supported, contradicted or not_mentioned; the judge separates the first from the others better than it separates
+    those two (see the card).
 
-    Its support verdicts are supported, contradicted or not_mentioned; it tells the first from the others better than it
-    tells those two apart (see the card). Raises MissingExtra when `assay-embedded` is not installed.
+    Args:
+        threads: CPU threads of the models; None: all cores.
+        any_language: Judge also languages on which the models were not measured.
+
+    Raises:
+        MissingExtra: `assay-embedded` is not installed.
     """
 
     budgeted = True  # it costs nothing
@@ -100,7 +105,17 @@ class EmbeddedJudge(BaseJudge):
         return call_repr(self, any_language=self._any_language or None)
 
     def with_guidance(self, guidance: GuidanceSpec) -> Self:
-        """Raises InputError: these models read no instructions."""
+        """Refuse instructions: these models read none.
+
+        Args:
+            guidance: Instructions and examples.
+
+        Returns:
+            Nothing; it always raises.
+
+        Raises:
+            InputError: Always.
+        """
         raise InputError("guidance: the embedded judge reads no instructions; name a judge that does, 'openai:MODEL'")
 
     @property
@@ -129,6 +144,16 @@ class EmbeddedJudge(BaseJudge):
         return True
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        """Explain why the judge does not answer a kind of question.
+
+        Args:
+            inquiry: The kind of question.
+            language: Code of the text's language.
+
+        Returns:
+            The failure, with the remedy: the kind needs a language model, or the judge was not measured on the
+            language. None when the judge answers it.
+        """
         if inquiry not in INQUIRIES:
             return JudgeFailure(Cause.JUDGE_CANNOT, f"the embedded judge cannot answer {inquiry.name}; {_WAY_OUT}")
         code = code_of(language)
@@ -150,6 +175,14 @@ class EmbeddedJudge(BaseJudge):
         return f"{install_extra('embedded-multilingual')} brings it, "
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        """Answer a batch of questions, on a thread that all embedded judges share.
+
+        Args:
+            inquiries: Questions of any kinds.
+
+        Returns:
+            One answer for each question, in order.
+        """
         return await asyncio.get_running_loop().run_in_executor(_WORKER, self._answer_all, tuple(inquiries))
 
     async def prepare(self) -> None:

@@ -76,19 +76,21 @@ class Request:
 
 
 class TextJudge(BaseJudge):
-    """A judge over one model that writes text; subclasses write `generate` and `fingerprint`.
+    """Base class of judges over one model that writes text. Subclasses write `generate` and `fingerprint`.
 
-    window_tokens       what the model can read and write together. Texts are measured without a tokenizer, cautiously
-    max_output_tokens   what it can write at most; None for no limit of its own
-    deadline            seconds for one request with all its attempts, without the time it waits for its turn
-    mask                applied to all judged text before `generate` sees it. Quotes of what it changed can no longer
-                        be found in the passages, and so are no evidence and lift no label; claims and reasons speak of
-                        masked text
-    prefix_cache        let the first of several requests that begin alike go ahead, so that the model's cache serves
-    asking              whether what belongs together is asked in one request: "auto", "fused" or "separate"; see
-                        `assay.judges.fusing`
-    reserves            True where `generate` takes each request that it sends from the budget (`SPENDING`) itself;
-                        otherwise each `generate` is taken from it as one call
+    Attributes:
+        window_tokens: Tokens that the model can read and write together. Texts are measured without a tokenizer,
+            cautiously.
+        max_output_tokens: Tokens that the model can write at most. None: no limit of its own.
+        deadline: Seconds for one request with all its attempts, without the time it waits for its turn.
+        mask: Function applied to all judged text before `generate` gets it. Quotes of text that it changed cannot be
+            found in the passages: they are no evidence and change no label. Claims and reasons contain masked text.
+            None: no mask.
+        prefix_cache: Whether the first of several requests that begin alike goes ahead, so that the model's cache
+            serves the others.
+        asking: How questions that belong together are asked: "auto", "fused" or "separate"; see `assay.judges.fusing`.
+        reserves: True where `generate` takes each request that it sends from the budget (`SPENDING`) itself. False:
+            each `generate` is taken from it as one call.
     """
 
     window_tokens: int = 32_000
@@ -114,24 +116,54 @@ class TextJudge(BaseJudge):
         return known[1]
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
-        """See `BaseJudge.cannot`: it answers what can be asked in writing."""
+        """Check whether this judge can answer: it answers what can be asked in writing.
+
+        Args:
+            inquiry: Class of a judge prompt.
+            language: ISO 639-1 code of the texts.
+
+        Returns:
+            Why it cannot; None where it can.
+        """
         if inquiry.prompt is not Inquiry.prompt:
             return None
         return _not_in_writing(inquiry.name)
 
     @abstractmethod
     async def generate(self, request: Request) -> Reply:
-        """The model's reply. Raises JudgeFailure; it is cancelled when the deadline passes.
+        """Let the model reply. Overridden by each judge; cancelled when the deadline passes.
 
-        What a failed call cost goes into the failure's detail as `usage`.
+        Args:
+            request: The prompt with its schema and limits.
+
+        Returns:
+            The reply.
+
+        Raises:
+            JudgeFailure: There is no reply. The cost of the failed call goes into its detail as `usage`.
         """
 
     def system(self, request: Request) -> str:
-        """The system message, the same for all requests."""
+        """Write the system message, the same for all requests.
+
+        Args:
+            request: The request.
+
+        Returns:
+            The text.
+        """
         return fences.SYSTEM
 
     def user(self, request: Request, *, show_schema: bool = True) -> str:
-        """The user message, with the correction where there is one, for models that take a single text."""
+        """Write the user message, with the correction where there is one, for models that take a single text.
+
+        Args:
+            request: The request.
+            show_schema: State the schema of the reply in the text.
+
+        Returns:
+            The text.
+        """
         text = fences.render(request.prompt, show_schema=show_schema, mask=self.mask)
         if request.correction is not None:
             text += "\n\nYOUR PREVIOUS REPLY\n" + fences.clean(request.correction.reply[:4000])
@@ -139,7 +171,15 @@ class TextJudge(BaseJudge):
         return text
 
     def messages(self, request: Request, *, show_schema: bool = True) -> list[dict[str, str]]:
-        """The request as chat messages."""
+        """Write the request as chat messages.
+
+        Args:
+            request: The request.
+            show_schema: State the schema of the reply in the text.
+
+        Returns:
+            Messages with `role` and `content`.
+        """
         user = fences.render(request.prompt, show_schema=show_schema, mask=self.mask)
         messages = [{"role": "system", "content": self.system(request)}, {"role": "user", "content": user}]
         if request.correction is not None:
@@ -149,7 +189,15 @@ class TextJudge(BaseJudge):
         return messages
 
     def shown(self, request: Request, *, show_schema: bool = True) -> Sequence[Mapping[str, Any]]:
-        """`messages`, the user's in parts of text and image where there are pictures."""
+        """Write the request as chat messages; the user's has parts of text and image where there are pictures.
+
+        Args:
+            request: The request.
+            show_schema: State the schema of the reply in the text.
+
+        Returns:
+            Messages with `role` and `content`.
+        """
         return self._shown(request, self.messages(request, show_schema=show_schema), show_schema)
 
     def _shown(
@@ -161,11 +209,25 @@ class TextJudge(BaseJudge):
         return [messages[0], {"role": "user", "content": parts}, *messages[2:]]
 
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
-        """Each alone: nobody waits for the call of another."""
+        """Answer each question alone, so that none waits for the call of another.
+
+        Args:
+            inquiries: Questions that came up together.
+
+        Returns:
+            One group for each.
+        """
         return [[inquiry] for inquiry in inquiries]
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
-        """See `BaseJudge.answer`. Calls run concurrently; cancelling this cancels them."""
+        """Answer questions. Calls run concurrently; cancelling this cancels them.
+
+        Args:
+            inquiries: The questions.
+
+        Returns:
+            One answer each, in order: a judgement or a failure.
+        """
         room = ChatWindow(self.window_tokens, self.max_output_tokens)
         return await gather_all([ask_in_parts(inquiry, room, self._ask) for inquiry in inquiries])
 

@@ -34,27 +34,35 @@ _DEFAULT_EMBEDDINGS = "text-embedding-3-small"
 
 
 class OpenAIJudge(TextJudge):
-    """Answers every inquiry with `model` at an OpenAI-compatible endpoint.
+    """Answer every question with a model at an OpenAI-compatible endpoint.
 
-    base_url            where; None means OpenAI itself. The environment's OPENAI_BASE_URL is not used
-    api_key             the key. Without it, OPENAI_API_KEY is used for OpenAI itself, and nothing for another base_url
-    azure_endpoint      an Azure OpenAI resource instead of base_url, with `api_version`; `model` is the deployment
-    client              an `openai.AsyncOpenAI` of your own instead of all of these: its keys, proxies and headers stay.
-                        Its retries are not used; attempts are counted here
-    embedding_model     for Similarity and Distance. At OpenAI itself text-embedding-3-small; elsewhere none by default
-    similarity          a judge that answers these instead
-    temperature, seed   of the one best reply; votes are sampled at `vote_temperature`, with seeds of their own
-    max_output_tokens   what it writes at most; None lets each request set a generous limit
-    structured          True: enforce the schema; False: state it in the prompt only; "auto": find out
-    logprobs            label probabilities: True asks for them always, False never, None where something uses them (a
-                        cascade); they make replies a hundred times larger
-    prefix_cache        let the first of several requests that begin alike go ahead, so that the endpoint's cache serves
-    mask                applied to all judged text before it leaves the process; see `TextJudge`
-    vision              whether it may be shown pictures; False for a model that is known to read none
-    options             timeouts, attempts, limits, window, headers: see `EndpointOptions`
+    Nothing is sent, and `openai` is not imported, before the first question. Redirects are not followed.
 
-    Nothing is sent, and `openai` is not imported, before the first inquiry. Redirects are not followed. Raises
-    InputError for arguments that cannot work.
+    Args:
+        model: Name of the model; at Azure of the deployment.
+        base_url: Address of the endpoint; None: OpenAI itself. The environment's OPENAI_BASE_URL is not used.
+        api_key: The key. Without it OPENAI_API_KEY is used for OpenAI itself, and nothing for another `base_url`.
+        azure_endpoint: An Azure OpenAI resource in place of `base_url`.
+        api_version: Version of Azure's API.
+        client: Your own `openai.AsyncOpenAI` in place of all of these: its keys, proxies and headers stay. Its retries
+            are not used; attempts are counted here.
+        embedding_model: Model for Similarity and Distance. Default: text-embedding-3-small at OpenAI itself, none
+            elsewhere.
+        similarity: A judge that answers Similarity and Distance in its place.
+        temperature: Temperature of the one best reply; votes are sampled at `vote_temperature`.
+        seed: Seed of the one best reply; votes have seeds of their own.
+        max_output_tokens: Tokens that it writes at most; None: each request sets a generous limit.
+        structured: True: enforce the schema; False: state it in the prompt only; "auto": find out.
+        logprobs: Label probabilities: True asks for them always, False never, None where something uses them (a
+            cascade). They make replies a hundred times larger.
+        prefix_cache: Send the first of several requests that begin alike ahead, so that the endpoint's cache serves the
+            others.
+        mask: Applied to all judged text before it leaves the process; see `TextJudge`.
+        vision: Whether it may be shown pictures; False for a model that is known to read none.
+        options: Timeouts, attempts, limits, window, headers: see `EndpointOptions`.
+
+    Raises:
+        InputError: Arguments do not fit.
     """
 
     kind = "openai"  # of its fingerprint
@@ -143,6 +151,11 @@ class OpenAIJudge(TextJudge):
         return self._vision and self.mask is None
 
     def with_probabilities(self) -> OpenAIJudge:
+        """Make the same judge with label probabilities, where it has them. They may cost more than the labels.
+
+        Returns:
+            The judge.
+        """
         if self._logprobs or self._wants_logprobs is False:
             return self
         twin = copy.copy(self)
@@ -151,6 +164,16 @@ class OpenAIJudge(TextJudge):
         return twin
 
     def cannot(self, inquiry: type[Inquiry[Any]], language: str = "en") -> JudgeFailure | None:
+        """Explain why the judge does not answer a kind of question.
+
+        Args:
+            inquiry: The kind of question.
+            language: Code of the text's language, for the judge of similarity.
+
+        Returns:
+            The failure, with the remedy; for similarity where there is neither an embedding model nor another judge.
+            None when the judge answers it.
+        """
         if not issubclass(inquiry, TextComparison):
             return super().cannot(inquiry, language)
         if self.similarity is not None:
@@ -169,12 +192,27 @@ class OpenAIJudge(TextJudge):
             await self.similarity.release()
 
     def groups(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Sequence[Inquiry[Any]]]:
-        """Each alone; but vectors of many texts are fetched together, because none depends on another."""
+        """Answer each question alone; vectors of many texts are fetched together, because none depends on another.
+
+        Args:
+            inquiries: Questions that came up together.
+
+        Returns:
+            The groups.
+        """
         similar = [inquiry for inquiry in inquiries if isinstance(inquiry, TextComparison)]
         alone = [[inquiry] for inquiry in inquiries if not isinstance(inquiry, TextComparison)]
         return [*alone, similar] if similar else alone
 
     async def answer(self, inquiries: Sequence[Inquiry[Any]]) -> Sequence[Answer]:
+        """Answer a batch of questions. Calls run concurrently; cancelling this cancels them.
+
+        Args:
+            inquiries: Questions of any kinds.
+
+        Returns:
+            One answer for each question, in order.
+        """
         similar = [n for n, inquiry in enumerate(inquiries) if isinstance(inquiry, TextComparison)]
         if not similar:
             return await super().answer(inquiries)
@@ -196,7 +234,17 @@ class OpenAIJudge(TextJudge):
         return await self._embedder.answer(inquiries, self.deadline)
 
     async def generate(self, request: Request) -> Reply:
-        """One chat completion. A parameter that the endpoint refuses is dropped or renamed, and that remembered."""
+        """Send one chat completion. A parameter that the endpoint refuses is dropped or renamed, then and later.
+
+        Args:
+            request: The prompt with its schema and limits.
+
+        Returns:
+            The reply.
+
+        Raises:
+            JudgeFailure: There is no reply.
+        """
         message = await self._complete(request, double=request.more_room)
         reply = message.reply
         if reply.truncated and not reply.text.strip() and not request.more_room:
@@ -262,7 +310,14 @@ class OpenAIJudge(TextJudge):
         return max(stated) if stated else self.max_output_tokens or self.window_tokens
 
     def request_body(self, prompt: Prompt) -> Body:
-        """The chat call for this prompt, as it would be sent now."""
+        """Make the body of the chat call for a prompt, as it would be sent now.
+
+        Args:
+            prompt: The prompt.
+
+        Returns:
+            The body.
+        """
         return self._body(Request(prompt), self.dialect, False)
 
     def _body(self, request: Request, dialect: Dialect, double: bool) -> Body:
@@ -298,7 +353,11 @@ class OpenAIJudge(TextJudge):
         return max(16, min([wanted, *(limit for limit in limits if limit is not None)]))
 
     async def probe(self) -> dict[str, Any]:
-        """What works: see `judges.probe`. Never raises for what does not."""
+        """Try what works at the endpoint: see `judges.probe`. Never raises for what does not.
+
+        Returns:
+            Name of a feature -> what was found.
+        """
         from assay.judges.http.probe import probe
 
         return await probe(self.with_probabilities())

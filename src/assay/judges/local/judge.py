@@ -33,26 +33,29 @@ _WORKER = BackgroundWorker(1, "assay-local")
 
 
 class LocalJudge(BaseJudge):
-    """A cross-encoder, NLI model or token classifier in ONNX: it says whether passages support claims, no more.
+    """Offline judge around a cross-encoder, NLI model or token classifier in ONNX.
 
-    path         a folder with model.onnx (or onnx/model.onnx), tokenizer.json and config.json, or the .onnx file
-    labels       what the outputs mean: a list in their order, or a mapping from their names or numbers to supported,
-                 contradicted or not_mentioned. By default the names in config.json say it, where they are usual ones
-                 (entailment, neutral, contradiction, consistent, hallucinated, ...); one output is the log-odds of
-                 supported
-    template     the text that a model of one sequence reads, with {passage}, {claim} and, if it wants it, {question};
-                 by default passage and claim go in as a pair
-    claim_first  the pair is (claim, passage)
-    window       tokens of one reading; by default what the model says, at most 512. A longer text is read in parts of
-                 whole sentences, of which the one that supports the claim best counts
-    languages    codes of the languages it reads; None: every one
-    threads      CPU threads; None: as many as onnxruntime takes
+    It judges whether passages support claims, no more.
 
     A model that labels tokens (LettuceDetect) supports a claim as well as its least supported token; the reason names
-    the words that it marks. Claims are sentences, as with the embedded judge. Needs onnxruntime and tokenizers. How
-    well it agrees with people nobody has measured here: see docs/judge.md for the command that does.
+    the words that it marks. Claims are sentences, as with the embedded judge. Needs onnxruntime and tokenizers. Its
+    agreement with people is not measured here: see docs/judge.md for the command that measures it.
 
-    Raises InputError for a path, a file or labels that do not fit.
+    Args:
+        path: A folder with model.onnx (or onnx/model.onnx), tokenizer.json and config.json, or the .onnx file.
+        labels: Meaning of the outputs: a list in their order, or a mapping from their names or numbers to supported,
+            contradicted or not_mentioned. None: the names in config.json, where they are usual ones (entailment,
+            neutral, contradiction, consistent, hallucinated, ...); one output is the log-odds of supported.
+        template: Text that a model of one sequence reads, with {passage}, {claim} and, if it wants it, {question}.
+            None: passage and claim go in as a pair.
+        claim_first: Whether the pair is (claim, passage).
+        window: Tokens of one reading. None: the model's own limit, at most 512. A longer text is read in parts of whole
+            sentences; the part that supports the claim best counts.
+        languages: Codes of the languages that it reads. None: every language.
+        threads: CPU threads. None: onnxruntime's default.
+
+    Raises:
+        InputError: The path, a file or the labels do not fit.
     """
 
     budgeted = True  # it costs nothing

@@ -16,18 +16,18 @@ Outcome = Literal["passed", "blocked", "timeout", "skipped", "error"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardDecision(Record):
-    """Whether an answer may go out, and why.
+    """Decision of a guard on one answer, with its reason.
 
-    allowed  what counts: the answer may go out
-    outcome  passed    every metric keeps its threshold
-             blocked   at least one metric was measured and misses its threshold
-             timeout   not all was scored within the deadline, and what was scored keeps its threshold
-             skipped  the sample gives nothing to measure: a refusal without claims, no contexts
-             error     the judge or the guard failed
-    scored   the sample with the scores there were at the time of the decision; None where the guard itself failed
-    failed   the metrics that miss their threshold
-    seconds  from the call until the decision
-    reason   all of this in words: the first line says what was decided, the others hold the evidence
+    Attributes:
+        allowed: Whether the answer may go out. This is what counts.
+        outcome: "passed": every metric keeps its threshold. "blocked": at least one metric has a value that misses its
+            threshold. "timeout": not all was scored within the deadline, and what was scored keeps its threshold.
+            "skipped": the sample gives nothing to measure: a refusal without claims, no contexts. "error": the judge or
+            the guard failed.
+        scored: The sample with the scores at the time of the decision. None where the guard itself failed.
+        failed: Metrics that miss their threshold.
+        seconds: Seconds from the call until the decision.
+        reason: The explanation in words: the first line is the decision, the others hold the evidence.
     """
 
     allowed: bool
@@ -51,7 +51,11 @@ class GuardDecision(Record):
 
 
 class GuardBlocked(AssayError):
-    """An answer was blocked, and the guard has no fallback to take its place. `decision` says why."""
+    """Error: a guard blocked an answer and has no fallback to replace it.
+
+    Args:
+        decision: The decision, with the reason. It stays in the attribute `decision`.
+    """
 
     def __init__(self, decision: GuardDecision):
         super().__init__(decision)

@@ -46,7 +46,7 @@ class _GuardCheck:
 
 
 class Guard:
-    """Decides whether an answer may go out.
+    """Decide within a deadline whether an answer may go out.
 
         careful = assay.guard(
             "faithfulness", threshold=0.8, on_timeout="pass", on_error="block", on_skipped="block",
@@ -54,22 +54,26 @@ class Guard:
         )
         decision = careful.check(Sample(question=..., contexts=..., answer=...))
 
-    metrics      names or metrics; those that the judge can never answer raise InputError here
-    judge        a judge, its name, or None for the embedded one
-    threshold    the least value that passes, or the greatest where lower is better; one for all, or one for each metric
-    deadline     seconds after which the caller has its decision, whatever the judge does
-    on_timeout   "pass" or "block": what happens to an answer that was not scored in time
-    on_error     the same where the judge or the guard failed
-    on_skipped  the same for an answer that has nothing to measure: no claims, no contexts. None of the three has a
-                 default: whoever can write an answer or a document can provoke each of them
-    fallback     what takes the place of a blocked answer: a text, a function of the decision, or None: GuardBlocked is
-                 raised
-    on_decision  called with every decision, in the caller's own thread; the deadline does not cover it
+    Once it is made, a guard raises no failure of its own into the request. It is safe for any number of threads and
+    event loops. The judge works on a thread of the guard's own, which starts with the first check. After a fork the
+    child starts with counters at 0 and a thread of its own.
 
-    Wrong arguments raise InputError, once, here. After that a guard raises no failure of its own into the request.
+    `on_timeout`, `on_error` and `on_skipped` have no defaults: whoever can write an answer or a document can provoke
+    each of them.
 
-    Safe for any number of threads and event loops. The judge works on a thread of the guard's own, which starts with
-    the first check. After a fork the child starts with counters at 0 and a thread of its own.
+    Args:
+        metrics: Names or metrics.
+        judge: A judge, its name, or None for the embedded one.
+        threshold: Least value that passes, or the greatest where lower is better; one for all metrics, or one for each.
+        deadline: Seconds after which the caller has a decision, whatever the judge does.
+        on_timeout: "pass" or "block": what happens to an answer that was not scored in time.
+        on_error: The same where the judge or the guard failed.
+        on_skipped: The same for an answer with nothing to measure: no claims, no contexts.
+        fallback: What replaces a blocked answer: a text, a function of the decision, or None: GuardBlocked is raised.
+        on_decision: Called with every decision, in the caller's own thread; the deadline does not cover it.
+
+    Raises:
+        InputError: An argument is wrong, or the judge can never answer what a metric asks.
     """
 
     def __new__(cls, *arguments: Any, **options: Any) -> Self:
@@ -122,7 +126,17 @@ class Guard:
     # -- deciding -------------------------------------------------------------------------------------------------
 
     def check(self, sample: Sample) -> GuardDecision:
-        """The decision on this sample, within the deadline. Raises InputError for anything but a Sample."""
+        """Decide on a sample within the deadline.
+
+        Args:
+            sample: Question, contexts and answer.
+
+        Returns:
+            The decision.
+
+        Raises:
+            InputError: This is no Sample.
+        """
         check = self._begin(sample)
         try:
             if check.done is not None:
@@ -133,7 +147,17 @@ class Guard:
         return self._decide(check)
 
     async def acheck(self, sample: Sample) -> GuardDecision:
-        """`check` for async code: the event loop stays free. Cancelling it cancels the scoring."""
+        """Decide on a sample in async code: the event loop stays free. Cancelling the call cancels the scoring.
+
+        Args:
+            sample: Question, contexts and answer.
+
+        Returns:
+            The decision.
+
+        Raises:
+            InputError: This is no Sample.
+        """
         check = self._begin(sample)
         try:
             if check.done is not None:
@@ -144,9 +168,16 @@ class Guard:
         return self._decide(check)
 
     def replacement(self, decision: GuardDecision) -> Any:
-        """What takes the place of a blocked answer: the fallback.
+        """Make what replaces a blocked answer: the fallback.
 
-        Raises GuardBlocked where there is none, and where the fallback function raises.
+        Args:
+            decision: The decision that blocked it.
+
+        Returns:
+            The fallback, or what its function returns.
+
+        Raises:
+            GuardBlocked: There is no fallback, or its function raised.
         """
         if self._fallback is None:
             raise GuardBlocked(decision)
@@ -161,10 +192,15 @@ class Guard:
     # -- around it ------------------------------------------------------------------------------------------------
 
     def warm_up(self, timeout: float = 60.0) -> bool:
-        """Have the judge answer about one short made-up sample, so that no request waits for models to load.
+        """Let the judge score one short made-up sample, so that no request waits for models to load.
 
-        Call it when a process starts, after any fork. False when a metric got no number within `timeout` seconds. Not
-        counted among the checks. An LLM judge is really asked.
+        Call it when a process starts, after any fork. It does not count as a check. An LLM judge is really called.
+
+        Args:
+            timeout: Seconds to wait at most.
+
+        Returns:
+            False when a metric got no value in this time.
         """
         until = seconds("timeout", timeout)
         job = GuardJob(_WARM, self.metrics)
@@ -178,12 +214,20 @@ class Guard:
         return len(job.scores) == len(self.metrics) and all(score.value is not None for score in job.scores.values())
 
     def health(self) -> GuardHealth:
-        """The counters as they stand."""
+        """Read the counters.
+
+        Returns:
+            A copy of them at this moment.
+        """
         with self._lock:
             return self._tally.health()
 
     def close(self) -> GuardHealth:
-        """End the thread. Checks after that are errors, and go by `on_error`."""
+        """End the guard's thread. Later checks are errors, and `on_error` decides on them.
+
+        Returns:
+            The final counters.
+        """
         with self._lock:
             self._closed = True
         self._worker.retire(wait=2 * END_GRACE)

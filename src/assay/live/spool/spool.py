@@ -49,19 +49,27 @@ class _QueuedFeedback:
 
 
 class Spool(BaseIntake):
-    """An intake that keeps samples in the folder `path` (made if needed) for workers. Implements `Intake`.
+    """Durable queue of samples in a folder, for workers to score. An intake that implements `Intake`.
 
-    sampling     which samples to keep: a rate, a `Sampling`, or None: ASSAY_SAMPLING of the environment, or else all
-    flush_every  seconds between writes; what was submitted since the last one is lost if the process is killed
-    max_queue    submissions that may wait in memory, and `max_queue_bytes` what they may hold
-    max_pending  samples that may wait in the file to be scored
-    max_bytes    size of the file, up to which new samples are kept
+    Beyond each bound new samples are dropped and counted, never old ones. A key is kept once: importing the same traces
+    again adds nothing. While the file cannot be written (full, locked, read-only) samples wait in memory, up to the
+    bounds. Safe for threads; after a fork the child starts with an empty queue. Needs a local disk. At the end of the
+    process the queued samples get up to 5 seconds, as long as the file can be written.
 
-    Beyond each bound new samples are dropped and counted, never old ones. A key is kept once: importing the same
-    traces again adds nothing. While the file cannot be written (full, locked, read-only) samples wait in memory, up to
-    those bounds. Safe for threads; after a fork the child starts with an empty queue. Needs a local disk.
-    At the end of the process what is queued gets up to 5 seconds, as long as the file can be written.
-    Raises StoreError when the folder cannot be used.
+    Args:
+        path: The folder; made if needed.
+        sampling: Which samples to keep: a rate in [0, 1] or a `Sampling`. None: ASSAY_SAMPLING of the environment, or
+            else all.
+        flush_every: Seconds between writes, above 0. What was submitted since the last write is lost if the process is
+            killed.
+        max_queue: Submissions that may wait in memory, at least 1.
+        max_queue_bytes: Bytes that those submissions may hold.
+        max_pending: Samples that may wait in the file to be scored.
+        max_bytes: Size of the file in bytes, up to which new samples are kept.
+
+    Raises:
+        InputError: A bound is below 1, or `flush_every` is not above 0.
+        StoreError: The folder cannot be used.
     """
 
     only_writes: ClassVar[bool] = True
@@ -118,9 +126,15 @@ class Spool(BaseIntake):
     # -- the host's side ------------------------------------------------------------------------------------------
 
     def result(self, key: str, timeout: float | None = 0) -> ScoredSample | None:
-        """The scores of the sample with this key, where a worker has made them and the spool still has them.
+        """Get the scores of one sample, where a worker has made them and the spool still has them.
 
-        Waits up to `timeout` seconds for them; None waits for as long as anything waits or is in work.
+        Args:
+            key: The sample's key, as `Sample.key` gives it.
+            timeout: Seconds to wait at most; 0 does not wait. None: waits for as long as any sample waits or
+                is being scored.
+
+        Returns:
+            The scored sample, or None. Also None when the file cannot be read; the error is counted in `health`.
         """
         until = None if timeout is None else time.monotonic() + timeout
         while True:
@@ -137,13 +151,24 @@ class Spool(BaseIntake):
             time.sleep(LOOK)
 
     def health(self) -> Health:
-        """The counters of this process. `report` has those of the whole spool."""
+        """Report the counters of this process. `report` has those of the whole spool.
+
+        Returns:
+            The counters at this moment.
+        """
         with self._box.lock:
             feedback = {**self._sampler.counts, "waiting": self._sampler.waiting}
             return self._tally.health(self._waiting, feedback)
 
     def report(self) -> SpoolReport:
-        """What stands in the file, of all processes. Raises sqlite3.Error when it cannot be read."""
+        """Report the counts in the file, of all processes.
+
+        Returns:
+            The report, read in one transaction.
+
+        Raises:
+            StoreError: The file cannot be read.
+        """
         return report_of(self._file)
 
     def _count_submission(self, taken: bool) -> None:

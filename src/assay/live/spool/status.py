@@ -25,19 +25,29 @@ class Parked(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpoolReport(Record):
-    """The counts of a spool, of all processes that ever used it. Numbers are samples where nothing else is said.
+    """Counts of a spool, of all processes that ever used it. Numbers are samples unless stated otherwise.
 
-    submitted     calls of `submit`, as far as they were written
-    appended      of those, the ones in the file; duplicates had a key that was known, sampled_out were left out by
-                  sampling, skipped were no samples, dropped were refused, by reason
-    unwritten     submitted, and none of these: in the memory of a running process, or lost with one that has ended
-    waiting, in_work    to be scored, being scored
-    scored        have at least one score with a value; no_value: samples that have none
-    scores, causes      scores with a value; those without one, by cause
-    delivered     all sinks have them; undelivered: on the way; parked: could not be delivered, the first ones are in
-                  `parked_samples`
-    confirmed, unconfirmed    scores that a sink read back from its store; those it sent and could not read back
-    oldest        seconds that the oldest sample which is due has waited; None when none waits
+    Attributes:
+        submitted: Calls of `submit`, as far as they were written.
+        appended: Submissions that are in the file.
+        duplicates: Submissions whose key was known.
+        sampled_out: Submissions left out by sampling.
+        skipped: Submissions that were no samples.
+        dropped: Submissions refused, by reason.
+        unwritten: Submissions that are none of these: in the memory of a running process, or lost with one that ended.
+        waiting: Samples to be scored.
+        in_work: Samples being scored.
+        scored: Samples with at least one score that has a value.
+        no_value: Samples without such a score.
+        scores: Scores with a value.
+        causes: Scores without a value, by cause.
+        delivered: Samples that all sinks have.
+        undelivered: Samples on the way to the sinks.
+        parked: Samples that could not be delivered.
+        parked_samples: The first of the parked samples.
+        confirmed: Scores that a sink read back from its store.
+        unconfirmed: Scores that a sink sent and could not read back.
+        oldest: Seconds that the oldest due sample has waited. None when none waits.
     """
 
     submitted: int = 0

@@ -54,22 +54,31 @@ _PASSING = frozenset({Cause.CONNECTION, Cause.RATE_LIMITED, Cause.AUTH, Cause.NO
 
 
 class Worker:
-    """Scores what is in a spool.
+    """Queue worker that scores the samples of a spool.
 
-    spool         a Spool or its folder
-    metrics       names or metrics. None: LIVE_METRICS; judge: a judge, its name, or None for the embedded one
-    sinks         where scored samples go; by name where several workers have different ones: what a name stands for
-                  got is not sent to that name again. Without sinks scores stay in the spool
-    budget        shared with all workers of this spool that are given the same limits
-    when_spent    "wait": samples stay in the spool until there is room in the budget; "skip": they are skipped
-    concurrency   samples scored at the same time
-    deadline      seconds per sample; metrics not done by then fail (timeout)
-    patience      seconds since it was appended for which a sample whose judge is out of reach is tried again
-    lease         seconds after which a worker that does not renew its leases is given up for lost
-    max_attempts  a sample that was in work so often when a worker died fails (bug)
-    max_tries     deliveries tried, `backoff` seconds apart and twice as long each time, before a sample is parked
-    keep          seconds that a delivered sample stays in the spool, and `keep_samples` how many at most; `remember`
-                  is how many keys stay known after that
+    Args:
+        spool: A Spool or its folder.
+        metrics: Names or metrics. None: LIVE_METRICS.
+        judge: A judge or its name. None: the embedded judge.
+        sinks: Where scored samples go. Use a mapping from names where several workers have different sinks: a sample
+            that was sent to a name is not sent to it again. Without sinks scores stay in the spool.
+        budget: Limits on the judge, shared with all workers of this spool that have the same limits. None: no limit.
+        when_spent: "wait": samples stay in the spool until there is room in the budget. "skip": they are skipped.
+        concurrency: Samples scored at the same time, at least 1.
+        deadline: Seconds per sample, above 0. Metrics not done by then fail (timeout).
+        score_partial: Score abandoned, cancelled and failed answers too.
+        patience: Seconds, since it was appended, for which a sample is retried while its judge is out of reach.
+        lease: Seconds after which a worker that does not renew its leases counts as lost, above 0.
+        max_attempts: A sample that was being scored this often when a worker died fails (bug). At least 1.
+        max_tries: Delivery attempts before a sample is parked, at least 1.
+        backoff: Seconds before the second attempt, above 0; they double with each attempt.
+        keep: Seconds that a delivered sample stays in the spool.
+        keep_samples: Delivered samples that stay in the spool at most.
+        remember: Keys that stay known after their samples are deleted.
+
+    Raises:
+        InputError: A number is out of range, a metric's name is wrong, the judge answers in batches, or the judge does
+            not keep to the budget.
     """
 
     def __init__(
@@ -136,10 +145,16 @@ class Worker:
         return call_repr(self, str(self.path), labels(self.metrics), self.judge, sinks=self._sinks or None)
 
     def run(self, until_empty: bool = False) -> SpoolReport:
-        """Work until `stop`, SIGTERM or Ctrl-C, or, `until_empty`, until all is scored and delivered or parked.
+        """Run the worker until `stop`, SIGTERM or Ctrl-C.
 
-        What is then in work is handed back. With `until_empty`, samples that wait for a budget of the day are left
-        to a later run. Returns the report of the spool. The sinks are closed.
+        At the end, samples in progress are handed back and the sinks are closed.
+
+        Args:
+            until_empty: Stop as soon as every sample is scored and delivered or parked. Samples that wait for a daily
+                budget are left to a later run.
+
+        Returns:
+            The report of the spool.
         """
         with self._signals():
             asyncio.run(self._main(until_empty))
@@ -149,12 +164,19 @@ class Worker:
             self._file.close()
 
     def stop(self) -> None:
-        """Hand back what is in work and end `run`. May be called from any thread and from signal handlers."""
+        """Stop `run` and hand back the samples in progress. Safe to call from any thread and from signal handlers."""
         self._stop_now.set()
         self._wake()
 
     def report(self) -> SpoolReport:
-        """What stands in the spool."""
+        """Report the counts of the spool.
+
+        Returns:
+            The report, of all processes.
+
+        Raises:
+            StoreError: The file cannot be read.
+        """
         return report_of(self._file)
 
     @property
