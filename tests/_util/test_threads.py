@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -117,3 +118,39 @@ def test_the_end_of_the_process_waits_as_long_as_the_worker_asks_for(grace: str,
         [sys.executable, "-c", AT_EXIT, grace], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.stdout, done.returncode) == (printed, 0), done.stderr
+
+
+def test_a_job_that_another_thread_will_do_is_accepted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process can start no further thread: the job waits for the one that there is, and runs once."""
+    worker = BackgroundWorker(2, "assay-test")
+    go_on, ran = threading.Event(), list[int]()
+    first = worker.submit(lambda: go_on.wait(5))
+
+    def no_thread(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", no_thread)
+    second = worker.submit(lambda: ran.append(1))
+    go_on.set()
+    assert first.result(5)
+    assert (second.result(5), ran) == (None, [1])
+
+
+SEVERAL_AT_EXIT = """
+import time
+from assay._util.threads import BackgroundWorker
+
+workers = [BackgroundWorker(1, f"assay-{n}", exit_grace=2.0) for n in range(8)]
+for worker in workers:
+    worker.post(lambda: time.sleep(60))
+"""
+
+
+def test_several_workers_share_the_time_at_the_end_of_the_process() -> None:
+    """Eight of two seconds each: two seconds in all, and not sixteen."""
+    begun = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", SEVERAL_AT_EXIT], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert time.monotonic() - begun < 16

@@ -151,7 +151,7 @@ def test_weights_give_the_mean_back() -> None:
         (lambda: Sampling(float("nan")), "rate"),
         (lambda: Sampling(True), "rate"),
         (lambda: Sampling("0.1"), "rate"),  # type: ignore[arg-type]
-        (lambda: Sampling(0.1, rules=("errors",)), "expected Rule objects"),  # type: ignore[arg-type]
+        (lambda: Sampling(0.1, rules=("errors",)), "expected SamplingRule objects"),  # type: ignore[arg-type]
         (lambda: Sampling(0.1, rules=(SamplingRule(name="a"), SamplingRule(name="a"))), "two are named 'a'"),
         (lambda: Sampling(0.1, seed=1), "seed"),  # type: ignore[arg-type]
         (lambda: SamplingRule(name=""), "name"),

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from assay.errors import InputError
 from assay.records import Message
-from assay.records.messages import is_message, message_of, role_of, text_of, unwrap_message
+from assay.records.messages import is_message, message_of, messages_of, prompt_of, role_of, text_of, unwrap_message
 
 BLOCKS = [{"type": "reasoning", "text": "hm"}, {"type": "text", "text": "Cats "}, {"type": "text", "text": "purr."}]
 
@@ -56,3 +57,32 @@ def test_other_objects_stay_as_they_are() -> None:
     document = {"page_content": "Cats purr.", "metadata": {}}
     assert unwrap_message(document) is document
     assert unwrap_message({"lc": 1, "kwargs": document}) == document
+
+
+class Raising:
+    """An object of which every attribute raises."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.__dict__["error"] = error
+
+    def __getattribute__(self, name: str) -> Any:
+        if name.startswith("__"):
+            return object.__getattribute__(self, name)
+        raise object.__getattribute__(self, "__dict__")["error"]
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no"), SystemExit(3)], ids=["raises", "ends the process"])
+def test_an_object_whose_attributes_raise_is_no_message(error: BaseException) -> None:
+    value = Raising(error)
+    assert (role_of(value), text_of(value), is_message(value), prompt_of([value])) == (None, "", False, ())
+    with pytest.raises(InputError, match="message 1 of 1: expected role and content"):
+        messages_of([value])
+
+
+def test_a_block_whose_text_is_none_has_no_text() -> None:
+    """A number or an object in place of a text is not read as one."""
+    for odd in (5, float("nan"), Raising(RuntimeError("no")), None):
+        assert (
+            text_of({"role": "user", "content": [{"type": "text", "text": odd}, {"type": "text", "text": "Why?"}]})
+            == "Why?"
+        )

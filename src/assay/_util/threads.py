@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -116,9 +117,9 @@ class BackgroundWorker(ThreadPoolExecutor):
             threading.Thread(target=self._run, name=self._name, daemon=True).start()
         except RuntimeError:
             self._alive -= 1
-            if not self._alive:  # nobody would ever take it
+            if not self._alive:  # nobody would ever take it; else another thread does, later
                 self._jobs.pop()
-            raise
+                raise
 
     def _run(self) -> None:
         while (job := self._next_job()) is not None:
@@ -158,8 +159,9 @@ def at_the_end(stop: Callable[[], None]) -> None:
 
 
 def _end() -> None:
-    for worker in list(_WAITED_FOR):
-        worker.flush(worker.exit_grace)
+    start = time.monotonic()
+    for worker in list(_WAITED_FOR):  # they work side by side: the longest grace is all that the end may take
+        worker.flush(max(0.0, start + worker.exit_grace - time.monotonic()))
     for stop in _LAST:
         stop()
 

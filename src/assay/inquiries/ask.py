@@ -79,9 +79,9 @@ class Question(Inquiry[Verdict]):
         for name, value in values.items():
             object.__setattr__(self, name, value)
         if not isinstance(question, str) or not question.strip():
-            raise InputError(f"Ask: question: expected a text, got {question!r}")
+            raise InputError(f"Question: question: expected a text, got {question!r}")
         if len(given) < 2 or len({_tidy(label) for label, _ in given} - {""}) != len(given):
-            raise InputError(f"Ask: labels: expected two or more that differ, got {[label for label, _ in given]}")
+            raise InputError(f"Question: labels: expected two or more that differ, got {[label for label, _ in given]}")
 
     def prompt(self) -> Prompt:
         texts = tuple(PromptSection(title, text) for title, text in self.material)
@@ -143,10 +143,10 @@ def _sections(material: Mapping[str, Texts] | Iterable[tuple[str, Texts]]) -> It
             yield title, texts
             continue
         if not isinstance(texts, Iterable):
-            raise InputError(f"Ask: material {title!r}: expected a text or several, got {type(texts).__name__}")
+            raise InputError(f"Question: material {title!r}: expected a text or several, got {type(texts).__name__}")
         for number, text in enumerate(texts, 1):
             if not isinstance(text, str):
-                raise InputError(f"Ask: material {title!r}: expected a text or several, got {type(text).__name__}")
+                raise InputError(f"Question: material {title!r}: expected a text or several, got {type(text).__name__}")
             yield f"{title} {title[:1].upper()}{number}", text
 
 

@@ -71,7 +71,7 @@ class SamplingRule:
 
     def __post_init__(self) -> None:
         if not self.name or not isinstance(self.name, str):
-            raise InputError(f"Rule: name: expected a text, got {self.name!r}")
+            raise InputError(f"SamplingRule: name: expected a text, got {self.name!r}")
         check_rate(self.rate, f"Rule {self.name!r}: rate")
         for title in ("tags", "status"):
             if isinstance(getattr(self, title), str):
@@ -161,7 +161,7 @@ class Sampling:
         object.__setattr__(self, "rules", tuple(self.rules))
         wrong = next((rule for rule in self.rules if not isinstance(rule, SamplingRule)), None)
         if wrong is not None:
-            raise InputError(f"Sampling: rules: expected Rule objects, got {wrong!r}")
+            raise InputError(f"Sampling: rules: expected SamplingRule objects, got {wrong!r}")
         names = [rule.name for rule in self.rules]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:

@@ -306,7 +306,7 @@ def as_score(metric: Metric, returned: object, labels: Sequence[str] = ()) -> Sc
         return metric.scored(value, parts={"level": float(returned.level)}, texts=texts)
     number = _number(returned)
     if number is None:
-        expected = "expected a number, True or False, a Verdict, a Rated, a ScoreError or a Score"
+        expected = "expected a number, True or False, a Verdict, a RatingResult, a ScoreError or a Score"
         raise NoScore(f"{metric.label} returned {_described(returned)}; {expected}")
     return metric.scored(_checked(metric, number))
 

@@ -97,7 +97,7 @@ def prompt_of(messages: Any) -> tuple[str, ...]:
         elif isinstance(message, str):
             texts.append(message)
         else:
-            content = message.get("content") if isinstance(message, dict) else getattr(message, "content", None)
+            content = message.get("content") if isinstance(message, dict) else _attribute(message, "content", None)
             if type(content) is str:  # the usual case, and quicker
                 texts.append(content)
             else:
@@ -269,13 +269,22 @@ def _role_and_content(value: Any) -> tuple[Any, Any]:
         value = unwrap_message(value)
         name, content = value.get("role"), value.get("content", _ABSENT)
         return (value.get("type") if name is None else name), content
-    name = getattr(value, "role", None)
-    return (getattr(value, "type", None) if name is None else name), getattr(value, "content", _ABSENT)
+    name = _attribute(value, "role", None)
+    return (_attribute(value, "type", None) if name is None else name), _attribute(value, "content", _ABSENT)
+
+
+def _attribute(value: object, name: str, default: object) -> Any:
+    """An attribute of an object of somebody's; the default where reading it raises or ends the process."""
+    try:
+        return getattr(value, name, default)
+    except (Exception, SystemExit):
+        return default
 
 
 def _block(block: object) -> str:
-    return str(block.get("text", "")) if isinstance(block, Mapping) and block.get("type") in _TEXTS else ""
+    text = block.get("text") if isinstance(block, Mapping) and block.get("type") in _TEXTS else None
+    return text if isinstance(text, str) else ""
 
 
 def _get(value: object, name: str) -> Any:
-    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+    return value.get(name) if isinstance(value, Mapping) else _attribute(value, name, None)
