@@ -140,12 +140,12 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it to the table
     from assay.live.disabled import DisabledIntake as DisabledIntake
     from assay.live.guards import GuardDecision as GuardDecision
     from assay.live.guards import GuardHealth as GuardHealth
-    from assay.live.guards.verdict import Otherwise as Otherwise
+    from assay.live.guards.verdict import GuardAction as GuardAction
     from assay.live.guards.verdict import thresholds_of as thresholds_of
     from assay.live.handlers.base import Attached as Attached
     from assay.live.handlers.captured import REMEMBERED as REMEMBERED
     from assay.live.handlers.captured import Remembered as Remembered
-    from assay.live.handlers.trace_submitter import Forgets as Forgets
+    from assay.live.handlers.trace_submitter import MayForget as MayForget
     from assay.live.handlers.trace_submitter import TraceSubmitter as TraceSubmitter
     from assay.live.health import Health as Health
     from assay.live.intake import is_off as is_off
@@ -216,10 +216,10 @@ _HOMES = {
     # Live handlers: hand samples of a running application to a scorer or a queue.
     "assay.live.disabled": "DisabledIntake",
     "assay.live.guards": "GuardDecision GuardHealth",
-    "assay.live.guards.verdict": "Otherwise thresholds_of",
+    "assay.live.guards.verdict": "GuardAction thresholds_of",
     "assay.live.handlers.base": "Attached",
     "assay.live.handlers.captured": "REMEMBERED Remembered",
-    "assay.live.handlers.trace_submitter": "Forgets TraceSubmitter",
+    "assay.live.handlers.trace_submitter": "MayForget TraceSubmitter",
     "assay.live.health": "Health",
     "assay.live.intake": "is_off",
     "assay.live.protocol": "Intake LiveOptions Submission",

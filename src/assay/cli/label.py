@@ -40,7 +40,7 @@ def label(
     weight beside each label keeps what is computed from them unbiased.
     """
     from assay.analysis.judges.alignment.active_sampling import LEVELS, What
-    from assay.analysis.judges.alignment.labelling_session import Shown, session
+    from assay.analysis.judges.alignment.labelling_session import VerdictDisplay, session
     from assay.evaluation.result import Result
 
     if what not in LEVELS:
@@ -56,7 +56,7 @@ def label(
         n=n,
         metric=metric,
         by=annotator,
-        shown=cast("Shown", verdict),
+        shown=cast("VerdictDisplay", verdict),
         seed=seed,
         alike=alike,
     )

@@ -1,6 +1,6 @@
 """Which keys of the environment a configuration may send where.
 
-Whoever can change a file in the working directory could otherwise send any variable of the environment to an address
+Anyone who can change a file in the working directory could otherwise send any variable of the environment to an address
 of their choice. A configuration that the user named is trusted. One that was only located sends a key to an address if
 the variable belongs to that host, or if ASSAY_ALLOW_KEYS in the environment allows the pair.
 """

@@ -151,7 +151,7 @@ class FileTables:
             return work(db)
 
     def alone(self, db: Statements, name: str) -> None:
-        """Whoever writes is alone in the file."""
+        """Only one process writes to the file at a time."""
 
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         return self._file.rows(sql, *values)

@@ -25,7 +25,7 @@ from assay.metrics.deepeval.tool_correctness import any_order, arguments_match, 
 from assay.metrics.deepeval.tool_permission import share_allowed
 from assay.metrics.systems import named
 from assay.metrics.systems.base import SystemMetric
-from assay.metrics.systems.conversation import exchanges, said
+from assay.metrics.systems.conversation import exchanges, role_text
 from assay.records import Context, Message, Sample, Score, ToolCall, Turn, Usage, Verdict
 from tests.metrics.systems.golden import agrees, golden
 
@@ -134,8 +134,8 @@ def sample_of(talk: talks.Talk) -> Sample:
     by_text = {one.text: one for one in talk.said}
     history = tuple(
         Turn(
-            question=said(found, "user"),
-            answer=said(found, "assistant"),
+            question=role_text(found, "user"),
+            answer=role_text(found, "assistant"),
             contexts=tuple(Context(text=text) for message in found for text in by_text[message.content].contexts),
         )
         for found in exchanges(messages)
@@ -155,7 +155,7 @@ def judge_of(talk: talks.Talk, sample: Sample) -> Knowing:
     by_text = {one.text: one for one in talk.said}
     told: dict[str, tuple[str, ...]] = {talk.reference: talk.known}
     for found in exchanges(sample.messages):
-        told[said(found, "assistant")] = tuple(
+        told[role_text(found, "assistant")] = tuple(
             claim for message in found if message.role == "assistant" for claim in by_text[message.content].told
         )
     return Knowing(talk, told)

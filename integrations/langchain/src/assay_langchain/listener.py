@@ -16,8 +16,8 @@ from assay.extension import (
     JUDGING,
     CaptureRules,
     Document,
-    Forgets,
     Intake,
+    MayForget,
     Remembered,
     Run,
     RunCollector,
@@ -153,7 +153,7 @@ class Listener:
             self._count(error, where)
             return None
 
-    def _make(self, trace: Trace) -> tuple[Sample | None, Forgets]:
+    def _make(self, trace: Trace) -> tuple[Sample | None, MayForget]:
         root = trace.root
         made = sample_of(trace, self._rules, id_name=ID)
         return made, lambda joined: has_history(root) and not has_summary(root, joined.history)

@@ -10,8 +10,8 @@ from assay import Sample
 from assay.extension import (
     CaptureRules,
     Document,
-    Forgets,
     Intake,
+    MayForget,
     Remembered,
     Run,
     RunCollector,
@@ -163,7 +163,7 @@ class Answers:
         if trace is not None:
             self._submitter.submit(trace)
 
-    def _make(self, trace: Trace) -> tuple[Sample | None, Forgets]:
+    def _make(self, trace: Trace) -> tuple[Sample | None, MayForget]:
         by_memory = notes_of(trace.root).by_memory
         return sample_from(trace, self._rules), lambda joined: by_memory
 

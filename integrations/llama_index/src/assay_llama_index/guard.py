@@ -14,10 +14,10 @@ from pydantic import PrivateAttr
 
 from assay import Guard, InputError, Sample, metrics
 from assay.extension import (
+    GuardAction,
     GuardDecision,
     GuardHealth,
     JudgeSpec,
-    Otherwise,
     Verdict,
     call_repr,
     describe,
@@ -121,9 +121,9 @@ class AssayNodeGuard(BaseNodePostprocessor):
         threshold: float = 0.5,
         keep_at_least: int = 1,
         deadline: float = 2.0,
-        on_timeout: Otherwise,
-        on_error: Otherwise,
-        on_skipped: Otherwise,
+        on_timeout: GuardAction,
+        on_error: GuardAction,
+        on_skipped: GuardAction,
     ) -> None:
         super().__init__()
         metric = metrics.ContextRelevance(unit="passage")

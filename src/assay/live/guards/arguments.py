@@ -9,7 +9,7 @@ from numbers import Real
 from typing import Any
 
 from assay.errors import InputError
-from assay.live.guards.verdict import Otherwise
+from assay.live.guards.verdict import GuardAction
 
 #: What has to be said of a guard, and of what.
 _OTHERWISE = {
@@ -29,7 +29,7 @@ def check_outcomes(given: Collection[str]) -> None:
         )
 
 
-def otherwise(settings: Mapping[str, Otherwise]) -> dict[str, Otherwise]:
+def otherwise(settings: Mapping[str, GuardAction]) -> dict[str, GuardAction]:
     """What becomes of an answer, by the outcomes that are no measurement."""
     for name, setting in settings.items():
         if setting not in ("pass", "block"):

@@ -19,7 +19,7 @@ from assay.judges.named import resolve_judge
 from assay.live.guards.arguments import check_functions, check_outcomes, otherwise, seconds
 from assay.live.guards.decision import GuardBlocked, GuardCounts, GuardDecision, GuardHealth
 from assay.live.guards.thread import END_GRACE, GuardJob, GuardThread
-from assay.live.guards.verdict import Otherwise, failure_in_words, in_words, outcome_of, thresholds_of
+from assay.live.guards.verdict import GuardAction, failure_in_words, in_words, outcome_of, thresholds_of
 from assay.metrics.base import Metric
 from assay.metrics.names import MetricSpec, resolve_metrics
 from assay.records import Context, Sample, Score, ScoredSample
@@ -87,9 +87,9 @@ class Guard:
         *,
         threshold: float | Mapping[str, float] = 0.5,
         deadline: float = 2.0,
-        on_timeout: Otherwise,
-        on_error: Otherwise,
-        on_skipped: Otherwise,
+        on_timeout: GuardAction,
+        on_error: GuardAction,
+        on_skipped: GuardAction,
         fallback: Fallback = None,
         on_decision: Callable[[GuardDecision], None] | None = None,
     ) -> None:

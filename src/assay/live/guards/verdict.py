@@ -13,7 +13,7 @@ from assay.metrics.base import Metric
 from assay.records import Sample, Score
 from assay.records.phrases import headline, score_in_words
 
-Otherwise = Literal["pass", "block"]
+GuardAction = Literal["pass", "block"]
 
 
 def thresholds_of(metrics: Sequence[Metric], threshold: float | Mapping[str, float]) -> dict[str, float]:

@@ -19,7 +19,7 @@ from assay.live.protocol import Intake
 from assay.records import Sample
 
 #: Whether the application may have forgotten earlier turns of a conversation: asked with the sample and those turns.
-Forgets = Callable[[Sample], bool]
+MayForget = Callable[[Sample], bool]
 
 
 class TraceSubmitter:
@@ -43,7 +43,7 @@ class TraceSubmitter:
         intake: Intake,
         rules: CaptureRules,
         remembered: Remembered,
-        make: Callable[[Trace], tuple[Sample | None, Forgets]],
+        make: Callable[[Trace], tuple[Sample | None, MayForget]],
         count: Callable[[BaseException, str], None],
     ) -> None:
         self.left_out: Counter[str] = Counter()

@@ -80,7 +80,7 @@ class MultiModalMetric(SystemMetric):
         except JudgeFailure as failure:
             said = ScoreError(cause=failure.cause, message=failure.message)
             return replace(self.skip(said.cause, said.message), judge=judge.fingerprint)
-        shown = Shown(judge, view.sample.passages, view.images) if view.images else judge
+        shown = ImageJudge(judge, view.sample.passages, view.images) if view.images else judge
         return with_places(await super().score(view.sample, shown), view)
 
 
@@ -165,7 +165,7 @@ async def read_page(picture: Image, where: str, reading: Reading = "ocr") -> Pag
 
 
 @dataclass(frozen=True, slots=True)
-class Shown(Around):
+class ImageJudge(Around):
     """A judge that is shown the pictures of one sample with whatever it is asked about these passages."""
 
     judge: Judge

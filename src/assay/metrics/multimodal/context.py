@@ -18,7 +18,7 @@ from assay.inquiries import Claims, Support, Usefulness, UsefulSentences
 from assay.judges.protocol import Judge
 from assay.metrics._context_precision import average_precision, share_useful
 from assay.metrics._faithfulness import share_supported
-from assay.metrics.multimodal.base import PICTURE, MultiModalMetric, Shown
+from assay.metrics.multimodal.base import PICTURE, ImageJudge, MultiModalMetric
 from assay.metrics.shared_inquiries import ask, expected_share, reference_against_contexts
 from assay.metrics.systems.base import Entry, Steps
 from assay.metrics.systems.input_rules import InputRules
@@ -78,7 +78,7 @@ class ContextualRelevancy(MultiModalMetric):
 
     async def measure(self, sample: Sample, judge: Judge) -> Score:
         question, earlier = sample.question or "", sample.earlier_question
-        shown = sorted(judge.pictured) if isinstance(judge, Shown) else []
+        shown = sorted(judge.pictured) if isinstance(judge, ImageJudge) else []
         # of a picture with a caption the sentences are none of the texts': it counts once
         texts = tuple("" if n in shown else passage for n, passage in enumerate(sample.passages))
         inquiry = UsefulSentences.of(question, texts, sample.spoken, earlier)

@@ -34,12 +34,12 @@ class Exchange:
     @property
     def question(self) -> str:
         """What the user says in it, message by message on a line each."""
-        return said(self.messages, "user")
+        return role_text(self.messages, "user")
 
     @property
     def answer(self) -> str:
         """What the assistant says in it."""
-        return said(self.messages, "assistant")
+        return role_text(self.messages, "assistant")
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -53,7 +53,9 @@ def messages_of(sample: Sample) -> tuple[Message, ...]:
     pairs = [(turn.question, turn.answer) for turn in sample.history if turn.question.strip() not in told]
     if not sample.messages:
         pairs += [(sample.question or "", sample.answer or "")]
-    found = (message for asked, said in pairs for message in (_message("user", asked), _message("assistant", said)))
+    found = (
+        message for question, answer in pairs for message in (_message("user", question), _message("assistant", answer))
+    )
     return (*(message for message in found if message.content.strip()), *sample.messages)
 
 
@@ -108,7 +110,7 @@ def windows(items: Sequence[T], size: int) -> Iterator[tuple[T, ...]]:
     return (tuple(items[max(0, end - size) : end]) for end in range(1, len(items) + 1))
 
 
-def said(messages: Iterable[Message], role: str) -> str:
+def role_text(messages: Iterable[Message], role: str) -> str:
     """What a role says in these messages, on a line each."""
     return "\n".join(message.content for message in messages if message.role == role and message.content.strip())
 

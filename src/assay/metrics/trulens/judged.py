@@ -21,7 +21,7 @@ from assay.records import Direction, Sample, Score
 Material = tuple[tuple[str, str], ...]
 
 
-class Shown(Protocol):
+class JudgeView(Protocol):
     """What the judge sees of a sample that has more than texts: its conversation, an agent's trace."""
 
     @property
@@ -53,7 +53,7 @@ class Judged(Scaled):
     lowest: str
     highest: str
     reads: tuple[Field, ...] = ()
-    shows: Shown | None = None
+    shows: JudgeView | None = None
     direction: Direction = field(default="higher")  # type: ignore[misc]
 
     @property

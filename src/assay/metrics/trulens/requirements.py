@@ -18,7 +18,7 @@ from assay.errors import Cause, JudgeFailure
 from assay.inquiries import Classification, Extraction
 from assay.judges.protocol import Judge
 from assay.metrics.systems.base import Entry, Steps, SystemMetric, given
-from assay.metrics.systems.conversation import conversation, messages_of, said, transcript_section
+from assay.metrics.systems.conversation import conversation, messages_of, role_text, transcript_section
 from assay.records import Sample, Score
 
 CREDIT = {"met": 1.0, "partly_met": 0.5, "not_met": 0.0}
@@ -63,7 +63,7 @@ class RequirementSatisfaction(SystemMetric):
         if not all(isinstance(one, str) and one.strip() for one in known):
             message = f"{self.label}: metadata['reference_requirements']: expected texts that are not empty"
             raise JudgeFailure(Cause.MISSING_INPUT, message)
-        asked = said(messages_of(sample), "user")
+        asked = role_text(messages_of(sample), "user")
         if not known and not asked:
             raise JudgeFailure(Cause.MISSING_INPUT, f"{self.label} needs 'messages' in which a user speaks")
         if known:

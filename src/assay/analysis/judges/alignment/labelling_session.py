@@ -24,7 +24,7 @@ KEYS: dict[What, dict[str, str]] = {
     "samples": {"y": "yes", "n": "no", "u": "unsure"},
 }
 UNDO, SKIP, QUIT = "b", "k", "q"
-Shown = Literal["after", "before", "never"]
+VerdictDisplay = Literal["after", "before", "never"]
 
 
 @dataclass(slots=True)
@@ -44,7 +44,7 @@ class Session:
     read: Callable[[], str]
     say: Callable[[str], None]
     by: str | None = None
-    shown: Shown = "after"
+    shown: VerdictDisplay = "after"
     done: set[tuple[int, str, str, int]] = field(default_factory=set)
     written: int = 0
 
@@ -213,7 +213,7 @@ def session(
     n: int = 100,
     metric: str | None = None,
     by: str | None = None,
-    shown: Shown = "after",
+    shown: VerdictDisplay = "after",
     seed: int = 0,
     alike: bool = False,
 ) -> Session:
