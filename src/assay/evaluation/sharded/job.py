@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -163,6 +164,11 @@ def _empty(result: Result, names: list[str]) -> None:
 
 
 def _driven(driver: Driver, recipe: ShardRecipe, result: Result) -> Result:
+    with closing(driver.plan):
+        return _run_and_merge(driver, recipe, result)
+
+
+def _run_and_merge(driver: Driver, recipe: ShardRecipe, result: Result) -> Result:
     began = time.perf_counter()
     result.stopped = "interrupted"
     try:

@@ -132,6 +132,10 @@ class ShardPlan:
             self._file = tempfile.TemporaryFile("w+", encoding="utf-8", dir=folder.scratch)  # noqa: SIM115
         self._said = f"the plan in {str(folder.path)!r} cannot be kept"
 
+    def close(self) -> None:
+        """Delete the file."""
+        self._file.close()
+
     def noting(self, shards: Iterable[Shard]) -> Iterator[Shard]:
         """The same shards, each noted before it is given. Raises StoreError."""
         for shard in shards:
