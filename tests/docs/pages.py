@@ -38,3 +38,12 @@ def pages() -> list[Path]:
 def name_of(page: Path) -> str:
     """`docs/start.md`: the page as people name it."""
     return page.relative_to(ROOT).as_posix()
+
+
+#: What an interpreter writes about errors that nobody handles: in a destructor, at its exit, in a thread.
+UNHANDLED = ("Exception ignored in", "was never awaited", "Traceback (most recent call last)", "Exception in thread")
+
+
+def unhandled(stderr: str) -> list[str]:
+    """The lines in which an example's interpreter reports an error that nobody handles."""
+    return [line for line in stderr.splitlines() if any(mark in line for mark in UNHANDLED)]

@@ -17,7 +17,7 @@ from tests._support.servers.batch_server import BatchServer
 from tests._support.servers.decision_server import DecisionServer
 from tests._support.servers.langfuse_server import PUBLIC, SECRET, LangfuseServer
 from tests._support.servers.langsmith_server import KEY, LangSmithServer
-from tests.docs.pages import ROOT, name_of, pages, script_of
+from tests.docs.pages import ROOT, name_of, pages, script_of, unhandled
 
 PRELUDE = Path(__file__).with_name("prelude.py")
 
@@ -102,7 +102,7 @@ def test_the_code_of_the_page_runs(
         ports = {port: port_of(request.getfixturevalue(f"{name}_url"))}
     done = run(page, tmp_path, around, ports)
     assert done.returncode == 0, f"{name_of(page)}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-    assert "Traceback" not in done.stderr, done.stderr
+    assert unhandled(done.stderr) == [], done.stderr
 
 
 #: What these import is in environments of their own: test_on_ray.py and test_on_spark.py of evaluation/sharded.

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests._support.servers.batch_server import BatchServer
+from tests.docs.pages import unhandled
 
 COOKBOOK = Path(__file__).parents[2] / "cookbook"
 
@@ -133,5 +134,6 @@ def test_runs_and_shows_its_point(name, tmp_path, request):
         env=environment,
     )
     assert done.returncode == 0, done.stderr
+    assert unhandled(done.stderr) == [], done.stderr
     for text in SHOWN[name]:
         assert text in done.stdout
