@@ -82,7 +82,18 @@ def marks(python: Path, matrix: str) -> Mapping[str, str]:
     where it failed as it is known to."""
     with tempfile.TemporaryDirectory() as name:
         report = Path(name) / "report.xml"
-        command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", matrix]
+        command = [
+            str(python),
+            "-m",
+            "pytest",
+            "-q",
+            "-W",
+            "default",
+            "-p",
+            "no:cacheprovider",
+            f"--junitxml={report}",
+            matrix,
+        ]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
         if not report.exists():
             raise RuntimeError(done.stdout[-3000:] + done.stderr[-3000:])

@@ -11,7 +11,7 @@ import pytest
 PROGRAM = """
 import os, threading
 from assay import EmbeddedJudge, Sample, Context
-from assay.metrics.names import resolve
+from assay.metrics.names import resolve_metrics
 from assay.evaluation.score_sample import score_sample
 from assay._util.sync import run_sync
 
@@ -19,7 +19,7 @@ sample = Sample(question="Why do cats purr?", contexts=(Context(text="Cats purr 
                 answer="Cats purr when they are calm.")
 def values():
     judge = EmbeddedJudge()
-    metrics = resolve("faithfulness,context_utilization")
+    metrics = resolve_metrics("faithfulness,context_utilization")
     return run_sync(lambda: score_sample(sample, metrics, judge, deadline=60)).values
 before = values()
 child = os.fork()

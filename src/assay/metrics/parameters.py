@@ -14,7 +14,8 @@ from typing import Any, Literal
 
 from assay.errors import InputError
 
-#: Kind in an annotation -> what is taken for it, and what it is called. Kinds that are not here are not looked at.
+#: Kind in an annotation -> what is taken for it, and what it is called. Other kinds are not looked at, except
+#: for protocols that can be checked at run time.
 _KINDS: Mapping[Any, tuple[type | tuple[type, ...], str]] = {
     str: (str, "a text"),
     bool: (bool, "True or False"),
@@ -25,6 +26,13 @@ _KINDS: Mapping[Any, tuple[type | tuple[type, ...], str]] = {
     dict: (Mapping, "a mapping"),
     type(None): (type(None), "None"),
 }
+
+
+def _kind(annotated: Any) -> tuple[type | tuple[type, ...], str] | None:
+    """What is taken for a kind, and what it is called; None where it is not looked at."""
+    if getattr(annotated, "_is_runtime_protocol", False):
+        return annotated, f"a {annotated.__name__}"
+    return _KINDS.get(annotated)
 
 
 _MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -45,19 +53,19 @@ def check_parameters(metric: type, given: tuple[Any, ...], named: Mapping[str, A
 class _Accepted:
     """What a parameter takes: values of some kinds, and some values."""
 
-    kinds: tuple[Any, ...]
+    kinds: tuple[tuple[type | tuple[type, ...], str], ...]
     values: tuple[Any, ...]
 
     def takes(self, value: object) -> bool:
         """Whether it is one of them; True and False are no numbers."""
         if isinstance(value, bool):
-            return bool in self.kinds
-        of_a_kind = any(isinstance(value, _KINDS[kind][0]) for kind in self.kinds)
+            return _KINDS[bool] in self.kinds
+        of_a_kind = any(isinstance(value, taken) for taken, _ in self.kinds)
         return of_a_kind or (isinstance(value, str | int) and value in self.values)
 
     def __str__(self) -> str:
         values = [f"one of {', '.join(map(repr, self.values))}"] if self.values else []
-        return " or ".join([*values, *(_KINDS[kind][1] for kind in self.kinds)])
+        return " or ".join([*values, *(words for _, words in self.kinds)])
 
 
 @lru_cache(maxsize=1024)
@@ -81,5 +89,6 @@ def _accepted(metric: type, name: str) -> _Accepted | None:
         return None
     several = typing.get_args(hint) if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
     values = [value for one in several if typing.get_origin(one) is Literal for value in typing.get_args(one)]
-    kinds = [typing.get_origin(one) or one for one in several if typing.get_origin(one) is not Literal]
-    return _Accepted(tuple(kinds), tuple(values)) if all(kind in _KINDS for kind in kinds) else None
+    kinds = [_kind(typing.get_origin(one) or one) for one in several if typing.get_origin(one) is not Literal]
+    known = [kind for kind in kinds if kind is not None]
+    return _Accepted(tuple(known), tuple(values)) if len(known) == len(kinds) else None

@@ -8,7 +8,7 @@ Range 0 to 1. What is asked, what the ends of the scale mean, and which end is g
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from assay.inquiries import Rating
 from assay.judges.protocol import Judge
@@ -21,6 +21,7 @@ from assay.records import Direction, Sample, Score
 Material = tuple[tuple[str, str], ...]
 
 
+@runtime_checkable
 class JudgeView(Protocol):
     """What the judge sees of a sample that has more than texts: its conversation, an agent's trace."""
 
