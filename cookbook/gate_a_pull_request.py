@@ -16,8 +16,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from assay import evaluate
-from assay.analysis.gates import Gate, GateRule, check
+from assay import Gate, GateRule, check, evaluate
 from assay.data.demo import answers
 
 REMARK = " Visitors from abroad enter free of charge on Sundays."
