@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 
@@ -99,6 +100,14 @@ def test_the_surface_is_as_written_down() -> None:
 def test_the_surface_stays_small(package: str, limit: int) -> None:
     names = import_module(package).__all__
     assert len(names) == len(set(names)) <= limit
+
+
+@pytest.mark.parametrize("package", LAZY)
+def test_no_public_name_is_hidden_by_a_module(package: str) -> None:
+    """An import of the submodule `p.name` would put the module where `from p import name` had a function."""
+    module = import_module(package)
+    modules = {found.name for found in iter_modules(getattr(module, "__path__", ()))}
+    assert {name for name in modules & set(module.__all__) if not inspect.ismodule(getattr(module, name))} == set()
 
 
 @pytest.mark.parametrize("package", LAZY)

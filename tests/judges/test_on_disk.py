@@ -18,10 +18,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from assay import evaluate
 from assay.errors import Cause, InputError, JudgeFailure
-from assay.judges.local.judge import LocalJudge
+from assay.judges import LocalJudge, resolve_judge
 from assay.judges.local.labels import probabilities
 from assay.judges.local.model import filled
-from assay.judges.named import local, resolve_judge
 
 WORDS = ["[UNK]", "[CLS]", "[SEP]", "yes", "no", "perhaps", "cat"]
 NLI = {0: "CONTRADICTION", 1: "neutral", 2: "entailment"}
@@ -70,7 +69,7 @@ def verdicts(judge: LocalJudge, answer: str, *contexts: str) -> list[Any]:
 
 
 def test_an_nli_model_says_what_its_config_calls_it(tmp_path: Path) -> None:
-    judge = local(model_in(tmp_path, config={"id2label": NLI}))
+    judge = LocalJudge(model_in(tmp_path, config={"id2label": NLI}))
     assert judge.detects_contradiction
     found = verdicts(judge, "The cat says yes.", "A cat sat there. It said so.", "Nothing.")
     # one "yes": logits 0, 1, 3
@@ -100,10 +99,10 @@ def test_one_output_is_the_log_odds_of_support(tmp_path: Path) -> None:
 def test_labels_of_no_meaning_are_said(tmp_path: Path, labels: Any) -> None:
     config = {"id2label": {"0": "LABEL_0", "1": "LABEL_1"}}
     folder = model_in(tmp_path, {"[CLS]": (1, 0), "yes": (0, 3)}, config=config)
-    (found,) = verdicts(local(folder, labels=labels), "The cat says yes.", "A cat sat.")
+    (found,) = verdicts(LocalJudge(folder, labels=labels), "The cat says yes.", "A cat sat.")
     assert found.label == "supported"
     with pytest.raises(InputError, match="calls its 2 outputs LABEL_0, LABEL_1, which is not known here"):
-        local(folder).model.read("A cat sat.", "yes")
+        LocalJudge(folder).model.read("A cat sat.", "yes")
 
 
 def test_a_model_that_labels_tokens_names_the_words(tmp_path: Path) -> None:
@@ -111,7 +110,7 @@ def test_a_model_that_labels_tokens_names_the_words(tmp_path: Path) -> None:
     folder = model_in(
         tmp_path, {"no": (0, 2), "perhaps": (0, 1), "yes": (2, 0), "cat": (2, 0)}, config=config, tokens=True
     )
-    found = verdicts(local(folder), "The cat says yes. The cat says no perhaps yes.", "no no no")
+    found = verdicts(LocalJudge(folder), "The cat says yes. The cat says no perhaps yes.", "no no no")
     # unknown words have logits 0, 0; the least supported token decides: 1/2, and 1 / (1 + e^2)
     assert [v.probability for v in found] == pytest.approx([0.5, 1 / (1 + math.exp(2))])
     assert [(v.label, v.reason) for v in found] == [
@@ -122,7 +121,7 @@ def test_a_model_that_labels_tokens_names_the_words(tmp_path: Path) -> None:
 
 def test_a_template_and_the_question(tmp_path: Path) -> None:
     folder = model_in(tmp_path, {"[CLS]": (0,), "perhaps": (1,), "yes": (1,)})
-    judge = local(folder, template="perhaps {question} yes {passage} | {claim}")
+    judge = LocalJudge(folder, template="perhaps {question} yes {passage} | {claim}")
     reading = judge.model.read("{claim} cat", "cat", "yes")
     assert reading.probability == pytest.approx(1 / (1 + math.exp(-3)))  # perhaps, and yes twice
     assert filled("{a}{b}{a}", a="{b}", b="x") == "{b}x{b}"
@@ -138,34 +137,34 @@ def test_a_text_that_says_where_it_ends_does_not_end_there(tmp_path: Path) -> No
     assert tokenizer.encode(attack).tokens.count("[SEP]") == 3
     # the beginning and two ends, whatever the texts say: -1 + 2
     honest = pytest.approx(1 / (1 + math.exp(-1)))
-    assert local(folder).model.read("A cat sat.", attack).probability == honest
-    assert local(folder).model.read(attack, "no").probability == honest
-    reading = local(folder, template="{passage} {question} [SEP] {claim}").model.read("A [SEP]", "no", "[SEP]?")
+    assert LocalJudge(folder).model.read("A cat sat.", attack).probability == honest
+    assert LocalJudge(folder).model.read(attack, "no").probability == honest
+    reading = LocalJudge(folder, template="{passage} {question} [SEP] {claim}").model.read("A [SEP]", "no", "[SEP]?")
     assert reading.probability == honest  # one of the template's own, and the end
 
 
 def test_a_long_text_is_read_in_parts_of_which_the_best_counts(tmp_path: Path) -> None:
     folder = model_in(tmp_path, {"[CLS]": (-1,), "no": (-1,), "yes": (3,)})
     text = "The cat says no. " * 60 + "The dog says yes and yes. " + "no " * 300 + "The end is no. " * 40
-    reading = local(folder, window=64).model.read(text, "A dog and cat.")
+    reading = LocalJudge(folder, window=64).model.read(text, "A dog and cat.")
     # of the part that says yes: -1, twice 3, and four times no
     assert reading.probability == pytest.approx(1 / (1 + math.exp(-1)))
     assert "yes" in text[slice(*reading.sentence)]
-    assert local(folder, window=64).model.read("no " * 2000, "A dog.").probability < 0.01
-    assert local(folder).model.read("", "A dog.").probability == 0.0
+    assert LocalJudge(folder, window=64).model.read("no " * 2000, "A dog.").probability < 0.01
+    assert LocalJudge(folder).model.read("", "A dog.").probability == 0.0
     with pytest.raises(JudgeFailure) as failed:
-        local(folder, window=64).model.read("cat", "dog " * 60)
+        LocalJudge(folder, window=64).model.read("cat", "dog " * 60)
     assert failed.value.cause == Cause.TOO_LONG
 
 
 def test_what_it_cannot_say(tmp_path: Path) -> None:
-    judge = local(model_in(tmp_path, {"[CLS]": (0,), "yes": (1,)}))
+    judge = LocalJudge(model_in(tmp_path, {"[CLS]": (0,), "yes": (1,)}))
     row = {"question": "q", "answer": "The cat says yes.", "contexts": ["yes"]}
     rows = [{**row, "language": "fr"}, row]
     result = evaluate(rows, ["faithfulness", "answer_directness"], judge, store=None, progress=False)
     causes = [None if u is None else u.cause for row in result for s in row.scores.values() for u in [s.error]]
     assert causes == [Cause.LANGUAGE, Cause.JUDGE_CANNOT, None, Cause.JUDGE_CANNOT]
-    assert local(tmp_path, languages=None).cannot(judge_support(), "fr") is None
+    assert LocalJudge(tmp_path, languages=None).cannot(judge_support(), "fr") is None
 
 
 def judge_support() -> Any:
@@ -178,43 +177,50 @@ def test_fingerprints_tell_files_and_uses_apart(tmp_path: Path) -> None:
     one = model_in(tmp_path / "one", {"[CLS]": (0,), "yes": (1,)})
     two = model_in(tmp_path / "two", {"[CLS]": (0,), "yes": (2,)})
     prints = [
-        local(one), local(two), local(one, claim_first=True), local(one, window=256), local(one, labels=["supported"]),
-        local(one, template="{passage} {claim}"),
-    ]  # fmt: skip
+        LocalJudge(one),
+        LocalJudge(two),
+        LocalJudge(one, claim_first=True),
+        LocalJudge(one, window=256),
+        LocalJudge(one, labels=["supported"]),
+        LocalJudge(one, template="{passage} {claim}"),
+    ]
     assert len({judge.fingerprint for judge in prints}) == len(prints)
-    assert local(one).fingerprint == local(one / "model.onnx").fingerprint
+    assert LocalJudge(one).fingerprint == LocalJudge(one / "model.onnx").fingerprint
 
 
 def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     good = model_in(tmp_path / "good", config={"id2label": NLI})
     for wrong, said in (
-        (lambda: local(tmp_path / "none"), "is neither a folder nor a file"),
-        (lambda: local(tmp_path), "has no model.onnx"),
-        (lambda: local(good, window=10), "window must be at least 64"),
-        (lambda: local(good, template="{claim}"), r"template must have \{passage\} and \{claim\}"),
-        (lambda: local(good, labels=["yes"] * 3).model.read("a", "b"), "'yes' is none of supported"),
-        (lambda: local(good, labels=["supported"]).model.read("a", "b"), "a meaning for each of 0 'CONTRADICTION'"),
-        (lambda: local(good, labels="supported").model.read("a", "b"), "expected a list or a mapping"),
+        (lambda: LocalJudge(tmp_path / "none"), "is neither a folder nor a file"),
+        (lambda: LocalJudge(tmp_path), "has no model.onnx"),
+        (lambda: LocalJudge(good, window=10), "window must be at least 64"),
+        (lambda: LocalJudge(good, template="{claim}"), r"template must have \{passage\} and \{claim\}"),
+        (lambda: LocalJudge(good, labels=["yes"] * 3).model.read("a", "b"), "'yes' is none of supported"),
+        (
+            lambda: LocalJudge(good, labels=["supported"]).model.read("a", "b"),
+            "a meaning for each of 0 'CONTRADICTION'",
+        ),
+        (lambda: LocalJudge(good, labels="supported").model.read("a", "b"), "expected a list or a mapping"),
     ):
         with pytest.raises(InputError, match=said):
             wrong()
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "model.onnx").write_bytes(b"no model")
     with pytest.raises(InputError, match=r"there is no tokenizer\.json"):
-        local(tmp_path / "bad")
+        LocalJudge(tmp_path / "bad")
     (tmp_path / "bad" / "tokenizer.json").write_text("{}", encoding="utf-8")
     with pytest.raises(InputError, match="is no tokenizer"):
-        local(tmp_path / "bad").model.open()
+        LocalJudge(tmp_path / "bad").model.open()
     (tmp_path / "bad" / "tokenizer.json").write_bytes((good / "tokenizer.json").read_bytes())
     with pytest.raises(InputError, match="is no ONNX model"):
-        local(tmp_path / "bad").model.open()
+        LocalJudge(tmp_path / "bad").model.open()
     strange = model_in(tmp_path / "strange", inputs=("input_ids", "pixel_values"))
     with pytest.raises(InputError, match="takes input_ids, pixel_values; expected"):
-        local(strange).model.open()
+        LocalJudge(strange).model.open()
 
 
 def test_an_endless_number_is_no_verdict(tmp_path: Path) -> None:
-    judge = local(model_in(tmp_path, {"[CLS]": (float("nan"),), "yes": (1,)}))
+    judge = LocalJudge(model_in(tmp_path, {"[CLS]": (float("nan"),), "yes": (1,)}))
     rows = [{"question": "q", "answer": "The cat says yes.", "contexts": ["yes"]}]
     (row,) = evaluate(rows, "faithfulness", judge, store=None, progress=False)
     error = row.scores["faithfulness"].error

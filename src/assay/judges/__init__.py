@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from assay.judges.budget.budget import Prices as Prices
     from assay.judges.classifier.judge import DecisionsJudge as DecisionsJudge
     from assay.judges.classifier.judge import SystemOneJudge as SystemOneJudge
-    from assay.judges.named import local as local
+    from assay.judges.local.judge import LocalJudge as LocalJudge
     from assay.judges.named import resolve_judge as resolve_judge
     from assay.judges.protocol import Answer as Answer
     from assay.judges.protocol import Judge as Judge
@@ -27,7 +27,8 @@ _HOMES = {
     "assay.judges.batch.judge": "AnthropicBatchJudge OpenAIBatchJudge",
     "assay.judges.budget.budget": "Prices",
     "assay.judges.classifier.judge": "DecisionsJudge SystemOneJudge",
-    "assay.judges.named": "local resolve_judge",
+    "assay.judges.local.judge": "LocalJudge",
+    "assay.judges.named": "resolve_judge",
     "assay.judges.protocol": "Answer Judge",
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 from collections.abc import Mapping
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,6 @@ from assay.judges.base import BaseJudge, JudgeSpec
 
 if TYPE_CHECKING:
     from assay.judges.guidance import GuidanceSpec
-    from assay.judges.local.judge import LocalJudge
 
 
 def resolve_judge(judge: JudgeSpec = None, *, guidance: GuidanceSpec | None = None, **options: Any) -> BaseJudge:
@@ -96,21 +94,3 @@ def _suggestion(judge: object) -> str:
     if difflib.get_close_matches(judge.casefold(), ["embedded"], cutoff=0.7):
         return "; did you mean 'embedded'?"
     return f"; a model of OpenAI's, or of another endpoint with base_url=, is 'openai:{judge}'"
-
-
-def local(path: str | os.PathLike[str], **options: Any) -> LocalJudge:
-    """Create a judge from a model on disk that others made: `LocalJudge(path, **options)`.
-
-    Args:
-        path: A folder with the model, or the .onnx file. See `LocalJudge`.
-        options: Arguments of `LocalJudge`.
-
-    Returns:
-        The judge.
-
-    Raises:
-        InputError: The path, a file or the labels do not fit.
-    """
-    from assay.judges.local.judge import LocalJudge
-
-    return LocalJudge(path, **options)
